@@ -1,0 +1,36 @@
+export type EditionName = "self-hosted" | "hosted";
+
+/** What an edition has. Everything that differs is a row here; code asks by the row's name. */
+export const editionTable = {
+  "header.snapshot-interval": ["hosted"],
+  "state-versions.intermediate": ["hosted"],
+  "state-versions.backing-data-actions": ["self-hosted"],
+  "data-retention-policies": ["self-hosted"],
+  "workspaces.assessments-enabled": ["hosted"],
+} as const satisfies Record<string, readonly EditionName[]>;
+
+/** Values that differ by edition. */
+export const editionValues = {
+  /** The `TFP-AppName` header: clients switch behaviour on it. */
+  "app-name": { "self-hosted": "Terraform Enterprise", hosted: "HCP Terraform" },
+} as const satisfies Record<string, Record<EditionName, string>>;
+
+export type Feature = keyof typeof editionTable;
+
+export interface Edition {
+  readonly name: EditionName;
+  has(feature: Feature): boolean;
+  value(of: keyof typeof editionValues): string;
+}
+
+/** The edition called `name`, asked by feature. */
+export function edition(name: EditionName): Edition {
+  return {
+    name,
+    has: (feature) => {
+      const editions: readonly EditionName[] = editionTable[feature];
+      return editions.includes(name);
+    },
+    value: (of) => editionValues[of][name],
+  };
+}

@@ -1,0 +1,30 @@
+export { ConfigError, describeConfig, readConfig } from "./config.ts";
+export { remainingMs, runWithDeadline, withoutDeadline } from "./deadline.ts";
+export {
+  type Edition,
+  type EditionName,
+  edition,
+  editionTable,
+  editionValues,
+  type Feature,
+} from "./editions.ts";
+export { runService, StartError } from "./lifecycle.ts";
+export { createLogger, type Logger, type LoggerOptions } from "./logger.ts";
+export { metricsText } from "./metrics.ts";
+export {
+  type Check,
+  createOpsHandler,
+  type OpsHandler,
+  type OpsOptions,
+  startOpsServer,
+} from "./ops-server.ts";
+export {
+  type Attributes,
+  type Span,
+  spansAreRecorded,
+  traceId,
+  traceparent,
+  withClientSpan,
+  withServerSpan,
+  withSpan,
+} from "./tracing.ts";

@@ -1,0 +1,36 @@
+import { type DestinationStream, type Logger as PinoLogger, pino } from "pino";
+import { traceId } from "./tracing.ts";
+
+export type Logger = PinoLogger;
+
+export interface LoggerOptions {
+  service: string;
+  /** trace, debug, info, warn, error, fatal or silent. */
+  level?: string;
+  destination?: DestinationStream;
+}
+
+/** What must never reach a log, at the depths our own lines have. */
+const secrets = [
+  "authorization",
+  "token",
+  "password",
+  "secret",
+  "cookie",
+  "state",
+  "assertion",
+].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+
+/** A JSON logger whose lines carry the current trace id, and never a token or state. */
+export function createLogger({ service, level = "info", destination }: LoggerOptions): Logger {
+  const options = {
+    name: service,
+    level,
+    redact: { paths: secrets, censor: "[redacted]" },
+    mixin: () => {
+      const id = traceId();
+      return id ? { trace_id: id } : {};
+    },
+  };
+  return destination ? pino(options, destination) : pino(options);
+}

@@ -1,0 +1,94 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { StartError } from "./lifecycle.ts";
+import { metricsText } from "./metrics.ts";
+
+/** Resolves when the dependency answers, throws the reason when it does not. */
+export type Check = () => Promise<void>;
+
+export interface OpsOptions {
+  checks: Readonly<Record<string, Check>>;
+  /** The checks without which the service is not ready; the others are only reported. */
+  required: readonly string[];
+}
+
+/** Answers /healthz, /readyz and /metrics; false means the path is not one of them. */
+export type OpsHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+
+const CHECK_TIMEOUT_MS = 2000;
+
+/** The operations endpoints as a plain request handler, so that standalone can mount them. */
+export function createOpsHandler({ checks, required }: OpsOptions): OpsHandler {
+  return async (request, response) => {
+    const path = request.url?.split("?", 1)[0];
+    if (path === "/healthz") send(response, 200, "application/json", '{"status":"ok"}');
+    else if (path === "/readyz") {
+      const dependencies = await runChecks(checks);
+      const ready = required.every((name) => dependencies[name]?.status === "ok");
+      const body = JSON.stringify({ status: ready ? "ok" : "failed", dependencies });
+      send(response, ready ? 200 : 503, "application/json", body);
+    } else if (path === "/metrics") {
+      send(response, 200, "text/plain; version=0.0.4; charset=utf-8", await metricsText());
+    } else return false;
+    return true;
+  };
+}
+
+/** Serves the operations endpoints on a listener of their own. Throws `StartError` on a busy port. */
+export async function startOpsServer(
+  options: OpsOptions & { host: string; port: number },
+): Promise<AsyncDisposable & { port: number }> {
+  const handler = createOpsHandler(options);
+  const server = createServer((request, response) => {
+    handler(request, response).then(
+      (known) => {
+        if (!known) send(response, 404, "application/json", '{"status":"not found"}');
+      },
+      () => response.destroy(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) =>
+      reject(new StartError(`Cannot listen on ${options.host}:${options.port}: ${error.message}`)),
+    );
+    server.listen(options.port, options.host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+type Outcome = { status: "ok" } | { status: "failed"; reason: string };
+
+async function runChecks(checks: OpsOptions["checks"]): Promise<Record<string, Outcome>> {
+  const outcomes = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => [name, await runCheck(check)] as const),
+  );
+  return Object.fromEntries(outcomes);
+}
+
+async function runCheck(check: Check): Promise<Outcome> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`)),
+    CHECK_TIMEOUT_MS,
+  );
+  try {
+    await Promise.race([check(), late]);
+    return { status: "ok" };
+  } catch (error) {
+    return { status: "failed", reason: error instanceof Error ? error.message : String(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function send(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
+  response.end(body);
+}

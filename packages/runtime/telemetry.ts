@@ -1,0 +1,62 @@
+import { metrics, trace } from "@opentelemetry/api";
+import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
+import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
+import { MeterProvider } from "@opentelemetry/sdk-metrics";
+import { serveMetricsFrom } from "./metrics.ts";
+import { recordSpans } from "./tracing.ts";
+
+export interface TelemetryOptions {
+  /** The name spans and metrics appear under, e.g. "gateway". */
+  service: string;
+  env?: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Starts metrics, and traces when OTEL_EXPORTER_OTLP_ENDPOINT is set. Called first by main.ts:
+ * instruments made before this stay silent for ever. Dispose it last; it flushes.
+ */
+export async function startTelemetry({
+  service,
+  env = process.env,
+}: TelemetryOptions): Promise<AsyncDisposable> {
+  const resource = defaultResource().merge(resourceFromAttributes({ "service.name": service }));
+  const reader = new PrometheusExporter({ preventServerStart: true });
+  const meterProvider = new MeterProvider({ resource, readers: [reader] });
+  metrics.setGlobalMeterProvider(meterProvider);
+  observeProcess();
+  const serializer = new PrometheusSerializer();
+  serveMetricsFrom(async () => serializer.serialize((await reader.collect()).resourceMetrics));
+
+  const stack = new AsyncDisposableStack();
+  stack.defer(() => meterProvider.shutdown());
+  if (env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) {
+    // Loaded only here: the exporter and its SDK cost start-up time that most runs need not pay.
+    const [sdk, { OTLPTraceExporter }] = await Promise.all([
+      import("@opentelemetry/sdk-trace"),
+      import("@opentelemetry/exporter-trace-otlp-http"),
+    ]);
+    const exporter = new OTLPTraceExporter();
+    const provider = new sdk.TracerProvider({
+      resource,
+      sampler: new sdk.AlwaysOnSampler(),
+      spanProcessors: [new sdk.BatchSpanProcessor({ exporter })],
+    });
+    trace.setGlobalTracerProvider(provider);
+    recordSpans(true);
+    stack.defer(async () => {
+      recordSpans(false);
+      await provider.shutdown();
+    });
+  }
+  return stack;
+}
+
+function observeProcess(): void {
+  const meter = metrics.getMeter("statehouse/process");
+  meter
+    .createObservableGauge("process_resident_memory_bytes", { unit: "By" })
+    .addCallback((result) => result.observe(process.memoryUsage.rss()));
+  meter
+    .createObservableGauge("process_uptime_seconds", { unit: "s" })
+    .addCallback((result) => result.observe(process.uptime()));
+}

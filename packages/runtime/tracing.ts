@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import {
+  type Attributes,
+  context,
+  INVALID_SPAN_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+
+export type { Attributes, Span } from "@opentelemetry/api";
+
+// Installed on import, not by startTelemetry: logs and error answers need a trace id even where
+// nothing is exported.
+context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+
+const tracer = trace.getTracer("statehouse");
+const noSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+let recording = false;
+
+/** Told by startTelemetry whether spans go anywhere; until then every span is free. */
+export function recordSpans(on: boolean): void {
+  recording = on;
+}
+
+/** True when spans are exported; lets callers skip the work of describing one. */
+export const spansAreRecorded = (): boolean => recording;
+
+/** Runs `work` inside a span; when nothing is exported this is only the call of `work`. */
+export function withSpan<T>(
+  name: string,
+  attributes: Attributes,
+  work: (span: Span) => T,
+  kind: SpanKind = SpanKind.INTERNAL,
+): T {
+  if (!recording) return work(noSpan);
+  return tracer.startActiveSpan(name, { attributes, kind }, (span) => settle(span, work));
+}
+
+/** Like `withSpan`, for calls that leave the process. */
+export function withClientSpan<T>(
+  name: string,
+  attributes: Attributes,
+  work: (span: Span) => T,
+): T {
+  return withSpan(name, attributes, work, SpanKind.CLIENT);
+}
+
+/**
+ * The outermost span of a request or an event: continues the trace of `parent` (a W3C traceparent)
+ * or starts one. `name` is a route or a method, never a path: paths carry tokens.
+ */
+export function withServerSpan<T>(
+  name: string,
+  parent: string | undefined,
+  attributes: Attributes,
+  work: (span: Span) => T,
+  kind: SpanKind = SpanKind.SERVER,
+): T {
+  const remote = parseTraceparent(parent);
+  if (!recording) {
+    const own: SpanContext = {
+      traceId: remote?.traceId ?? randomHex(32),
+      spanId: randomHex(16),
+      traceFlags: remote?.traceFlags ?? TraceFlags.NONE,
+    };
+    return context.with(trace.setSpanContext(context.active(), own), work, undefined, noSpan);
+  }
+  const outer = trace.deleteSpan(context.active());
+  const base = remote ? trace.setSpanContext(outer, remote) : outer;
+  return tracer.startActiveSpan(name, { attributes, kind }, base, (span) => settle(span, work));
+}
+
+/** The trace id of the current request, for logs and error answers. */
+export function traceId(): string | undefined {
+  return trace.getSpanContext(context.active())?.traceId;
+}
+
+/** The W3C traceparent to send with an outgoing call or to keep with an event. */
+export function traceparent(): string | undefined {
+  const active = trace.getSpanContext(context.active());
+  if (!active) return undefined;
+  const flags = active.traceFlags.toString(16).padStart(2, "0");
+  return `00-${active.traceId}-${active.spanId}-${flags}`;
+}
+
+function settle<T>(span: Span, work: (span: Span) => T): T {
+  let result: T;
+  try {
+    result = work(span);
+  } catch (error) {
+    fail(span, error);
+    throw error;
+  }
+  if (!(result instanceof Promise)) {
+    span.end();
+    return result;
+  }
+  return result.then(
+    (value) => {
+      span.end();
+      return value;
+    },
+    (error: unknown) => {
+      fail(span, error);
+      throw error;
+    },
+  ) as T;
+}
+
+function fail(span: Span, error: unknown): void {
+  // Only the class: messages may quote values (SQL, URLs).
+  span.setStatus({ code: SpanStatusCode.ERROR });
+  span.setAttribute("error.type", error instanceof Error ? error.name : typeof error);
+  span.end();
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})/;
+
+function parseTraceparent(header: string | undefined): SpanContext | undefined {
+  const [, traceId, spanId, flags] = (header && TRACEPARENT.exec(header)) || [];
+  if (!traceId || !spanId || !flags || /^0+$/.test(traceId) || /^0+$/.test(spanId))
+    return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
+}
+
+function randomHex(length: 16 | 32): string {
+  return randomUUID().replaceAll("-", "").slice(0, length);
+}
