@@ -1,0 +1,16 @@
+import { homedir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The root of the repository. */
+export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..", "..");
+
+/** Where built parts, logs of installers and locks are kept between clones. */
+export function cacheFolder() {
+  const base = process.env.XDG_CACHE_HOME;
+  // The XDG specification: a relative path is to be ignored.
+  return path.join(
+    base && path.isAbsolute(base) ? base : path.join(homedir(), ".cache"),
+    "statehouse",
+  );
+}

@@ -1,0 +1,84 @@
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { cacheFolder } from "./folders.mjs";
+
+/**
+ * Runs `work` while no other process on this machine runs it under the same name. A lock whose process is gone is
+ * taken over, so a killed `npm start` leaves nothing to clean up.
+ * @template T @param {string} name @param {() => Promise<T>} work @param {() => void} [onWait] @returns {Promise<T>}
+ */
+export async function withLock(name, work, onWait = () => {}) {
+  const folder = path.join(cacheFolder(), "locks");
+  mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, `${name}.lock`);
+  for (let waited = false; !take(file); await pause(200)) {
+    if (dropIfAbandoned(file)) continue;
+    if (!waited) onWait();
+    waited = true;
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+/** Link of a finished file, not `open wx`: nobody may ever read a lock without its owner in it. @param {string} file */
+function take(file) {
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, String(process.pid));
+  try {
+    linkSync(draft, file);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** @param {string} file */
+function dropIfAbandoned(file) {
+  const owner = read(file);
+  if (owner === undefined || alive(Number(owner))) return false;
+  const aside = `${file}.abandoned.${process.pid}`;
+  try {
+    renameSync(file, aside);
+  } catch {
+    return false;
+  }
+  // Between reading and renaming another process may have taken over: then give its lock back.
+  if (read(aside) !== owner) {
+    try {
+      linkSync(aside, file);
+    } catch {}
+  }
+  rmSync(aside, { force: true });
+  return true;
+}
+
+/** @param {string} file */
+function read(file) {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {number} pid */
+export function alive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return hasCode(error, "EPERM");
+  }
+}
+
+/** @param {unknown} error @param {string} code */
+export function hasCode(error, code) {
+  return error instanceof Error && "code" in error && error.code === code;
+}

@@ -1,0 +1,61 @@
+// Run by npm before `start`, `test` and `bench`, on whatever Node (20 or newer) the machine has, before anything is
+// installed: so only Node's own modules here and in what it imports.
+import { createHash } from "node:crypto";
+import { Failure, orOneSentence } from "./failure.mjs";
+import { root } from "./folders.mjs";
+import { generate, generated } from "./generate.mjs";
+import { install, installed } from "./install.mjs";
+import { withLock } from "./lock.mjs";
+import { say } from "./long-step.mjs";
+import { findCommandLine, providePart } from "./parts.mjs";
+import { pinnedNode } from "./platform.mjs";
+import { hydratePostgres } from "./postgres-binaries.mjs";
+
+const forTests = process.argv.includes("--tests");
+const onCi = process.env.CI === "true";
+
+await orOneSentence(async () => {
+  if (Number.parseInt(process.versions.node, 10) < 20) {
+    throw new Failure(
+      `Statehouse needs Node 20 or newer to install itself; this is ${process.versions.node}.`,
+    );
+  }
+  await once(installed, install);
+  pinnedNode();
+  hydratePostgres();
+  await once(generated, generate);
+  await providePart("nats-server");
+  if (forTests) {
+    await unlessOnCi(() => providePart("minio"));
+    await unlessOnCi(async () => {
+      if (!findCommandLine())
+        throw new Failure("terraform is missing: install it, or tofu, so that it is on PATH.");
+    });
+  }
+});
+
+/**
+ * Does the work unless it is done; of two runs in this clone at once, one works and the other waits.
+ * @param {() => boolean} done @param {() => Promise<void>} work
+ */
+async function once(done, work) {
+  if (done()) return;
+  const clone = createHash("sha256").update(root).digest("hex").slice(0, 16);
+  await withLock(
+    `prepare-${clone}`,
+    async () => {
+      if (!done()) await work();
+    },
+    () => say("Waiting for another process that prepares this folder …"),
+  );
+}
+
+/** What only some suites need: without it they are skipped and named, but on CI that is a failure. @param {() => Promise<unknown>} work */
+async function unlessOnCi(work) {
+  try {
+    await work();
+  } catch (error) {
+    if (onCi || !(error instanceof Failure)) throw error;
+    say(`${error.message} The suites that need it will be skipped.`);
+  }
+}

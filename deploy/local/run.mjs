@@ -1,0 +1,43 @@
+// Starts a script on the pinned Node 26, whatever Node runs this: `node run.mjs script.ts arguments…`.
+import { spawn } from "node:child_process";
+import { Failure, orOneSentence } from "./failure.mjs";
+import { pinnedNode } from "./platform.mjs";
+import { stopWithUs } from "./watchdog.mjs";
+
+const forwarded = /** @type {NodeJS.Signals[]} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
+const echoMs = 500;
+
+await orOneSentence(async () => {
+  const [script, ...args] = process.argv.slice(2);
+  if (!script) throw new Failure("usage: node deploy/local/run.mjs <script> [arguments]");
+  const windows = process.platform === "win32";
+  // A group of its own: Ctrl-C reaches the whole foreground group and npm sends it on once more, but a draining
+  // service must hear it once, since the second time means "now".
+  const child = spawn(pinnedNode(), [script, ...args], { stdio: "inherit", detached: !windows });
+  /** @type {Map<string, number>} */
+  const heard = new Map();
+  for (const signal of forwarded) {
+    process.on(signal, () => {
+      const now = Date.now();
+      const echo = now - (heard.get(signal) ?? 0) < echoMs;
+      heard.set(signal, now);
+      if (!echo && !windows) child.kill(signal);
+    });
+  }
+  const release = child.pid ? stopWithUs(child.pid, "SIGTERM") : () => {};
+  /** @type {{ code: number | null, signal: NodeJS.Signals | null }} */
+  const exit = await new Promise((resolve, reject) => {
+    child.once("error", (error) =>
+      reject(new Failure(`Node cannot be started: ${error.message}.`)),
+    );
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+  release();
+  if (exit.signal) {
+    for (const signal of forwarded) process.removeAllListeners(signal);
+    process.kill(process.pid, exit.signal);
+    // The signal arrives on a later turn; exiting now would hide it.
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+  process.exitCode = exit.code ?? 1;
+});
