@@ -1,0 +1,40 @@
+import type { ProjectPermissions } from "./levels.ts";
+
+/** Whom a request is made for. */
+export interface Principal {
+  type: "user" | "team" | "organization" | "run" | "service";
+  /** For a service its name. */
+  id: string;
+  /** The version vector under which its grants may be cached; empty for a service. */
+  versions: string;
+}
+
+/** What one team may do on one project. */
+export interface ProjectGrant {
+  projectId: string;
+  access: string;
+  /** Given only with access `custom`; what is left out has the level's default. */
+  permissions: Partial<ProjectPermissions>;
+}
+
+export interface OrganizationGrants {
+  organizationId: string;
+  owner: boolean;
+  /** Organization-level permissions that are on: manage-workspaces, read-projects, … */
+  organizationAccess: ReadonlySet<string>;
+  teamIds: readonly string[];
+  projects: ReadonlyMap<string, readonly ProjectGrant[]>;
+}
+
+/** Everything that a principal may do, as it stood at `versions`. */
+export interface Grants {
+  principal: { type: Principal["type"]; id: string };
+  versions: string;
+  administrator: boolean;
+  organizations: ReadonlyMap<string, OrganizationGrants>;
+}
+
+/** Who calls a use case. */
+export type Caller =
+  | { kind: "principal"; principal: Principal; grants: Grants }
+  | { kind: "service"; name: string };

@@ -1,0 +1,70 @@
+/** The permissions that a team can have on a project; specification, "Team project access". */
+export interface ProjectPermissions {
+  "project-access.settings": "read" | "update" | "delete";
+  "project-access.teams": "none" | "read" | "manage";
+  "workspace-access.runs": "read" | "plan" | "apply";
+  "workspace-access.policy-mocks": "none" | "read";
+  "workspace-access.state-versions": "none" | "read-outputs" | "read" | "write";
+  "workspace-access.variables": "none" | "read" | "write";
+  "workspace-access.create": boolean;
+  "workspace-access.locking": boolean;
+  "workspace-access.delete": boolean;
+  "workspace-access.move": boolean;
+  "workspace-access.run-tasks": boolean;
+}
+
+/** Weakest first: a right holds when the grant's value stands at or after the needed one. */
+export const permissionValues = {
+  "project-access.settings": ["read", "update", "delete"],
+  "project-access.teams": ["none", "read", "manage"],
+  "workspace-access.runs": ["read", "plan", "apply"],
+  "workspace-access.policy-mocks": ["none", "read"],
+  "workspace-access.state-versions": ["none", "read-outputs", "read", "write"],
+  "workspace-access.variables": ["none", "read", "write"],
+  "workspace-access.create": [false, true],
+  "workspace-access.locking": [false, true],
+  "workspace-access.delete": [false, true],
+  "workspace-access.move": [false, true],
+  "workspace-access.run-tasks": [false, true],
+} as const satisfies {
+  [P in keyof ProjectPermissions]: readonly ProjectPermissions[P][];
+};
+
+const permissions = (
+  settings: ProjectPermissions["project-access.settings"],
+  teams: ProjectPermissions["project-access.teams"],
+  runs: ProjectPermissions["workspace-access.runs"],
+  policyMocks: ProjectPermissions["workspace-access.policy-mocks"],
+  stateVersions: ProjectPermissions["workspace-access.state-versions"],
+  variables: ProjectPermissions["workspace-access.variables"],
+  create: boolean,
+  locking: boolean,
+  deletion: boolean,
+  move: boolean,
+  runTasks: boolean,
+): ProjectPermissions => ({
+  "project-access.settings": settings,
+  "project-access.teams": teams,
+  "workspace-access.runs": runs,
+  "workspace-access.policy-mocks": policyMocks,
+  "workspace-access.state-versions": stateVersions,
+  "workspace-access.variables": variables,
+  "workspace-access.create": create,
+  "workspace-access.locking": locking,
+  "workspace-access.delete": deletion,
+  "workspace-access.move": move,
+  "workspace-access.run-tasks": runTasks,
+});
+
+/** Implied values per access level; `custom` holds the defaults of what a custom grant leaves out. */
+// biome-ignore format: it is the specification's table, a row a level
+export const projectLevels = {
+  //                    settings  teams     runs     mocks   state    variables create locking delete move   run-tasks
+  read:     permissions("read",   "none",   "read",  "none", "read",  "read",   false, false,  false, false, false),
+  write:    permissions("read",   "none",   "apply", "read", "write", "write",  false, true,   false, false, false),
+  maintain: permissions("read",   "none",   "apply", "read", "write", "write",  true,  true,   true,  false, true),
+  admin:    permissions("delete", "manage", "apply", "read", "write", "write",  true,  true,   true,  true,  true),
+  custom:   permissions("read",   "none",   "read",  "none", "none",  "none",   false, false,  false, false, false),
+} as const;
+
+export type ProjectLevel = keyof typeof projectLevels;
