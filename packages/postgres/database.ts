@@ -1,0 +1,133 @@
+import type { EntitySchema } from "@mikro-orm/core";
+import { type EntityManager, MikroORM } from "@mikro-orm/postgresql";
+import { type Logger, spansAreRecorded } from "@statehouse/runtime";
+import type { Pool } from "pg";
+import { asAppError, isStalePlan } from "./failures.ts";
+import { missingMigrations, type SqlMigration } from "./migrations.ts";
+import {
+  exposeStatementCount,
+  observeStatements,
+  prepared,
+  type StatementListener,
+  traced,
+} from "./statements.ts";
+import { afterCommit, queryIn, runTransaction } from "./transaction.ts";
+
+export interface DatabaseOptions {
+  /** Of the service: two ORMs of one process that shared it would join each other's transactions. */
+  contextName: string;
+  url: string;
+  entities: readonly EntitySchema[];
+  migrations: readonly SqlMigration[];
+  poolSize?: number;
+  /** The longest a transaction may take without a nearer deadline, in ms. */
+  transactionCeilingMs?: number;
+  logger: Logger;
+  /** Hears every statement sent, for tests that count them. */
+  onStatement?: StatementListener;
+}
+
+export interface Database extends AsyncDisposable {
+  readonly orm: MikroORM;
+  /**
+   * Runs `work` in a transaction that ends with the caller's deadline, flushes and commits. Repeats
+   * it after a deadlock. Throws `unavailable` when the database gave no answer, also to COMMIT.
+   */
+  transaction<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
+  /** One statement with `$1` placeholders and a kept plan, outside any transaction. Dates, numbers. */
+  query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
+  /** The same inside the transaction of `em`. */
+  queryIn<Row>(em: EntityManager, sql: string, params?: readonly unknown[]): Promise<Row[]>;
+  /** Calls `hook` once the transaction of `em` is committed. */
+  afterCommit(em: EntityManager, hook: () => void): void;
+  /** Throws the reason when the database does not answer or its schema is behind. */
+  ready(): Promise<void>;
+}
+
+const DEFAULT_POOL_SIZE = 20;
+const DEFAULT_CEILING_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 5000;
+
+/** Sets up the ORM and its pool. Connects on first use, so that it starts before its database does. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { contextName, logger } = options;
+  const ceilingMs = options.transactionCeilingMs ?? DEFAULT_CEILING_MS;
+  const { orm, pool } = createOrm(options);
+  exposeStatementCount();
+
+  const query = async <Row>(sql: string, params: readonly unknown[] = []): Promise<Row[]> => {
+    const send = () => pool.query(prepared(sql, params));
+    try {
+      const { rows } = await (spansAreRecorded() ? traced(sql, true, send) : send());
+      return rows;
+    } catch (error) {
+      // The pool has closed that connection; an unnamed statement is planned anew.
+      if (isStalePlan(error)) return (await pool.query(sql, [...params])).rows;
+      throw asAppError(error);
+    }
+  };
+  const fork = () => orm.em.fork({ disableContextResolution: true });
+
+  return {
+    orm,
+    transaction: (work) => runTransaction({ pool, fork, ceilingMs, logger }, work),
+    query,
+    queryIn,
+    afterCommit,
+    async ready() {
+      const missing = missingMigrations(options.migrations, await appliedMigrations(query));
+      if (missing.length > 0) {
+        throw new Error(
+          `the schema of ${contextName} lacks ${missing.join(", ")}: run the migrate command`,
+        );
+      }
+    },
+    [Symbol.asyncDispose]: () => orm.close(true),
+  };
+}
+
+function createOrm({
+  contextName,
+  url,
+  entities,
+  poolSize = DEFAULT_POOL_SIZE,
+  transactionCeilingMs = DEFAULT_CEILING_MS,
+  logger,
+  onStatement,
+}: DatabaseOptions): { orm: MikroORM; pool: Pool } {
+  let pool: Pool | undefined;
+  const orm = new MikroORM({
+    contextName,
+    clientUrl: url,
+    entities: [...entities],
+    discovery: { warnWhenNoEntities: false },
+    ensureDatabase: false,
+    logger: (message) => logger.debug(message),
+    driverOptions: {
+      connectionString: url,
+      application_name: contextName,
+      max: poolSize,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      statement_timeout: transactionCeilingMs,
+      onPoolCreated: (created: Pool) => {
+        pool = created;
+        created.on("connect", (client) => observeStatements(client, onStatement));
+      },
+    },
+  });
+  orm.em.getConnection().getClient();
+  if (!pool) throw new Error("MikroORM created no pool");
+  return { orm, pool };
+}
+
+async function appliedMigrations(query: Database["query"]): Promise<string[]> {
+  try {
+    const rows = await query<{ name: string }>("select name from schema_migrations");
+    return rows.map((row) => row.name);
+  } catch (error) {
+    const noTable = error instanceof Error && Reflect.get(error, "code") === "42P01";
+    if (noTable) return [];
+    throw error;
+  }
+}

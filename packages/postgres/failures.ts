@@ -1,0 +1,79 @@
+import { AppError } from "@statehouse/errors";
+
+/** PostgreSQL's and the driver's codes that mean: no answer, try again later. */
+const UNAVAILABLE = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ENOENT",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "25P03", // idle_in_transaction_session_timeout
+  "25P04", // transaction_timeout
+  "53300", // too_many_connections
+  "55P03", // lock_not_available
+  "57014", // query_canceled, which is also statement_timeout
+  "57P01", // admin_shutdown
+  "57P02", // crash_shutdown
+  "57P03", // cannot_connect_now
+  "57P05", // idle_session_timeout
+]);
+
+/** The driver has no code for these. */
+const LOST =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
+
+/** The pool is gone or the server does not answer; nobody knows whether the statement ran. */
+export function isLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = codeOf(error);
+  if (code !== undefined) return UNAVAILABLE.has(code) || code.startsWith("08");
+  return LOST.test(error.message) || (error instanceof AggregateError && error.errors.some(isLost));
+}
+
+/** The server undid everything and says that the same transaction may succeed now. */
+export function isRetryable(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === "40001" || code === "40P01" || isStalePlan(error);
+}
+
+/** A migration changed what a prepared statement returns; only a new connection or name helps. */
+export function isStalePlan(error: unknown): boolean {
+  return codeOf(error) === "0A000" && property(error, "routine") === "RevalidateCachedQuery";
+}
+
+/** True when `error` is the violation of this unique constraint or index. */
+export function uniqueViolation(error: unknown, constraintName: string): boolean {
+  return codeOf(error) === "23505" && property(error, "constraint") === constraintName;
+}
+
+/** Turns the failures that say nothing about the request into `unavailable`; others pass unchanged. */
+export function asAppError(error: unknown): unknown {
+  if (error instanceof AppError) return error;
+  if (isLost(error)) return databaseUnavailable(error);
+  if (isRetryable(error)) {
+    return new AppError("unavailable", "database_busy", "Too many changes at once; try again.", {
+      retryAfterSeconds: 1,
+      cause: error,
+    });
+  }
+  return error;
+}
+
+export const databaseUnavailable = (cause: unknown): AppError =>
+  new AppError("unavailable", "database", "The database does not answer; try again.", { cause });
+
+export const deadlineExceeded = (): AppError =>
+  new AppError("unavailable", "deadline", "There was no time left for the request.");
+
+function codeOf(error: unknown): string | undefined {
+  const code = property(error, "code");
+  return typeof code === "string" ? code : undefined;
+}
+
+function property(error: unknown, name: string): unknown {
+  return error instanceof Error ? Reflect.get(error, name) : undefined;
+}

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Client } from "pg";
+import { isRetryable } from "./failures.ts";
+
+/** One step forward. Safe beside the previous release: expand first, contract in a later one. */
+export interface SqlMigration {
+  /** Sorts in order of application: `0001_init`. Never renamed, never edited once released. */
+  name: string;
+  up: string;
+}
+
+export interface MigrateOptions {
+  url: string;
+  /** Whose database it is, for messages. */
+  contextName: string;
+  migrations: readonly SqlMigration[];
+}
+
+/** Any number; the same in every release. Advisory locks are per database. */
+const LOCK = "7031406125";
+const LOCK_TIMEOUT_MS = 3000;
+const ATTEMPTS = 10;
+
+/**
+ * Applies what is missing, in order, one transaction each. A second run waits for the first. A
+ * migration that cannot get its table lock within seconds steps back, so that live traffic is never
+ * queued behind it, and tries again.
+ */
+export async function migrate({ url, contextName, migrations }: MigrateOptions): Promise<string[]> {
+  const client = new Client({ connectionString: url, application_name: `${contextName} migrate` });
+  // A dropped connection also fails the query in flight; without a listener it would end the process.
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    await client.query(`select pg_advisory_lock(${LOCK})`);
+    await client.query(
+      `create table if not exists schema_migrations (
+        name text primary key,
+        applied_at timestamptz not null default now()
+      )`,
+    );
+    const { rows } = await client.query<{ name: string }>("select name from schema_migrations");
+    const applied = new Set(rows.map((row) => row.name));
+    const pending = inOrder(migrations).filter(({ name }) => !applied.has(name));
+    for (const migration of pending) await apply(client, contextName, migration);
+    return pending.map(({ name }) => name);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The names of those in `migrations` that are not among `applied`. */
+export function missingMigrations(
+  migrations: readonly SqlMigration[],
+  applied: Iterable<string>,
+): string[] {
+  const known = new Set(applied);
+  return migrations.map(({ name }) => name).filter((name) => !known.has(name));
+}
+
+async function apply(client: Client, contextName: string, migration: SqlMigration): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      await client.query(migration.up);
+      await client.query("insert into schema_migrations (name) values ($1)", [migration.name]);
+      await client.query("commit");
+      return;
+    } catch (error) {
+      await client.query("rollback");
+      if (attempt === ATTEMPTS || !mayRepeat(error)) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new Error(`Migration ${migration.name} of ${contextName} failed: ${reason}`, {
+          cause: error,
+        });
+      }
+      await sleep(Math.min(5000, 100 * 2 ** attempt));
+    }
+  }
+}
+
+function mayRepeat(error: unknown): boolean {
+  const timedOut = error instanceof Error && Reflect.get(error, "code") === "55P03";
+  return timedOut || isRetryable(error);
+}
+
+function inOrder(migrations: readonly SqlMigration[]): SqlMigration[] {
+  const sorted = migrations.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const double = sorted.find(({ name }, index) => sorted[index + 1]?.name === name);
+  if (double) throw new Error(`Two migrations are called ${double.name}`);
+  return sorted;
+}

@@ -1,0 +1,77 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+
+/** Where a sealed value lives. Bound into it, so that it opens nowhere else. */
+export interface SealedPlace {
+  table: string;
+  column: string;
+  rowId: string;
+}
+
+export interface Sealer {
+  /** Encrypts for exactly this place: `id:` then nonce, tag and ciphertext in base64. */
+  seal(plain: string, place: SealedPlace): string;
+  /** Throws when the key is unknown, or the value was altered or moved. */
+  unseal(sealed: string, place: SealedPlace): string;
+  /** True when the value was sealed under an older key and should be sealed again. */
+  isStale(sealed: string): boolean;
+}
+
+const ALGORITHM = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** `keys` is `id:base64key,…`, 32 bytes each; the first encrypts, all decrypt. Throws when malformed. */
+export function createSealer({ keys }: { keys: string }): Sealer {
+  const ring = parseKeys(keys);
+  const [current] = ring;
+  if (!current) throw new Error("sealing keys: at least one is needed");
+  const [currentId, currentKey] = current;
+  return {
+    seal(plain, place) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(ALGORITHM, currentKey, nonce);
+      cipher.setAAD(associatedData(currentId, place));
+      const body = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
+      const sealed = Buffer.concat([nonce, cipher.getAuthTag(), body]);
+      return `${currentId}:${sealed.toString("base64")}`;
+    },
+    unseal(sealed, place) {
+      const id = keyIdOf(sealed);
+      const key = ring.get(id);
+      if (!key) throw new Error(`sealed value: no key with id ${JSON.stringify(id)}`);
+      const bytes = Buffer.from(sealed.slice(id.length + 1), "base64");
+      const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      });
+      decipher.setAAD(associatedData(id, place));
+      decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      const body = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
+      return Buffer.concat([body, decipher.final()]).toString("utf8");
+    },
+    isStale: (sealed) => keyIdOf(sealed) !== currentId,
+  };
+}
+
+function parseKeys(keys: string): Map<string, Buffer> {
+  const ring = new Map<string, Buffer>();
+  for (const entry of keys.split(",").filter((part) => part.trim() !== "")) {
+    const [, id, encoded] = /^\s*([A-Za-z0-9_-]+):([A-Za-z0-9+/=]+)\s*$/.exec(entry) ?? [];
+    const key = Buffer.from(encoded ?? "", "base64");
+    // The entry itself is never repeated: it is a key.
+    if (!id || key.length !== 32) {
+      throw new Error("sealing keys: each must be id:base64, of 32 bytes, separated by commas");
+    }
+    if (ring.has(id)) throw new Error(`sealing keys: id ${id} appears twice`);
+    ring.set(id, key);
+  }
+  return ring;
+}
+
+function keyIdOf(sealed: string): string {
+  return sealed.slice(0, Math.max(0, sealed.indexOf(":")));
+}
+
+function associatedData(keyId: string, { table, column, rowId }: SealedPlace): Buffer {
+  // As JSON, so that no two places can spell the same bytes.
+  return Buffer.from(JSON.stringify([keyId, table, column, rowId]), "utf8");
+}

@@ -1,0 +1,79 @@
+import { metrics } from "@opentelemetry/api";
+import { withClientSpan } from "@statehouse/runtime";
+import { type CustomTypesConfig, type PoolClient, type QueryConfig, types } from "pg";
+
+/** bigint: ours are counters, revisions and µs since 1970, all far below 2^53. */
+const INT8 = 20;
+
+/** For SQL of our own: timestamps as `Date`, bigint as number, everything else as pg does it. */
+const resultTypes: CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: "text" | "binary") =>
+    oid === INT8 ? Number : types.getTypeParser(oid, format as "text"),
+};
+
+/** Beyond this many texts a statement is built by hand from values, and naming it would only leak. */
+const MAX_NAMED = 500;
+const names = new Map<string, string>();
+
+/** A query whose plan PostgreSQL keeps: the same text has the same name on every connection. */
+export function prepared(sql: string, params: readonly unknown[]): QueryConfig {
+  let name = names.get(sql);
+  if (name === undefined && names.size < MAX_NAMED) {
+    name = `s${names.size + 1}`;
+    names.set(sql, name);
+  }
+  const query = { text: sql, values: params as unknown[], types: resultTypes };
+  return name === undefined ? query : { ...query, name };
+}
+
+let statements = 0;
+
+/** How many statements this process has sent, every BEGIN and COMMIT included. */
+export const statementCount = (): number => statements;
+
+export type StatementListener = (sql: string) => void;
+
+/** Counts and reports every statement sent on this connection, whoever sends it. */
+export function observeStatements(client: PoolClient, listener?: StatementListener): void {
+  const send: (...args: unknown[]) => unknown = client.query.bind(client);
+  const observed = (...args: unknown[]): unknown => {
+    statements++;
+    listener?.(textOf(args[0]));
+    return send(...args);
+  };
+  Reflect.set(client, "query", observed);
+}
+
+/** Exposes the counter to Prometheus. */
+export function exposeStatementCount(): void {
+  metrics
+    .getMeter("statehouse/postgres")
+    .createObservableCounter("sql_statements", { description: "SQL statements sent" })
+    .addCallback((result) => result.observe(statements));
+}
+
+/**
+ * A span around one statement. Only SQL with placeholders is shown whole: the ORM writes values into
+ * its text, and they may be token hashes or sealed columns.
+ */
+export function traced<T>(sql: string, placeholders: boolean, run: () => Promise<T>): Promise<T> {
+  const summary = summaryOf(sql);
+  const attributes = {
+    "db.system.name": "postgresql",
+    "db.query.summary": summary,
+    ...(placeholders ? { "db.query.text": sql } : {}),
+  };
+  return withClientSpan(summary, attributes, run);
+}
+
+function summaryOf(sql: string): string {
+  const verb = /^\s*(?:--[^\n]*\n\s*)*(\w+)/.exec(sql)?.[1]?.toUpperCase() ?? "SQL";
+  const table = /\b(?:from|into|update)\s+"?(\w+)/i.exec(sql)?.[1];
+  return table ? `${verb} ${table}` : verb;
+}
+
+function textOf(query: unknown): string {
+  if (typeof query === "string") return query;
+  const text: unknown = query instanceof Object ? Reflect.get(query, "text") : undefined;
+  return typeof text === "string" ? text : "";
+}

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { EntityManager } from "@mikro-orm/postgresql";
+import { type Logger, remainingMs, spansAreRecorded } from "@statehouse/runtime";
+import type { Pool, PoolClient } from "pg";
+import { asAppError, deadlineExceeded, isLost, isRetryable, isStalePlan } from "./failures.ts";
+import { prepared, traced } from "./statements.ts";
+
+interface OpenTransaction {
+  client: PoolClient;
+  open: boolean;
+  hooks: (() => void)[];
+}
+
+export interface TransactionOptions {
+  pool: Pool;
+  /** A new entity manager, bound to nothing. */
+  fork(): EntityManager;
+  /** The longest a transaction may take when the caller's deadline allows more, in ms. */
+  ceilingMs: number;
+  logger: Logger;
+}
+
+const transactions = new WeakMap<EntityManager, OpenTransaction>();
+const ATTEMPTS = 5;
+
+/**
+ * Runs `work` in a transaction on a connection of our own, not on one of the ORM's: its driver never
+ * gives a connection back whose BEGIN or ROLLBACK failed, so that each restart of PostgreSQL would
+ * shrink the pool; and BEGIN and the time limit travel in one message this way. Deadlocks and
+ * serialization failures are repeated as a whole, so `work` must not touch anything but `em`.
+ */
+export async function runTransaction<T>(
+  options: TransactionOptions,
+  work: (em: EntityManager) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await attemptTransaction(options, work);
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isRetryable(error)) throw asAppError(error);
+      await sleep(Math.random() * 10 * 2 ** attempt);
+    }
+  }
+}
+
+async function attemptTransaction<T>(
+  { pool, fork, ceilingMs, logger }: TransactionOptions,
+  work: (em: EntityManager) => Promise<T>,
+): Promise<T> {
+  const client = await begin(pool, ceilingMs);
+  const transaction: OpenTransaction = { client, open: true, hooks: [] };
+  let broken = false;
+  let result: T;
+  try {
+    const em = fork();
+    em.setTransactionContext(ormContext(transaction));
+    transactions.set(em, transaction);
+    result = await work(em);
+    await em.flush();
+    const { command } = await client.query("commit");
+    // PostgreSQL answers COMMIT with ROLLBACK after an error that somebody swallowed.
+    if (command !== "COMMIT") throw new Error("The transaction had failed and was rolled back");
+  } catch (error) {
+    broken = isLost(error) || isStalePlan(error) || !(await rolledBack(client));
+    throw error;
+  } finally {
+    transaction.open = false;
+    client.release(broken);
+  }
+  for (const hook of transaction.hooks) {
+    try {
+      hook();
+    } catch (error) {
+      logger.error({ err: error }, "a hook after a commit failed");
+    }
+  }
+  return result;
+}
+
+async function begin(pool: Pool, ceilingMs: number): Promise<PoolClient> {
+  for (let attempt = 1; ; attempt++) {
+    const left = Math.min(remainingMs() ?? ceilingMs, ceilingMs);
+    if (left <= 0) throw deadlineExceeded();
+    const client = await pool.connect();
+    try {
+      await client.query(`begin; set local transaction_timeout = ${Math.ceil(left)}`);
+      return client;
+    } catch (error) {
+      client.release(true);
+      // A pooled connection that died unnoticed: nothing has happened yet, so another one may do.
+      if (attempt === 2 || !isLost(error)) throw error;
+    }
+  }
+}
+
+async function rolledBack(client: PoolClient): Promise<boolean> {
+  try {
+    await client.query("rollback");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What the ORM's driver asks of a transaction: to run one statement, with values already in its text. */
+function ormContext(transaction: OpenTransaction) {
+  return {
+    async executeQuery({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) {
+      const client = clientOf(transaction);
+      const send = () => client.query(sql, [...parameters]);
+      const { command, rowCount, rows } = await (spansAreRecorded()
+        ? traced(sql, false, send)
+        : send());
+      const changed = command !== "SELECT" && rowCount !== null;
+      return { rows: rows ?? [], numAffectedRows: changed ? BigInt(rowCount) : undefined };
+    },
+  };
+}
+
+function clientOf(transaction: OpenTransaction): PoolClient {
+  if (!transaction.open) throw new Error("The transaction is over; its work was not awaited");
+  return transaction.client;
+}
+
+function transactionOf(em: EntityManager): OpenTransaction {
+  const transaction = transactions.get(em);
+  if (!transaction) throw new Error("This entity manager is not that of a transaction");
+  return transaction;
+}
+
+/** SQL with `$1` placeholders inside the transaction of `em`; the ORM's unflushed changes are not seen. */
+export async function queryIn<Row>(
+  em: EntityManager,
+  sql: string,
+  params: readonly unknown[] = [],
+): Promise<Row[]> {
+  const client = clientOf(transactionOf(em));
+  const send = () => client.query(prepared(sql, params));
+  const { rows } = await (spansAreRecorded() ? traced(sql, true, send) : send());
+  return rows;
+}
+
+/** Calls `hook` once the transaction of `em` is committed, and never when it is not. */
+export function afterCommit(em: EntityManager, hook: () => void): void {
+  transactionOf(em).hooks.push(hook);
+}
