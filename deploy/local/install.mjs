@@ -18,20 +18,20 @@ export function installed(folder = root) {
 
 /** Installs exactly the lock file. Throws Failure. @param {string} [folder] */
 export async function install(folder = root) {
-  const npm = process.env.npm_execpath;
-  const byScript = npm !== undefined && npm.endsWith(".js") && existsSync(npm);
+  const script = process.env.npm_execpath;
+  const npm = script?.endsWith(".js") && existsSync(script) ? script : undefined;
   const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
   await longStep({
     title: existsSync(path.join(folder, "node_modules"))
       ? "Installing packages (the lock file has changed)"
       : "Installing packages (first time only, about a minute)",
     // Not process.execPath: npm scripts may run on the Node inside the folder that "npm ci" deletes.
-    command: byScript
+    command: npm
       ? (process.env.npm_node_execpath ?? process.execPath)
       : process.platform === "win32"
         ? "npm.cmd"
         : "npm",
-    args: byScript ? [npm, ...args] : args,
+    args: npm ? [npm, ...args] : args,
     cwd: folder,
     logName: "npm-ci",
   });

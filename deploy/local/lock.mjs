@@ -68,14 +68,14 @@ function read(file) {
   }
 }
 
-/** @param {number} pid */
+/** Whether the process runs; one that has ended and waits to be collected by its parent does not. @param {number} pid */
 export function alive(pid) {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
     return hasCode(error, "EPERM");
   }
+  return process.platform !== "linux" || !/^State:\s+[ZX]/m.test(read(`/proc/${pid}/status`) ?? "");
 }
 
 /** @param {unknown} error @param {string} code */

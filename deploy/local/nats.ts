@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { connect } from "node:net";
+import path from "node:path";
+import { partBinary, startPart } from "./part-process.ts";
+import { onFreePort } from "./port.ts";
+
+/** A NATS server with JetStream that listens on 127.0.0.1. */
+export interface Nats extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  stop(): Promise<void>;
+  /** Starts it again on the same port with what it had stored. */
+  start(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+/** Starts NATS with JetStream in `dataDirectory`; port 0 takes a free one. Throws StartError. */
+export async function startNats(options: { dataDirectory: string; port?: number }): Promise<Nats> {
+  const binary = await partBinary("nats-server");
+  mkdirSync(options.dataDirectory, { recursive: true, mode: 0o700 });
+  const logFile = path.join(options.dataDirectory, "nats.log");
+  const name = `statehouse-${randomBytes(8).toString("hex")}`;
+  const run = (port: number) =>
+    startPart({
+      name: "NATS",
+      command: binary,
+      args: [
+        "-a",
+        "127.0.0.1",
+        "-p",
+        String(port),
+        "-n",
+        name,
+        "-js",
+        "-sd",
+        options.dataDirectory,
+      ],
+      logFile,
+      // SIGTERM; SIGINT does the same but exits 1.
+      stopSignal: "SIGTERM",
+      ready: () => greets(port, name),
+    });
+  let { port, process } = await onFreePort(options.port ?? 0, run);
+  const stop = () => process.stop();
+  return {
+    port,
+    url: `nats://127.0.0.1:${port}`,
+    stop,
+    kill: () => process.kill(),
+    start: async () => {
+      if (!process.running) process = await run(port);
+    },
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** NATS greets with INFO as soon as it serves; the name tells ours from a stranger on the same port. */
+function greets(port: number, name: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    const answer = (yes: boolean) => {
+      socket.destroy();
+      resolve(yes);
+    };
+    socket.setTimeout(1000, () => answer(false));
+    socket.once("data", (data) => answer(data.toString().includes(`"${name}"`)));
+    socket.once("error", () => answer(false));
+    socket.once("close", () => answer(false));
+  });
+}

@@ -1,0 +1,150 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { Client, escapeIdentifier } from "pg";
+import { type PartProcess, startPart } from "./part-process.ts";
+import { onFreePort } from "./port.ts";
+import { type Cluster, openCluster, superuser } from "./postgres-cluster.ts";
+import { claim, clearLeftover } from "./postgres-leftover.ts";
+
+export interface PostgresOptions {
+  /** Holds the cluster, its password and its log. */
+  dataDirectory: string;
+  /** 0, the default: any free one. */
+  port?: number;
+  /** Where PostgreSQL's log goes; the default is `postgres.log` in the data directory. */
+  log?: string;
+  /** For tests: what a crash of the machine would cost is not paid for. */
+  fast?: boolean;
+}
+
+/** A PostgreSQL server that listens on 127.0.0.1. */
+export interface Postgres extends AsyncDisposable {
+  readonly port: number;
+  readonly pid: number;
+  /** Settles when the server has ended, however that came. */
+  readonly exited: Promise<void>;
+  /** Address of one database, with user and password. */
+  url(database: string): string;
+  /** Creates those that do not exist yet. */
+  createDatabases(names: readonly string[]): Promise<void>;
+  stop(): Promise<void>;
+  /** Starts it again on the same port. */
+  start(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+const always = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  logging_collector: "off",
+  log_line_prefix: "%m [%p] %d ",
+};
+
+// Enough connections for several stacks of four services each.
+const fastSettings = {
+  fsync: "off",
+  synchronous_commit: "off",
+  full_page_writes: "off",
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  max_connections: "500",
+};
+
+/** Starts PostgreSQL on its own folder, made at the first start. Throws StartError. */
+export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const dataDirectory = path.resolve(options.dataDirectory);
+  const cluster = openCluster(dataDirectory, options.fast ?? false);
+  const run = async (port: number) => {
+    await clearLeftover(dataDirectory, cluster.folder);
+    const process = await afterOrphans(() =>
+      startServer(cluster, port, {
+        log: options.log ?? path.join(dataDirectory, "postgres.log"),
+        settings: options.fast ? { ...always, ...fastSettings } : always,
+      }),
+    );
+    claim(dataDirectory);
+    return process;
+  };
+  let { port, process } = await onFreePort(options.port ?? 0, run);
+  const url = (database: string) =>
+    `postgresql://${superuser}:${cluster.password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
+  const stop = () => process.stop();
+  return {
+    port,
+    get pid() {
+      return process.pid;
+    },
+    get exited() {
+      return process.exited;
+    },
+    url,
+    createDatabases: (names) => createDatabases(url("postgres"), names),
+    stop,
+    kill: () => process.kill(),
+    start: async () => {
+      if (!process.running) process = await run(port);
+    },
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+function startServer(
+  cluster: Cluster,
+  port: number,
+  { log, settings }: { log: string; settings: Record<string, string> },
+) {
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  return startPart({
+    name: "PostgreSQL",
+    command: cluster.binaries.postgres,
+    args: ["-D", cluster.asSeen, "-p", String(port), ...flags],
+    env: { PATH: process.env.PATH ?? "", LC_ALL: "C" },
+    cwd: cluster.folder,
+    user: cluster.user,
+    logFile: log,
+    // Fast shutdown: sessions are ended and everything is written. SIGTERM would wait for the sessions.
+    stopSignal: "SIGINT",
+    stopTimeoutMs: 60_000,
+    // Also long enough to replay the log after a crash.
+    startTimeoutMs: 300_000,
+    ready: (pid) => isReady(cluster.folder, pid),
+  });
+}
+
+/** Sessions of a killed postmaster notice it within moments; until they have ended, no new one may start. */
+async function afterOrphans(start: () => Promise<PartProcess>): Promise<PartProcess> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start();
+    } catch (error) {
+      const orphans = error instanceof Error && /shared memory block/.test(error.message);
+      if (!orphans || attempt === 50) throw error;
+      await pause(200);
+    }
+  }
+}
+
+/** The eighth line of postmaster.pid is what pg_ctl waits for, too. */
+function isReady(folder: string, pid: number): boolean {
+  try {
+    const lines = readFileSync(path.join(folder, "postmaster.pid"), "utf8").split("\n");
+    return Number(lines[0]) === pid && lines[7]?.trim() === "ready";
+  } catch {
+    return false;
+  }
+}
+
+async function createDatabases(url: string, names: readonly string[]): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ datname: string }>("SELECT datname FROM pg_database");
+    const present = new Set(rows.map(({ datname }) => datname));
+    for (const name of names) {
+      if (!present.has(name)) await client.query(`CREATE DATABASE ${escapeIdentifier(name)}`);
+    }
+  } finally {
+    await client.end();
+  }
+}
