@@ -1,0 +1,78 @@
+import {
+  type DescMessage,
+  fromJsonString,
+  getOption,
+  hasOption,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import { headers, type MsgHdrs } from "@nats-io/transport-node";
+import { type as typeOption } from "@statehouse/proto/statehouse/events/v1/options";
+
+/** One change at its owner, as CloudEvents 1.0 describe it. */
+export interface Event {
+  id: string;
+  /** `statehouse.<service>.<noun>.<verb>.v1`; also the subject on the bus. */
+  type: string;
+  /** The service that owns what changed: `statehouse/workspaces`. */
+  source: string;
+  /** The id of what changed. */
+  subject: string;
+  /** Of the row that changed: apply an event only over a lower one. */
+  revision: number;
+  time: Date;
+  traceparent: string | undefined;
+  /** The message as JSON; read it with `decode`. */
+  json: string;
+}
+
+/** The event type a message is declared with, `option (statehouse.events.v1.type)`. */
+export function eventType(schema: DescMessage): string {
+  if (!hasOption(schema, typeOption)) {
+    throw new Error(`${schema.typeName} does not declare its event type`);
+  }
+  return getOption(schema, typeOption);
+}
+
+/** The event's message. Fields this release does not know are ignored. */
+export function decode<Schema extends DescMessage>(
+  event: Pick<Event, "json">,
+  schema: Schema,
+): MessageShape<Schema> {
+  return fromJsonString(schema, event.json, { ignoreUnknownFields: true });
+}
+
+/** The headers of CloudEvents' binding for NATS. */
+export function headersOf(event: Event): MsgHdrs {
+  const result = headers();
+  result.set("ce-specversion", "1.0");
+  result.set("ce-id", event.id);
+  result.set("ce-source", event.source);
+  result.set("ce-type", event.type);
+  result.set("ce-subject", event.subject);
+  result.set("ce-time", event.time.toISOString());
+  result.set("ce-datacontenttype", "application/json");
+  result.set("ce-revision", String(event.revision));
+  if (event.traceparent) result.set("ce-traceparent", event.traceparent);
+  return result;
+}
+
+/** Reads a message from the bus. What a foreign publisher left out is empty. */
+export function eventFrom(message: {
+  headers: MsgHdrs | undefined;
+  subject: string;
+  string(): string;
+  time: Date;
+}): Event {
+  const header = (name: string) => message.headers?.get(name) ?? "";
+  const time = new Date(header("ce-time"));
+  return {
+    id: header("ce-id"),
+    type: header("ce-type") || message.subject,
+    source: header("ce-source"),
+    subject: header("ce-subject"),
+    revision: Number(header("ce-revision") || 0),
+    time: Number.isNaN(time.getTime()) ? message.time : time,
+    traceparent: header("ce-traceparent") || undefined,
+    json: message.string(),
+  };
+}

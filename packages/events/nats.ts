@@ -1,0 +1,80 @@
+import { connect, type NatsConnection } from "@nats-io/transport-node";
+
+export interface NatsOptions {
+  /** One address or several, separated by commas: `nats://127.0.0.1:4222`. */
+  url: string;
+  /** Shown by the server, for the operator. */
+  name: string;
+}
+
+export interface Nats extends AsyncDisposable {
+  /** The open connection; waits, for ever if it must, until there is one. */
+  connection(): Promise<NatsConnection>;
+  /** Throws the reason when the server does not answer now. */
+  ready(): Promise<void>;
+}
+
+const RETRY_MS = 500;
+const TIMEOUT_MS = 2000;
+
+/** Connects in the background and reconnects for ever: a service starts and runs without its bus. */
+export function connectNats({ url, name }: NatsOptions): Nats {
+  const stop = Promise.withResolvers<void>();
+  let stopped = false;
+  let current: NatsConnection | undefined;
+  let next = Promise.withResolvers<NatsConnection>();
+  let failure = "not connected yet";
+  // Nobody may be waiting when it is rejected at the end.
+  next.promise.catch(() => {});
+
+  const run = async (): Promise<void> => {
+    while (!stopped) {
+      try {
+        const connection = await connect({
+          servers: url.split(",").map((server) => server.trim()),
+          name,
+          timeout: TIMEOUT_MS,
+          maxReconnectAttempts: -1,
+          reconnectTimeWait: RETRY_MS,
+          pingInterval: 20_000,
+          ignoreAuthErrorAbort: true,
+        });
+        if (stopped) return await connection.close();
+        current = connection;
+        next.resolve(connection);
+        await Promise.race([connection.closed(), stop.promise]);
+        if (stopped) return;
+        current = undefined;
+        next = Promise.withResolvers();
+        next.promise.catch(() => {});
+        failure = "the connection was closed";
+      } catch (error) {
+        failure = error instanceof Error ? error.message : String(error);
+        await Promise.race([stop.promise, delay(RETRY_MS)]);
+      }
+    }
+  };
+  const running = run();
+
+  return {
+    connection: () => next.promise,
+    async ready() {
+      if (!current) throw new Error(failure);
+      await current.flush();
+    },
+    async [Symbol.asyncDispose]() {
+      stopped = true;
+      stop.resolve();
+      next.reject(new Error("the connection to NATS was closed"));
+      await running;
+      // close and not drain: what had to be sent was awaited, and drain waits for a server that is away.
+      await current?.close();
+    },
+  };
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}

@@ -1,0 +1,187 @@
+import { jetstream } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { metrics, SpanKind } from "@opentelemetry/api";
+import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import {
+  type Logger,
+  spansAreRecorded,
+  traceparent,
+  withoutDeadline,
+  withServerSpan,
+} from "@statehouse/runtime";
+import { type Event, headersOf } from "./event.ts";
+import type { Nats } from "./nats.ts";
+import { wakeAfterCommits } from "./outbox.ts";
+import { ensureStream, STREAM, type StreamOptions } from "./stream.ts";
+
+export interface RelayOptions extends StreamOptions {
+  database: Database;
+  nats: Nats;
+  /** The name of the service whose outbox it is; becomes `ce-source`. */
+  service: string;
+  logger: Logger;
+}
+
+export interface Relay extends AsyncDisposable {
+  /** Looks at the outbox now instead of at the next poll. */
+  wake(): void;
+}
+
+interface OutboxRow {
+  id: number;
+  event_id: string;
+  type: string;
+  subject: string;
+  revision: number;
+  message: string;
+  traceparent: string | null;
+  recorded_at: Date;
+}
+
+const POLL_MS = 500;
+const BATCH = 100;
+/** Well below the transaction's own limit: what was acknowledged must still be deleted. */
+const BATCH_MS = 10_000;
+const PUBLISH_TIMEOUT_MS = 5000;
+/** Any number; one relay per database at a time, however many replicas run. */
+const LOCK = 7031406126;
+
+/**
+ * Publishes the outbox in order of ids, one event at a time, deleting what the stream acknowledged,
+ * and stopping at the first that it did not. Outages of either side only make it wait.
+ */
+export function startRelay(options: RelayOptions): Relay {
+  const { database, logger } = options;
+  const stop = new AbortController();
+  let woken = Promise.withResolvers<void>();
+  const wake = () => woken.resolve();
+  const subscription = wakeAfterCommits(database.orm.em.config, wake);
+  const published = metrics.getMeter("statehouse/events").createCounter("events_published");
+
+  const run = async (): Promise<void> => {
+    let failing = false;
+    while (!stop.signal.aborted) {
+      woken = Promise.withResolvers();
+      let more = false;
+      try {
+        if (await hasEvents(database)) {
+          const count = await publishBatch(options, stop.signal);
+          published.add(count, { service: options.service });
+          more = count > 0;
+        }
+        if (failing) logger.info("the outbox is being relayed again");
+        failing = false;
+      } catch (error) {
+        if (!failing && !stop.signal.aborted) logger.warn({ err: error }, "the outbox is waiting");
+        failing = true;
+      }
+      if (!more) await Promise.race([woken.promise, delay(POLL_MS)]);
+      // A commit wakes at once; without this a bus that is away would be asked in a tight loop.
+      if (failing && !stop.signal.aborted) await delay(POLL_MS);
+    }
+  };
+  const running = withoutDeadline(run);
+
+  return {
+    wake,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      wake();
+      await running;
+      subscription[Symbol.dispose]();
+    },
+  };
+}
+
+async function hasEvents(database: Database): Promise<boolean> {
+  const [row] = await database.query<{ found: boolean }>(
+    "select exists (select from outbox) as found",
+  );
+  return row?.found ?? false;
+}
+
+/** Answers how many were published; throws when the first of them was not. */
+async function publishBatch(
+  { database, nats, service, replicas }: RelayOptions,
+  signal: AbortSignal,
+): Promise<number> {
+  // Before the transaction: it must not sit open while there is no connection.
+  const connection = await Promise.race([nats.connection(), aborted(signal)]);
+  const outcome = await database.transaction(async (em) => {
+    const rows = await claim(em);
+    const sent: number[] = [];
+    const until = Date.now() + BATCH_MS;
+    let failure: unknown;
+    for (const row of rows) {
+      if (signal.aborted || Date.now() > until) break;
+      try {
+        await publish(connection, service, row);
+        sent.push(row.id);
+      } catch (error) {
+        failure = error;
+        break;
+      }
+    }
+    if (sent.length > 0) await queryIn(em, "delete from outbox where id = any($1)", [sent]);
+    return { count: sent.length, failure };
+  });
+  if (outcome.failure === undefined) return outcome.count;
+  // Perhaps the bus was set up anew, and has no stream yet.
+  await ensureStream(connection, replicas === undefined ? {} : { replicas });
+  if (outcome.count === 0) throw outcome.failure;
+  return outcome.count;
+}
+
+/** The oldest events, or none while the relay of another replica is at work. */
+async function claim(em: EntityManager): Promise<OutboxRow[]> {
+  const [lock] = await queryIn<{ held: boolean }>(
+    em,
+    "select pg_try_advisory_xact_lock($1) as held",
+    [LOCK],
+  );
+  if (!lock?.held) return [];
+  return queryIn<OutboxRow>(
+    em,
+    // index: outbox_pkey
+    `select id, event_id, type, subject, revision, message, traceparent, recorded_at
+     from outbox order by id limit $1`,
+    [BATCH],
+  );
+}
+
+async function publish(connection: NatsConnection, service: string, row: OutboxRow): Promise<void> {
+  const send = async () => {
+    const event: Event = {
+      id: row.event_id,
+      type: row.type,
+      source: `statehouse/${service}`,
+      subject: row.subject,
+      revision: row.revision,
+      time: row.recorded_at,
+      traceparent: spansAreRecorded() ? traceparent() : (row.traceparent ?? undefined),
+      json: row.message,
+    };
+    await jetstream(connection, { timeout: PUBLISH_TIMEOUT_MS }).publish(row.type, row.message, {
+      msgID: row.event_id,
+      headers: headersOf(event),
+      expect: { streamName: STREAM },
+    });
+  };
+  const attributes = { "messaging.system": "nats", "messaging.message.id": row.event_id };
+  const parent = row.traceparent ?? undefined;
+  await withServerSpan(`publish ${row.type}`, parent, attributes, send, SpanKind.PRODUCER);
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(new Error("the relay was stopped")), {
+      once: true,
+    });
+  });
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}

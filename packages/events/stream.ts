@@ -1,0 +1,97 @@
+import {
+  AckPolicy,
+  DeliverPolicy,
+  JetStreamApiError,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+} from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
+
+/** Everything the installation's services announce. */
+export const STREAM = "STATEHOUSE";
+
+export interface StreamOptions {
+  /** Copies of the stream in the cluster: 3 in production. */
+  replicas?: number;
+}
+
+const SECOND = 1e9;
+const DAY = 24 * 60 * 60 * SECOND;
+const STREAM_NOT_FOUND = 10059;
+const STREAM_NAME_IN_USE = 10058;
+const CONSUMER_NOT_FOUND = 10014;
+const CONSUMER_EXISTS = 10148;
+
+/** Creates the stream if it is not there; an existing one only gets more replicas, never fewer. */
+export async function ensureStream(
+  connection: NatsConnection,
+  { replicas = 1 }: StreamOptions = {},
+): Promise<void> {
+  const { streams } = await jetstreamManager(connection);
+  try {
+    const { config } = await streams.info(STREAM);
+    if (config.num_replicas < replicas) await streams.update(STREAM, { num_replicas: replicas });
+  } catch (error) {
+    if (!isApiError(error, STREAM_NOT_FOUND)) throw error;
+    try {
+      await streams.add({
+        name: STREAM,
+        subjects: ["statehouse.>"],
+        storage: StorageType.File,
+        retention: RetentionPolicy.Limits,
+        num_replicas: replicas,
+        // A relay that died between publishing and deleting repeats itself when it is back.
+        duplicate_window: 3600 * SECOND,
+        max_age: 30 * DAY,
+      });
+    } catch (conflict) {
+      // Another service was faster, with settings of its own.
+      if (!isApiError(conflict, STREAM_NAME_IN_USE)) throw conflict;
+    }
+  }
+}
+
+export interface DurableOptions {
+  durable: string;
+  filters: readonly string[];
+  description: string;
+  /** Where a consumer that is new begins. */
+  from: "beginning" | "now";
+  ackWaitSeconds: number;
+}
+
+/** Creates the durable consumer, or gives an existing one its new filters. */
+export async function ensureConsumer(
+  connection: NatsConnection,
+  { durable, filters, description, from, ackWaitSeconds }: DurableOptions,
+): Promise<void> {
+  const { consumers } = await jetstreamManager(connection);
+  const changeable = {
+    description,
+    filter_subjects: [...filters],
+    ack_wait: ackWaitSeconds * SECOND,
+    max_deliver: -1,
+  };
+  try {
+    await consumers.info(STREAM, durable);
+    await consumers.update(STREAM, durable, changeable);
+  } catch (error) {
+    if (!isApiError(error, CONSUMER_NOT_FOUND)) throw error;
+    try {
+      await consumers.add(STREAM, {
+        ...changeable,
+        durable_name: durable,
+        ack_policy: AckPolicy.Explicit,
+        deliver_policy: from === "now" ? DeliverPolicy.New : DeliverPolicy.All,
+      });
+    } catch (conflict) {
+      // Another replica was faster.
+      if (!isApiError(conflict, CONSUMER_EXISTS)) throw conflict;
+    }
+  }
+}
+
+function isApiError(error: unknown, code: number): boolean {
+  return error instanceof JetStreamApiError && error.code === code;
+}

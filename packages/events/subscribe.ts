@@ -1,0 +1,189 @@
+/**
+ * The half of this package that needs no database: what other teams' services import to hear of
+ * changes. `import { connectNats, on, subscribe } from "@statehouse/events/subscribe"`.
+ */
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { type ConsumerMessages, type JsMsg, jetstream } from "@nats-io/jetstream";
+import { metrics, SpanKind } from "@opentelemetry/api";
+import { type Logger, withServerSpan } from "@statehouse/runtime";
+import { decode, type Event, eventFrom, eventType } from "./event.ts";
+import type { Nats } from "./nats.ts";
+import { ensureConsumer, ensureStream, STREAM } from "./stream.ts";
+
+export { decode, type Event, eventType } from "./event.ts";
+export { connectNats, type Nats, type NatsOptions } from "./nats.ts";
+
+/** Handles one event, in a transaction of its own, applying it only over a lower revision. */
+export type EventHandler = (event: Event) => Promise<void>;
+
+/** Handlers by event type. */
+export type EventHandlers = Readonly<Record<string, EventHandler>>;
+
+/** One entry of `handlers`, with the message decoded: `{ ...on(WorkspaceLockedSchema, …) }`. */
+export function on<Schema extends DescMessage>(
+  schema: Schema,
+  handle: (message: MessageShape<Schema>, event: Event) => Promise<void>,
+): EventHandlers {
+  return { [eventType(schema)]: (event) => handle(decode(event, schema), event) };
+}
+
+/** An event that failed too often. */
+export interface FailedEvent {
+  event: Event;
+  consumer: string;
+  failures: number;
+  error: unknown;
+}
+
+export interface SubscribeOptions {
+  nats: Nats;
+  /** The durable name: replicas that share it share the events. Letters, digits, `-` and `_`. */
+  durable: string;
+  /** Subjects, wildcards allowed: `statehouse.state.>`. */
+  filters: readonly string[];
+  handlers: EventHandlers;
+  /**
+   * Puts away what has failed `maxFailures` times, so that it does not stay in the way. When this
+   * fails too, the event is tried again later.
+   */
+  park: (failed: FailedEvent) => Promise<void>;
+  /** Errors that are nobody's fault and pass by themselves; they never lead to parking. */
+  isTransient?: (error: unknown) => boolean;
+  maxFailures?: number;
+  /** Where a new subscription begins. */
+  from?: "beginning" | "now";
+  logger: Logger;
+}
+
+const DEFAULT_MAX_FAILURES = 8;
+const ACK_WAIT_SECONDS = 60;
+const STILL_WORKING_MS = 15_000;
+/** Fetched ahead; they all must be handled within the acknowledgement's wait. */
+const PREFETCH = 16;
+const RETRY_MS = 500;
+
+/**
+ * Hears the stream's events one at a time through a durable consumer, with explicit acknowledgement:
+ * each at least once, those of one subject in order unless one of them failed. Dispose it to stop
+ * after the event in hand.
+ */
+export function subscribe(options: SubscribeOptions): AsyncDisposable {
+  const { nats, logger } = options;
+  const stop = Promise.withResolvers<void>();
+  let stopped = false;
+  let messages: ConsumerMessages | undefined;
+
+  const run = async (): Promise<void> => {
+    let failing = false;
+    while (!stopped) {
+      try {
+        messages = await open(options, stop.promise);
+        if (failing) logger.info({ consumer: options.durable }, "events are heard again");
+        failing = false;
+        if (!messages || stopped) return;
+        for await (const message of messages) {
+          await receive(options, message);
+          if (stopped) break;
+        }
+      } catch (error) {
+        if (stopped) return;
+        if (!failing) logger.warn({ err: error, consumer: options.durable }, "no events for now");
+        failing = true;
+      }
+      if (!stopped) await Promise.race([stop.promise, delay(RETRY_MS)]);
+    }
+  };
+  const running = run();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopped = true;
+      stop.resolve();
+      messages?.stop();
+      await running;
+      await nats.ready().catch(() => {}); // flushes the last acknowledgement, if there is a server
+    },
+  };
+}
+
+async function open(
+  { nats, durable, filters, from = "beginning" }: SubscribeOptions,
+  stop: Promise<void>,
+): Promise<ConsumerMessages | undefined> {
+  const connection = await Promise.race([nats.connection(), stop]);
+  if (!connection) return undefined;
+  await ensureStream(connection);
+  await ensureConsumer(connection, {
+    durable,
+    filters,
+    from,
+    description: `events for ${durable}`,
+    ackWaitSeconds: ACK_WAIT_SECONDS,
+  });
+  const consumer = await jetstream(connection).consumers.get(STREAM, durable);
+  // A bus that was set up anew has no such consumer: end, and create it again.
+  return consumer.consume({ max_messages: PREFETCH, abort_on_missing_resource: true });
+}
+
+async function receive(options: SubscribeOptions, message: JsMsg): Promise<void> {
+  const event = eventFrom(message);
+  const handle = options.handlers[event.type];
+  if (!handle) return message.ack();
+  const working = setInterval(() => message.working(), STILL_WORKING_MS);
+  const attributes = {
+    "messaging.system": "nats",
+    "messaging.message.id": event.id,
+    "messaging.consumer.group.name": options.durable,
+  };
+  try {
+    await withServerSpan(
+      `process ${event.type}`,
+      event.traceparent,
+      attributes,
+      async () => {
+        try {
+          await handle(event);
+          count(options, "handled");
+          message.ack();
+        } catch (error) {
+          await failed(options, message, event, error);
+        }
+      },
+      SpanKind.CONSUMER,
+    );
+  } finally {
+    clearInterval(working);
+  }
+}
+
+async function failed(
+  options: SubscribeOptions,
+  message: JsMsg,
+  event: Event,
+  error: unknown,
+): Promise<void> {
+  const { durable, park, logger, isTransient = () => false } = options;
+  const failures = message.info.deliveryCount;
+  const about = { consumer: durable, event: event.id, type: event.type, failures };
+  count(options, "failed");
+  if (failures >= (options.maxFailures ?? DEFAULT_MAX_FAILURES) && !isTransient(error)) {
+    try {
+      await park({ event, consumer: durable, failures, error });
+      logger.error({ ...about, err: error }, "an event was parked");
+      return message.ack();
+    } catch (parking) {
+      logger.warn({ ...about, err: parking }, "an event could not be parked");
+    }
+  } else logger.warn({ ...about, err: error }, "an event will be delivered again");
+  message.nak(Math.min(30_000, 100 * 2 ** Math.min(failures, 10)));
+}
+
+function count({ durable }: SubscribeOptions, outcome: "handled" | "failed"): void {
+  const meter = metrics.getMeter("statehouse/events");
+  meter.createCounter("events_received").add(1, { consumer: durable, outcome });
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}
