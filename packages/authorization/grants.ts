@@ -1,8 +1,10 @@
 import type { ProjectPermissions } from "./levels.ts";
 
+export const principalTypes = ["user", "team", "organization", "run", "service"] as const;
+
 /** Whom a request is made for. */
 export interface Principal {
-  type: "user" | "team" | "organization" | "run" | "service";
+  type: (typeof principalTypes)[number];
   /** For a service its name. */
   id: string;
   /** The version vector under which its grants may be cached; empty for a service. */

@@ -6,6 +6,7 @@ import { type ProjectPermissions, permissionValues, projectLevels } from "./leve
 export type { Action } from "./actions.ts";
 export { actionRules } from "./actions.ts";
 export type { Caller, Grants, OrganizationGrants, Principal, ProjectGrant } from "./grants.ts";
+export { principalTypes } from "./grants.ts";
 export type { ProjectLevel, ProjectPermissions } from "./levels.ts";
 export { permissionValues, projectLevels } from "./levels.ts";
 

@@ -9,6 +9,7 @@ export const errorKinds = [
   "precondition",
   "rateLimited",
   "unavailable",
+  "deadlineExceeded",
 ] as const;
 
 export type ErrorKind = (typeof errorKinds)[number];
@@ -74,3 +75,7 @@ export const rateLimited = (message: string, retryAfterSeconds: number) =>
 /** A dependency does not answer, or something is still under way; asking again later may succeed. */
 export const unavailable = (reason: string, message: string, cause?: unknown) =>
   new AppError("unavailable", reason, message, { cause });
+
+/** The time that the caller allowed is over; what was under way may have happened or not. */
+export const deadlineExceeded = (what = "The request") =>
+  new AppError("deadlineExceeded", "deadline_exceeded", `${what} took longer than it may.`);

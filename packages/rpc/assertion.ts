@@ -1,0 +1,135 @@
+import { type Principal, principalTypes } from "@statehouse/authorization";
+import { unauthenticated } from "@statehouse/errors";
+import {
+  type CryptoKey,
+  decodeJwt,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+  jwtVerify,
+  type ProtectedHeaderParameters,
+  SignJWT,
+} from "jose";
+import { LRUCache } from "lru-cache";
+
+/** How long an assertion is good for, in seconds; a replayed one works no longer than this. */
+const LIFETIME_S = 300;
+/** Signed anew this long before it ends, so that none expires on its way. */
+const RENEW_MS = 60_000;
+const CLOCK_TOLERANCE_S = 5;
+/** The one issuer that speaks for others than itself. */
+const GATEWAY = "gateway";
+
+/** On whose behalf a call is made. */
+export interface CallOptions {
+  /** The signed assertion to show to the service `audience`. */
+  assertion(audience: string): Promise<string>;
+}
+
+/** A service's own name and key. Its calls carry its own assertion. */
+export interface ServiceIdentity extends CallOptions {
+  readonly name: string;
+  /** Speaks for another; only believed of the gateway. */
+  on(principal: Principal): CallOptions;
+}
+
+/** Public keys by the name of the service that signs with them; several while a key is rotated. */
+export type AssertionKeys = Readonly<Record<string, readonly JWK[]>>;
+
+/** A new key pair for assertions, for installations that have none yet. */
+export async function generateAssertionKey(): Promise<{ privateJwk: JWK; publicJwk: JWK }> {
+  const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
+  const kid = crypto.randomUUID();
+  return {
+    privateJwk: { ...(await exportJWK(privateKey)), alg: "EdDSA", kid },
+    publicJwk: { ...(await exportJWK(publicKey)), alg: "EdDSA", kid },
+  };
+}
+
+/** Signs for the service `name`; what is signed once is kept until shortly before its end. */
+export async function createIdentity(name: string, privateJwk: JWK): Promise<ServiceIdentity> {
+  const key = await importJWK(privateJwk, "EdDSA");
+  const kid = privateJwk.kid ?? "";
+  const signed = new LRUCache<string, Promise<string>>({
+    max: 10_000,
+    ttl: LIFETIME_S * 1000 - RENEW_MS,
+  });
+  const sign = (principal: Principal, audience: string): Promise<string> => {
+    const id = `${principal.type} ${principal.id} ${principal.versions} ${audience}`;
+    const kept = signed.get(id);
+    if (kept) return kept;
+    const assertion = new SignJWT({ typ: principal.type, ver: principal.versions })
+      .setProtectedHeader({ alg: "EdDSA", kid })
+      .setIssuer(name)
+      .setSubject(principal.id)
+      .setAudience(audience)
+      .setIssuedAt()
+      .setExpirationTime(`${LIFETIME_S}s`)
+      .sign(key);
+    signed.set(id, assertion);
+    return assertion;
+  };
+  const on = (principal: Principal): CallOptions => ({
+    assertion: (audience) => sign(principal, audience),
+  });
+  return { name, on, ...on({ type: "service", id: name, versions: "" }) };
+}
+
+/** Says who calls, from an assertion. */
+export type AssertionVerifier = (assertion: string) => Promise<Principal>;
+
+/**
+ * Verifies assertions made for `audience`. Throws `unauthenticated` when one is missing, forged, altered,
+ * expired or made for another audience, and when a service other than the gateway speaks for others.
+ */
+export function createVerifier(audience: string, keys: AssertionKeys): AssertionVerifier {
+  const imported = new Map<string, Promise<CryptoKey | Uint8Array>>();
+  for (const [issuer, jwks] of Object.entries(keys)) {
+    for (const jwk of jwks) imported.set(`${issuer} ${jwk.kid}`, importJWK(jwk, "EdDSA"));
+  }
+  const verified = new LRUCache<string, Principal>({ max: 10_000, ttl: LIFETIME_S * 1000 });
+  return async (assertion) => {
+    const kept = verified.get(assertion);
+    if (kept) return kept;
+    const { principal, expiresAt } = await verify(assertion, audience, imported);
+    const ttl = expiresAt - Date.now();
+    if (ttl > 0) verified.set(assertion, principal, { ttl });
+    return principal;
+  };
+}
+
+async function verify(
+  assertion: string,
+  audience: string,
+  keys: ReadonlyMap<string, Promise<CryptoKey | Uint8Array>>,
+): Promise<{ principal: Principal; expiresAt: number }> {
+  try {
+    const issuer = decodeJwt(assertion).iss ?? "";
+    const keyOf = async ({ kid }: ProtectedHeaderParameters) => {
+      const key = await keys.get(`${issuer} ${kid}`);
+      if (!key) throw new Error(`no key ${kid} of ${issuer}`);
+      return key;
+    };
+    const { payload } = await jwtVerify(assertion, keyOf as never, {
+      algorithms: ["EdDSA"],
+      audience,
+      issuer,
+      clockTolerance: CLOCK_TOLERANCE_S,
+      requiredClaims: ["sub", "exp", "typ", "ver"],
+    });
+    const type = principalTypes.find((known) => known === payload["typ"]);
+    const id = payload.sub ?? "";
+    const speaksForItself = type === "service" && id === issuer;
+    const speaksForOthers = type !== undefined && type !== "service" && issuer === GATEWAY;
+    if (!type || !(speaksForItself || speaksForOthers)) throw new Error("not its to say");
+    return {
+      principal: { type, id, versions: String(payload["ver"]) },
+      expiresAt: (payload.exp ?? 0) * 1000,
+    };
+  } catch (cause) {
+    const error = unauthenticated("The call carries no valid assertion of who makes it.");
+    error.cause = cause;
+    throw error;
+  }
+}

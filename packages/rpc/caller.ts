@@ -1,0 +1,23 @@
+import type { Caller, Grants, Principal } from "@statehouse/authorization";
+import { LRUCache } from "lru-cache";
+
+/** Asks access what a principal may do. */
+export type GrantsLoader = (principal: Principal) => Promise<Grants>;
+
+/**
+ * Makes callers of principals. Grants are kept under the versions they were read at, so that a kept one
+ * is never stale: after any change the principal arrives with other versions.
+ */
+export function createCallers(load: GrantsLoader): (principal: Principal) => Promise<Caller> {
+  const kept = new LRUCache<string, Grants>({ max: 10_000 });
+  return async (principal) => {
+    if (principal.type === "service") return { kind: "service", name: principal.id };
+    const { type, id, versions } = principal;
+    let grants = kept.get(`${type} ${id} ${versions}`);
+    if (!grants) {
+      grants = await load(principal);
+      kept.set(`${type} ${id} ${grants.versions}`, grants);
+    }
+    return { kind: "principal", principal, grants };
+  };
+}

@@ -1,0 +1,60 @@
+import {
+  create,
+  type DescMessage,
+  type DescService,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { deadlineExceeded } from "@statehouse/errors";
+import { remainingMs, traceparent, withClientSpan } from "@statehouse/runtime";
+import type { CallOptions } from "./assertion.ts";
+import type { Channel } from "./channel.ts";
+import { countCall } from "./counter.ts";
+import { methodPath } from "./service.ts";
+
+/** For calls outside any request, in ms. */
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+/** One function for each method. Throws AppError as the service threw it. */
+export type Client<S extends DescService> = {
+  [M in keyof S["method"]]: (
+    request: MessageInitShape<S["method"][M]["input"]>,
+    as?: CallOptions,
+  ) => Promise<MessageShape<S["method"][M]["output"]>>;
+};
+
+/**
+ * A client of `desc` over `channel`. Calls are made as `identity` unless the call says otherwise, and
+ * end with the deadline of the request that they serve.
+ */
+export function createClient<S extends DescService>(
+  desc: S,
+  channel: Channel,
+  identity?: CallOptions,
+): Client<S> {
+  const methods = desc.methods.map((method) => {
+    const path = methodPath(method);
+    const attributes = { "rpc.system": "grpc", "rpc.method": path.slice(1) };
+    const call = (request: MessageInitShape<DescMessage>, as: CallOptions | undefined = identity) =>
+      withClientSpan(path.slice(1), attributes, async () => {
+        if (!as) throw new Error(`${path} was called on nobody's behalf`);
+        const left = remainingMs() ?? DEFAULT_TIMEOUT_MS;
+        if (left <= 0) throw deadlineExceeded();
+        countCall();
+        const answer = await channel.call(
+          method,
+          toBinary(method.input, create(method.input, request)),
+          {
+            assertion: await as.assertion(channel.audience),
+            traceparent: traceparent(),
+            deadline: Date.now() + left,
+          },
+        );
+        return fromBinary(method.output, answer) as MessageShape<DescMessage>;
+      });
+    return [method.localName, call] as const;
+  });
+  return Object.fromEntries(methods) as unknown as Client<S>;
+}

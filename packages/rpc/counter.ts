@@ -1,0 +1,18 @@
+import { metrics } from "@opentelemetry/api";
+
+let calls = 0;
+
+/** How many calls this process has made to other services, in-process ones included. */
+export const callCount = (): number => calls;
+
+export const countCall = (): void => {
+  calls++;
+};
+
+/** Exposes the counter to Prometheus. */
+export function exposeCallCount(): void {
+  metrics
+    .getMeter("statehouse/rpc")
+    .createObservableCounter("rpc_calls", { description: "Calls made to other services" })
+    .addCallback((result) => result.observe(calls));
+}

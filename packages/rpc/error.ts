@@ -1,0 +1,67 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { status } from "@grpc/grpc-js";
+import {
+  AppError,
+  deadlineExceeded,
+  type ErrorKind,
+  errorKinds,
+  unavailable,
+} from "@statehouse/errors";
+import { ErrorDetailSchema } from "@statehouse/proto/statehouse/rpc/v1/error";
+
+/** The trailer that carries the detail; gRPC sends names that end in -bin as bytes. */
+export const detailTrailer = "statehouse-error-bin";
+
+/** Architecture's table of errors. */
+const codes = {
+  badRequest: status.FAILED_PRECONDITION,
+  unauthenticated: status.UNAUTHENTICATED,
+  notFound: status.NOT_FOUND,
+  forbidden: status.PERMISSION_DENIED,
+  invalid: status.INVALID_ARGUMENT,
+  conflict: status.FAILED_PRECONDITION,
+  precondition: status.FAILED_PRECONDITION,
+  rateLimited: status.RESOURCE_EXHAUSTED,
+  unavailable: status.UNAVAILABLE,
+  deadlineExceeded: status.DEADLINE_EXCEEDED,
+} as const satisfies Record<ErrorKind, status>;
+
+export const codeOf = (error: AppError): status => codes[error.kind];
+
+/** What an error looks like between processes. */
+export const errorToBytes = (error: AppError): Uint8Array =>
+  toBinary(
+    ErrorDetailSchema,
+    create(ErrorDetailSchema, {
+      kind: error.kind,
+      reason: error.reason,
+      message: error.message,
+      fields: error.fields.map(({ field, detail, title = "" }) => ({ field, detail, title })),
+      retryAfterSeconds: error.retryAfterSeconds ?? 0,
+    }),
+  );
+
+const isKind = (kind: string): kind is ErrorKind => errorKinds.some((known) => known === kind);
+
+/** The error that the other side threw, or undefined when the bytes are not one. */
+export function errorFromBytes(bytes: Uint8Array): AppError | undefined {
+  const { kind, reason, message, fields, retryAfterSeconds } = fromBinary(ErrorDetailSchema, bytes);
+  if (!isKind(kind)) return undefined;
+  return new AppError(kind, reason, message, {
+    fields: fields.map(({ field, detail, title }) => ({
+      field,
+      detail,
+      ...(title ? { title } : {}),
+    })),
+    ...(retryAfterSeconds ? { retryAfterSeconds } : {}),
+  });
+}
+
+/** For a call that ended without a detail: nobody answered, or something broke. */
+export function errorFromStatus(code: status, details: string, audience: string): Error {
+  if (code === status.UNAVAILABLE) {
+    return unavailable("service_unavailable", `The service ${audience} does not answer.`);
+  }
+  if (code === status.DEADLINE_EXCEEDED) return deadlineExceeded(`The service ${audience}`);
+  return new Error(`${audience} answered ${status[code] ?? code}: ${details}`);
+}

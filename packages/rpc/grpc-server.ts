@@ -1,0 +1,116 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import {
+  Metadata,
+  type MethodDefinition,
+  Server,
+  ServerCredentials,
+  type ServerErrorResponse,
+  type ServerUnaryCall,
+  type sendUnaryData,
+  status,
+} from "@grpc/grpc-js";
+import { AppError } from "@statehouse/errors";
+import { StartError } from "@statehouse/runtime";
+import { codeOf, detailTrailer, errorToBytes } from "./error.ts";
+import { assertionKey, maxMessageBytes, traceparentKey } from "./grpc-wire.ts";
+import type { CallHandler } from "./server.ts";
+import { methodPath } from "./service.ts";
+
+export interface GrpcListener {
+  port: number;
+  /** Lets calls under way end, for at most `drainMs`. */
+  close(drainMs: number): Promise<void>;
+}
+
+interface GrpcListenerOptions {
+  host: string;
+  port: number;
+  methods: readonly DescMethod[];
+  handlers: ReadonlyMap<string, CallHandler>;
+}
+
+/** For callers that name no deadline, in ms. */
+const DEFAULT_DEADLINE_MS = 60_000;
+
+const asBytes = (message: Uint8Array): Buffer =>
+  Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+
+/** Bytes in, bytes out: the messages are decoded once, by the handler. */
+const definitionOf = (method: DescMethod): MethodDefinition<Uint8Array, Uint8Array> => ({
+  path: methodPath(method),
+  requestStream: false,
+  responseStream: false,
+  requestSerialize: asBytes,
+  requestDeserialize: (bytes) => bytes,
+  responseSerialize: asBytes,
+  responseDeserialize: (bytes) => bytes,
+});
+
+/** Opens a gRPC port for the methods. Throws StartError when the port is taken. */
+export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcListener> {
+  const { host, port, methods, handlers } = options;
+  const server = new Server({
+    "grpc.max_receive_message_length": maxMessageBytes,
+    "grpc.max_send_message_length": maxMessageBytes,
+    // Clients that balance over headless addresses find new replicas this way.
+    "grpc.max_connection_age_ms": 300_000,
+    "grpc.max_connection_age_grace_ms": 30_000,
+  });
+  for (const service of new Set(methods.map((method) => method.parent))) {
+    const own = methods.filter((method) => method.parent === service);
+    server.addService(
+      Object.fromEntries(own.map((method) => [method.localName, definitionOf(method)])),
+      Object.fromEntries(
+        own.map((method) => [method.localName, unary(handlers.get(methodPath(method)))]),
+      ),
+    );
+  }
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, boundPort) =>
+      error
+        ? reject(new StartError(`Cannot listen for gRPC on ${host}:${port}: ${error.message}`))
+        : resolve(boundPort),
+    );
+  });
+  return {
+    port: bound,
+    close: (drainMs) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => server.forceShutdown(), drainMs);
+        server.tryShutdown(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      }),
+  };
+}
+
+const unary =
+  (handler: CallHandler | undefined) =>
+  (call: ServerUnaryCall<Uint8Array, Uint8Array>, callback: sendUnaryData<Uint8Array>): void => {
+    if (!handler) {
+      callback({ code: status.UNIMPLEMENTED });
+      return;
+    }
+    const deadline = Number(call.getDeadline());
+    handler(call.request, {
+      assertion: textOf(call.metadata, assertionKey),
+      traceparent: textOf(call.metadata, traceparentKey) || undefined,
+      deadline: Number.isFinite(deadline) ? deadline : Date.now() + DEFAULT_DEADLINE_MS,
+    }).then(
+      (answer) => callback(null, answer),
+      (error: unknown) => callback(toResponse(error)),
+    );
+  };
+
+const textOf = (metadata: Metadata, key: string): string => String(metadata.get(key)[0] ?? "");
+
+function toResponse(error: unknown): Partial<ServerErrorResponse> {
+  if (!(error instanceof AppError)) {
+    return { code: status.INTERNAL, details: error instanceof Error ? error.message : "" };
+  }
+  const metadata = new Metadata();
+  metadata.set(detailTrailer, Buffer.from(errorToBytes(error)));
+  // The message travels in the detail: header text would lose what is not ASCII.
+  return { code: codeOf(error), details: error.reason, metadata };
+}

@@ -1,0 +1,144 @@
+import { create, type DescMethod, fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { Principal } from "@statehouse/authorization";
+import { AppError, deadlineExceeded, unauthenticated, unavailable } from "@statehouse/errors";
+import { type Logger, runWithDeadline, traceId, withServerSpan } from "@statehouse/runtime";
+import { type AssertionKeys, createVerifier } from "./assertion.ts";
+import type { CallMetadata, Channel } from "./channel.ts";
+import { exposeCallCount } from "./counter.ts";
+import { type GrpcListener, listenGrpc } from "./grpc-server.ts";
+import { mayCall, methodPath, type ServiceBinding } from "./service.ts";
+
+export interface RpcServerOptions<Ctx> {
+  /** The service's name: assertions must be made for it. */
+  name: string;
+  bindings: readonly ServiceBinding<Ctx>[];
+  keys: AssertionKeys;
+  /** What a method gets beside its request, made of who calls; loads grants. */
+  context: (principal: Principal) => Promise<Ctx>;
+  logger: Logger;
+}
+
+/** Answers one call. Throws AppError; anything else has been logged and is an internal error. */
+export type CallHandler = (request: Uint8Array, metadata: CallMetadata) => Promise<Uint8Array>;
+
+export interface RpcServer extends AsyncDisposable {
+  /** Opens a gRPC port (0: any free one). */
+  listen(address: { host: string; port: number }): Promise<{ port: number }>;
+  /** A channel for callers in this process: same messages, metadata, deadlines and errors. */
+  inProcess(): Channel;
+}
+
+/** How long calls under way may take to end when the server closes, in ms. */
+const DRAIN_MS = 10_000;
+
+/** Serves the bindings over gRPC, in process, or both. Checks assertion and caller before the method runs. */
+export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer {
+  const { name, bindings, keys, context, logger } = options;
+  exposeCallCount();
+  const verify = createVerifier(name, keys);
+  const handlers = new Map<string, CallHandler>();
+  const methods: DescMethod[] = [];
+  const underWay = new Set<Promise<unknown>>();
+  let closing = false;
+  let listener: GrpcListener | undefined;
+
+  const answer = async (
+    method: DescMethod,
+    implementation: (request: never, context: Ctx) => Promise<Record<string, unknown>>,
+    request: Uint8Array,
+    metadata: CallMetadata,
+  ): Promise<Uint8Array> => {
+    if (!metadata.assertion) throw unauthenticated("The call carries no assertion.");
+    const principal = await verify(metadata.assertion);
+    if (!mayCall(method, principal)) {
+      throw new AppError(
+        "forbidden",
+        "caller_not_declared",
+        `${principal.type} ${principal.id} may not call ${methodPath(method)}.`,
+      );
+    }
+    const message = fromBinary(method.input, request);
+    const result = await implementation(message as never, await context(principal));
+    return toBinary(method.output, create(method.output, result));
+  };
+
+  for (const { desc, methods: implementations } of bindings) {
+    for (const method of desc.methods) {
+      const implementation = implementations[method.localName];
+      if (!implementation) throw new Error(`${methodPath(method)} has no implementation`);
+      const path = methodPath(method).slice(1);
+      const attributes = { "rpc.system": "grpc", "rpc.method": path };
+      methods.push(method);
+      handlers.set(methodPath(method), (request, metadata) => {
+        const run = withServerSpan(path, metadata.traceparent, attributes, () =>
+          runWithDeadline(metadata.deadline, async () => {
+            try {
+              return await answer(method, implementation, request, metadata);
+            } catch (error) {
+              if (error instanceof AppError) throw error;
+              logger.error({ err: error, method: path }, "call failed");
+              throw internalError(name);
+            }
+          }),
+        );
+        underWay.add(run);
+        const done = () => underWay.delete(run);
+        run.then(done, done);
+        return run;
+      });
+    }
+  }
+
+  return {
+    async listen(address) {
+      listener = await listenGrpc({ ...address, methods, handlers });
+      return { port: listener.port };
+    },
+    inProcess: () => ({
+      audience: name,
+      async call(method, request, metadata) {
+        const handler = handlers.get(methodPath(method));
+        if (closing || !handler) {
+          throw unavailable("service_unavailable", `The service ${name} does not answer.`);
+        }
+        return within(metadata.deadline, handler(request, metadata), name);
+      },
+      [Symbol.asyncDispose]: async () => {},
+    }),
+    async [Symbol.asyncDispose]() {
+      if (closing) return;
+      closing = true;
+      await listener?.close(DRAIN_MS);
+      await Promise.race([Promise.allSettled(underWay), pause(DRAIN_MS)]);
+    },
+  };
+}
+
+/** The cause is in our log, under this trace; the other side learns nothing of it. */
+const internalError = (name: string) =>
+  new Error(`${name} failed with an internal error, trace ${traceId() ?? "unknown"}`);
+
+const pause = (ms: number) =>
+  new Promise<void>((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+
+/** The caller of an in-process call gives up at its deadline, as one over gRPC does. */
+async function within(
+  deadline: number,
+  answer: Promise<Uint8Array>,
+  name: string,
+): Promise<Uint8Array> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(deadlineExceeded(`The service ${name}`)),
+      Math.max(0, deadline - Date.now()),
+    );
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

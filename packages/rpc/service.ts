@@ -1,0 +1,46 @@
+import {
+  type DescMethod,
+  type DescService,
+  getOption,
+  type MessageInitShape,
+  type MessageShape,
+} from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import type { Principal } from "@statehouse/authorization";
+import { callers } from "@statehouse/proto/statehouse/rpc/v1/options";
+
+/** One async function for each method of the service; `Ctx` is what the server makes of the caller. */
+export type ServiceImpl<S extends DescService, Ctx> = {
+  [M in keyof S["method"]]: (
+    request: MessageShape<S["method"][M]["input"]>,
+    context: Ctx,
+  ) => Promise<MessageInitShape<S["method"][M]["output"]>>;
+};
+
+type AnyMethod<Ctx> = (request: never, context: Ctx) => Promise<Record<string, unknown>>;
+
+/** A service and the functions that answer it. */
+export interface ServiceBinding<Ctx> {
+  desc: DescService;
+  methods: Readonly<Record<string, AnyMethod<Ctx>>>;
+}
+
+/** Binds functions to the service that they answer. */
+export const implement = <S extends DescService, Ctx>(
+  desc: S,
+  impl: ServiceImpl<S, Ctx>,
+): ServiceBinding<Ctx> => ({ desc, methods: impl as Record<string, AnyMethod<Ctx>> });
+
+/** `/package.Service/Method`, as gRPC addresses it. */
+export const methodPath = (method: DescMethod): string =>
+  `/${method.parent.typeName}/${method.name}`;
+
+/** Whether a call that got no answer may be repeated. */
+export const isIdempotent = (method: DescMethod): boolean =>
+  method.idempotency !== MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN;
+
+/** Whether the method declares the principal among its callers; without the option nobody is. */
+export function mayCall(method: DescMethod, principal: Principal): boolean {
+  const declared = getOption(method, callers);
+  return principal.type === "service" ? declared.services.includes(principal.id) : declared.users;
+}
