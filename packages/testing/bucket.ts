@@ -1,0 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { Client } from "minio";
+import { type MinioAddress, sharedMinio } from "./parts.ts";
+
+export interface FreshBucket extends MinioAddress, AsyncDisposable {
+  readonly bucket: string;
+}
+
+/** An empty bucket in the shared MinIO; removed with what is in it on disposal. For suites under `needs("minio")`. */
+export async function freshBucket(address: MinioAddress = sharedMinio()): Promise<FreshBucket> {
+  const client = minioClient(address);
+  const bucket = `test-${randomBytes(8).toString("hex")}`;
+  await client.makeBucket(bucket, address.region);
+  return {
+    ...address,
+    bucket,
+    [Symbol.asyncDispose]: async () => {
+      await client.removeObjects(bucket, await objectNames(client, bucket));
+      await client.removeBucket(bucket);
+    },
+  };
+}
+
+/** What the bucket holds, in order. */
+export async function objectNames(client: Client, bucket: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of client.listObjectsV2(bucket, "", true)) if (name) names.push(name);
+  return names;
+}
+
+/** A client of its own for tests that look into the bucket. */
+export function minioClient({ endpoint, region, accessKey, secretKey }: MinioAddress): Client {
+  const { hostname, port, protocol } = new URL(endpoint);
+  return new Client({
+    endPoint: hostname,
+    port: Number(port),
+    useSSL: protocol === "https:",
+    region,
+    accessKey,
+    secretKey,
+  });
+}

@@ -1,0 +1,66 @@
+import { createHash, randomBytes } from "node:crypto";
+import { migrate, type SqlMigration } from "@statehouse/postgres";
+import { Client, escapeIdentifier } from "pg";
+import { sharedParts } from "./parts.ts";
+
+export interface FreshDatabase extends AsyncDisposable {
+  readonly url: string;
+  readonly name: string;
+}
+
+/** An empty database with these migrations applied, for one test file; dropped on disposal. */
+export async function freshDatabase(options: {
+  contextName: string;
+  migrations: readonly SqlMigration[];
+}): Promise<FreshDatabase> {
+  const name = `${options.contextName}_${randomBytes(6).toString("hex")}`;
+  await asAdministrator(async (client) => {
+    const template = await migratedTemplate(client, options);
+    await client.query(
+      `CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE ${escapeIdentifier(template)}`,
+    );
+  });
+  const drop = () =>
+    asAdministrator(async (client) => {
+      await client.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`);
+    });
+  return { name, url: urlOf(name), [Symbol.asyncDispose]: drop };
+}
+
+/** Migrated once in a run, then copied. It gets its name when it is finished, so a found one is whole. */
+async function migratedTemplate(
+  client: Client,
+  { contextName, migrations }: { contextName: string; migrations: readonly SqlMigration[] },
+): Promise<string> {
+  const content = createHash("sha256").update(JSON.stringify(migrations)).digest("hex");
+  const template = `template_${contextName}_${content.slice(0, 16)}`;
+  await client.query("SELECT pg_advisory_lock(hashtext($1))", [template]);
+  try {
+    const found = await client.query("SELECT FROM pg_database WHERE datname = $1", [template]);
+    if (found.rowCount === 0) {
+      const draft = `draft_${randomBytes(6).toString("hex")}`;
+      await client.query(`CREATE DATABASE ${draft}`);
+      await migrate({ url: urlOf(draft), contextName, migrations });
+      await client.query(`ALTER DATABASE ${draft} RENAME TO ${escapeIdentifier(template)}`);
+    }
+  } finally {
+    await client.query("SELECT pg_advisory_unlock(hashtext($1))", [template]);
+  }
+  return template;
+}
+
+function urlOf(database: string): string {
+  const url = new URL(sharedParts().postgres.url);
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+async function asAdministrator<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: sharedParts().postgres.url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

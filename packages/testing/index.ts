@@ -1,0 +1,14 @@
+export { type FreshBucket, freshBucket, minioClient, objectNames } from "./bucket.ts";
+export { type FreshDatabase, freshDatabase } from "./database.ts";
+export { ownMinio, ownNats, ownPostgres } from "./own-part.ts";
+export {
+  commandLine,
+  type MinioAddress,
+  type NeededPart,
+  needs,
+  type SharedParts,
+  sharedMinio,
+  sharedParts,
+} from "./parts.ts";
+export { type TemporaryFolder, temporaryFolder } from "./temporary-folder.ts";
+export { waitFor } from "./wait.ts";

@@ -1,0 +1,59 @@
+import { Client } from "pg";
+import { expect, test } from "vitest";
+import { freshBucket, minioClient, objectNames } from "./bucket.ts";
+import { freshDatabase } from "./database.ts";
+import { ownNats } from "./own-part.ts";
+import { needs } from "./parts.ts";
+
+const migrations = [{ name: "0001_cups", up: "CREATE TABLE cups (id text PRIMARY KEY)" }];
+
+async function rowsOf(url: string, sql: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+test("two fresh databases share a schema and no rows, and are dropped at the end", async () => {
+  const one = await freshDatabase({ contextName: "cups", migrations });
+  await using two = await freshDatabase({ contextName: "cups", migrations });
+  await rowsOf(one.url, "INSERT INTO cups VALUES ('a')");
+  expect(await rowsOf(two.url, "SELECT * FROM cups")).toEqual([]);
+  const there = `SELECT FROM pg_database WHERE datname = '${one.name}'`;
+  expect(await rowsOf(two.url, there)).toHaveLength(1);
+  await one[Symbol.asyncDispose]();
+  expect(await rowsOf(two.url, there)).toHaveLength(0);
+});
+
+test("many files that ask for the same schema at once all get it", async () => {
+  const fresh = [{ name: "0001_pots", up: "CREATE TABLE pots (id text)" }];
+  const databases = await Promise.all(
+    Array.from({ length: 5 }, () => freshDatabase({ contextName: "pots", migrations: fresh })),
+  );
+  for (const database of databases) {
+    expect(await rowsOf(database.url, "SELECT * FROM pots")).toEqual([]);
+    await database[Symbol.asyncDispose]();
+  }
+});
+
+test("a NATS of one's own comes back on the same port", async () => {
+  await using nats = await ownNats();
+  const { url } = nats;
+  await nats.stop();
+  await nats.start();
+  expect(nats.url).toBe(url);
+});
+
+needs("minio")("a fresh bucket", () => {
+  test("is removed with what is in it", async () => {
+    const bucket = await freshBucket();
+    const client = minioClient(bucket);
+    await client.putObject(bucket.bucket, "a/b", Buffer.from("tea"));
+    expect(await objectNames(client, bucket.bucket)).toEqual(["a/b"]);
+    await bucket[Symbol.asyncDispose]();
+    expect(await client.bucketExists(bucket.bucket)).toBe(false);
+  });
+});

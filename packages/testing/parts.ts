@@ -1,0 +1,54 @@
+import { describe, inject } from "vitest";
+
+/** Where the parts that all tests of a run share listen; handed to the workers by global-setup.ts. */
+export interface SharedParts {
+  postgres: { url: string };
+  nats: { url: string };
+  minio: MinioAddress | undefined;
+  /** Path of terraform or tofu. */
+  commandLine: string | undefined;
+  /** Why a part is not there, by its name. */
+  missing: Partial<Record<NeededPart, string>>;
+}
+
+export interface MinioAddress {
+  endpoint: string;
+  region: string;
+  accessKey: string;
+  secretKey: string;
+}
+
+/** What a user's machine may lack. */
+export type NeededPart = "minio" | "terraform";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    statehouseParts: SharedParts;
+  }
+}
+
+/** PostgreSQL, NATS and MinIO of this test run. */
+export const sharedParts = (): SharedParts => inject("statehouseParts");
+
+/** The shared MinIO, for suites under `needs("minio")`. */
+export function sharedMinio(): MinioAddress {
+  const { minio, missing } = sharedParts();
+  if (!minio) throw new Error(missing.minio ?? "minio is missing");
+  return minio;
+}
+
+/** Path of terraform or tofu, for suites under `needs("terraform")`. */
+export function commandLine(): string {
+  const { commandLine, missing } = sharedParts();
+  if (!commandLine) throw new Error(missing.terraform ?? "terraform is missing");
+  return commandLine;
+}
+
+/** `describe` for a suite that needs these parts: skipped, and named at the end of the run, where one is missing. */
+export const needs =
+  (...parts: NeededPart[]) =>
+  (name: string, suite: () => void): void => {
+    const lacking = parts.filter((part) => part in sharedParts().missing);
+    if (lacking.length === 0) describe(name, suite);
+    else describe.skip(`${name} (needs ${lacking.join(" and ")})`, suite);
+  };

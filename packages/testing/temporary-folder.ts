@@ -1,0 +1,16 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+export interface TemporaryFolder extends AsyncDisposable {
+  readonly path: string;
+}
+
+/** An empty folder, removed with what is in it on disposal. */
+export async function temporaryFolder(): Promise<TemporaryFolder> {
+  const folder = await mkdtemp(path.join(tmpdir(), "statehouse-test-"));
+  return {
+    path: folder,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}
