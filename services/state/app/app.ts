@@ -1,0 +1,45 @@
+import type { Caller } from "@statehouse/authorization";
+import type { Edition, Logger } from "@statehouse/runtime";
+import type { StateEvent } from "../domain/events.ts";
+import type { WorkspaceId } from "../domain/ids.ts";
+import type { UploadTokens } from "../domain/upload-token.ts";
+import type { LockAnswer, Placement } from "../domain/workspace-state.ts";
+import type { Reads } from "../store/reads.ts";
+import type { Writes } from "../store/writes.ts";
+
+/** A transaction's rows and the events that become true with its commit. */
+export interface Transaction extends Writes {
+  record(event: StateEvent): Promise<void>;
+}
+
+/** What state asks of workspaces; never while a transaction is open. */
+export interface Workspaces {
+  /** Who holds the workspace's lock. Throws `notFound` when there is no such workspace. */
+  getLock(workspaceId: WorkspaceId): Promise<LockAnswer>;
+  /** Where the workspace belongs. Throws `notFound` when there is no such workspace. */
+  getPlacement(workspaceId: WorkspaceId): Promise<Placement>;
+}
+
+export interface Settings {
+  /** Base of every URL that documents show, without a slash at its end. */
+  publicUrl: string;
+  /** How long a version waits for its bytes and its upload URLs work. */
+  pendingWindowMs: number;
+  /** Age at which a key without owner is swept. */
+  sweepGraceMs: number;
+}
+
+/** Everything that the use cases need. */
+export interface App {
+  /** Repeats `work` after a deadlock, so it touches nothing but `tx`. No RPC inside. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  reads: Reads;
+  workspaces: Workspaces;
+  /** Whom a bearer token speaks for, with grants. Throws `unauthenticated`. */
+  authenticate(token: string): Promise<Caller>;
+  uploadTokens: UploadTokens;
+  edition: Edition;
+  settings: Settings;
+  logger: Logger;
+  now(): Date;
+}
