@@ -118,13 +118,13 @@ async function verify(
       clockTolerance: CLOCK_TOLERANCE_S,
       requiredClaims: ["sub", "exp", "typ", "ver"],
     });
-    const type = principalTypes.find((known) => known === payload["typ"]);
+    const type = principalTypes.find((known) => known === payload.typ);
     const id = payload.sub ?? "";
     const speaksForItself = type === "service" && id === issuer;
     const speaksForOthers = type !== undefined && type !== "service" && issuer === GATEWAY;
     if (!type || !(speaksForItself || speaksForOthers)) throw new Error("not its to say");
     return {
-      principal: { type, id, versions: String(payload["ver"]) },
+      principal: { type, id, versions: String(payload.ver) },
       expiresAt: (payload.exp ?? 0) * 1000,
     };
   } catch (cause) {

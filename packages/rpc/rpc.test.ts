@@ -1,0 +1,216 @@
+import type { Principal } from "@statehouse/authorization";
+import { AppError, conflict, invalid } from "@statehouse/errors";
+import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
+import {
+  createLogger,
+  remainingMs,
+  runWithDeadline,
+  traceId,
+  withServerSpan,
+} from "@statehouse/runtime";
+import { importJWK, SignJWT } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  type AssertionKeys,
+  type CallOptions,
+  type Channel,
+  type Client,
+  createClient,
+  createIdentity,
+  createRpcServer,
+  generateAssertionKey,
+  grpcChannel,
+  implement,
+  type RpcServer,
+  type ServiceIdentity,
+} from "./index.ts";
+
+const user: Principal = { type: "user", id: "user-1", versions: "v1" };
+const logger = createLogger({ service: "workspaces", level: "silent" });
+
+let gatewayKey: Awaited<ReturnType<typeof generateAssertionKey>>;
+let stateKey: typeof gatewayKey;
+let gateway: ServiceIdentity;
+let state: ServiceIdentity;
+let server: RpcServer;
+let port: number;
+let seen: { principal: Principal; remaining: number | undefined; trace: string | undefined }[] = [];
+let calls = 0;
+
+const binding = implement<typeof WorkspaceLockService, { principal: Principal }>(
+  WorkspaceLockService,
+  {
+    lockWorkspace: async ({ workspaceId, reason }, { principal }) => {
+      calls++;
+      seen.push({ principal, remaining: remainingMs(), trace: traceId() });
+      if (reason === "conflict") throw conflict("workspace_locked", "is locked by User Zoë");
+      if (reason === "invalid") throw invalid([{ field: "name", detail: "Name is invalid" }]);
+      if (reason === "break") throw new Error("a secret cause");
+      if (reason === "slow") await new Promise((resolve) => setTimeout(resolve, 2000));
+      return { workspace: { id: workspaceId } };
+    },
+    unlockWorkspace: async () => ({}),
+    forceUnlockWorkspace: async () => ({}),
+    getLock: async () => ({}),
+    getPlacement: async () => ({}),
+  },
+);
+
+beforeAll(async () => {
+  gatewayKey = await generateAssertionKey();
+  stateKey = await generateAssertionKey();
+  gateway = await createIdentity("gateway", gatewayKey.privateJwk);
+  state = await createIdentity("state", stateKey.privateJwk);
+  const keys: AssertionKeys = { gateway: [gatewayKey.publicJwk], state: [stateKey.publicJwk] };
+  server = createRpcServer({
+    name: "workspaces",
+    bindings: [binding],
+    keys,
+    context: async (principal) => ({ principal }),
+    logger,
+  });
+  ({ port } = await server.listen({ host: "127.0.0.1", port: 0 }));
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const roads: Record<string, () => Channel> = {
+  "in process": () => server.inProcess(),
+  "over gRPC": () => grpcChannel({ address: `127.0.0.1:${port}`, audience: "workspaces" }),
+};
+
+describe.each(Object.entries(roads))("a call %s", (_, open) => {
+  let channel: Channel;
+  let client: Client<typeof WorkspaceLockService>;
+  beforeAll(() => {
+    channel = open();
+    client = createClient(WorkspaceLockService, channel);
+    seen = [];
+  });
+  afterAll(() => channel[Symbol.asyncDispose]());
+
+  const failure = async (reason: string, as: CallOptions = gateway.on(user)) =>
+    client.lockWorkspace({ workspaceId: "ws-1", reason }, as).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+
+  test("carries the message there and back, and who calls", async () => {
+    const { workspace } = await client.lockWorkspace({ workspaceId: "ws-1" }, gateway.on(user));
+    expect(workspace?.id).toBe("ws-1");
+    expect(seen.at(-1)?.principal).toEqual(user);
+  });
+
+  test("carries the trace and the deadline", async () => {
+    await withServerSpan("test", undefined, {}, () =>
+      runWithDeadline(Date.now() + 3000, async () => {
+        await client.lockWorkspace({ workspaceId: "ws-1" }, gateway.on(user));
+        expect(seen.at(-1)?.trace).toBe(traceId());
+        expect(seen.at(-1)?.remaining).toBeLessThanOrEqual(3000);
+      }),
+    );
+  });
+
+  test("carries an error with kind, reason and a text outside ASCII", async () => {
+    expect(await failure("conflict")).toMatchObject({
+      kind: "conflict",
+      reason: "workspace_locked",
+      message: "is locked by User Zoë",
+    });
+  });
+
+  test("carries every field of an invalid request", async () => {
+    const error = await failure("invalid");
+    expect(error).toBeInstanceOf(AppError);
+    expect(error).toMatchObject({ fields: [{ field: "name", detail: "Name is invalid" }] });
+  });
+
+  test("hides the cause of an internal error", async () => {
+    const error = await failure("break");
+    expect(error).not.toBeInstanceOf(AppError);
+    expect(String(error)).not.toContain("secret");
+  });
+
+  test("ends with the caller's deadline", async () => {
+    const error = await runWithDeadline(Date.now() + 100, () => failure("slow"));
+    expect(error).toMatchObject({ kind: "deadlineExceeded" });
+  });
+
+  test("is refused to a caller that the method does not declare", async () => {
+    expect(await failure("", state)).toMatchObject({ kind: "forbidden" });
+    await expect(client.getLock({ workspaceId: "ws-1" }, gateway.on(user))).rejects.toMatchObject({
+      kind: "forbidden",
+    });
+    await expect(client.getLock({ workspaceId: "ws-1" }, state)).resolves.toBeDefined();
+  });
+
+  const forged: Record<string, () => Promise<string>> = {
+    missing: async () => "",
+    altered: async () => {
+      const good = await gateway.on(user).assertion("workspaces");
+      const [header, payload, signature] = good.split(".");
+      const claims = JSON.parse(Buffer.from(payload ?? "", "base64url").toString());
+      const altered = Buffer.from(JSON.stringify({ ...claims, sub: "user-2" })).toString(
+        "base64url",
+      );
+      return [header, altered, signature].join(".");
+    },
+    "for another audience": () => gateway.on(user).assertion("access"),
+    "of a service that speaks for a user": () => state.on(user).assertion("workspaces"),
+    expired: async () =>
+      new SignJWT({ typ: "user", ver: "v1" })
+        .setProtectedHeader({ alg: "EdDSA", kid: gatewayKey.privateJwk.kid ?? "" })
+        .setIssuer("gateway")
+        .setSubject("user-1")
+        .setAudience("workspaces")
+        .setExpirationTime(new Date(Date.now() - 60_000))
+        .sign(await importJWK(gatewayKey.privateJwk, "EdDSA")),
+    "signed by a stranger": async () => {
+      const stranger = await generateAssertionKey();
+      const jwk = { ...stranger.privateJwk, kid: gatewayKey.privateJwk.kid ?? "" };
+      return (await createIdentity("gateway", jwk)).on(user).assertion("workspaces");
+    },
+  };
+  test.each(Object.entries(forged))(
+    "with an assertion that is %s is unauthenticated",
+    async (_, make) => {
+      const before = calls;
+      const error = await failure("", { assertion: make });
+      expect(error).toMatchObject({ kind: "unauthenticated" });
+      expect(calls).toBe(before);
+    },
+  );
+});
+
+test("a service that nobody answers for is unavailable", async () => {
+  await using channel = grpcChannel({ address: "127.0.0.1:1", audience: "workspaces" });
+  const client = createClient(WorkspaceLockService, channel, state);
+  await expect(
+    runWithDeadline(Date.now() + 2000, () => client.getLock({ workspaceId: "ws-1" })),
+  ).rejects.toMatchObject({ kind: "unavailable", reason: "service_unavailable" });
+});
+
+test("a key is believed during rotation beside the new one, and no longer once removed", async () => {
+  const next = await generateAssertionKey();
+  const during = createRpcServer({
+    name: "workspaces",
+    bindings: [binding],
+    keys: { gateway: [gatewayKey.publicJwk, next.publicJwk] },
+    context: async (principal) => ({ principal }),
+    logger,
+  });
+  const after = createRpcServer({
+    name: "workspaces",
+    bindings: [binding],
+    keys: { gateway: [next.publicJwk] },
+    context: async (principal) => ({ principal }),
+    logger,
+  });
+  const old = gateway.on(user);
+  const renewed = (await createIdentity("gateway", next.privateJwk)).on(user);
+  const lock = (rpc: RpcServer, as: CallOptions) =>
+    createClient(WorkspaceLockService, rpc.inProcess()).lockWorkspace({ workspaceId: "ws-1" }, as);
+  await expect(lock(during, old)).resolves.toBeDefined();
+  await expect(lock(during, renewed)).resolves.toBeDefined();
+  await expect(lock(after, renewed)).resolves.toBeDefined();
+  await expect(lock(after, old)).rejects.toMatchObject({ kind: "unauthenticated" });
+});
