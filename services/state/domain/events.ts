@@ -1,0 +1,56 @@
+import type { StateVersionId, WorkspaceId } from "./ids.ts";
+import type { StateVersion } from "./state-version.ts";
+import { type StateSummary, summaryOf, type WorkspaceState } from "./workspace-state.ts";
+
+interface OfVersion {
+  stateVersionId: StateVersionId;
+  workspaceId: WorkspaceId;
+  organizationId: string;
+  revision: bigint;
+}
+
+/** What state tells the world; each becomes the message of the same name in events.proto. */
+export type StateEvent =
+  | ({ type: "stateVersionCreated"; serial: bigint } & OfVersion)
+  | ({ type: "stateVersionFinalized"; serial: bigint; size: bigint; intermediate: boolean } & OfVersion)
+  | ({ type: "stateVersionDiscarded" } & OfVersion)
+  | ({ type: "stateVersionProcessed"; resourceCount: number } & OfVersion)
+  | ({ type: "workspaceStateChanged"; organizationId: string } & StateSummary);
+
+const ofVersion = (workspace: WorkspaceState, version: StateVersion): OfVersion => ({
+  stateVersionId: version.id,
+  workspaceId: workspace.workspaceId,
+  organizationId: workspace.organizationId ?? "",
+  revision: workspace.revision,
+});
+
+export const stateVersionCreated = (w: WorkspaceState, version: StateVersion): StateEvent => ({
+  type: "stateVersionCreated",
+  ...ofVersion(w, version),
+  serial: version.serial,
+});
+
+export const stateVersionFinalized = (w: WorkspaceState, version: StateVersion): StateEvent => ({
+  type: "stateVersionFinalized",
+  ...ofVersion(w, version),
+  serial: version.serial,
+  size: version.size ?? 0n,
+  intermediate: version.intermediate,
+});
+
+export const stateVersionDiscarded = (w: WorkspaceState, version: StateVersion): StateEvent => ({
+  type: "stateVersionDiscarded",
+  ...ofVersion(w, version),
+});
+
+export const stateVersionProcessed = (w: WorkspaceState, version: StateVersion): StateEvent => ({
+  type: "stateVersionProcessed",
+  ...ofVersion(w, version),
+  resourceCount: version.resourceCount,
+});
+
+export const workspaceStateChanged = (workspace: WorkspaceState): StateEvent => ({
+  type: "workspaceStateChanged",
+  organizationId: workspace.organizationId ?? "",
+  ...summaryOf(workspace),
+});

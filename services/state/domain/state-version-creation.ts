@@ -1,0 +1,71 @@
+import {
+  lineageConflict,
+  serialBehind,
+  serialConflict,
+  stateVersionSuperseded,
+} from "./errors.ts";
+import { awaitsContent, type StateVersion } from "./state-version.ts";
+
+/** What a create request says of its state. */
+export interface Announcement {
+  serial: bigint;
+  md5: string;
+  lineage: string;
+  force: boolean;
+}
+
+const newestOf = (versions: readonly StateVersion[]): StateVersion | undefined =>
+  versions.reduce<StateVersion | undefined>(
+    (newest, version) => (newest && newest.position > version.position ? newest : version),
+    undefined,
+  );
+
+/**
+ * The version that a repeated request means, if it is one. While it is the newest and has or awaits its
+ * bytes it is the answer; in every other case the repeat is a conflict, forced or not, so that no answer
+ * claims a state that was not kept.
+ *
+ * `known`: at least the newest version, and those of this epoch and serial.
+ */
+export function repeatedVersion(
+  { serial, md5 }: Announcement,
+  epoch: bigint,
+  known: readonly StateVersion[],
+  now: Date,
+): StateVersion | undefined {
+  const repeated = known.find(
+    (version) => version.lockEpoch === epoch && version.serial === serial && version.md5 === md5,
+  );
+  if (!repeated) return undefined;
+  const usable = repeated.status === "finalized" || awaitsContent(repeated, now);
+  if (!usable || newestOf(known) !== repeated) throw stateVersionSuperseded();
+  return repeated;
+}
+
+/**
+ * Whether the announced state may follow; wire-compatibility, section 4, "The stored serial is the
+ * request's serial". Discarded versions held nothing and are not followed.
+ *
+ * `known`: at least the newest version that is not discarded, and those of this epoch and serial.
+ */
+export function requireSuccession(
+  announced: Announcement,
+  epoch: bigint,
+  known: readonly StateVersion[],
+): void {
+  if (announced.force) return;
+  const kept = known.filter((version) => version.status !== "discarded");
+  const newest = newestOf(kept);
+  if (!newest) return;
+  const { serial, lineage } = announced;
+  // Older engine versions had no lineage: nothing to compare.
+  if (lineage !== "" && newest.lineage !== "" && lineage !== newest.lineage) throw lineageConflict();
+  if (kept.some((version) => version.lockEpoch === epoch && version.serial === serial)) {
+    throw serialConflict(serial, serial);
+  }
+  if (serial > newest.serial) return;
+  // `state push -force` over the cloud backend: a lower or equal serial, first of its epoch, unforced.
+  const firstOfEpoch = newest.lockEpoch !== epoch;
+  if (firstOfEpoch && lineage === newest.lineage) return;
+  throw serialBehind(serial, newest.serial);
+}
