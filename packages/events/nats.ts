@@ -27,6 +27,15 @@ export function connectNats({ url, name }: NatsOptions): Nats {
   // Nobody may be waiting when it is rejected at the end.
   next.promise.catch(() => {});
 
+  let away = false;
+  const watch = async (connection: NatsConnection): Promise<void> => {
+    away = false;
+    for await (const { type } of connection.status()) {
+      if (type === "disconnect") away = true;
+      else if (type === "reconnect") away = false;
+    }
+  };
+
   const run = async (): Promise<void> => {
     while (!stopped) {
       try {
@@ -42,6 +51,7 @@ export function connectNats({ url, name }: NatsOptions): Nats {
         if (stopped) return await connection.close();
         current = connection;
         next.resolve(connection);
+        void watch(connection);
         await Promise.race([connection.closed(), stop.promise]);
         if (stopped) return;
         current = undefined;
@@ -55,12 +65,14 @@ export function connectNats({ url, name }: NatsOptions): Nats {
     }
   };
   const running = run();
-
   return {
     connection: () => next.promise,
     async ready() {
       if (!current) throw new Error(failure);
-      await current.flush();
+      if (away) throw new Error("disconnected, and connecting again");
+      const { promise: late, reject } = Promise.withResolvers<never>();
+      const timer = setTimeout(reject, TIMEOUT_MS, new Error("the server does not answer"));
+      await Promise.race([current.flush(), late]).finally(() => clearTimeout(timer));
     },
     async [Symbol.asyncDispose]() {
       stopped = true;

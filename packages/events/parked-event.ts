@@ -1,4 +1,5 @@
 import type { Database, SqlMigration } from "@statehouse/postgres";
+import { withServerSpan } from "@statehouse/runtime";
 import type { Event } from "./event.ts";
 import type { EventHandlers, FailedEvent } from "./subscribe.ts";
 
@@ -81,7 +82,8 @@ export async function replayParked({
     try {
       const handle = handlers[row.type];
       if (!handle) throw new Error("nothing handles this type any more");
-      await handle(eventOf(row));
+      const parent = row.traceparent ?? undefined;
+      await withServerSpan(`replay ${row.type}`, parent, {}, () => handle(eventOf(row)));
       await database.query("delete from parked_events where consumer = $1 and event_id = $2", [
         consumer,
         row.event_id,

@@ -56,7 +56,12 @@ export function startRelay(options: RelayOptions): Relay {
   let woken = Promise.withResolvers<void>();
   const wake = () => woken.resolve();
   const subscription = wakeAfterCommits(database.orm.em.config, wake);
-  const published = metrics.getMeter("statehouse/events").createCounter("events_published");
+  const meter = metrics.getMeter("statehouse/events");
+  const published = meter.createCounter("events_published");
+  let lagSeconds = 0;
+  meter
+    .createObservableGauge("outbox_lag", { unit: "s", description: "Age of the oldest event" })
+    .addCallback((result) => result.observe(lagSeconds, { service: options.service }));
 
   const run = async (): Promise<void> => {
     let failing = false;
@@ -64,7 +69,9 @@ export function startRelay(options: RelayOptions): Relay {
       woken = Promise.withResolvers();
       let more = false;
       try {
-        if (await hasEvents(database)) {
+        const oldest = await oldestEvent(database);
+        lagSeconds = oldest ? Math.max(0, (Date.now() - oldest.getTime()) / 1000) : 0;
+        if (oldest) {
           const count = await publishBatch(options, stop.signal);
           published.add(count, { service: options.service });
           more = count > 0;
@@ -93,11 +100,12 @@ export function startRelay(options: RelayOptions): Relay {
   };
 }
 
-async function hasEvents(database: Database): Promise<boolean> {
-  const [row] = await database.query<{ found: boolean }>(
-    "select exists (select from outbox) as found",
+async function oldestEvent(database: Database): Promise<Date | undefined> {
+  const [row] = await database.query<{ recorded_at: Date }>(
+    // index: outbox_pkey
+    "select recorded_at from outbox order by id limit 1",
   );
-  return row?.found ?? false;
+  return row?.recorded_at;
 }
 
 /** Answers how many were published; throws when the first of them was not. */
@@ -105,8 +113,9 @@ async function publishBatch(
   { database, nats, service, replicas }: RelayOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  // Before the transaction: it must not sit open while there is no connection.
-  const connection = await Promise.race([nats.connection(), aborted(signal)]);
+  // Before the transaction: it must not sit open while the bus is away.
+  await nats.ready();
+  const connection = await nats.connection();
   const outcome = await database.transaction(async (em) => {
     const rows = await claim(em);
     const sent: number[] = [];
@@ -170,14 +179,6 @@ async function publish(connection: NatsConnection, service: string, row: OutboxR
   const attributes = { "messaging.system": "nats", "messaging.message.id": row.event_id };
   const parent = row.traceparent ?? undefined;
   await withServerSpan(`publish ${row.type}`, parent, attributes, send, SpanKind.PRODUCER);
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(new Error("the relay was stopped")), {
-      once: true,
-    });
-  });
 }
 
 function delay(ms: number): Promise<void> {

@@ -69,6 +69,7 @@ const RETRY_MS = 500;
  */
 export function subscribe(options: SubscribeOptions): AsyncDisposable {
   const { nats, logger } = options;
+  const received = metrics.getMeter("statehouse/events").createCounter("events_received");
   const stop = Promise.withResolvers<void>();
   let stopped = false;
   let messages: ConsumerMessages | undefined;
@@ -82,7 +83,8 @@ export function subscribe(options: SubscribeOptions): AsyncDisposable {
         failing = false;
         if (!messages || stopped) return;
         for await (const message of messages) {
-          await receive(options, message);
+          const outcome = await receive(options, message);
+          received.add(1, { consumer: options.durable, outcome });
           if (stopped) break;
         }
       } catch (error) {
@@ -124,10 +126,15 @@ async function open(
   return consumer.consume({ max_messages: PREFETCH, abort_on_missing_resource: true });
 }
 
-async function receive(options: SubscribeOptions, message: JsMsg): Promise<void> {
+type Outcome = "handled" | "ignored" | "failed" | "parked";
+
+async function receive(options: SubscribeOptions, message: JsMsg): Promise<Outcome> {
   const event = eventFrom(message);
   const handle = options.handlers[event.type];
-  if (!handle) return message.ack();
+  if (!handle) {
+    message.ack();
+    return "ignored";
+  }
   const working = setInterval(() => message.working(), STILL_WORKING_MS);
   const attributes = {
     "messaging.system": "nats",
@@ -135,17 +142,17 @@ async function receive(options: SubscribeOptions, message: JsMsg): Promise<void>
     "messaging.consumer.group.name": options.durable,
   };
   try {
-    await withServerSpan(
+    return await withServerSpan(
       `process ${event.type}`,
       event.traceparent,
       attributes,
       async () => {
         try {
           await handle(event);
-          count(options, "handled");
           message.ack();
+          return "handled";
         } catch (error) {
-          await failed(options, message, event, error);
+          return await failed(options, message, event, error);
         }
       },
       SpanKind.CONSUMER,
@@ -160,26 +167,22 @@ async function failed(
   message: JsMsg,
   event: Event,
   error: unknown,
-): Promise<void> {
+): Promise<"failed" | "parked"> {
   const { durable, park, logger, isTransient = () => false } = options;
   const failures = message.info.deliveryCount;
   const about = { consumer: durable, event: event.id, type: event.type, failures };
-  count(options, "failed");
   if (failures >= (options.maxFailures ?? DEFAULT_MAX_FAILURES) && !isTransient(error)) {
     try {
       await park({ event, consumer: durable, failures, error });
       logger.error({ ...about, err: error }, "an event was parked");
-      return message.ack();
+      message.ack();
+      return "parked";
     } catch (parking) {
       logger.warn({ ...about, err: parking }, "an event could not be parked");
     }
   } else logger.warn({ ...about, err: error }, "an event will be delivered again");
   message.nak(Math.min(30_000, 100 * 2 ** Math.min(failures, 10)));
-}
-
-function count({ durable }: SubscribeOptions, outcome: "handled" | "failed"): void {
-  const meter = metrics.getMeter("statehouse/events");
-  meter.createCounter("events_received").add(1, { consumer: durable, outcome });
+  return "failed";
 }
 
 function delay(ms: number): Promise<void> {

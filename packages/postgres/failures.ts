@@ -1,5 +1,7 @@
 import { AppError } from "@statehouse/errors";
 
+const TRANSACTION_TIMEOUT = "25P04";
+
 /** PostgreSQL's and the driver's codes that mean: no answer, try again later. */
 const UNAVAILABLE = new Set([
   "ECONNREFUSED",
@@ -12,7 +14,7 @@ const UNAVAILABLE = new Set([
   "EHOSTUNREACH",
   "ENETUNREACH",
   "25P03", // idle_in_transaction_session_timeout
-  "25P04", // transaction_timeout
+  TRANSACTION_TIMEOUT,
   "53300", // too_many_connections
   "55P03", // lock_not_available
   "57014", // query_canceled, which is also statement_timeout
@@ -53,6 +55,7 @@ export function uniqueViolation(error: unknown, constraintName: string): boolean
 /** Turns the failures that say nothing about the request into `unavailable`; others pass unchanged. */
 export function asAppError(error: unknown): unknown {
   if (error instanceof AppError) return error;
+  if (codeOf(error) === TRANSACTION_TIMEOUT) return deadlineExceeded(error);
   if (isLost(error)) return databaseUnavailable(error);
   if (isRetryable(error)) {
     return new AppError("unavailable", "database_busy", "Too many changes at once; try again.", {
@@ -66,8 +69,8 @@ export function asAppError(error: unknown): unknown {
 export const databaseUnavailable = (cause: unknown): AppError =>
   new AppError("unavailable", "database", "The database does not answer; try again.", { cause });
 
-export const deadlineExceeded = (): AppError =>
-  new AppError("unavailable", "deadline", "There was no time left for the request.");
+export const deadlineExceeded = (cause?: unknown): AppError =>
+  new AppError("unavailable", "deadline", "There was no time left for the request.", { cause });
 
 function codeOf(error: unknown): string | undefined {
   const code = property(error, "code");
