@@ -1,0 +1,40 @@
+import { notFound } from "@statehouse/errors";
+
+export type UserId = `user-${string}`;
+export type UserTokenId = `at-${string}`;
+export type TeamId = `team-${string}`;
+export type TeamProjectId = `tprj-${string}`;
+/** Made by workspaces; immutable and never a name. */
+export type OrganizationId = string;
+/** Made by workspaces. */
+export type ProjectId = string;
+
+const FORM = /^[A-Za-z0-9]{16}$/;
+
+const hasForm = <Prefix extends string>(
+  prefix: Prefix,
+  text: string,
+): text is `${Prefix}-${string}` =>
+  text.startsWith(`${prefix}-`) && FORM.test(text.slice(prefix.length + 1));
+
+/** Reads an id from outside. What does not look like one cannot exist: throws `notFound`. */
+const reader =
+  <Prefix extends string>(prefix: Prefix, what: string) =>
+  (text: string): `${Prefix}-${string}` => {
+    if (!hasForm(prefix, text)) throw notFound(what);
+    return text;
+  };
+
+export const readUserId = reader("user", "user");
+export const readUserTokenId = reader("at", "token");
+export const readTeamId = reader("team", "team");
+
+/** Those of a batch that can exist, each once. */
+const batchReader =
+  <Prefix extends string>(prefix: Prefix) =>
+  (texts: readonly string[]): `${Prefix}-${string}`[] => [
+    ...new Set(texts.filter((text) => hasForm(prefix, text))),
+  ];
+
+export const readUserIds = batchReader("user");
+export const readTeamIds = batchReader("team");

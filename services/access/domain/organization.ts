@@ -1,0 +1,15 @@
+import type { OrganizationId } from "./ids.ts";
+
+/** What access keeps of an organization. Whoever changes its teams, memberships or grants locks this row first. */
+export class Organization {
+  declare readonly id: OrganizationId;
+  /** Grows with every change of teams, memberships and grants. */
+  declare version: bigint;
+  /** The highest version of the row at workspaces that was provisioned here. */
+  declare provisionedVersion: bigint;
+  declare readonly createdAt: Date;
+
+  constructor(values: Organization) {
+    Object.assign(this, values);
+  }
+}

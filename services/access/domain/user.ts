@@ -1,0 +1,34 @@
+import type { FieldError } from "@statehouse/errors";
+import { invalidEmail, invalidUsername } from "./errors.ts";
+import type { UserId } from "./ids.ts";
+
+/** A person. */
+export class User {
+  declare readonly id: UserId;
+  /** Unique without regard to case. */
+  declare readonly username: string;
+  /** Unique without regard to case. */
+  declare readonly email: string;
+  declare readonly administrator: boolean;
+  declare readonly suspended: boolean;
+  /** Grows with every change of the user's memberships, suspension and administrator flag. */
+  declare version: bigint;
+  declare readonly createdAt: Date;
+
+  constructor(values: User) {
+    Object.assign(this, values);
+  }
+}
+
+// ASCII only, so that "without regard to case" means the same here, in PostgreSQL and on every client.
+const USERNAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+const EMAIL = /^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/;
+const EMAIL_LENGTH = 254;
+
+/** What is wrong with a new user's name and address by themselves. */
+export function userProblems({ username, email }: Pick<User, "username" | "email">): FieldError[] {
+  const problems: FieldError[] = [];
+  if (!USERNAME.test(username)) problems.push(invalidUsername);
+  if (!EMAIL.test(email) || email.length > EMAIL_LENGTH) problems.push(invalidEmail);
+  return problems;
+}

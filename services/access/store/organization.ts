@@ -1,0 +1,45 @@
+import { LockMode } from "@mikro-orm/core";
+import { type EntityManager, queryIn } from "@statehouse/postgres";
+import { noSuchOrganization, noSuchTeam } from "../domain/errors.ts";
+import type { OrganizationId, TeamId } from "../domain/ids.ts";
+import type { Organization } from "../domain/organization.ts";
+import { organizationSchema } from "./entities.ts";
+
+const lockMode = LockMode.PESSIMISTIC_WRITE;
+
+/** Organizations' rows inside a transaction. Lock order: organization, then users by id. */
+export const organizationRows = (em: EntityManager) => ({
+  async getForUpdate(id: OrganizationId): Promise<Organization> {
+    const organization = await em.findOne(organizationSchema, { id }, { lockMode });
+    if (!organization) throw noSuchOrganization();
+    return organization;
+  },
+
+  /** The organization that a team is of; a team never changes it. */
+  async getForUpdateOfTeam(teamId: TeamId): Promise<Organization> {
+    const [team] = await queryIn<{ id: string }>(
+      em,
+      // index: teams_pkey
+      "select organization_id as id from teams where id = $1",
+      [teamId],
+    );
+    if (!team) throw noSuchTeam();
+    return this.getForUpdate(team.id);
+  },
+
+  /** False when the row is there already, committed by somebody else; waits for who is at it. */
+  async addIfAbsent({
+    id,
+    version,
+    provisionedVersion,
+    createdAt,
+  }: Organization): Promise<boolean> {
+    const rows = await queryIn(
+      em,
+      `insert into organizations (id, version, provisioned_version, created_at)
+       values ($1, $2, $3, $4) on conflict (id) do nothing returning id`,
+      [id, String(version), String(provisionedVersion), createdAt],
+    );
+    return rows.length > 0;
+  },
+});
