@@ -27,14 +27,16 @@ export function claim(dataDirectory: string): void {
 export async function clearLeftover(dataDirectory: string, cluster: string): Promise<void> {
   const file = path.join(cluster, "postmaster.pid");
   if (!existsSync(file)) return;
+  const pid = Number.parseInt(readFileSync(file, "utf8"), 10);
+  const running = isPostmasterOf(pid, cluster);
   const owner = livingOwner(dataDirectory);
-  if (owner !== undefined) {
+  // Our own, killed: that is a restart.
+  if (owner !== undefined && (running || owner !== process.pid)) {
     throw new StartError(
       `${dataDirectory} is in use by another Statehouse (process ${owner}); stop it, or set DATA_DIR to another folder.`,
     );
   }
-  const pid = Number.parseInt(readFileSync(file, "utf8"), 10);
-  if (isPostmasterOf(pid, cluster)) await stop(pid);
+  if (running) await stop(pid);
   rmSync(file, { force: true });
 }
 
