@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { expect, test } from "vitest";
+
+const runtime = new URL("./index.ts", import.meta.url).href;
+
+/** A service of a few lines, as a process of its own: signals and exit codes are what is tested. */
+function service(start: string): ChildProcess {
+  const program = `
+    import { ConfigError, runService, StartError } from ${JSON.stringify(runtime)};
+    await runService(async () => { ${start} });
+  `;
+  return spawn(process.execPath, ["--input-type=module", "-e", program], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+async function outcome(child: ChildProcess) {
+  const [stdout, stderr, [code]] = await Promise.all([
+    child.stdout ? text(child.stdout) : "",
+    child.stderr ? text(child.stderr) : "",
+    once(child, "exit"),
+  ]);
+  return { stdout, stderr, code };
+}
+
+const running = `
+  setInterval(() => {}, 1000);
+  setImmediate(() => console.log("started"));
+  return { [Symbol.asyncDispose]: async () => console.log("drained") };
+`;
+
+test.each(["SIGTERM", "SIGINT"] as const)("%s drains once and exits 0", async (signal) => {
+  const child = service(running);
+  child.stdout?.once("data", () => child.kill(signal));
+  expect(await outcome(child)).toEqual({ stdout: "started\ndrained\n", stderr: "", code: 0 });
+});
+
+test.each(["ConfigError", "StartError"])("%s at start is a sentence, not a stack", async (kind) => {
+  const { stderr, code } = await outcome(service(`throw new ${kind}("PORT: is taken");`));
+  expect({ stderr, code }).toEqual({ stderr: "PORT: is taken\n", code: 1 });
+});
+
+test("any other error at start shows its stack", async () => {
+  const { stderr, code } = await outcome(service(`throw new TypeError("a bug");`));
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/TypeError: a bug\n\s+at /);
+});
