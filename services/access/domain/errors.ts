@@ -12,6 +12,7 @@ export const invalidDescription: FieldError = {
   field: "description",
   detail: "Description is invalid",
 };
+export const invalidExpiry: FieldError = { field: "expired-at", detail: "Expired at is invalid" };
 export const expiryNotInFuture: FieldError = {
   field: "expired-at",
   detail: "Expired at must be in the future",

@@ -1,5 +1,5 @@
 import type { FieldError } from "@statehouse/errors";
-import { expiryNotInFuture, invalidDescription } from "./errors.ts";
+import { expiryNotInFuture, invalidDescription, invalidExpiry } from "./errors.ts";
 import type { UserId, UserTokenId } from "./ids.ts";
 
 /** A user's credential. Its secret is shown once and not kept. */
@@ -23,6 +23,8 @@ export class UserToken {
 
 const DESCRIPTION_LENGTH = 1000;
 const DEFAULT_YEARS = 2;
+/** The last moment that a timestamp of the wire can write. */
+const LATEST_EXPIRY = new Date("9999-12-31T23:59:59.999Z");
 
 /** When a token expires that nobody gave an expiry. */
 export function defaultExpiry(createdAt: Date): Date {
@@ -41,7 +43,8 @@ export function userTokenProblems(
   if (description.length > DESCRIPTION_LENGTH || description.includes("\0")) {
     problems.push(invalidDescription);
   }
-  // Also refuses what is no date: comparisons with NaN are false.
-  if (!(expiredAt.getTime() > at.getTime())) problems.push(expiryNotInFuture);
+  // The second also refuses what is no date: comparisons with NaN are false.
+  if (expiredAt <= at) problems.push(expiryNotInFuture);
+  else if (!(expiredAt <= LATEST_EXPIRY)) problems.push(invalidExpiry);
   return problems;
 }

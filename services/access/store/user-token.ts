@@ -44,7 +44,9 @@ export const userTokenReads = (database: Database) => ({
       [userId, page.size, offsetOf(page)],
     );
     return {
-      userTokens: rows.flatMap(({ total: _, ...row }) => (row.id === null ? [] : [toUserToken(row)])),
+      userTokens: rows.flatMap(({ total: _, ...row }) =>
+        row.id === null ? [] : [toUserToken(row)],
+      ),
       totalCount: rows[0]?.total ?? 0,
     };
   },
@@ -67,4 +69,3 @@ export const userTokenRows = (em: EntityManager) => ({
     await em.nativeDelete(userTokenSchema, { id });
   },
 });
-

@@ -1,0 +1,62 @@
+import { newId } from "@statehouse/postgres";
+import type { OrganizationId, TeamId, UserId } from "../domain/ids.ts";
+import { Organization } from "../domain/organization.ts";
+import { OWNERS, Team } from "../domain/team.ts";
+import { TeamMember } from "../domain/team-member.ts";
+import { bump, nextVersion } from "../domain/version.ts";
+import type { App } from "./app.ts";
+
+export interface ProvisionOrganization {
+  organizationId: OrganizationId;
+  creatorUserId: UserId;
+  /** Of the row at workspaces. */
+  version: bigint;
+}
+
+/**
+ * Makes an organization's row and its team `owners` with the creator in it, and answers the team's id.
+ * A repeat, whoever it names, changes no team and no member. Throws `notFound` for an unknown creator.
+ */
+export const provisionOrganization = (
+  app: App,
+  { organizationId, creatorUserId, version }: ProvisionOrganization,
+): Promise<TeamId> =>
+  app.transaction(async (tx) => {
+    const at = app.now();
+    const revision = nextVersion(0n, at);
+    const isNew = await tx.organizations.addIfAbsent(
+      new Organization({
+        id: organizationId,
+        version: revision,
+        provisionedVersion: version,
+        createdAt: at,
+      }),
+    );
+    if (!isNew) {
+      const organization = await tx.organizations.getForUpdate(organizationId);
+      if (version > organization.provisionedVersion) organization.provisionedVersion = version;
+      return (await tx.teams.ownersOf(organizationId)).id;
+    }
+    const creator = await tx.users.getForUpdate(creatorUserId);
+    bump(creator, at);
+    const team = new Team({
+      id: newId("team"),
+      organizationId,
+      name: OWNERS,
+      visibility: "secret",
+      organizationAccess: [],
+      owners: true,
+      createdAt: at,
+    });
+    const member = new TeamMember({
+      teamId: team.id,
+      userId: creator.id,
+      organizationId,
+      createdAt: at,
+    });
+    await tx.teams.add(team);
+    await tx.teamMembers.add(member);
+    await tx.record({ type: "teamCreated", team, revision });
+    await tx.record({ type: "teamMemberAdded", member, revision });
+    return team.id;
+  });

@@ -1,0 +1,14 @@
+import type { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import { authenticate } from "../app/authentication.ts";
+import type { Context } from "./context.ts";
+
+export const authenticationService = (
+  app: App,
+): ServiceImpl<typeof AuthenticationService, Context> => ({
+  authenticate: async ({ token }) => {
+    const { tokenId, userId, versions } = await authenticate(app, token);
+    return { principal: { type: "user", id: userId, versions, tokenId } };
+  },
+});
