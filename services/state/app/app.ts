@@ -4,12 +4,16 @@ import type { StateEvent } from "../domain/events.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { UploadTokens } from "../domain/upload-token.ts";
 import type { LockAnswer, Placement } from "../domain/workspace-state.ts";
+import type { Jobs } from "../store/jobs.ts";
 import type { Reads } from "../store/reads.ts";
 import type { Writes } from "../store/writes.ts";
+import type { Wake } from "./wake.ts";
 
 /** A transaction's rows and the events that become true with its commit. */
 export interface Transaction extends Writes {
   record(event: StateEvent): Promise<void>;
+  /** Runs `hook` once the transaction is committed. */
+  afterCommit(hook: () => void): void;
 }
 
 /** What state asks of workspaces; never while a transaction is open. */
@@ -34,10 +38,13 @@ export interface App {
   /** Repeats `work` after a deadlock, so it touches nothing but `tx`. No RPC inside. */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   reads: Reads;
+  jobs: Jobs;
   workspaces: Workspaces;
   /** Whom a bearer token speaks for, with grants. Throws `unauthenticated`. */
   authenticate(token: string): Promise<Caller>;
   uploadTokens: UploadTokens;
+  /** For the workers of this process: a version waits for extraction; a blob for its deletion. */
+  wakes: { extraction: Wake; deletion: Wake };
   edition: Edition;
   settings: Settings;
   logger: Logger;

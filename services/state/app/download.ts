@@ -1,5 +1,7 @@
-import type { Caller } from "@statehouse/authorization";
+import { authorize, type Caller } from "@statehouse/authorization";
+import { stateVersionNotFound } from "../domain/errors.ts";
 import type { StateVersionId } from "../domain/ids.ts";
+import { contentOf } from "../domain/state-version-upload.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
 import type { App } from "./app.ts";
 
@@ -11,9 +13,17 @@ export interface Download {
 }
 
 /** Where the bytes of a content are, for a caller who may read the state. Throws `notFound`, `forbidden`. */
-export declare function authorizeDownload(
+export async function authorizeDownload(
   app: App,
   caller: Caller,
   versionId: StateVersionId,
   kind: ContentKind,
-): Promise<Download>;
+): Promise<Download> {
+  const version = await app.reads.version(versionId);
+  if (!version) throw stateVersionNotFound();
+  authorize(caller, "state:read", version, "state version");
+  const content = version.status === "finalized" ? contentOf(version, kind) : undefined;
+  if (!content) throw stateVersionNotFound();
+  const extension = kind === "raw" ? "tfstate" : "json";
+  return { ...content, filename: `${versionId}.${extension}` };
+}

@@ -1,34 +1,105 @@
+import { stateVersionProcessed, workspaceStateChanged } from "../domain/events.ts";
 import type { Extraction } from "../domain/extraction.ts";
-import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
-import type { App } from "./app.ts";
+import type { StateVersion } from "../domain/state-version.ts";
+import {
+  backoffMs,
+  holdsClaim,
+  isExhausted,
+  processed,
+  processedUnread,
+} from "../domain/state-version-extraction.ts";
+import { touch, type WorkspaceState } from "../domain/workspace-state.ts";
+import type { ClaimedExtraction } from "../store/jobs.ts";
+import type { App, Transaction } from "./app.ts";
 
-/** One version's raw state to be read, held until the lease ends. */
-export interface ExtractionClaim {
-  versionId: StateVersionId;
-  workspaceId: WorkspaceId;
-  blobKey: string;
-  size: number;
-  /** Its number; an older attempt's result is not stored. */
-  attempt: number;
+/** One version's raw state to be read, held until the lease ends. An older attempt's result is not stored. */
+export interface ExtractionClaim extends ClaimedExtraction {
   leaseUntil: Date;
 }
 
+const LEASE_MS = 5 * 60_000;
+
 /** Takes the next version that waits for extraction; undefined when there is none. */
-export declare function claimExtraction(app: App): Promise<ExtractionClaim | undefined>;
+export async function claimExtraction(app: App): Promise<ExtractionClaim | undefined> {
+  for (;;) {
+    const now = app.now();
+    const leaseUntil = new Date(now.getTime() + LEASE_MS);
+    const claimed = await app.jobs.claimExtraction(now, leaseUntil);
+    if (!claimed) return undefined;
+    const claim = { ...claimed, leaseUntil };
+    if (!isExhausted(claim.attempt - 1)) return claim;
+    // Nobody came back from the attempts before: the file ends its readers.
+    await giveUp(app, claim, "reading the state never ended");
+  }
+}
 
 /** Keeps what was found, and the outputs unless they were given at creation. A lost claim changes nothing. */
-export declare function storeExtraction(
+export const storeExtraction = (
   app: App,
   claim: ExtractionClaim,
   extraction: Extraction,
-): Promise<void>;
+): Promise<void> =>
+  changeClaimed(app, claim, async (tx, { workspace, version }) => {
+    const { serial } = extraction;
+    if (serial !== null && serial !== version.serial) {
+      const serials = { requested: String(version.serial), inFile: String(serial) };
+      app.logger.warn({ stateVersionId: version.id, ...serials }, "serial differs from the file's");
+    }
+    processed(version, extraction);
+    await tx.setInventory(version.id, extraction);
+    if (!version.outputsGiven) await tx.addOutputs(version, extraction.outputs);
+    await announce(app, tx, workspace, version);
+  });
 
 /**
  * Gives the claim back: later again if the fault may pass (store unreachable: never given up), or, when
  * the file is at fault and after a few attempts, processed with `reason` recorded.
  */
-export declare function failExtraction(
+export async function failExtraction(
   app: App,
   claim: ExtractionClaim,
-  failure: { reason: string; poisonous: boolean },
-): Promise<void>;
+  { reason, poisonous }: { reason: string; poisonous: boolean },
+): Promise<void> {
+  if (poisonous && isExhausted(claim.attempt)) return giveUp(app, claim, reason);
+  await changeClaimed(app, claim, async (_tx, { version }) => {
+    version.extractionDueAt = new Date(app.now().getTime() + backoffMs(claim.attempt));
+    // Only the file's own faults count.
+    if (!poisonous) version.extractionAttempts -= 1;
+  });
+}
+
+const giveUp = (app: App, claim: ExtractionClaim, reason: string): Promise<void> =>
+  changeClaimed(app, claim, async (tx, { workspace, version }) => {
+    app.logger.error({ stateVersionId: version.id, reason }, "the state could not be read");
+    processedUnread(version, reason);
+    await announce(app, tx, workspace, version);
+  });
+
+const changeClaimed = (
+  app: App,
+  claim: ExtractionClaim,
+  change: (
+    tx: Transaction,
+    rows: { workspace: WorkspaceState; version: StateVersion },
+  ) => Promise<void>,
+): Promise<void> =>
+  app.transaction(async (tx) => {
+    const workspace = await tx.knownWorkspaceForUpdate(claim.workspaceId);
+    if (!workspace || workspace.droppedAt) return;
+    const version = await tx.versionForUpdate(claim.versionId);
+    if (version && holdsClaim(version, claim.attempt)) await change(tx, { workspace, version });
+  });
+
+async function announce(
+  app: App,
+  tx: Transaction,
+  workspace: WorkspaceState,
+  version: StateVersion,
+): Promise<void> {
+  touch(workspace, app.now());
+  const isCurrent = workspace.currentVersionId === version.id;
+  const changes = isCurrent && workspace.resourceCount !== version.resourceCount;
+  if (changes) workspace.resourceCount = version.resourceCount;
+  await tx.record(stateVersionProcessed(workspace, version));
+  if (changes) await tx.record(workspaceStateChanged(workspace));
+}

@@ -1,11 +1,20 @@
+import { Blob } from "../domain/blob.ts";
+import { stateVersionNotFound } from "../domain/errors.ts";
+import { stateVersionFinalized, workspaceStateChanged } from "../domain/events.ts";
+import { makeCurrent, noteLatestChange, type StateVersion } from "../domain/state-version.ts";
+import {
+  type Attempt,
+  attachJson,
+  contentOf,
+  finalize,
+  requireFresh,
+  requireOpen,
+  requireSameContent,
+  type StoredContent,
+} from "../domain/state-version-upload.ts";
 import type { UploadClaims } from "../domain/upload-token.ts";
-import type { App } from "./app.ts";
-
-/** What a content already has that an upload URL was used for. */
-export interface StoredContent {
-  sha256: string;
-  size: number;
-}
+import { requireUnsealed, touch, type WorkspaceState } from "../domain/workspace-state.ts";
+import type { App, Transaction } from "./app.ts";
 
 /**
  * `open`: takes the content; `md5` (hex) is the one announced, null for JSON.
@@ -16,26 +25,67 @@ export type UploadOpening =
   | { outcome: "used"; stored: StoredContent };
 
 /** An attempt whose bytes are stored under a key of its own. Digests are lower-case hex. */
-export interface UploadAttempt {
+export interface UploadAttempt extends Attempt {
   blobKey: string;
-  attemptStartedAt: Date;
-  size: number;
-  sha256: string;
-  md5: string;
 }
 
 /** `alreadyStored`: the same content won before; the attempt's own blob has no owner. */
 export type UploadOutcome = "stored" | "alreadyStored";
 
 /** Whether the version still takes this content. Throws `notFound`, or the conflict `stateVersionDiscarded`. */
-export declare function beginUpload(app: App, claims: UploadClaims): Promise<UploadOpening>;
+export async function beginUpload(
+  app: App,
+  { workspaceId, versionId, kind }: UploadClaims,
+): Promise<UploadOpening> {
+  const version = await app.reads.version(versionId);
+  if (!version || version.workspaceId !== workspaceId) throw stateVersionNotFound();
+  const stored = contentOf(version, kind);
+  if (stored) return { outcome: "used", stored };
+  requireOpen(version, kind, app.now());
+  return { outcome: "open", md5: kind === "raw" ? version.md5 : null };
+}
 
 /**
  * Gives the version the attempt's blob, in one transaction. Throws `notFound`, the conflicts
  * `stateVersionDiscarded`, `uploadUsed`, `lockSealed`, `md5Mismatch`, and `uploadTooSlow`.
  */
-export declare function finishUpload(
+export const finishUpload = (
   app: App,
-  claims: UploadClaims,
+  { workspaceId, versionId, kind }: UploadClaims,
   attempt: UploadAttempt,
-): Promise<UploadOutcome>;
+): Promise<UploadOutcome> =>
+  app.transaction(async (tx) => {
+    const now = app.now();
+    const workspace = await tx.knownWorkspaceForUpdate(workspaceId);
+    const version = workspace?.droppedAt ? undefined : await tx.versionForUpdate(versionId);
+    if (!workspace || version?.workspaceId !== workspaceId) throw stateVersionNotFound();
+
+    const stored = contentOf(version, kind);
+    if (stored) {
+      requireSameContent(stored, attempt);
+      return "alreadyStored";
+    }
+    requireOpen(version, kind, now);
+    requireFresh(attempt, app.settings.sweepGraceMs, now);
+    if (kind === "raw") await finalizeVersion(app, tx, { workspace, version, attempt, now });
+    else attachJson(version, attempt.blobKey, attempt);
+    const { blobKey: key, size, sha256 } = attempt;
+    tx.addBlob(new Blob({ key, workspaceId, size: BigInt(size), sha256, createdAt: now }));
+    return "stored";
+  });
+
+async function finalizeVersion(
+  app: App,
+  tx: Transaction,
+  change: { workspace: WorkspaceState; version: StateVersion; attempt: UploadAttempt; now: Date },
+): Promise<void> {
+  const { workspace, version, attempt, now } = change;
+  requireUnsealed(workspace, version.lockEpoch);
+  finalize(version, attempt.blobKey, attempt, now);
+  touch(workspace, now);
+  const isCurrent = !version.intermediate && makeCurrent(workspace, version, now);
+  const isLatest = noteLatestChange(workspace, version);
+  await tx.record(stateVersionFinalized(workspace, version));
+  if (isCurrent || isLatest) await tx.record(workspaceStateChanged(workspace));
+  tx.afterCommit(app.wakes.extraction.wake);
+}

@@ -12,7 +12,12 @@ interface OfVersion {
 /** What state tells the world; each becomes the message of the same name in events.proto. */
 export type StateEvent =
   | ({ type: "stateVersionCreated"; serial: bigint } & OfVersion)
-  | ({ type: "stateVersionFinalized"; serial: bigint; size: bigint; intermediate: boolean } & OfVersion)
+  | ({
+      type: "stateVersionFinalized";
+      serial: bigint;
+      size: bigint;
+      intermediate: boolean;
+    } & OfVersion)
   | ({ type: "stateVersionDiscarded" } & OfVersion)
   | ({ type: "stateVersionProcessed"; resourceCount: number } & OfVersion)
   | ({ type: "workspaceStateChanged"; organizationId: string } & StateSummary);

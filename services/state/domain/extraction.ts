@@ -27,6 +27,7 @@ export interface Extraction {
   lineage: string | null;
   formatVersion: number | null;
   engineVersion: string | null;
+  /** Managed ones only: what safe delete refuses to forget. Data sources are not counted. */
   resources: StateResource[];
   modules: ResourceCounts;
   providers: ResourceCounts;

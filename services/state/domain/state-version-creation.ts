@@ -1,9 +1,4 @@
-import {
-  lineageConflict,
-  serialBehind,
-  serialConflict,
-  stateVersionSuperseded,
-} from "./errors.ts";
+import { lineageConflict, serialBehind, serialConflict, stateVersionSuperseded } from "./errors.ts";
 import { awaitsContent, type StateVersion } from "./state-version.ts";
 
 /** What a create request says of its state. */
@@ -59,7 +54,8 @@ export function requireSuccession(
   if (!newest) return;
   const { serial, lineage } = announced;
   // Older engine versions had no lineage: nothing to compare.
-  if (lineage !== "" && newest.lineage !== "" && lineage !== newest.lineage) throw lineageConflict();
+  if (lineage !== "" && newest.lineage !== "" && lineage !== newest.lineage)
+    throw lineageConflict();
   if (kept.some((version) => version.lockEpoch === epoch && version.serial === serial)) {
     throw serialConflict(serial, serial);
   }

@@ -1,6 +1,6 @@
+import type { StateVersionId, WorkspaceId } from "./ids.ts";
 import type { WorkspaceState } from "./workspace-state.ts";
 import { touch } from "./workspace-state.ts";
-import type { StateVersionId, WorkspaceId } from "./ids.ts";
 
 export const stateVersionStatuses = ["pending", "finalized", "discarded"] as const;
 export type StateVersionStatus = (typeof stateVersionStatuses)[number];
@@ -81,8 +81,10 @@ export type StateVersionInit = Pick<
 >;
 
 /** Waits for its bytes and still may get them. */
-export const awaitsContent = (version: StateVersion, now: Date): boolean =>
-  version.status === "pending" && version.expiresAt > now;
+export const awaitsContent = (
+  version: Pick<StateVersion, "status" | "expiresAt">,
+  now: Date,
+): boolean => version.status === "pending" && version.expiresAt > now;
 
 export function discard(version: StateVersion): void {
   version.status = "discarded";

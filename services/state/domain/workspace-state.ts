@@ -1,4 +1,9 @@
-import { lockSealed, workspaceLockedByOther, workspaceNotFound, workspaceNotLocked } from "./errors.ts";
+import {
+  lockSealed,
+  workspaceLockedByOther,
+  workspaceNotFound,
+  workspaceNotLocked,
+} from "./errors.ts";
 import type { StateVersionId, WorkspaceId } from "./ids.ts";
 import { nextRevision } from "./revision.ts";
 

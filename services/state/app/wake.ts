@@ -1,0 +1,24 @@
+/** Wakes a worker of this process that would otherwise wait for its next look. */
+export interface Wake {
+  wake(): void;
+  /** Resolves after `ms`, or as soon as somebody wakes, also if that was since the last wait. */
+  next(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export function createWake(): Wake {
+  let woken = Promise.withResolvers<void>();
+  return {
+    wake: () => woken.resolve(),
+    async next(ms, signal) {
+      const over = Promise.withResolvers<void>();
+      const timer = setTimeout(over.resolve, ms);
+      const abort = () => over.resolve();
+      signal?.addEventListener("abort", abort);
+      if (signal?.aborted) abort();
+      await Promise.race([woken.promise, over.promise]);
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      woken = Promise.withResolvers();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { md5Mismatch, stateVersionDiscarded, uploadTooSlow, uploadUsed } from "./errors.ts";
+import { awaitsContent, type StateVersion } from "./state-version.ts";
+import type { ContentKind } from "./upload-token.ts";
+
+/** A content that a version has. */
+export interface StoredContent {
+  blobKey: string;
+  sha256: string;
+  size: number;
+}
+
+/** The version's content of this kind, if it has it. */
+export function contentOf(
+  version: Pick<
+    StateVersion,
+    "blobKey" | "sha256" | "size" | "jsonBlobKey" | "jsonSha256" | "jsonSize"
+  >,
+  kind: ContentKind,
+): StoredContent | undefined {
+  const [blobKey, sha256, size] =
+    kind === "raw"
+      ? [version.blobKey, version.sha256, version.size]
+      : [version.jsonBlobKey, version.jsonSha256, version.jsonSize];
+  if (blobKey === null || sha256 === null || size === null) return undefined;
+  return { blobKey, sha256, size: Number(size) };
+}
+
+/**
+ * Refuses content for a version that no longer takes any. Raw state finalizes; JSON may come before it,
+ * after it, or never.
+ */
+export function requireOpen(
+  version: Pick<StateVersion, "status" | "expiresAt">,
+  kind: ContentKind,
+  now: Date,
+): void {
+  const open = awaitsContent(version, now) || (kind === "json" && version.status === "finalized");
+  if (!open) throw stateVersionDiscarded();
+}
+
+export interface Attempt {
+  attemptStartedAt: Date;
+  size: number;
+  sha256: string;
+  md5: string;
+}
+
+/** The same bytes again change nothing; others are a conflict. */
+export function requireSameContent(stored: StoredContent, attempt: Attempt): void {
+  if (stored.sha256 !== attempt.sha256 || stored.size !== attempt.size) throw uploadUsed();
+}
+
+/** Half the sweeper's grace: what is committed is never old enough to be swept before the commit is seen. */
+export function requireFresh(attempt: Attempt, graceMs: number, now: Date): void {
+  if (now.getTime() - attempt.attemptStartedAt.getTime() > graceMs / 2) throw uploadTooSlow();
+}
+
+/** Gives a pending version its raw state; extraction is due from now on. */
+export function finalize(
+  version: StateVersion,
+  blobKey: string,
+  attempt: Attempt,
+  now: Date,
+): void {
+  if (attempt.md5 !== version.md5) throw md5Mismatch();
+  version.status = "finalized";
+  version.blobKey = blobKey;
+  version.size = BigInt(attempt.size);
+  version.sha256 = attempt.sha256;
+  version.extractionDueAt = now;
+}
+
+/** Gives the version its JSON form. */
+export function attachJson(version: StateVersion, blobKey: string, attempt: Attempt): void {
+  version.jsonBlobKey = blobKey;
+  version.jsonSize = BigInt(attempt.size);
+  version.jsonSha256 = attempt.sha256;
+}

@@ -1,0 +1,78 @@
+import { type EntityManager, newId, queryIn, type Sealer } from "@statehouse/postgres";
+import type { ExtractedOutput } from "../domain/extraction.ts";
+import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domain/ids.ts";
+import type { StateVersionOutput } from "../domain/state-version-output.ts";
+
+const placeOf = (rowId: string) => ({
+  table: "state_version_output",
+  column: "sealed_value",
+  rowId,
+});
+
+/** Inserts a version's outputs in one statement, sensitive values sealed. */
+export async function insertOutputs(
+  em: EntityManager,
+  sealer: Sealer,
+  versionId: StateVersionId,
+  outputs: readonly ExtractedOutput[],
+): Promise<void> {
+  if (outputs.length === 0) return;
+  const rows = outputs.map((output, position) => {
+    const id = newId("wsout");
+    const { name, sensitive, type, detailedTypeJson, valueJson } = output;
+    return {
+      id,
+      position,
+      name,
+      sensitive,
+      type,
+      detailed_type: detailedTypeJson,
+      value: sensitive ? null : valueJson,
+      sealed_value: sensitive ? sealer.seal(valueJson, placeOf(id)) : null,
+    };
+  });
+  await queryIn(
+    em,
+    `insert into state_version_output
+       (id, state_version_id, position, name, sensitive, type, detailed_type, value, sealed_value)
+     select id, $1, position, name, sensitive, type, detailed_type, value, sealed_value
+     from json_to_recordset($2) as given (id text, position integer, name text, sensitive boolean,
+       type text, detailed_type text, value text, sealed_value text)`,
+    [versionId, JSON.stringify(rows)],
+  );
+}
+
+export interface OutputRow {
+  id: StateVersionOutputId;
+  state_version_id: StateVersionId;
+  workspace_id: WorkspaceId;
+  name: string;
+  sensitive: boolean;
+  type: string;
+  detailed_type: string;
+  value: string | null;
+  sealed_value: string | null;
+}
+
+/** The columns of an `OutputRow`, from `output` and `version`. */
+export const outputColumns = `output.id, output.state_version_id, version.workspace_id, output.name,
+  output.sensitive, output.type, output.detailed_type, output.value`;
+
+/** An output with its value withheld if it is sensitive. */
+export const withheldOutput = (row: Omit<OutputRow, "sealed_value">): StateVersionOutput => ({
+  id: row.id,
+  stateVersionId: row.state_version_id,
+  workspaceId: row.workspace_id,
+  name: row.name,
+  sensitive: row.sensitive,
+  type: row.type,
+  detailedTypeJson: row.detailed_type,
+  valueJson: row.value,
+});
+
+/** An output with its value in clear. */
+export const clearOutput = (row: OutputRow, sealer: Sealer): StateVersionOutput => ({
+  ...withheldOutput(row),
+  valueJson:
+    row.sealed_value === null ? row.value : sealer.unseal(row.sealed_value, placeOf(row.id)),
+});

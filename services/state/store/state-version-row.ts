@@ -1,0 +1,74 @@
+import type { StateResource } from "../domain/extraction.ts";
+import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import type { StateVersionStatus } from "../domain/state-version.ts";
+import type { StateVersionView } from "../domain/state-version-view.ts";
+
+export interface StateVersionRow {
+  id: StateVersionId;
+  workspace_id: WorkspaceId;
+  organization_id: string | null;
+  project_id: string | null;
+  created_at: Date;
+  created_by_type: string;
+  created_by_id: string;
+  serial: number;
+  lineage: string;
+  md5: string;
+  size: number | null;
+  sha256: string | null;
+  blob_key: string | null;
+  json_blob_key: string | null;
+  json_size: number | null;
+  json_sha256: string | null;
+  status: StateVersionStatus;
+  intermediate: boolean;
+  outputs_given: boolean;
+  resources_processed: boolean;
+  format_version: number | null;
+  engine_version: string | null;
+  run_id: string | null;
+  expires_at: Date;
+  resources: StateResource[];
+  modules_json: string;
+  providers_json: string;
+}
+
+/** The columns of a `StateVersionRow`, without those of its workspace. */
+export const stateVersionColumns = `version.id, version.created_at, version.created_by_type,
+  version.created_by_id, version.serial, version.lineage, version.md5, version.size, version.sha256,
+  version.blob_key, version.json_blob_key, version.json_size, version.json_sha256, version.status,
+  version.intermediate, version.outputs_given, version.resources_processed, version.format_version,
+  version.engine_version, version.run_id, version.expires_at, version.resources,
+  version.modules::text as modules_json, version.providers::text as providers_json`;
+
+const bigintOf = (value: number | null): bigint | null => (value === null ? null : BigInt(value));
+
+export const viewOf = (row: StateVersionRow): StateVersionView => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  organizationId: row.organization_id ?? "",
+  projectId: row.project_id ?? "",
+  createdAt: row.created_at,
+  createdByType: row.created_by_type,
+  createdById: row.created_by_id,
+  serial: BigInt(row.serial),
+  lineage: row.lineage,
+  md5: row.md5,
+  size: bigintOf(row.size),
+  sha256: row.sha256,
+  blobKey: row.blob_key,
+  jsonBlobKey: row.json_blob_key,
+  jsonSize: bigintOf(row.json_size),
+  jsonSha256: row.json_sha256,
+  status: row.status,
+  intermediate: row.intermediate,
+  outputsGiven: row.outputs_given,
+  resourcesProcessed: row.resources_processed,
+  formatVersion: row.format_version,
+  engineVersion: row.engine_version,
+  runId: row.run_id,
+  expiresAt: row.expires_at,
+  resources: row.resources,
+  modulesJson: row.modules_json,
+  providersJson: row.providers_json,
+});

@@ -1,0 +1,103 @@
+import { LockMode } from "@mikro-orm/core";
+import { type EntityManager, queryIn, type Sealer } from "@statehouse/postgres";
+import type { Blob } from "../domain/blob.ts";
+import type { ExtractedOutput, Extraction } from "../domain/extraction.ts";
+import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import type { StateVersion } from "../domain/state-version.ts";
+import type { WorkspaceState } from "../domain/workspace-state.ts";
+import { stateVersionSchema, workspaceStateSchema } from "./entities.ts";
+import { insertOutputs } from "./outputs.ts";
+
+/**
+ * A transaction's rows. What is loaded is locked FOR UPDATE and written back at the end. Every use case
+ * takes them in the order workspace, version, blob, several of a kind by id, so that none waits in a ring.
+ */
+export interface Writes {
+  /** The workspace's row; made, without a placement, where there is none. */
+  workspaceForUpdate(id: WorkspaceId): Promise<WorkspaceState>;
+  /** The workspace's row if there is one. */
+  knownWorkspaceForUpdate(id: WorkspaceId): Promise<WorkspaceState | undefined>;
+  versionForUpdate(id: StateVersionId): Promise<StateVersion | undefined>;
+  /** The newest version, the newest that is not discarded, all pending ones, and those of epoch and serial. */
+  versionsBeforeCreation(
+    workspaceId: WorkspaceId,
+    lock: { epoch: bigint; serial: bigint },
+  ): Promise<StateVersion[]>;
+  /** Pending ones, and finalized intermediate ones above `position`. */
+  unsettledVersions(workspaceId: WorkspaceId, position: bigint): Promise<StateVersion[]>;
+  addVersion(version: StateVersion): Promise<void>;
+  addBlob(blob: Blob): void;
+  addOutputs(version: StateVersion, outputs: readonly ExtractedOutput[]): Promise<void>;
+  /** The parts of an extraction that no rule looks at. */
+  setInventory(id: StateVersionId, found: Inventory): Promise<void>;
+}
+
+export type Inventory = Pick<Extraction, "resources" | "modules" | "providers">;
+
+/** The rows of the transaction that `em` is bound to. */
+export function createWrites(em: EntityManager, sealer: Sealer): Writes {
+  const forUpdate = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
+
+  const knownWorkspaceForUpdate = async (workspaceId: WorkspaceId) =>
+    (await em.findOne(workspaceStateSchema, { workspaceId }, forUpdate)) ?? undefined;
+
+  const versionsForUpdate = async (rows: readonly { id: StateVersionId }[]) => {
+    const ids = rows.map(({ id }) => id);
+    if (ids.length === 0) return [];
+    return em.find(stateVersionSchema, { id: { $in: ids } }, { ...forUpdate, orderBy: { id: 1 } });
+  };
+
+  return {
+    knownWorkspaceForUpdate,
+    async workspaceForUpdate(id) {
+      const known = await knownWorkspaceForUpdate(id);
+      if (known) return known;
+      await queryIn(
+        em,
+        `insert into workspace_state (workspace_id, placement_version, sealed_epoch,
+           current_position, resource_count, revision)
+         values ($1, 0, 0, 0, 0, 0) on conflict do nothing`,
+        [id],
+      );
+      return em.findOneOrFail(workspaceStateSchema, { workspaceId: id }, forUpdate);
+    },
+    versionForUpdate: async (id) =>
+      (await em.findOne(stateVersionSchema, { id }, forUpdate)) ?? undefined,
+    versionsBeforeCreation: async (workspaceId, { epoch, serial }) =>
+      versionsForUpdate(
+        await queryIn<{ id: StateVersionId }>(
+          em,
+          // index: state_version_creation, state_version_position, state_version_unsettled
+          `select id from state_version where workspace_id = $1 and lock_epoch = $2 and serial = $3
+           union
+           (select id from state_version where workspace_id = $1 order by position desc limit 1)
+           union
+           (select id from state_version where workspace_id = $1 and status <> 'discarded'
+            order by position desc limit 1)
+           union
+           select id from state_version where workspace_id = $1 and status = 'pending'`,
+          [workspaceId, epoch, serial],
+        ),
+      ),
+    unsettledVersions: async (workspaceId, position) =>
+      versionsForUpdate(
+        await queryIn<{ id: StateVersionId }>(
+          em,
+          // index: state_version_unsettled
+          `select id from state_version where workspace_id = $1 and (status = 'pending' or intermediate)
+             and (status = 'pending' or (status = 'finalized' and position > $2))`,
+          [workspaceId, position],
+        ),
+      ),
+    addVersion: (version) => em.persist(version).flush(),
+    addBlob: (blob) => void em.persist(blob),
+    addOutputs: (version, outputs) => insertOutputs(em, sealer, version.id, outputs),
+    async setInventory(id, { resources, modules, providers }) {
+      await queryIn(
+        em,
+        "update state_version set resources = $2, modules = $3, providers = $4 where id = $1",
+        [id, JSON.stringify(resources), JSON.stringify(modules), JSON.stringify(providers)],
+      );
+    },
+  };
+}
