@@ -144,7 +144,7 @@ test("without a bus the outbox grows; when it is back everything arrives, in ord
 test("a relay that died between publishing and deleting does not publish twice", async () => {
   const { heard, handle } = listener();
   consume(handle);
-  await ensureStream(await nats.connection());
+  await ensureStream(nats);
   await record(1);
   const [row] = await database.query<{ event_id: string }>("select event_id from outbox");
   await database.query("create table kept as select * from outbox");

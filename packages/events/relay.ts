@@ -136,7 +136,7 @@ async function publishBatch(
   });
   if (outcome.failure === undefined) return outcome.count;
   // Perhaps the bus was set up anew, and has no stream yet.
-  await ensureStream(connection, replicas === undefined ? {} : { replicas });
+  await ensureStream(nats, replicas === undefined ? {} : { replicas });
   if (outcome.count === 0) throw outcome.failure;
   return outcome.count;
 }

@@ -7,6 +7,7 @@ import {
   StorageType,
 } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
+import type { Nats } from "./nats.ts";
 
 /** Everything the installation's services announce. */
 export const STREAM = "STATEHOUSE";
@@ -25,10 +26,10 @@ const CONSUMER_EXISTS = 10148;
 
 /** Creates the stream if it is not there; an existing one only gets more replicas, never fewer. */
 export async function ensureStream(
-  connection: NatsConnection,
+  nats: Nats,
   { replicas = 1 }: StreamOptions = {},
 ): Promise<void> {
-  const { streams } = await jetstreamManager(connection);
+  const { streams } = await jetstreamManager(await nats.connection());
   try {
     const { config } = await streams.info(STREAM);
     if (config.num_replicas < replicas) await streams.update(STREAM, { num_replicas: replicas });

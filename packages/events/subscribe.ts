@@ -56,10 +56,11 @@ export interface SubscribeOptions {
 }
 
 const DEFAULT_MAX_FAILURES = 8;
-const ACK_WAIT_SECONDS = 60;
-const STILL_WORKING_MS = 15_000;
-/** Fetched ahead; they all must be handled within the acknowledgement's wait. */
-const PREFETCH = 16;
+/** How long an event waits for another replica when its own was killed. */
+const ACK_WAIT_SECONDS = 15;
+const STILL_WORKING_MS = 5000;
+/** Nothing is fetched ahead: of a process that is killed, only the event in hand is late. */
+const PREFETCH = 1;
 const RETRY_MS = 500;
 
 /**
@@ -83,9 +84,12 @@ export function subscribe(options: SubscribeOptions): AsyncDisposable {
         failing = false;
         if (!messages || stopped) return;
         for await (const message of messages) {
+          if (stopped) {
+            message.nak(); // for another replica, now
+            continue;
+          }
           const outcome = await receive(options, message);
           received.add(1, { consumer: options.durable, outcome });
-          if (stopped) break;
         }
       } catch (error) {
         if (stopped) return;
@@ -113,7 +117,7 @@ async function open(
 ): Promise<ConsumerMessages | undefined> {
   const connection = await Promise.race([nats.connection(), stop]);
   if (!connection) return undefined;
-  await ensureStream(connection);
+  await ensureStream(nats);
   await ensureConsumer(connection, {
     durable,
     filters,

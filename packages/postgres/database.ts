@@ -1,8 +1,8 @@
 import type { EntitySchema } from "@mikro-orm/core";
 import { type EntityManager, MikroORM } from "@mikro-orm/postgresql";
-import { type Logger, spansAreRecorded } from "@statehouse/runtime";
+import { type Logger, remainingMs, spansAreRecorded } from "@statehouse/runtime";
 import type { Pool } from "pg";
-import { asAppError, isStalePlan } from "./failures.ts";
+import { asAppError, deadlineExceeded, isStalePlan } from "./failures.ts";
 import { missingMigrations, type SqlMigration } from "./migrations.ts";
 import {
   exposeStatementCount,
@@ -56,6 +56,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   exposeStatementCount();
 
   const query = async <Row>(sql: string, params: readonly unknown[] = []): Promise<Row[]> => {
+    if (remainingMs() === 0) throw deadlineExceeded();
     const send = () => pool.query(prepared(sql, params));
     try {
       const { rows } = await (spansAreRecorded() ? traced(sql, true, send) : send());
