@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Channel } from "@statehouse/rpc";
+import { type Check, createOpsHandler, type Logger, readConfig } from "@statehouse/runtime";
+import { configSchema as accessConfig } from "../access/config.ts";
+import { start as startAccess } from "../access/start.ts";
+import { configSchema as gatewayConfig } from "../gateway/config.ts";
+import { start as startGateway } from "../gateway/start.ts";
+import { configSchema as stateConfig } from "../state/config.ts";
+import { start as startState } from "../state/start.ts";
+import { configSchema as workspacesConfig } from "../workspaces/config.ts";
+import { start as startWorkspaces } from "../workspaces/start.ts";
+import type { Environment, ServiceName } from "./environments.ts";
+import { lateChannel } from "./late-channel.ts";
+
+/** Four services in this process, behind one request handler. */
+export interface Composition extends AsyncDisposable {
+  /** Sends `/v1/object/*` to state, /healthz and its like to operations, everything else to the gateway. */
+  handler: (request: IncomingMessage, response: ServerResponse) => void;
+  /** To access, for what only named services may do. */
+  access: Channel;
+}
+
+/**
+ * Starts access, workspaces, state and the gateway over in-process channels. Each reads its own settings from its
+ * environment. Throws ConfigError.
+ */
+export async function compose(
+  environments: Record<ServiceName, Environment>,
+  logger: Logger,
+): Promise<Composition> {
+  await using starting = new AsyncDisposableStack();
+  const access = lateChannel("access");
+  const workspaces = lateChannel("workspaces");
+  const state = lateChannel("state");
+  const parts = (service: ServiceName) => ({
+    channels: { access, workspaces, state },
+    embedded: true as const,
+    logger: logger.child({ service }),
+  });
+  const runningAccess = starting.use(
+    await startAccess(readConfig(accessConfig, environments.access), parts("access")),
+  );
+  access.connect(runningAccess.rpc.inProcess());
+  const runningWorkspaces = starting.use(
+    await startWorkspaces(
+      readConfig(workspacesConfig, environments.workspaces),
+      parts("workspaces"),
+    ),
+  );
+  workspaces.connect(runningWorkspaces.rpc.inProcess());
+  const runningState = starting.use(
+    await startState(readConfig(stateConfig, environments.state), parts("state")),
+  );
+  state.connect(runningState.rpc.inProcess());
+  const gateway = starting.use(
+    await startGateway(readConfig(gatewayConfig, environments.gateway), parts("gateway")),
+  );
+  const operations = createOpsHandler({
+    checks: {
+      ...named("access", runningAccess.checks),
+      ...named("workspaces", runningWorkspaces.checks),
+      ...named("state", runningState.checks),
+    },
+    required: ["access.database", "workspaces.database", "state.database"],
+  });
+  const started = starting.move();
+  return {
+    access,
+    handler: (request, response) => {
+      const path = request.url ?? "";
+      if (path.startsWith("/v1/object/")) runningState.objectHandler(request, response);
+      else if (!operationsPaths.has(path.split("?", 1)[0] ?? ""))
+        gateway.handler(request, response);
+      else void operations(request, response);
+    },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
+
+const operationsPaths = new Set(["/healthz", "/readyz", "/metrics"]);
+
+const named = (service: string, checks: Readonly<Record<string, Check>>) =>
+  Object.fromEntries(Object.entries(checks).map(([name, check]) => [`${service}.${name}`, check]));

@@ -1,0 +1,77 @@
+import { randomBytes } from "node:crypto";
+import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { generateAssertionKey } from "@statehouse/rpc";
+import { StartError } from "@statehouse/runtime";
+
+/** What signs and seals in one installation. */
+export interface Secrets {
+  /** Private keys as JSON, by the name of who signs with them. */
+  assertionKeys: Record<string, string>;
+  /** The public halves, as ASSERTION_PUBLIC_KEYS wants them. */
+  assertionPublicKeys: string;
+  uploadTokenKeys: string;
+  sealingKeys: string;
+}
+
+/** Makes the folder. Throws StartError when it cannot be written. */
+export async function openDataDirectory(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o755 });
+    const probe = path.join(folder, `.probe-${process.pid}`);
+    await writeFile(probe, "");
+    await rename(probe, path.join(folder, ".writable"));
+  } catch (error) {
+    throw new StartError(
+      `The data folder ${folder} cannot be written (${reasonOf(error)}); set DATA_DIR to one that can.`,
+    );
+  }
+}
+
+/** The installation's secrets, made once and kept in `DATA_DIR/secrets.json`, mode 0600. */
+export async function openSecrets(folder: string, signers: readonly string[]): Promise<Secrets> {
+  const file = path.join(folder, "secrets.json");
+  const kept = await readIfThere(file);
+  if (kept !== undefined) return JSON.parse(kept);
+  const secrets = await newSecrets(signers);
+  await writePrivately(file, `${JSON.stringify(secrets, null, 2)}\n`);
+  return secrets;
+}
+
+/** New secrets, with a key for each name that signs assertions. */
+export async function newSecrets(signers: readonly string[]): Promise<Secrets> {
+  const pairs = await Promise.all(
+    signers.map(async (name) => [name, await generateAssertionKey()] as const),
+  );
+  return {
+    assertionKeys: Object.fromEntries(
+      pairs.map(([name, { privateJwk }]) => [name, JSON.stringify(privateJwk)]),
+    ),
+    assertionPublicKeys: JSON.stringify(
+      Object.fromEntries(pairs.map(([name, { publicJwk }]) => [name, [publicJwk]])),
+    ),
+    uploadTokenKeys: `k1:${randomBytes(32).toString("base64")}`,
+    sealingKeys: `k1:${randomBytes(32).toString("base64")}`,
+  };
+}
+
+/** Replaces a file that only its owner may read; whole, or not at all. */
+export async function writePrivately(file: string, text: string): Promise<void> {
+  const draft = `${file}.draft`;
+  await writeFile(draft, text, { mode: 0o600 });
+  await chmod(draft, 0o600);
+  await rename(draft, file);
+}
+
+/** The file's text, or undefined where there is none. */
+export async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && Reflect.get(error, "code") === "ENOENT") return undefined;
+    throw new StartError(`${file} cannot be read (${reasonOf(error)}).`);
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  String((error instanceof Error && Reflect.get(error, "code")) || error);

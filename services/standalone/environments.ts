@@ -1,0 +1,51 @@
+import type { Secrets } from "./data-directory.ts";
+
+export const serviceNames = ["access", "workspaces", "state", "gateway"] as const;
+
+export type ServiceName = (typeof serviceNames)[number];
+
+/** The variables that one service reads, as it would find them in its own process. */
+export type Environment = Record<string, string>;
+
+export interface Installation {
+  secrets: Secrets;
+  /** Of the service's own database. */
+  databaseUrl: (service: Exclude<ServiceName, "gateway">) => string;
+  natsUrl: string;
+  publicUrl: string;
+  /** Where the gateway puts inline state; inside the installation. */
+  objectUrl: string;
+  /** host:port of each service's gRPC; in one process they are never dialled. */
+  addresses: Record<Exclude<ServiceName, "gateway">, string>;
+  /** Settings that the operator gave, and where state bytes go. Each service takes what it knows. */
+  settings: Readonly<Record<string, string | undefined>>;
+}
+
+/** One environment for each service, from what they share. */
+export function serviceEnvironments(installation: Installation): Record<ServiceName, Environment> {
+  const { secrets, databaseUrl, natsUrl, publicUrl, objectUrl, addresses, settings } = installation;
+  const given = Object.fromEntries(
+    Object.entries(settings).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  const common = (service: ServiceName): Environment => ({
+    ...given,
+    NATS_URL: natsUrl,
+    PUBLIC_URL: publicUrl,
+    ASSERTION_PRIVATE_KEY: secrets.assertionKeys[service] ?? "",
+    ASSERTION_PUBLIC_KEYS: secrets.assertionPublicKeys,
+    ACCESS_ADDRESS: addresses.access,
+    WORKSPACES_ADDRESS: addresses.workspaces,
+    STATE_ADDRESS: addresses.state,
+  });
+  return {
+    access: { ...common("access"), DATABASE_URL: databaseUrl("access") },
+    workspaces: { ...common("workspaces"), DATABASE_URL: databaseUrl("workspaces") },
+    state: {
+      ...common("state"),
+      DATABASE_URL: databaseUrl("state"),
+      UPLOAD_TOKEN_KEYS: secrets.uploadTokenKeys,
+      SEALING_KEYS: secrets.sealingKeys,
+    },
+    gateway: { ...common("gateway"), STATE_OBJECT_URL: objectUrl },
+  };
+}

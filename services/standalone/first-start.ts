@@ -1,0 +1,87 @@
+import path from "node:path";
+import { AppError } from "@statehouse/errors";
+import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
+import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_token";
+import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
+import { StartError } from "@statehouse/runtime";
+import { cliConfiguration, tokenOf } from "./cli-configuration.ts";
+import type { StandaloneConfig } from "./config.ts";
+import { readIfThere, writePrivately } from "./data-directory.ts";
+
+/** What a person needs to begin. */
+export interface Welcome {
+  /** The CLI configuration file. */
+  cliFile: string;
+  /** Set only when the token is new. */
+  token: string | undefined;
+}
+
+interface FirstStart {
+  config: StandaloneConfig;
+  /** Base address of the running service. */
+  url: string;
+  access: Channel;
+  /** Standalone's own, as the service `standalone`. */
+  identity: CallOptions;
+}
+
+/**
+ * Makes the first user, a token and the organization where they are missing, and writes the CLI configuration
+ * file. Whatever a start that died has left undone, the next one does.
+ */
+export async function firstStart({ config, url, access, identity }: FirstStart): Promise<Welcome> {
+  const cliFile = path.join(config.DATA_DIR, "cli.tfrc");
+  const kept = tokenOf((await readIfThere(cliFile)) ?? "");
+  const token = kept ?? (await newToken(config, access, identity));
+  await makeOrganization(config, url, token);
+  await writePrivately(cliFile, cliConfiguration({ url: config.PUBLIC_URL ?? url, token }));
+  return { cliFile, token: kept === undefined ? token : undefined };
+}
+
+async function newToken(
+  { ADMIN_USERNAME: username, ADMIN_EMAIL: email }: StandaloneConfig,
+  access: Channel,
+  identity: CallOptions,
+): Promise<string> {
+  const users = createClient(UserService, access, identity);
+  const tokens = createClient(UserTokenService, access, identity);
+  const { user } = await users
+    .createUser({ username, email, administrator: true })
+    .catch((error: unknown) => {
+      // Made by an earlier start whose CLI configuration file is gone.
+      if (error instanceof AppError && error.kind === "invalid") {
+        return users.getUserByName({ username });
+      }
+      throw error;
+    });
+  if (!user) throw new Error("access made no user");
+  const { secret } = await tokens.createUserToken({ userId: user.id, description: "npm start" });
+  return secret;
+}
+
+/** Through the front door, as anybody would. */
+async function makeOrganization(
+  { ORGANIZATION: name, ADMIN_EMAIL: email }: StandaloneConfig,
+  url: string,
+  token: string,
+): Promise<void> {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/vnd.api+json",
+  };
+  const found = await fetch(`${url}/api/v2/organizations/${encodeURIComponent(name)}`, { headers });
+  if (found.ok) return;
+  if (found.status === 401) {
+    throw new StartError(
+      "The token in the CLI configuration file is no longer valid; remove cli.tfrc from the data folder to get a new one.",
+    );
+  }
+  const made = await fetch(`${url}/api/v2/organizations`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ data: { type: "organizations", attributes: { name, email } } }),
+  });
+  if (!made.ok) {
+    throw new StartError(`The organization ${name} could not be made: ${await made.text()}`);
+  }
+}

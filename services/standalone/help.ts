@@ -1,0 +1,43 @@
+import { describeConfig } from "@statehouse/runtime";
+import { z } from "zod";
+import { configSchema as accessConfig } from "../access/config.ts";
+import { configSchema as gatewayConfig } from "../gateway/config.ts";
+import { configSchema as stateConfig } from "../state/config.ts";
+import { configSchema as workspacesConfig } from "../workspaces/config.ts";
+import { standaloneSchema } from "./config.ts";
+
+/** What standalone decides itself for the services in it. */
+const decided = {
+  DATABASE_URL: true,
+  NATS_URL: true,
+  GRPC_PORT: true,
+  OPS_PORT: true,
+  OBJECT_PORT: true,
+  ASSERTION_PRIVATE_KEY: true,
+  ASSERTION_PUBLIC_KEYS: true,
+  ACCESS_ADDRESS: true,
+  WORKSPACES_ADDRESS: true,
+  STATE_ADDRESS: true,
+  STATE_OBJECT_URL: true,
+  UPLOAD_TOKEN_KEYS: true,
+  SEALING_KEYS: true,
+};
+
+/** The settings of all services that an operator of standalone may give. */
+export function helpText(): string {
+  const shape = [standaloneSchema, gatewayConfig, workspacesConfig, stateConfig, accessConfig]
+    .flatMap((schema) => Object.entries<z.core.$ZodType>(schema.shape))
+    .filter(([name]) => !(name in decided))
+    // The first to describe a setting wins.
+    .reduce<Record<string, z.core.$ZodType>>(
+      (all, [name, field]) => ({ [name]: field, ...all }),
+      {},
+    );
+  return [
+    "npm start: Statehouse with everything it needs, in one process on one address.",
+    "",
+    "Settings come from the environment:",
+    ...describeConfig(z.object(shape)),
+    "",
+  ].join("\n");
+}

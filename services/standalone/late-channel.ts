@@ -1,0 +1,27 @@
+import { unavailable } from "@statehouse/errors";
+import type { Channel } from "@statehouse/rpc";
+
+/** A channel that is connected after those who call through it were made: services call each other in a ring. */
+export interface LateChannel extends Channel {
+  connect(channel: Channel): void;
+}
+
+/** Until it is connected, calls are answered `unavailable`. */
+export function lateChannel(audience: string): LateChannel {
+  let target: Channel | undefined;
+  return {
+    audience,
+    connect: (channel) => {
+      target = channel;
+    },
+    call: async (method, request, metadata) => {
+      if (!target) {
+        throw unavailable("service_unavailable", `The service ${audience} is not started yet.`);
+      }
+      return target.call(method, request, metadata);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await target?.[Symbol.asyncDispose]();
+    },
+  };
+}

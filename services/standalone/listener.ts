@@ -1,0 +1,70 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { StartError } from "@statehouse/runtime";
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** The one address of standalone. It listens before the services run, so that a busy port is known at once. */
+export interface Listener extends AsyncDisposable {
+  readonly port: number;
+  /** Base address for clients on this machine. */
+  readonly url: string;
+  /** Answers requests from now on; until then they are 503. */
+  serve(handler: Handler): void;
+}
+
+/** State of any size may be under way as long as it moves, in ms. */
+const IDLE_TIMEOUT_MS = 60_000;
+/** Longer than an ingress keeps its connections, so that it is never us who closes one in use, in ms. */
+const KEEP_ALIVE_MS = 75_000;
+/** How long requests under way may take to end, in ms. */
+const DRAIN_MS = 10_000;
+
+const notReady: Handler = (_, response) => {
+  response.writeHead(503, { "content-type": "application/vnd.api+json", "retry-after": "1" });
+  response.end(
+    '{"errors":[{"status":"503","title":"starting","detail":"The service is starting."}]}',
+  );
+};
+
+/** Opens the port; 0 takes any free one. Throws StartError. */
+export async function listen(host: string, port: number): Promise<Listener> {
+  let handler = notReady;
+  const server = createServer({ requestTimeout: 0 }, (request, response) =>
+    handler(request, response),
+  );
+  server.timeout = IDLE_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(new StartError(whyNot(host, port, error))));
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  const bound = typeof address === "object" && address ? address.port : port;
+  const local = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return {
+    port: bound,
+    url: `http://${local.includes(":") ? `[${local}]` : local}:${bound}`,
+    serve: (next) => {
+      handler = next;
+    },
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+        server.close(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+const whyNot = (host: string, port: number, error: Error): string => {
+  const code = Reflect.get(error, "code");
+  if (code === "EADDRINUSE") {
+    return `Port ${port} of ${host} is taken; stop what uses it, or set PORT to another (0: any free one).`;
+  }
+  if (code === "EACCES")
+    return `Port ${port} of ${host} may not be opened by this user; set PORT to another.`;
+  return `Cannot listen on ${host}:${port} (${code ?? error.message}); set HOST and PORT.`;
+};

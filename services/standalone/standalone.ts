@@ -1,0 +1,78 @@
+import path from "node:path";
+import { migrate } from "@statehouse/postgres";
+import { createIdentity } from "@statehouse/rpc";
+import { createLogger } from "@statehouse/runtime";
+import { startNats } from "../../deploy/local/nats.ts";
+import { startPostgres } from "../../deploy/local/postgres.ts";
+import { migrations as access } from "../access/store/migrations.ts";
+import { migrations as state } from "../state/store/migrations.ts";
+import { migrations as workspaces } from "../workspaces/store/migrations.ts";
+import { compose } from "./compose.ts";
+import type { StandaloneConfig } from "./config.ts";
+import { openDataDirectory, openSecrets } from "./data-directory.ts";
+import { serviceEnvironments, serviceNames } from "./environments.ts";
+import { firstStart, type Welcome } from "./first-start.ts";
+import { listen } from "./listener.ts";
+
+export interface Standalone extends AsyncDisposable, Welcome {
+  /** What clients use. */
+  url: string;
+}
+
+/**
+ * Starts PostgreSQL, NATS and the four services on one address. `settings` are the operator's, for all services.
+ * Throws StartError and ConfigError, each a sentence.
+ */
+export async function startStandalone(
+  config: StandaloneConfig,
+  settings: Readonly<Record<string, string | undefined>>,
+): Promise<Standalone> {
+  await using starting = new AsyncDisposableStack();
+  const folder = config.DATA_DIR;
+  await openDataDirectory(folder);
+  // First, so that a busy port is known before anything else is started.
+  const listener = await listen(config.HOST, config.PORT);
+  starting.use(listener);
+  const secrets = await openSecrets(folder, [...serviceNames, "standalone"]);
+  const [postgres, nats] = await Promise.all([
+    startPostgres({ dataDirectory: path.join(folder, "postgres") }),
+    startNats({ dataDirectory: path.join(folder, "nats") }),
+  ]);
+  starting.use(nats);
+  starting.use(postgres);
+  const databaseUrl = (service: string) => postgres.url(`statehouse_${service}`);
+  await postgres.createDatabases(["access", "workspaces", "state"].map((s) => `statehouse_${s}`));
+  for (const [contextName, migrations] of Object.entries({ access, workspaces, state })) {
+    await migrate({ url: databaseUrl(contextName), contextName, migrations });
+  }
+  const nowhere = "127.0.0.1:1";
+  const url = config.PUBLIC_URL ?? listener.url;
+  const environments = serviceEnvironments({
+    secrets,
+    databaseUrl,
+    natsUrl: nats.url,
+    publicUrl: url,
+    objectUrl: listener.url,
+    addresses: { access: nowhere, workspaces: nowhere, state: nowhere },
+    settings: {
+      BLOB_STORE: "directory",
+      BLOB_DIRECTORY: path.join(folder, "blobs"),
+      ...settings,
+    },
+  });
+  const logger = createLogger({ service: "standalone", level: config.LOG_LEVEL });
+  const composition = starting.use(await compose(environments, logger));
+  listener.serve(composition.handler);
+  const identity = await createIdentity(
+    "standalone",
+    JSON.parse(secrets.assertionKeys.standalone ?? "null"),
+  );
+  const welcome = await firstStart({
+    config,
+    url: listener.url,
+    access: composition.access,
+    identity,
+  });
+  const started = starting.move();
+  return { url, ...welcome, [Symbol.asyncDispose]: () => started.disposeAsync() };
+}

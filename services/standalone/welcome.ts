@@ -1,0 +1,38 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { StandaloneConfig } from "./config.ts";
+import type { Standalone } from "./standalone.ts";
+
+const example = path.resolve(import.meta.dirname, "../../examples/first-apply");
+
+/** What is printed once everything runs: where it is, and the lines to paste. */
+export function welcomeText(config: StandaloneConfig, { url, cliFile, token }: Standalone): string {
+  const tokenLine = token
+    ? `  token         ${token}   (shown once; kept in the file below)`
+    : `  token         as before, in the file below`;
+  return [
+    "",
+    `Statehouse is running at ${url}`,
+    "",
+    `  organization  ${config.ORGANIZATION}`,
+    `  user          ${config.ADMIN_USERNAME}`,
+    tokenLine,
+    `  CLI file      ${cliFile}`,
+    "",
+    "In another shell, a first apply:",
+    "",
+    `  export TF_CLI_CONFIG_FILE=${quoted(cliFile)}`,
+    ...(config.ORGANIZATION === "demo"
+      ? []
+      : [`  export TF_CLOUD_ORGANIZATION=${quoted(config.ORGANIZATION)}`]),
+    ...(existsSync(example) ? [`  cd ${quoted(example)}`] : []),
+    "  terraform init && terraform apply",
+    "",
+    "Ctrl-C stops it; the next start finds everything again.",
+    "",
+  ].join("\n");
+}
+
+/** As a shell wants it. */
+const quoted = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,116 @@
+import { randomBytes } from "node:crypto";
+import { cliHost } from "../../services/standalone/cli-configuration.ts";
+import { type Api, api, document } from "../stack/http.ts";
+import type { Person } from "../stack/people.ts";
+import { type Stack, startStack } from "../stack/stack.ts";
+import { type WorkingFolder, workingFolder } from "./command-line.ts";
+
+/** A running stack with an organization, and folders in which the command line works on it. */
+export interface Fixture extends AsyncDisposable {
+  readonly stack: Stack;
+  readonly owner: Person;
+  readonly organization: string;
+  readonly api: Api;
+  /** A folder whose configuration has this `terraform` block and body. */
+  folder(block: string, body?: string, env?: Record<string, string>): Promise<WorkingFolder>;
+}
+
+/** Starts it, with state bytes in `blobs`. */
+export async function compatFixture(
+  options: Parameters<typeof startStack>[0] = {},
+): Promise<Fixture> {
+  await using disposing = new AsyncDisposableStack();
+  const stack = disposing.use(await startStack(options));
+  const owner = await stack.people.newUser();
+  const client = api(stack.url, owner.token);
+  const organization = `org-${randomBytes(4).toString("hex")}`;
+  const created = await client.post(
+    "/organizations",
+    document("organizations", { name: organization, email: "owner@example.com" }),
+  );
+  if (created.status !== 201) throw new Error(`No organization: ${JSON.stringify(created.body)}`);
+  const owned = disposing.move();
+  return {
+    stack,
+    owner,
+    organization,
+    api: client,
+    folder: async (block, body = example, env = {}) =>
+      owned.use(
+        await workingFolder({
+          url: stack.url,
+          token: owner.token,
+          configuration: `${block}\n${body}`,
+          env,
+        }),
+      ),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** The block of the `cloud` integration. `workspaces` is what stands inside its block of that name. */
+export const cloud = (organization: string, workspaces: string) => `terraform {
+  cloud {
+    hostname     = "${cliHost}"
+    organization = "${organization}"
+    workspaces {
+      ${workspaces}
+    }
+  }
+}
+`;
+
+/** The block of the older `remote` backend. */
+export const remote = (organization: string, workspaces: string) => `terraform {
+  backend "remote" {
+    hostname     = "${cliHost}"
+    organization = "${organization}"
+    workspaces {
+      ${workspaces}
+    }
+  }
+}
+`;
+
+/** A resource of the engine itself, and an output of every type; no provider is downloaded. */
+export const example = `
+variable "greeting" {
+  type    = string
+  default = "hello"
+}
+resource "terraform_data" "one" {
+  input = var.greeting
+}
+resource "terraform_data" "counted" {
+  count = 2
+  input = count.index
+}
+output "text" { value = terraform_data.one.output }
+output "number" { value = 3.5 }
+output "flag" { value = true }
+output "nothing" { value = null }
+output "list" { value = tolist(["a", "b"]) }
+output "set" { value = toset(["b", "a"]) }
+output "map" { value = tomap({ a = 1, b = 2 }) }
+output "object" { value = { name = "n", nested = { list = [1, "two", false] } } }
+output "tuple" { value = [1, "two", { three = 3 }] }
+output "unicode" { value = "Zoë ✓ <&>" }
+output "secret" {
+  value     = { password = "hunter2" }
+  sensitive = true
+}
+`;
+
+/** What \`output -json\` says of the example. */
+export const exampleOutputs = {
+  text: "hello",
+  number: 3.5,
+  flag: true,
+  list: ["a", "b"],
+  set: ["a", "b"],
+  map: { a: 1, b: 2 },
+  object: { name: "n", nested: { list: [1, "two", false] } },
+  tuple: [1, "two", { three: 3 }],
+  unicode: "Zoë ✓ <&>",
+  secret: { password: "hunter2" },
+};

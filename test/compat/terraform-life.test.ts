@@ -1,0 +1,160 @@
+import { needs } from "@statehouse/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { cloud, compatFixture, example, exampleOutputs, type Fixture, remote } from "./fixture.ts";
+
+needs("terraform", "minio")("the command line's whole life with a workspace", () => {
+  let fixture: Fixture;
+  beforeAll(async () => {
+    fixture = await compatFixture({ blobs: "minio" });
+  });
+  afterAll(() => fixture[Symbol.asyncDispose]());
+
+  const workspacePath = (name: string) =>
+    `/organizations/${fixture.organization}/workspaces/${name}`;
+
+  describe.each([
+    ["cloud", cloud],
+    ["remote", remote],
+  ] as const)("over the %s block", (kind, block) => {
+    const name = `life-${kind}`;
+
+    test("init, plan, apply, output, destroy", async () => {
+      const folder = await fixture.folder(block(fixture.organization, `name = "${name}"`));
+      await folder.succeed("init");
+      const made = await fixture.api.get(workspacePath(name));
+      expect(made.status).toBe(200);
+      expect(made.body.data.attributes["execution-mode"]).toBe("local");
+
+      const plan = await folder.succeed("plan");
+      expect(plan.output).toContain("Plan: 3 to add");
+      const apply = await folder.succeed("apply", "-auto-approve");
+      expect(apply.output).toContain("Apply complete! Resources: 3 added");
+
+      const outputs = JSON.parse((await folder.succeed("output", "-json")).stdout);
+      const values = Object.fromEntries(
+        Object.entries<{ value: unknown }>(outputs).map(([key, { value }]) => [key, value]),
+      );
+      expect(values).toMatchObject(exampleOutputs);
+      expect(outputs.secret.sensitive).toBe(true);
+
+      const shown = await fixture.api.get(`${workspacePath(name)}?include=outputs,locked_by`);
+      expect(shown.body.data.attributes.locked).toBe(false);
+      expect(shown.body.data.attributes["resource-count"]).toBe(3);
+
+      const again = await folder.succeed("plan");
+      expect(again.output).toContain("No changes");
+      const destroy = await folder.succeed("destroy", "-auto-approve");
+      expect(destroy.output).toContain("Resources: 3 destroyed");
+    });
+
+    test("state pull gives back the bytes that were pushed", async () => {
+      const folder = await fixture.folder(block(fixture.organization, `name = "${name}-bytes"`));
+      await folder.succeed("init");
+      await folder.succeed("apply", "-auto-approve");
+      const pulled = (await folder.succeed("state", "pull")).stdout;
+      const workspace = (await fixture.api.get(workspacePath(`${name}-bytes`))).body.data;
+      const current = await fixture.api.get(`/workspaces/${workspace.id}/current-state-version`);
+      const response = await fetch(current.body.data.attributes["hosted-state-download-url"], {
+        headers: { authorization: `Bearer ${fixture.owner.token}` },
+      });
+      expect(response.status).toBe(200);
+      const kept = await response.text();
+      expect(JSON.parse(pulled)).toEqual(JSON.parse(kept));
+      await folder.write(
+        "again.tfstate",
+        kept.replace(/"serial": *(\d+)/, (_, serial) => `"serial": ${Number(serial) + 1}`),
+      );
+      await folder.succeed("state", "push", "again.tfstate");
+      const pushed = await fixture.api.get(`/workspaces/${workspace.id}/current-state-version`);
+      expect(pushed.body.data.attributes.serial).toBe(current.body.data.attributes.serial + 1);
+    });
+  });
+
+  test("init makes the workspace inside a named project, and the project when there is none", async () => {
+    const block = cloud(
+      fixture.organization,
+      'name = "in-project"\n      project = "Networking team"',
+    );
+    const folder = await fixture.folder(block);
+    await folder.succeed("init");
+    const made = await fixture.api.get(`${workspacePath("in-project")}?include=project`);
+    expect(made.body.included[0].attributes.name).toBe("Networking team");
+    const second = await fixture.folder(block.replace("in-project", "in-project-too"));
+    await second.succeed("init");
+    const beside = await fixture.api.get(workspacePath("in-project-too"));
+    expect(beside.body.data.relationships.project.data.id).toBe(
+      made.body.data.relationships.project.data.id,
+    );
+  });
+
+  test("workspaces are chosen by tags, listed, made, selected and deleted", async () => {
+    const folder = await fixture.folder(
+      cloud(fixture.organization, 'tags = ["app", "blue"]'),
+      example,
+      { TF_WORKSPACE: "" },
+    );
+    const first = await fixture.folder(
+      cloud(fixture.organization, 'tags = ["app", "blue"]'),
+      example,
+      { TF_WORKSPACE: "tagged-one" },
+    );
+    await first.succeed("init");
+    await folder.succeed("init");
+    await folder.succeed("workspace", "new", "tagged-two");
+    const listed = (await folder.succeed("workspace", "list")).stdout;
+    expect(listed).toContain("tagged-one");
+    expect(listed).toContain("* tagged-two");
+    const two = await fixture.api.get(workspacePath("tagged-two"));
+    expect(two.body.data.attributes["tag-names"]).toEqual(["app", "blue"]);
+    await folder.succeed("apply", "-auto-approve");
+    await folder.succeed("workspace", "select", "tagged-one");
+    expect((await folder.succeed("workspace", "show")).stdout.trim()).toBe("tagged-one");
+    const refused = await folder.run("workspace", "delete", "tagged-two");
+    expect(refused.code).not.toBe(0);
+    await folder.succeed("workspace", "delete", "-force", "tagged-two");
+    expect((await fixture.api.get(workspacePath("tagged-two"))).status).toBe(404);
+    await folder.succeed("workspace", "new", "tagged-three");
+    await folder.succeed("workspace", "select", "tagged-one");
+    await folder.succeed("workspace", "delete", "tagged-three");
+    expect((await fixture.api.get(workspacePath("tagged-three"))).status).toBe(404);
+  });
+
+  test("workspaces are chosen by key and value", async () => {
+    const folder = await fixture.folder(
+      cloud(fixture.organization, 'tags = { team = "core", tier = "gold" }'),
+      example,
+      { TF_WORKSPACE: "bound" },
+    );
+    await folder.succeed("init");
+    const made = await fixture.api.get(workspacePath("bound"));
+    const bindings = await fixture.api.get(`/workspaces/${made.body.data.id}/tag-bindings`);
+    expect(bindings.body.data.map(({ attributes }: { attributes: object }) => attributes)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ key: "team", value: "core" }),
+        expect.objectContaining({ key: "tier", value: "gold" }),
+      ]),
+    );
+    await folder.succeed("plan");
+  });
+
+  test("workspaces are chosen by prefix over the remote backend", async () => {
+    const folder = await fixture.folder(remote(fixture.organization, 'prefix = "net-"'), example, {
+      TF_WORKSPACE: "",
+    });
+    const first = await fixture.folder(remote(fixture.organization, 'prefix = "net-"'), example, {
+      TF_WORKSPACE: "east",
+    });
+    await first.run("init");
+    await fixture.api.post(`/organizations/${fixture.organization}/workspaces`, {
+      data: { type: "workspaces", attributes: { name: "net-west" } },
+    });
+    await folder.succeed("init");
+    await folder.succeed("workspace", "new", "north");
+    const listed = (await folder.succeed("workspace", "list")).stdout;
+    expect(listed).toContain("west");
+    expect(listed).toContain("* north");
+    await folder.succeed("workspace", "select", "west");
+    await folder.succeed("workspace", "delete", "north");
+    expect((await fixture.api.get(workspacePath("net-north"))).status).toBe(404);
+  });
+});

@@ -1,0 +1,26 @@
+import { compose } from "../../services/standalone/compose.ts";
+import { listen } from "../../services/standalone/listener.ts";
+import type { RunningServices, RunOptions } from "./stack.ts";
+
+/** All four services in this process, on one listener, as standalone runs them. */
+export async function inOneProcess(options: RunOptions): Promise<RunningServices> {
+  await using starting = new AsyncDisposableStack();
+  const listener = await listen("127.0.0.1", 0);
+  const nowhere = "127.0.0.1:1";
+  const environments = options.environments({
+    publicUrl: listener.url,
+    objectUrl: listener.url,
+    addresses: { access: nowhere, workspaces: nowhere, state: nowhere },
+  });
+  await options.rewire(environments);
+  const composition = starting.use(await compose(environments, options.logger));
+  starting.use(listener);
+  listener.serve(composition.handler);
+  const started = starting.move();
+  return {
+    url: listener.url,
+    access: composition.access,
+    environments,
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}

@@ -1,0 +1,61 @@
+import { randomBytes } from "node:crypto";
+import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
+import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
+import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
+import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_token";
+import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
+
+/** Somebody with a token. */
+export interface Person {
+  id: string;
+  username: string;
+  token: string;
+}
+
+/** What tests do at access as the named service `testing`; HTTP has no endpoints for it yet. */
+export interface People {
+  newUser(username?: string): Promise<Person>;
+  newTeam(team: {
+    organizationId: string;
+    name: string;
+    members: readonly Person[];
+    organizationAccess?: readonly string[];
+  }): Promise<{ id: string }>;
+  removeMember(teamId: string, person: Person): Promise<void>;
+  grant(grant: { teamId: string; projectId: string; access: string }): Promise<{ id: string }>;
+}
+
+/** People at the access service behind `access`. */
+export function createPeople(access: Channel, testing: CallOptions): People {
+  const users = createClient(UserService, access, testing);
+  const tokens = createClient(UserTokenService, access, testing);
+  const teams = createClient(TeamService, access, testing);
+  const teamProjects = createClient(TeamProjectService, access, testing);
+  return {
+    async newUser(username = `user-${randomBytes(6).toString("hex")}`) {
+      const { user } = await users.createUser({ username, email: `${username}@example.com` });
+      if (!user) throw new Error("access made no user");
+      const { secret } = await tokens.createUserToken({ userId: user.id, description: "test" });
+      return { id: user.id, username, token: secret };
+    },
+    async newTeam({ organizationId, name, members, organizationAccess = [] }) {
+      const { team } = await teams.createTeam({
+        organizationId,
+        name,
+        visibility: "secret",
+        organizationAccess: [...organizationAccess],
+      });
+      if (!team) throw new Error("access made no team");
+      for (const { id } of members) await teams.addTeamMember({ teamId: team.id, userId: id });
+      return { id: team.id };
+    },
+    async removeMember(teamId, { id }) {
+      await teams.removeTeamMember({ teamId, userId: id });
+    },
+    async grant(grant) {
+      const { teamProject } = await teamProjects.createTeamProject(grant);
+      if (!teamProject) throw new Error("access made no grant");
+      return { id: teamProject.id };
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { grpcChannel } from "@statehouse/rpc";
+import { waitFor } from "@statehouse/testing";
+import { freePort } from "../../deploy/local/port.ts";
+import {
+  type Environment,
+  type ServiceName,
+  serviceNames,
+} from "../../services/standalone/environments.ts";
+import type { RunningServices, RunOptions } from "./stack.ts";
+
+/** One service as an operating-system process. */
+export interface ServiceProcess extends AsyncDisposable {
+  readonly name: ServiceName;
+  readonly environment: Environment;
+  readonly running: boolean;
+  /** Everything it has printed. */
+  output(): string;
+  /** kill -9, and waits until it is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves with the exit code. */
+  terminate(): Promise<number | null>;
+  /** Starts it (again) on the same ports and waits until it is ready. */
+  start(): Promise<void>;
+  pid(): number;
+}
+
+const READY_TIMEOUT_MS = 20_000;
+
+/** A service's process, not started yet. */
+export function serviceProcess(name: ServiceName, environment: Environment): ServiceProcess {
+  let child: ChildProcess | undefined;
+  let printed = "";
+  const gone = (process: ChildProcess) =>
+    new Promise<number | null>((resolve) => {
+      if (process.exitCode !== null || process.signalCode !== null) resolve(process.exitCode);
+      else process.once("exit", (code) => resolve(code));
+    });
+  const end = async (signal: NodeJS.Signals) => {
+    if (!child) return null;
+    const code = gone(child);
+    child.kill(signal);
+    return code;
+  };
+  const isRunning = () =>
+    child !== undefined && child.exitCode === null && child.signalCode === null;
+  return {
+    name,
+    environment,
+    get running() {
+      return isRunning();
+    },
+    output: () => printed,
+    pid: () => child?.pid ?? 0,
+    kill: async () => void (await end("SIGKILL")),
+    terminate: () => end("SIGTERM"),
+    async start() {
+      child = spawn(process.execPath, [`services/${name}/main.ts`], {
+        env: { PATH: process.env.PATH ?? "", ...environment },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const keep = (chunk: Buffer) => {
+        printed += chunk;
+      };
+      child.stdout?.on("data", keep);
+      child.stderr?.on("data", keep);
+      const ready = waitFor(
+        async () => {
+          const response = await fetch(`http://127.0.0.1:${environment.OPS_PORT}/readyz`).catch(
+            () => undefined,
+          );
+          return response?.ok === true;
+        },
+        { timeout: READY_TIMEOUT_MS, what: `${name} to be ready` },
+      );
+      await Promise.race([
+        ready,
+        gone(child).then(() => {
+          throw new Error(`${name} ended at its start:\n${printed}`);
+        }),
+      ]);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await end("SIGKILL");
+    },
+  };
+}
+
+/** The four services as processes, on free ports. */
+export async function asProcesses(
+  options: RunOptions,
+): Promise<RunningServices & { processes: Record<ServiceName, ServiceProcess> }> {
+  await using starting = new AsyncDisposableStack();
+  const grpc = await portsFor(serviceNames);
+  const ops = await portsFor(serviceNames);
+  const [gatewayPort, objectPort] = [await freePort(), await freePort()];
+  const url = `http://127.0.0.1:${gatewayPort}`;
+  const objectUrl = `http://127.0.0.1:${objectPort}`;
+  const environments = options.environments({
+    publicUrl: url,
+    objectUrl,
+    addresses: {
+      access: `127.0.0.1:${grpc.access}`,
+      workspaces: `127.0.0.1:${grpc.workspaces}`,
+      state: `127.0.0.1:${grpc.state}`,
+    },
+  });
+  for (const name of serviceNames) {
+    Object.assign(environments[name], {
+      HOST: "127.0.0.1",
+      PORT: String(gatewayPort),
+      OBJECT_PORT: String(objectPort),
+      GRPC_PORT: String(grpc[name]),
+      OPS_PORT: String(ops[name]),
+    });
+  }
+  // No ingress stands before them here, so that each names its own address.
+  environments.state.PUBLIC_URL = objectUrl;
+  await options.rewire(environments);
+  const processes = Object.fromEntries(
+    serviceNames.map((name) => [name, starting.use(serviceProcess(name, environments[name]))]),
+  ) as Record<ServiceName, ServiceProcess>;
+  await Promise.all(serviceNames.map((name) => processes[name].start()));
+  const access = starting.use(
+    grpcChannel({ address: `127.0.0.1:${grpc.access}`, audience: "access" }),
+  );
+  const started = starting.move();
+  return {
+    url,
+    access,
+    environments,
+    processes,
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
+
+const portsFor = async (names: readonly ServiceName[]) =>
+  Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await freePort()] as const)),
+  ) as Record<ServiceName, number>;

@@ -1,0 +1,117 @@
+import { type Channel, createIdentity } from "@statehouse/rpc";
+import { createLogger } from "@statehouse/runtime";
+import { freshDatabase, ownNats } from "@statehouse/testing";
+import { migrations as accessMigrations } from "../../services/access/store/migrations.ts";
+import { newSecrets } from "../../services/standalone/data-directory.ts";
+import {
+  type Environment,
+  type Installation,
+  type ServiceName,
+  serviceEnvironments,
+  serviceNames,
+} from "../../services/standalone/environments.ts";
+import { migrations as stateMigrations } from "../../services/state/store/migrations.ts";
+import { migrations as workspacesMigrations } from "../../services/workspaces/store/migrations.ts";
+import { type BlobKind, blobSettings } from "./blobs.ts";
+import { inOneProcess } from "./one-process.ts";
+import { createPeople, type People } from "./people.ts";
+import { asProcesses, type ServiceProcess } from "./processes.ts";
+
+export interface StackOptions {
+  /** Default: MinIO where the suite has it, a directory else. */
+  blobs?: BlobKind;
+  /** Settings of the services, as an operator would give them. */
+  settings?: Record<string, string>;
+  /** Changes what the services are told before they start, for example to put a proxy between two. */
+  rewire?: (environments: Record<ServiceName, Environment>) => Promise<void>;
+  /** Instead of the shared PostgreSQL: where each service's database is. */
+  databaseUrl?: Installation["databaseUrl"];
+}
+
+/** A whole Statehouse with databases, NATS and blobs of its own. */
+export interface Stack extends AsyncDisposable {
+  /** Base address of the API, without /api/v2. */
+  readonly url: string;
+  readonly people: People;
+  readonly databases: Record<"access" | "workspaces" | "state", string>;
+  readonly nats: Awaited<ReturnType<typeof ownNats>>;
+  readonly environments: Record<ServiceName, Environment>;
+}
+
+export interface ProcessStack extends Stack {
+  readonly processes: Record<ServiceName, ServiceProcess>;
+}
+
+/** All four services in this process, on one listener, over in-process channels. */
+export const startStack = (options: StackOptions = {}): Promise<Stack> =>
+  start(options, inOneProcess);
+
+/** The four services as operating-system processes of their own, over gRPC. */
+export const startProcesses = (options: StackOptions = {}): Promise<ProcessStack> =>
+  start(options, asProcesses);
+
+/** What both ways of running the services give. */
+export interface RunningServices extends AsyncDisposable {
+  url: string;
+  /** To access, for what only named services may do. */
+  access: Channel;
+  environments: Record<ServiceName, Environment>;
+}
+
+async function start<Running extends RunningServices>(
+  options: StackOptions,
+  run: (installation: RunOptions) => Promise<Running>,
+) {
+  await using stack = new AsyncDisposableStack();
+  const secrets = await newSecrets([...serviceNames, "testing"]);
+  const fresh = async (contextName: string, migrations: typeof accessMigrations) =>
+    stack.use(await freshDatabase({ contextName, migrations })).url;
+  const databases = {
+    access: await fresh("access", accessMigrations),
+    workspaces: await fresh("workspaces", workspacesMigrations),
+    state: await fresh("state", stateMigrations),
+  };
+  const nats = stack.use(await ownNats());
+  const blobs = stack.use(await blobSettings(options.blobs));
+  const running = stack.use(
+    await run({
+      rewire: options.rewire ?? (async () => {}),
+      environments: ({ publicUrl, objectUrl, addresses }) =>
+        serviceEnvironments({
+          secrets,
+          databaseUrl: options.databaseUrl ?? ((service) => databases[service]),
+          natsUrl: nats.url,
+          publicUrl,
+          objectUrl,
+          addresses,
+          settings: {
+            LOG_LEVEL: process.env.STATEHOUSE_TEST_LOG ?? "silent",
+            ...blobs.settings,
+            ...options.settings,
+          },
+        }),
+      logger: createLogger({ service: "test", level: process.env.STATEHOUSE_TEST_LOG ?? "silent" }),
+    }),
+  );
+  const testing = await createIdentity(
+    "testing",
+    JSON.parse(secrets.assertionKeys.testing ?? "null"),
+  );
+  const people = createPeople(running.access, testing);
+  const owned = stack.move();
+  return Object.assign(running, {
+    people,
+    databases,
+    nats,
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  });
+}
+
+/** How a stack's services are told where they are. */
+export interface RunOptions {
+  rewire: NonNullable<StackOptions["rewire"]>;
+  environments: (
+    where: Pick<Installation, "publicUrl" | "objectUrl" | "addresses">,
+  ) => Record<ServiceName, Environment>;
+  logger: ReturnType<typeof createLogger>;
+}
