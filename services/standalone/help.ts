@@ -25,14 +25,10 @@ const decided = {
 
 /** The settings of all services that an operator of standalone may give. */
 export function helpText(): string {
-  const shape = [standaloneSchema, gatewayConfig, workspacesConfig, stateConfig, accessConfig]
+  const fields = [accessConfig, stateConfig, workspacesConfig, gatewayConfig]
     .flatMap((schema) => Object.entries<z.core.$ZodType>(schema.shape))
-    .filter(([name]) => !(name in decided))
-    // The first to describe a setting wins.
-    .reduce<Record<string, z.core.$ZodType>>(
-      (all, [name, field]) => ({ [name]: field, ...all }),
-      {},
-    );
+    .filter(([name]) => !(name in decided));
+  const shape = { ...Object.fromEntries(fields), ...standaloneSchema.shape };
   return [
     "npm start: Statehouse with everything it needs, in one process on one address.",
     "",
