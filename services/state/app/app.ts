@@ -43,8 +43,8 @@ export interface App {
   /** Whom a bearer token speaks for, with grants. Throws `unauthenticated`. */
   authenticate(token: string): Promise<Caller>;
   uploadTokens: UploadTokens;
-  /** For the workers of this process: a version waits for extraction; a blob for its deletion. */
-  wakes: { extraction: Wake; deletion: Wake };
+  /** For the workers of this process: a version waits for extraction, a workspace for collection, a blob for deletion. */
+  wakes: { extraction: Wake; collection: Wake; deletion: Wake };
   edition: Edition;
   settings: Settings;
   logger: Logger;

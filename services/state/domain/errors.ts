@@ -23,8 +23,6 @@ export const workspaceLockedByOther = (holder: { type: string; id: string }) =>
 export const lockSealed = () =>
   conflict("lock_sealed", "The lock under which this state was written has been released.");
 
-export const organizationTokenRefused = () => notFound("workspace");
-
 export const serialConflict = (serial: bigint, newest: bigint) =>
   conflict(
     "serial_conflict",

@@ -1,3 +1,4 @@
+import { type FieldError, invalid } from "@statehouse/errors";
 import { lineageConflict, serialBehind, serialConflict, stateVersionSuperseded } from "./errors.ts";
 import { awaitsContent, type StateVersion } from "./state-version.ts";
 
@@ -7,6 +8,22 @@ export interface Announcement {
   md5: string;
   lineage: string;
   force: boolean;
+}
+
+const title = "invalid attribute";
+
+/** Checks and normalizes what a create request says. Throws `invalid`. */
+export function parseAnnouncement({ serial, md5, lineage, force }: Announcement): Announcement {
+  const problems: FieldError[] = [];
+  // JSON numbers beyond are not exact in most clients, ours included.
+  if (serial < 0n || serial > BigInt(Number.MAX_SAFE_INTEGER)) {
+    problems.push({ field: "serial", title, detail: "Serial is out of range" });
+  }
+  if (!/^[0-9a-f]{32}$/i.test(md5)) {
+    problems.push({ field: "md5", title, detail: "Md5 must be 32 hexadecimal digits" });
+  }
+  if (problems.length > 0) throw invalid(problems);
+  return { serial, md5: md5.toLowerCase(), lineage, force };
 }
 
 const newestOf = (versions: readonly StateVersion[]): StateVersion | undefined =>

@@ -26,16 +26,24 @@ export function contentOf(
 }
 
 /**
- * Refuses content for a version that no longer takes any. Raw state finalizes; JSON may come before it,
- * after it, or never.
+ * Whether the version still takes a content that it does not have. Raw state finalizes; JSON may come
+ * before it, after it, or never.
  */
+export const takesContent = (
+  version: Pick<StateVersion, "status" | "expiresAt">,
+  kind: ContentKind,
+  now: Date,
+): boolean =>
+  awaitsContent(version, now) ||
+  (kind === "json" && version.status === "finalized" && version.expiresAt > now);
+
+/** Refuses content for a version that no longer takes any. */
 export function requireOpen(
   version: Pick<StateVersion, "status" | "expiresAt">,
   kind: ContentKind,
   now: Date,
 ): void {
-  const open = awaitsContent(version, now) || (kind === "json" && version.status === "finalized");
-  if (!open) throw stateVersionDiscarded();
+  if (!takesContent(version, kind, now)) throw stateVersionDiscarded();
 }
 
 export interface Attempt {

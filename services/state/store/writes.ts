@@ -5,6 +5,7 @@ import type { ExtractedOutput, Extraction } from "../domain/extraction.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { StateVersion } from "../domain/state-version.ts";
 import type { WorkspaceState } from "../domain/workspace-state.ts";
+import { releaseBlobs, removeVersions } from "./collection.ts";
 import { stateVersionSchema, workspaceStateSchema } from "./entities.ts";
 import { insertOutputs } from "./outputs.ts";
 
@@ -30,6 +31,13 @@ export interface Writes {
   addOutputs(version: StateVersion, outputs: readonly ExtractedOutput[]): Promise<void>;
   /** The parts of an extraction that no rule looks at. */
   setInventory(id: StateVersionId, found: Inventory): Promise<void>;
+  /** Deletes up to `limit` versions with their outputs; answers how many, and the blobs they referred to. */
+  removeVersions(
+    workspaceId: WorkspaceId,
+    limit: number,
+  ): Promise<{ versions: number; blobKeys: string[] }>;
+  /** Takes one reference off each blob; those without any are to be deleted from the store. */
+  releaseBlobs(keys: readonly string[], now: Date): Promise<void>;
 }
 
 export type Inventory = Pick<Extraction, "resources" | "modules" | "providers">;
@@ -92,6 +100,8 @@ export function createWrites(em: EntityManager, sealer: Sealer): Writes {
     addVersion: (version) => em.persist(version).flush(),
     addBlob: (blob) => void em.persist(blob),
     addOutputs: (version, outputs) => insertOutputs(em, sealer, version.id, outputs),
+    removeVersions: (workspaceId, limit) => removeVersions(em, workspaceId, limit),
+    releaseBlobs: (keys, now) => releaseBlobs(em, keys, now),
     async setInventory(id, { resources, modules, providers }) {
       await queryIn(
         em,

@@ -1,0 +1,107 @@
+import { authorize, type Caller } from "@statehouse/authorization";
+import { forbidden } from "@statehouse/errors";
+import { newId } from "@statehouse/postgres";
+import { stateVersionNotFound } from "../domain/errors.ts";
+import { stateVersionCreated, stateVersionDiscarded } from "../domain/events.ts";
+import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import { parseGivenOutputs } from "../domain/output.ts";
+import { discard, StateVersion } from "../domain/state-version.ts";
+import {
+  type Announcement,
+  parseAnnouncement,
+  repeatedVersion,
+  requireSuccession,
+} from "../domain/state-version-creation.ts";
+import { applyPlacement, targetOf, touch, writableEpoch } from "../domain/workspace-state.ts";
+import type { App } from "./app.ts";
+import { documentOf, type StateVersionDocument, uploadPath } from "./state-version-document.ts";
+
+export interface CreateStateVersion extends Announcement {
+  workspaceId: WorkspaceId;
+  /** The outputs part of the engine's JSON show output. */
+  jsonStateOutputs: Uint8Array | undefined;
+  runId: string | undefined;
+  /** The raw state came in the create request: never intermediate. */
+  inline: boolean;
+}
+
+export interface CreatedStateVersion {
+  document: StateVersionDocument;
+  /** Where the gateway puts inline bytes, whatever the document hides. */
+  uploadPath: string;
+  jsonUploadPath: string;
+}
+
+/**
+ * Makes a pending version under the caller's lock, or answers the one that a repeat means. Throws
+ * `notFound`, `forbidden`, `invalid`, 412 unlocked, and the conflicts of wire-compatibility, section 4.
+ */
+export async function createStateVersion(
+  app: App,
+  caller: Caller,
+  request: CreateStateVersion,
+): Promise<CreatedStateVersion> {
+  if (caller.kind === "principal" && caller.principal.type === "organization") {
+    throw forbidden("organization_token", "An organization token may not write state.");
+  }
+  const announced = parseAnnouncement(request);
+  const outputs = request.jsonStateOutputs && parseGivenOutputs(request.jsonStateOutputs);
+  const { workspaceId, inline } = request;
+  const { lock, placement } = await app.workspaces.getLock(workspaceId);
+
+  const versionId = await app.transaction(async (tx): Promise<StateVersionId> => {
+    const now = app.now();
+    const workspace = await tx.workspaceForUpdate(workspaceId);
+    applyPlacement(workspace, placement);
+    authorize(caller, "state:write", targetOf(workspace));
+    const epoch = writableEpoch(workspace, lock, caller.principal);
+    const { serial } = announced;
+    const known = await tx.versionsBeforeCreation(workspaceId, { epoch, serial });
+
+    const repeated = repeatedVersion(announced, epoch, known, now);
+    if (repeated) {
+      if (inline && repeated.status === "pending") repeated.intermediate = false;
+      return repeated.id;
+    }
+    requireSuccession(announced, epoch, known);
+
+    for (const superseded of known.filter(({ status }) => status === "pending")) {
+      discard(superseded);
+      touch(workspace, now);
+      await tx.record(stateVersionDiscarded(workspace, superseded));
+    }
+    const version = new StateVersion({
+      id: newId("sv"),
+      workspaceId,
+      position: touch(workspace, now),
+      lockEpoch: epoch,
+      serial,
+      md5: announced.md5,
+      lineage: announced.lineage,
+      intermediate: !inline && app.edition.has("state-versions.intermediate"),
+      createdAt: now,
+      createdByType: caller.principal.type,
+      createdById: caller.principal.id,
+      runId: request.runId ?? null,
+      expiresAt: new Date(now.getTime() + app.settings.pendingWindowMs),
+      outputsGiven: outputs !== undefined,
+    });
+    await tx.addVersion(version);
+    if (outputs) await tx.addOutputs(version, outputs);
+    await tx.record(stateVersionCreated(workspace, version));
+    return version.id;
+  });
+
+  const version = await app.reads.version(versionId);
+  if (!version) throw stateVersionNotFound();
+  // Of a version that has its content the window may be over; the repeat of its bytes still is 200.
+  const expiresAt =
+    version.status === "pending"
+      ? version.expiresAt
+      : new Date(app.now().getTime() + app.settings.pendingWindowMs);
+  return {
+    document: documentOf(app, caller, version),
+    uploadPath: uploadPath(app, version, "raw", expiresAt),
+    jsonUploadPath: uploadPath(app, version, "json", expiresAt),
+  };
+}

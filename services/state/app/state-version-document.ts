@@ -1,0 +1,55 @@
+import { type Action, allowed, allowedActions, type Caller } from "@statehouse/authorization";
+import { contentOf, takesContent } from "../domain/state-version-upload.ts";
+import type { StateVersionView } from "../domain/state-version-view.ts";
+import type { ContentKind } from "../domain/upload-token.ts";
+import type { App } from "./app.ts";
+
+/** A state version as one caller sees it. URLs are absolute; null where hidden. */
+export interface StateVersionDocument {
+  version: StateVersionView;
+  uploadUrl: string | null;
+  jsonUploadUrl: string | null;
+  downloadUrl: string | null;
+  jsonDownloadUrl: string | null;
+  allowedActions: Action[];
+}
+
+const documentActions = ["state:read", "state:read-outputs", "state:write"] as const;
+
+/** Where a content of a version is uploaded, below the public address. */
+export const uploadPath = (
+  app: App,
+  version: Pick<StateVersionView, "id" | "workspaceId">,
+  kind: ContentKind,
+  expiresAt: Date,
+): string => {
+  const { id: versionId, workspaceId } = version;
+  return `/v1/object/${app.uploadTokens.sign({ workspaceId, versionId, kind, expiresAt })}`;
+};
+
+/** The version as `caller` sees it: upload URLs only to whoever may write, and only while they work. */
+export function documentOf(
+  app: App,
+  caller: Caller,
+  version: StateVersionView,
+): StateVersionDocument {
+  const { publicUrl } = app.settings;
+  const grants = caller.kind === "principal" ? caller.grants : undefined;
+  const mayWrite = grants !== undefined && allowed(grants, "state:write", version);
+  const upload = (kind: ContentKind) =>
+    mayWrite && !contentOf(version, kind) && takesContent(version, kind, app.now())
+      ? publicUrl + uploadPath(app, version, kind, version.expiresAt)
+      : null;
+  const download = (kind: ContentKind, path: string) =>
+    version.status === "finalized" && contentOf(version, kind)
+      ? `${publicUrl}/v1/object/${version.id}${path}`
+      : null;
+  return {
+    version,
+    uploadUrl: upload("raw"),
+    jsonUploadUrl: upload("json"),
+    downloadUrl: download("raw", ""),
+    jsonDownloadUrl: download("json", "/json"),
+    allowedActions: grants ? allowedActions(grants, documentActions, version) : [],
+  };
+}

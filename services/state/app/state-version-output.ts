@@ -1,0 +1,77 @@
+import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import { outputNotFound, outputsNotProcessed, stateVersionNotFound } from "../domain/errors.ts";
+import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domain/ids.ts";
+import type { StateVersionOutput } from "../domain/state-version-output.ts";
+import { outputsAreKnown, type StateVersionView } from "../domain/state-version-view.ts";
+import type { PlacedOutput } from "../store/output-reads.ts";
+import type { Slice } from "../store/slice.ts";
+import type { App } from "./app.ts";
+import { placeWorkspace } from "./workspace-placement.ts";
+
+export interface OutputPage {
+  outputs: StateVersionOutput[];
+  total: number;
+}
+
+/** A version's outputs, sensitive values withheld. Throws `outputsNotProcessed` until they are known. */
+export async function listStateVersionOutputs(
+  app: App,
+  caller: Caller,
+  { stateVersionId, ...slice }: { stateVersionId: StateVersionId } & Slice,
+): Promise<OutputPage> {
+  const version = await app.reads.version(stateVersionId);
+  if (!version) throw stateVersionNotFound();
+  authorize(caller, "state:read-outputs", version, "state version");
+  return outputsOf(app, version, slice);
+}
+
+/** One output, its value in clear. */
+export async function getStateVersionOutput(
+  app: App,
+  caller: Caller,
+  id: StateVersionOutputId,
+): Promise<StateVersionOutput> {
+  const output = await app.reads.output(id);
+  if (!output) throw outputNotFound();
+  authorize(caller, "state:read-outputs", output, "state version output");
+  return output;
+}
+
+/** The outputs of the workspace's current version: none where it has no version. */
+export async function listCurrentOutputs(
+  app: App,
+  caller: Caller,
+  { workspaceId, ...slice }: { workspaceId: WorkspaceId } & Slice,
+): Promise<OutputPage> {
+  const known = await app.reads.currentVersion(workspaceId);
+  const target = await placeWorkspace(app, workspaceId, known?.workspace);
+  authorize(caller, "state:read-outputs", target);
+  if (!known?.version) return { outputs: [], total: 0 };
+  return outputsOf(app, known.version, slice);
+}
+
+/** The outputs of those versions that the caller may read them of. */
+export const batchListStateVersionOutputs = async (
+  app: App,
+  caller: Caller,
+  ids: readonly StateVersionId[],
+): Promise<StateVersionOutput[]> =>
+  ids.length === 0 ? [] : readable(caller, await app.reads.outputsOfVersions(ids));
+
+/** The outputs of those workspaces' current versions that the caller may read them of. */
+export const batchListCurrentOutputs = async (
+  app: App,
+  caller: Caller,
+  ids: readonly WorkspaceId[],
+): Promise<StateVersionOutput[]> =>
+  ids.length === 0 ? [] : readable(caller, await app.reads.outputsOfWorkspaces(ids));
+
+const readable = (caller: Caller, outputs: PlacedOutput[]): StateVersionOutput[] =>
+  caller.kind === "principal"
+    ? outputs.filter((output) => allowed(caller.grants, "state:read-outputs", output))
+    : [];
+
+function outputsOf(app: App, version: StateVersionView, slice: Slice): Promise<OutputPage> {
+  if (version.status === "finalized" && !outputsAreKnown(version)) throw outputsNotProcessed();
+  return app.reads.listOutputs(version.id, slice);
+}

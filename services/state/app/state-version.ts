@@ -1,0 +1,64 @@
+import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import { stateVersionNotFound } from "../domain/errors.ts";
+import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import type { Slice } from "../store/slice.ts";
+import type { App } from "./app.ts";
+import { documentOf, type StateVersionDocument } from "./state-version-document.ts";
+import { placeWorkspace } from "./workspace-placement.ts";
+
+/** One version. Throws `notFound`, `forbidden`. */
+export async function getStateVersion(
+  app: App,
+  caller: Caller,
+  id: StateVersionId,
+): Promise<StateVersionDocument> {
+  const version = await app.reads.version(id);
+  if (!version) throw stateVersionNotFound();
+  authorize(caller, "state:read", version, "state version");
+  return documentOf(app, caller, version);
+}
+
+/** The workspace's current version. Throws `notFound` also when it has none. */
+export async function getCurrentStateVersion(
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+): Promise<StateVersionDocument> {
+  const known = await app.reads.currentVersion(workspaceId);
+  authorize(caller, "state:read", await placeWorkspace(app, workspaceId, known?.workspace));
+  if (!known?.version) throw stateVersionNotFound();
+  return documentOf(app, caller, known.version);
+}
+
+export interface ListStateVersions extends Slice {
+  workspaceId: WorkspaceId;
+  status: string | undefined;
+}
+
+/** The workspace's versions, newest first. */
+export async function listStateVersions(
+  app: App,
+  caller: Caller,
+  { workspaceId, status, ...slice }: ListStateVersions,
+): Promise<{ documents: StateVersionDocument[]; total: number }> {
+  const workspace = await app.reads.workspace(workspaceId);
+  authorize(caller, "state:read", await placeWorkspace(app, workspaceId, workspace));
+  const { versions, total } = await app.reads.listVersions(workspaceId, status, slice);
+  return { documents: versions.map((version) => documentOf(app, caller, version)), total };
+}
+
+/** Those of the versions that the caller may read, in the order asked for. */
+export async function batchGetStateVersions(
+  app: App,
+  caller: Caller,
+  ids: readonly StateVersionId[],
+): Promise<StateVersionDocument[]> {
+  if (caller.kind !== "principal" || ids.length === 0) return [];
+  const versions = await app.reads.versions(ids);
+  const byId = new Map(versions.map((version) => [version.id, version]));
+  return [...new Set(ids)]
+    .map((id) => byId.get(id))
+    .filter((version) => version !== undefined)
+    .filter((version) => allowed(caller.grants, "state:read", version))
+    .map((version) => documentOf(app, caller, version));
+}
