@@ -60,7 +60,7 @@ export function startRelay(options: RelayOptions): Relay {
   const published = meter.createCounter("events_published");
   let lagSeconds = 0;
   meter
-    .createObservableGauge("outbox_lag", { unit: "s", description: "Age of the oldest event" })
+    .createObservableGauge("outbox_lag_seconds", { description: "Age of the oldest event" })
     .addCallback((result) => result.observe(lagSeconds, { service: options.service }));
 
   const run = async (): Promise<void> => {

@@ -36,9 +36,9 @@ const statements: string[] = [];
 let fresh: FreshDatabase;
 let database: Database;
 
-const open = (url: string) =>
+const open = (url: string, contextName = "cups") =>
   openDatabase({
-    contextName: "cups",
+    contextName,
     url,
     entities: [CupSchema],
     migrations,
@@ -188,6 +188,20 @@ describe("readiness", () => {
     await using behind = await open(empty.url);
     await expect(behind.ready()).rejects.toThrow("lacks 0001_cups: run the migrate command");
   });
+});
+
+test.each(["the ORM", "plain SQL"])("closing ends the connections that %s opened", async (user) => {
+  const closing = await open(fresh.url, "closing");
+  if (user === "the ORM") await closing.orm.em.fork().find(Cup, {});
+  else await closing.query("select from cups");
+  const connected = async () => {
+    const sql = "select from pg_stat_activity where application_name = 'closing'";
+    return (await database.query(sql)).length;
+  };
+  expect(await connected()).toBe(1);
+  await closing[Symbol.asyncDispose]();
+  await waitFor(async () => (await connected()) === 0);
+  await expect(closing.query("select 1")).rejects.toMatchObject({ kind: "unavailable" });
 });
 
 test("connections that PostgreSQL closed mean unavailable, and the pool stays whole", async () => {

@@ -83,7 +83,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
         );
       }
     },
-    [Symbol.asyncDispose]: () => orm.close(true),
+    async [Symbol.asyncDispose]() {
+      await orm.close(true);
+      // The ORM ends the pool only if it has used it itself.
+      if (!pool.ending) await pool.end();
+    },
   };
 }
 

@@ -54,9 +54,9 @@ export async function startTelemetry({
 function observeProcess(): void {
   const meter = metrics.getMeter("statehouse/process");
   meter
-    .createObservableGauge("process_resident_memory_bytes", { unit: "By" })
+    .createObservableGauge("process_resident_memory_bytes")
     .addCallback((result) => result.observe(process.memoryUsage.rss()));
   meter
-    .createObservableGauge("process_uptime_seconds", { unit: "s" })
+    .createObservableGauge("process_uptime_seconds")
     .addCallback((result) => result.observe(process.uptime()));
 }
