@@ -1,0 +1,49 @@
+import type { Readable, Writable } from "node:stream";
+
+/** What is known of a body before it is read. */
+export interface ExpectedContent {
+  /** Bytes, at least 1. */
+  size: number;
+  /** Lower-case hex. Other bytes are refused with the conflict `md5Mismatch`. */
+  md5?: string | undefined;
+}
+
+/** What was stored; digests are lower-case hex. */
+export interface StoredBlob {
+  size: number;
+  sha256: string;
+  md5: string;
+}
+
+export interface BlobEntry {
+  key: string;
+  size: number;
+}
+
+/**
+ * Bytes under keys. Every failure of the store itself is `unavailable`, a missing key included: rows say
+ * what exists, so a key that is not there is never "no state".
+ */
+export interface BlobStore extends AsyncDisposable {
+  /**
+   * Streams `body` into the store: all of it is durable, or nothing is stored. Leaves `body` open when
+   * it fails. Throws `contentTruncated`, `md5Mismatch`, `storeUnavailable`, and the signal's reason.
+   */
+  put(
+    key: string,
+    body: Readable,
+    expected: ExpectedContent,
+    signal: AbortSignal,
+  ): Promise<StoredBlob>;
+  /**
+   * Streams a blob into what `open` answers once its size is known, and ends it. The memory of a chunk is
+   * used again as soon as its write is called back. Throws `storeUnavailable` and the signal's reason.
+   */
+  get(key: string, open: (size: number) => Writable, signal: AbortSignal): Promise<void>;
+  /** Deletes the keys; one that is not there is deleted already. */
+  delete(keys: readonly string[]): Promise<void>;
+  /** Every key once, in an order of the store's own that `after` continues. */
+  list(from?: { after?: string | undefined }): AsyncIterable<BlobEntry>;
+  /** Throws the reason why the store cannot be used now. */
+  ready(): Promise<void>;
+}

@@ -1,0 +1,79 @@
+import { createHash, type Hash } from "node:crypto";
+import { type Readable, Transform, type TransformCallback } from "node:stream";
+import { contentTruncated, md5Mismatch } from "./blob-errors.ts";
+import type { ExpectedContent, StoredBlob } from "./blob-store.ts";
+
+/**
+ * Passes a body on and takes its digests. It holds back the last chunk until length and md5 are known to
+ * be right, so that a body that is not what was announced never arrives whole.
+ */
+export class ContentMeter extends Transform {
+  readonly #expected: ExpectedContent;
+  readonly #sha256 = createHash("sha256");
+  /** Undefined where somebody else proves the md5: it costs twice what sha256 does. */
+  readonly #md5: Hash | undefined;
+  #received = 0;
+  #held: Buffer | undefined;
+  #digests: StoredBlob | undefined;
+
+  constructor(expected: ExpectedContent, { md5 }: { md5: "computed" | "proven elsewhere" }) {
+    super();
+    this.#expected = expected;
+    this.#md5 = md5 === "computed" ? createHash("md5") : undefined;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.#received += chunk.length;
+    if (this.#received > this.#expected.size) {
+      done(contentTruncated(this.#expected.size, this.#received));
+      return;
+    }
+    this.#sha256.update(chunk);
+    this.#md5?.update(chunk);
+    const previous = this.#held;
+    this.#held = chunk;
+    done(null, previous);
+  }
+
+  override _flush(done: TransformCallback): void {
+    const { size, md5: expectedMd5 } = this.#expected;
+    if (this.#received !== size) {
+      done(contentTruncated(size, this.#received));
+      return;
+    }
+    const md5 = this.#md5?.digest("hex") ?? expectedMd5 ?? "";
+    if (expectedMd5 !== undefined && md5 !== expectedMd5) {
+      done(md5Mismatch());
+      return;
+    }
+    this.#digests = { size, sha256: this.#sha256.digest("hex"), md5 };
+    done(null, this.#held);
+  }
+
+  /** Of the whole body, once it has passed. */
+  get digests(): StoredBlob {
+    if (!this.#digests) throw new Error("the body has not passed yet");
+    return this.#digests;
+  }
+
+  /** Takes `body` in. A body that breaks off breaks the meter; a broken meter leaves the body open. */
+  measure(body: Readable): this {
+    const broke = (cause?: Error) => {
+      if (body.readableEnded) return;
+      const error = contentTruncated(this.#expected.size, this.#received);
+      error.cause = cause;
+      this.destroy(error);
+    };
+    body.once("error", broke);
+    body.once("close", broke);
+    this.once("close", () => {
+      body.off("error", broke);
+      body.off("close", broke);
+      // The body may break while nobody listens any more.
+      body.on("error", () => {});
+      body.unpipe(this);
+    });
+    if (body.destroyed) queueMicrotask(broke);
+    return body.pipe(this);
+  }
+}

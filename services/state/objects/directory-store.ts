@@ -1,0 +1,235 @@
+import { createHash, randomBytes } from "node:crypto";
+import { addAbortListener } from "node:events";
+import {
+  access,
+  constants,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+} from "node:fs/promises";
+import path from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { AppError } from "@statehouse/errors";
+import { StartError } from "@statehouse/runtime";
+import { blobDamaged, storeUnavailable } from "./blob-errors.ts";
+import type { BlobEntry, BlobStore, ExpectedContent, StoredBlob } from "./blob-store.ts";
+import { ContentMeter } from "./content-meter.ts";
+import { ReadBuffers } from "./read-buffers.ts";
+
+const UNFINISHED = "unfinished";
+const BLOBS = "blobs";
+const MOVE_ATTEMPTS = 5;
+
+/** The store in a folder, for one replica. What a killed process left half-written is removed. Throws `StartError`. */
+export async function openDirectoryStore(folder: string): Promise<BlobStore> {
+  const store = new DirectoryStore(folder);
+  try {
+    await store.clean();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartError(`Cannot keep state contents in ${folder}: ${reason}`);
+  }
+  return store;
+}
+
+class DirectoryStore implements BlobStore {
+  readonly #unfinished: string;
+  readonly #blobs: string;
+  readonly #buffers = new ReadBuffers();
+
+  constructor(folder: string) {
+    this.#unfinished = path.join(folder, UNFINISHED);
+    this.#blobs = path.join(folder, BLOBS);
+  }
+
+  async clean(): Promise<void> {
+    await rm(this.#unfinished, { recursive: true, force: true });
+    await mkdir(this.#unfinished, { recursive: true, mode: 0o700 });
+    await mkdir(this.#blobs, { recursive: true, mode: 0o700 });
+  }
+
+  async put(
+    key: string,
+    body: Readable,
+    expected: ExpectedContent,
+    signal: AbortSignal,
+  ): Promise<StoredBlob> {
+    const unfinished = path.join(this.#unfinished, randomBytes(12).toString("hex"));
+    const meter = new ContentMeter(expected, { md5: "computed" });
+    try {
+      {
+        await using file = await open(unfinished, "wx", 0o600);
+        await pipeline(
+          meter.measure(body),
+          async (chunks: AsyncIterable<Buffer>) => {
+            for await (const chunk of chunks) await file.writeFile(chunk);
+          },
+          { signal },
+        );
+        await file.sync();
+      }
+      await moveDurably(unfinished, this.#pathOf(key), this.#blobs);
+      return meter.digests;
+    } catch (error) {
+      await rm(unfinished, { force: true }).catch(() => {});
+      signal.throwIfAborted();
+      throw error instanceof AppError ? error : storeUnavailable(error);
+    } finally {
+      meter.destroy();
+    }
+  }
+
+  async get(key: string, openTarget: (size: number) => Writable, signal: AbortSignal) {
+    try {
+      await using file = await open(this.#pathOf(key), "r");
+      const { size } = await file.stat();
+      const target = openTarget(size);
+      using _ = addAbortListener(signal, () => target.destroy());
+      try {
+        await this.#copy(file, size, target, signal);
+      } catch (error) {
+        target.destroy();
+        throw error;
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof AppError ? error : storeUnavailable(error);
+    }
+  }
+
+  async delete(keys: readonly string[]): Promise<void> {
+    try {
+      for (const key of keys) {
+        const file = this.#pathOf(key);
+        await rm(file, { force: true });
+        await removeEmpty(path.dirname(file), this.#blobs);
+      }
+    } catch (error) {
+      throw storeUnavailable(error);
+    }
+  }
+
+  async *list({ after }: { after?: string | undefined } = {}): AsyncIterable<BlobEntry> {
+    const from = after === undefined ? [] : [shardOf(after), ...after.split("/")];
+    for await (const file of filesUnder(this.#blobs, from)) {
+      const size = await stat(file).then(
+        (found) => found.size,
+        () => undefined,
+      );
+      const [, ...key] = path.relative(this.#blobs, file).split(path.sep);
+      // Gone meanwhile: no longer to be listed.
+      if (size !== undefined) yield { key: key.join("/"), size };
+    }
+  }
+
+  async ready(): Promise<void> {
+    await access(this.#blobs, constants.R_OK | constants.W_OK).catch((error: unknown) => {
+      throw storeUnavailable(error);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  async #copy(file: FileHandle, size: number, target: Writable, signal: AbortSignal) {
+    const buffer = this.#buffers.take();
+    try {
+      for (let position = 0; position < size; ) {
+        signal.throwIfAborted();
+        const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+        if (bytesRead === 0) throw blobDamaged("the file got shorter while it was read");
+        await settled(target, (done) => target.write(buffer.subarray(0, bytesRead), done));
+        position += bytesRead;
+      }
+      await settled(target, (done) => target.end(done));
+    } finally {
+      this.#buffers.release(buffer);
+    }
+  }
+
+  /** Sharded by workspace, so that no folder gets too long. */
+  #pathOf(key: string): string {
+    return path.join(this.#blobs, shardOf(key), ...key.split("/"));
+  }
+}
+
+const shardOf = (key: string): string =>
+  createHash("sha256").update(key.split("/", 1).join()).digest("hex").slice(0, 2);
+
+/**
+ * A rename survives a power failure only once every folder on its way is on disk, too; also those that an
+ * upload beside us has made and may not have synced yet.
+ */
+async function moveDurably(from: string, to: string, root: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    await mkdir(path.dirname(to), { recursive: true, mode: 0o700 });
+    try {
+      await rename(from, to);
+      for (let folder = path.dirname(to); ; folder = path.dirname(folder)) {
+        await using handle = await open(folder, "r");
+        await handle.sync();
+        if (folder === root) return;
+      }
+    } catch (error) {
+      // A delete beside us may just have removed the folder for being empty.
+      if (!isCode(error, "ENOENT") || attempt === MOVE_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function removeEmpty(folder: string, end: string): Promise<void> {
+  for (let current = folder; current !== end; current = path.dirname(current)) {
+    try {
+      await rmdir(current);
+    } catch (error) {
+      if (isCode(error, "ENOENT")) continue;
+      if (isCode(error, "ENOTEMPTY") || isCode(error, "EEXIST")) return;
+      throw error;
+    }
+  }
+}
+
+/** Files in order of their paths; `from` are the names on the way to the last one already seen. */
+async function* filesUnder(folder: string, from: readonly string[]): AsyncIterable<string> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    if (isCode(error, "ENOENT")) return [];
+    throw storeUnavailable(error);
+  });
+  const [first, ...rest] = from;
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of entries) {
+    if (first !== undefined && entry.name < first) continue;
+    const onTheWay = entry.name === first;
+    const found = path.join(folder, entry.name);
+    if (entry.isDirectory()) yield* filesUnder(found, onTheWay ? rest : []);
+    else if (!onTheWay) yield found;
+  }
+}
+
+/** Waits for a write's callback, or for the target's end if it comes first. */
+function settled(
+  target: Writable,
+  work: (done: (error?: Error | null) => void) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const closed = () => done(target.writableFinished ? null : new Error("the reader has gone"));
+    const done = (error?: Error | null) => {
+      target.off("close", closed);
+      target.off("error", done);
+      if (error) reject(error);
+      else resolve();
+    };
+    target.once("close", closed);
+    target.once("error", done);
+    if (target.destroyed) closed();
+    else work(done);
+  });
+}
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;

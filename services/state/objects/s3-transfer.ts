@@ -1,0 +1,150 @@
+import { connect, type Socket } from "node:net";
+import { type Readable, Writable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { Agent, buildConnector, request, stream } from "undici";
+import { ReadBuffers } from "./read-buffers.ts";
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** How long the store may be silent after the last byte of a body, or before and within an answer. */
+const SILENCE_MS = 45_000;
+const LONGEST_REFUSAL = 16 * 1024;
+
+/** The store answered, and refused. `code` is S3's, e.g. BadDigest. */
+export class S3Refusal extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, body: string) {
+    const code = /<Code>([^<]{1,100})<\/Code>/.exec(body)?.[1] ?? "";
+    super(`the store answered ${status} ${code}`);
+    this.name = "S3Refusal";
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** Moves bodies to and from presigned URLs, in flat memory. */
+export class S3Transfer implements AsyncDisposable {
+  readonly #buffers = new ReadBuffers();
+  readonly #agent = new Agent({
+    headersTimeout: SILENCE_MS,
+    bodyTimeout: SILENCE_MS,
+    connect: connector(this.#buffers),
+  });
+
+  /** Throws `S3Refusal`, the body's own error, or whatever the network says. */
+  async send(
+    url: string,
+    body: Readable,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const silence = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    // A slow sender is for its listener to judge; the store's time runs from the last byte on.
+    body.once("end", () => {
+      timer = setTimeout(() => silence.abort(new Error("the store is silent")), SILENCE_MS);
+    });
+    try {
+      const answer = await request(url, {
+        method: "PUT",
+        dispatcher: this.#agent,
+        headers,
+        body,
+        headersTimeout: 0,
+        signal: AbortSignal.any([signal, silence.signal]),
+      });
+      if (answer.statusCode >= 300) throw new S3Refusal(answer.statusCode, await text(answer.body));
+      await answer.body.dump();
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Throws `S3Refusal`, what `open` throws, or whatever the network says. */
+  async receive(url: string, open: (size: number) => Writable, signal: AbortSignal): Promise<void> {
+    let refusal: { status: number; text: TextSink } | undefined;
+    await stream(
+      url,
+      { method: "GET", dispatcher: this.#agent, signal },
+      ({ statusCode, headers }) => {
+        const length = headers["content-length"];
+        if (statusCode === 200 && typeof length === "string") {
+          return this.#recycling(open(Number(length)));
+        }
+        refusal = { status: statusCode, text: new TextSink() };
+        return refusal.text;
+      },
+    );
+    if (refusal) throw new S3Refusal(refusal.status, refusal.text.value);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  /** A body of known length comes as one chunk a read, so the read's buffer is free once it is written. */
+  #recycling(target: Writable): Writable {
+    const sink = new Writable({
+      highWaterMark: 1024 * 1024,
+      write: (chunk: Uint8Array, _encoding, done) => {
+        target.write(chunk, (error) => {
+          this.#buffers.release(chunk);
+          done(error);
+        });
+      },
+      final: (done) => {
+        target.end(done);
+      },
+      destroy: (error, done) => {
+        if (!target.writableFinished) target.destroy();
+        done(error);
+      },
+    });
+    target.once("error", (error) => sink.destroy(error));
+    target.once("close", () => {
+      if (!target.writableFinished) sink.destroy(new Error("the reader has gone"));
+    });
+    return sink;
+  }
+}
+
+class TextSink extends Writable {
+  value = "";
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    if (this.value.length < LONGEST_REFUSAL) this.value += chunk.toString("latin1");
+    done();
+  }
+}
+
+/** Plain connections read into recycled buffers; under TLS decrypting costs more than that saves. */
+function connector(buffers: ReadBuffers): buildConnector.connector {
+  const plainOrTls = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+  return (options, callback) => {
+    if (options.protocol !== "http:") {
+      plainOrTls(options, callback);
+      return;
+    }
+    const socket: Socket = connect({
+      host: options.hostname,
+      port: Number(options.port || 80),
+      noDelay: true,
+      onread: {
+        buffer: () => buffers.take(),
+        callback: (length, memory) =>
+          socket.push(Buffer.from(memory.buffer, memory.byteOffset, length)),
+      },
+    });
+    const late = () => socket.destroy(new Error("connecting to the store took too long"));
+    const failed = (error: Error) => callback(error, null);
+    socket.setTimeout(CONNECT_TIMEOUT_MS, late);
+    socket.once("error", failed);
+    socket.once("connect", () => {
+      socket.setTimeout(0);
+      socket.off("timeout", late);
+      socket.off("error", failed);
+      callback(null, socket);
+    });
+  };
+}
