@@ -1,0 +1,100 @@
+import type { IncomingMessage } from "node:http";
+import { badRequest, invalid } from "@statehouse/errors";
+import getRawBody from "raw-body";
+import type { z } from "zod";
+import { bodyTooLarge } from "./errors.ts";
+
+/** Escapes behind which characters may hide that no database column takes. */
+const SUSPECT = /\\u(?:0000|d[89a-f])/i;
+
+/** Reads the body as JSON; undefined when there is none. Throws 413 beyond `limit` bytes, 400 on broken JSON. */
+export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+  const text = await readText(request, limit);
+  if (text.trim() === "") return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw badRequest("json", "The request body is not valid JSON.");
+  }
+  if (SUSPECT.test(text)) refuseUnstorable(value, "");
+  return value;
+}
+
+async function readText(request: IncomingMessage, limit: number): Promise<string> {
+  try {
+    const length = request.headers["content-length"];
+    return await getRawBody(request, { limit, length: length ?? null, encoding: true });
+  } catch (error) {
+    // What is left of the body is read and dropped, so that the client hears the answer at all.
+    request.resume();
+    const type = error instanceof Error && "type" in error ? error.type : undefined;
+    if (type === "entity.too.large") throw bodyTooLarge(limit);
+    if (type === "request.aborted" || type === "request.size.invalid") {
+      throw badRequest("body", "The request body ended too early.");
+    }
+    throw error;
+  }
+}
+
+function refuseUnstorable(value: unknown, pointer: string): void {
+  if (typeof value === "string") {
+    if (value.includes("\0") || !value.isWellFormed()) {
+      throw invalid([{ field: pointer || "/", detail: "Text holds characters that are none" }]);
+    }
+  } else if (value !== null && typeof value === "object") {
+    for (const [name, member] of Object.entries(value)) {
+      refuseUnstorable(name, pointer);
+      refuseUnstorable(member, `${pointer}/${name}`);
+    }
+  }
+}
+
+/** Checks a body against its schema. Throws `invalid` with all problems at once, each with its pointer. */
+export function parseBody<Schema extends z.ZodType>(
+  schema: Schema,
+  body: unknown,
+): z.infer<Schema> {
+  const result = schema.safeParse(body ?? {}, { error: problemOf });
+  if (result.success) return result.data;
+  throw invalid(
+    result.error.issues.map(({ path, message }) => ({
+      field: `/${path.map(String).join("/")}`,
+      detail: `${inWords(path)} ${message}`,
+    })),
+  );
+}
+
+/** The field in words: `auto-apply` is "Auto apply". */
+function inWords(path: readonly PropertyKey[]): string {
+  const names = path.filter((part) => typeof part === "string" && !/^\d+$/.test(part));
+  const words = String(names.at(-1) ?? "body").replaceAll(/[-_]/g, " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+};
+
+/** A schema's complaint, as the words that follow the field's name; undefined keeps the schema's own. */
+function problemOf(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "invalid_type":
+      if (issue.input === undefined || issue.input === null) return "is required";
+      return `must be ${kinds[issue.expected] ?? issue.expected}`;
+    case "invalid_value":
+      if (issue.input === undefined || issue.input === null) return "is required";
+      return `must be ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
+    case "too_small":
+    case "too_big":
+    case "invalid_format":
+      return "is invalid";
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,27 @@
+import { badRequest } from "@statehouse/errors";
+import type { Page } from "../jsonapi/pagination.ts";
+
+const DEFAULT_SIZE = 20;
+const MAX_SIZE = 100;
+/** Page numbers travel as uint32. */
+const MAX_NUMBER = 2 ** 31 - 1;
+
+/** The page that a query asks for. Throws `badRequest` on what is not a whole number above 0. */
+export const readPage = (query: URLSearchParams): Page => ({
+  number: positive(query, "page[number]", 1, MAX_NUMBER),
+  size: positive(query, "page[size]", DEFAULT_SIZE, MAX_SIZE),
+});
+
+/** Like `readPage`, but undefined when the query asks for no page. */
+export const readOptionalPage = (query: URLSearchParams): Page | undefined =>
+  query.get("page[number]") || query.get("page[size]") ? readPage(query) : undefined;
+
+function positive(query: URLSearchParams, name: string, missing: number, most: number): number {
+  const text = query.get(name);
+  if (text === null || text === "") return missing;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1) {
+    throw badRequest("page", `${name} must be a whole number above 0.`);
+  }
+  return Math.min(value, most);
+}

@@ -1,0 +1,53 @@
+import { documentOf, listDocument } from "../jsonapi/document.ts";
+import { type Page, pageLinks, paginationOf } from "../jsonapi/pagination.ts";
+import type { CompiledResource } from "../jsonapi/resource.ts";
+import type { Rendering, RequestContext } from "./route.ts";
+
+const JSON_API = "application/vnd.api+json";
+
+/** Answers one resource. */
+export const one = <Item>(
+  resource: CompiledResource<Item, RequestContext>,
+): Rendering<Item | undefined> => ({
+  contentType: JSON_API,
+  async render(item, { context, includes }) {
+    if (item === undefined) throw new Error(`no ${resource.type} in the service's answer`);
+    if (!includes) return JSON.stringify({ data: resource.toObject(item, context) });
+    return JSON.stringify(await documentOf(resource, item, context, includes));
+  },
+});
+
+/** A part of a list, or, without `page`, all of it. */
+export interface Listed<Item> {
+  items: readonly Item[];
+  page?: Page | undefined;
+  totalCount?: number;
+}
+
+/** Answers a list of resources, with paging where the list has pages. */
+export const list = <Item>(
+  resource: CompiledResource<Item, RequestContext>,
+): Rendering<Listed<Item>> => ({
+  contentType: JSON_API,
+  async render({ items, page, totalCount = items.length }, { context, includes, url }) {
+    const document = await listDocument(resource, items, context, includes);
+    if (page) {
+      const pagination = paginationOf(page, totalCount);
+      document.links = pageLinks(url(), pagination);
+      document.meta = { pagination };
+    }
+    return JSON.stringify(document);
+  },
+});
+
+/** Answers JSON that is no JSON:API document, under exactly `application/json`. */
+export const plainJson: Rendering<object> = {
+  contentType: "application/json",
+  render: (value) => JSON.stringify(value),
+};
+
+/** Answers a page for people. */
+export const html: Rendering<string> = {
+  contentType: "text/html; charset=utf-8",
+  render: (text) => text,
+};

@@ -1,0 +1,121 @@
+import type { Edition, Feature } from "@statehouse/runtime";
+import type { z } from "zod";
+import type { IncludeTree } from "../jsonapi/include.ts";
+import type { Services } from "../services.ts";
+import type { Caller, CredentialType } from "./authentication.ts";
+
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export type SuccessStatus = 200 | 201 | 204;
+export type FailureStatus = 400 | 403 | 404 | 409 | 412 | 413 | 422 | 503;
+
+/** What the installation chose, as far as documents show it. */
+export interface Settings {
+  /** Whether a runner service executes runs. */
+  remoteOperations: boolean;
+}
+
+/** What every part of a request may need: the services, on whose behalf to call them, the installation. */
+export interface RequestContext {
+  services: Services;
+  caller: Caller;
+  edition: Edition;
+  settings: Settings;
+}
+
+/** What rendering needs beside the result. */
+export interface Rendered {
+  context: RequestContext;
+  includes: IncludeTree | undefined;
+  /** Absolute address of the request, for the links of lists. */
+  url: () => string;
+}
+
+/** How a result becomes the body of an answer. */
+export interface Rendering<Result> {
+  readonly contentType: string;
+  render(result: Result, rendered: Rendered): Promise<string> | string;
+}
+
+/** `:name` parts of a path. */
+export type ParamsOf<Path extends string> = Path extends `${infer Head}/${infer Tail}`
+  ? ParamsOf<Head> & ParamsOf<Tail>
+  : Path extends `:${infer Name}`
+    ? { readonly [N in Name]: string }
+    : unknown;
+
+export interface RouteInput<Path extends string, Body> extends RequestContext {
+  params: ParamsOf<Path>;
+  body: Body;
+  query: URLSearchParams;
+}
+
+/** The places where routes are: the API proper, or the root for what clients look for there. */
+const prefixes = { api: "/api/v2", root: "" } as const;
+
+export interface RouteDeclaration<Path extends string, Body extends z.ZodType, Result> {
+  method: Method;
+  path: Path;
+  summary: string;
+  /** Where `path` starts; `api` when left out. */
+  under?: keyof typeof prefixes;
+  /** What the JSON body must be; without it a body is ignored, whatever it is. */
+  body?: Body;
+  /** Includes that it knows, with their nested paths. */
+  includes?: readonly string[];
+  success: readonly [200 | 201, Rendering<Result>] | readonly [204];
+  /** What may also be answered, beside what every route may: 401, 405, 500, 504. */
+  failures: readonly FailureStatus[];
+  /** Who may call it; everybody with a token when left out, `none`: without one. */
+  credentials?: "none" | readonly CredentialType[];
+  /** Exists only in editions that have it. */
+  edition?: Feature;
+  headers?: (edition: Edition) => Readonly<Record<string, string>>;
+  handle(input: RouteInput<Path, z.infer<Body>>): Promise<Result> | Result;
+}
+
+/** A route as the server and the coverage test see it. */
+export interface Route {
+  readonly method: Method;
+  /** In full, with `:name` parts. */
+  readonly path: string;
+  readonly summary: string;
+  readonly success: SuccessStatus;
+  readonly failures: readonly FailureStatus[];
+  readonly credentials: "none" | readonly CredentialType[] | undefined;
+  readonly edition: Feature | undefined;
+  readonly body: z.ZodType | undefined;
+  readonly includes: readonly string[];
+  readonly contentType: string | undefined;
+  readonly headers: ((edition: Edition) => Readonly<Record<string, string>>) | undefined;
+  /** Handles and renders; the text of the body, if it has one. */
+  readonly answer: (
+    input: RouteInput<string, unknown>,
+    rendered: Rendered,
+  ) => Promise<string | undefined>;
+}
+
+/** Declares a route. Router and coverage test are made from declarations. */
+export function route<Path extends string, Body extends z.ZodType, Result>(
+  declaration: RouteDeclaration<Path, Body, Result>,
+): Route {
+  const { under = "api", success, includes = [] } = declaration;
+  const [status, rendering] = success;
+  return {
+    method: declaration.method,
+    path: `${prefixes[under]}${declaration.path}`,
+    summary: declaration.summary,
+    success: status,
+    failures: declaration.failures,
+    credentials: declaration.credentials,
+    edition: declaration.edition,
+    body: declaration.body,
+    includes,
+    contentType: rendering?.contentType,
+    headers: declaration.headers,
+    answer: async (input, rendered) => {
+      // The router found `params` by this very path, the body passed this very schema.
+      const result = await declaration.handle(input as RouteInput<Path, z.infer<Body>>);
+      return rendering?.render(result, rendered);
+    },
+  };
+}

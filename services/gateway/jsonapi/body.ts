@@ -1,0 +1,26 @@
+import { z } from "zod";
+
+/** An attribute that may be left out; null says the same. */
+export const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
+/** A member that is an object; left out it counts as an empty one, so that what it lacks is named. */
+export const section = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => value ?? {}, schema);
+
+/** The `type` of a body's document. */
+export const typeOf = <Type extends string>(type: Type) => z.literal(type);
+
+/** A to-one linkage of which only the id counts; absent, null and a null `data` are no linkage. */
+export const linkage = (type: string) =>
+  optional(
+    z.object({ data: optional(z.object({ id: optional(z.string()), type: z.literal(type) })) }),
+  ).transform((relationship) => relationship?.data?.id);
+
+/** A JSON:API document around `data`. */
+export const documentBody = <Schema extends z.ZodType>(data: Schema) =>
+  z.object({ data: section(data) });
+
+/** A document whose `data` is a list. */
+export const listBody = <Schema extends z.ZodType>(item: Schema) =>
+  z.object({ data: z.array(item) });

@@ -1,0 +1,80 @@
+import { badRequest } from "@statehouse/errors";
+import type { Group, ResourceObject } from "./resource.ts";
+
+/** The wanted includes: a name leads to what is wanted of what it brings. */
+export interface IncludeTree extends ReadonlyMap<string, IncludeTree> {}
+type MutableTree = Map<string, MutableTree>;
+
+const unknownInclude = (name: string, allowed: readonly string[]) =>
+  badRequest(
+    "unknown_include",
+    allowed.length === 0
+      ? `Invalid include parameter: ${name}. Nothing can be included here.`
+      : `Invalid include parameter: ${name}. Known here: ${allowed.join(", ")}.`,
+  );
+
+/**
+ * Reads `include=a,b.c`. Names are snake case; `-` counts as `_`. Throws `badRequest` for a name that is
+ * not among `allowed`.
+ */
+export function parseInclude(value: string, allowed: readonly string[]): IncludeTree {
+  const tree: MutableTree = new Map();
+  for (const part of value.split(",")) {
+    const path = part.trim().replaceAll("-", "_");
+    if (path === "") continue;
+    if (!allowed.includes(path)) throw unknownInclude(part.trim().slice(0, 100), allowed);
+    let level = tree;
+    for (const name of path.split(".")) {
+      const next: MutableTree = level.get(name) ?? new Map();
+      level.set(name, next);
+      level = next;
+    }
+  }
+  return tree;
+}
+
+/**
+ * Loads the includes level by level: one batched call for each name of a level and type behind it,
+ * whatever the number of parents. Answers each resource once, and none that is among `primary`.
+ */
+export async function resolveIncludes<Context>(
+  primary: Group<Context>,
+  tree: IncludeTree,
+  context: Context,
+): Promise<readonly Group<Context>[]> {
+  const found: Group<Context>[] = [];
+  let level = [{ group: primary, tree }];
+  while (level.length > 0) {
+    const wanted = level.flatMap(({ group, tree }) =>
+      [...tree].map(([name, nested]) => ({ group, name, nested })),
+    );
+    const brought = await Promise.all(
+      wanted.map(async ({ group, name, nested }) => {
+        const groups = await group.load(name.replaceAll("_", "-"), context);
+        return groups.map((group) => ({ group, tree: nested }));
+      }),
+    );
+    level = brought.flat();
+    found.push(...level.map(({ group }) => group));
+  }
+  return found;
+}
+
+/** The documents of `groups`, each resource once, without those in `primary`. */
+export function distinct<Context>(
+  primary: readonly ResourceObject[],
+  groups: readonly Group<Context>[],
+  context: Context,
+): ResourceObject[] {
+  const seen = new Set(primary.map(({ type, id }) => `${type} ${id}`));
+  const included: ResourceObject[] = [];
+  for (const group of groups) {
+    for (const object of group.objects(context)) {
+      const name = `${object.type} ${object.id}`;
+      if (seen.has(name)) continue;
+      seen.add(name);
+      included.push(object);
+    }
+  }
+  return included;
+}

@@ -1,0 +1,55 @@
+/** Which part of a list is wanted. */
+export interface Page {
+  /** From 1. */
+  number: number;
+  size: number;
+}
+
+export interface PaginationMeta {
+  "current-page": number;
+  "page-size": number;
+  "prev-page": number | null;
+  "next-page": number | null;
+  "total-pages": number;
+  "total-count": number;
+}
+
+export interface PageLinks {
+  self: string;
+  first: string;
+  prev: string | null;
+  next: string | null;
+  last: string;
+}
+
+/** Where page `page` of `total` items stands. An empty list has one, empty page. */
+export function paginationOf({ number, size }: Page, total: number): PaginationMeta {
+  const pages = Math.max(1, Math.ceil(total / size));
+  return {
+    "current-page": number,
+    "page-size": size,
+    "prev-page": number > 1 ? Math.min(number - 1, pages) : null,
+    "next-page": number < pages ? number + 1 : null,
+    "total-pages": pages,
+    "total-count": total,
+  };
+}
+
+/** The links of a page: `url` with its query, of which only the page's own parameters change. */
+export function pageLinks(url: string, pagination: PaginationMeta): PageLinks {
+  const [path, query = ""] = url.split("?", 2);
+  const parameters = new URLSearchParams(query);
+  const at = (number: number) => {
+    parameters.set("page[number]", String(number));
+    parameters.set("page[size]", String(pagination["page-size"]));
+    return `${path}?${parameters}`;
+  };
+  const { "prev-page": prev, "next-page": next } = pagination;
+  return {
+    self: at(pagination["current-page"]),
+    first: at(1),
+    prev: prev === null ? null : at(prev),
+    next: next === null ? null : at(next),
+    last: at(pagination["total-pages"]),
+  };
+}

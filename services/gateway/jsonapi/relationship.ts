@@ -1,0 +1,91 @@
+import {
+  type CompiledResource,
+  type Group,
+  groupOf,
+  type Identifier,
+  type Links,
+  type Relationship,
+  type RelationshipObject,
+} from "./resource.ts";
+
+/** One type that a to-one relationship can lead to. */
+export type Target<Parent, Context> = (
+  parents: readonly Parent[],
+  context: Context,
+) => Promise<Group<Context> | undefined>;
+
+/** Loads the distinct `keyOf` of all parents in one call; parents without a key lead elsewhere. */
+export const target =
+  <Parent, Item, Context>(
+    of: () => CompiledResource<Item, Context>,
+    keyOf: (parent: Parent) => string | undefined,
+  ): Target<Parent, Context> =>
+  async (parents, context) => {
+    const keys = new Set<string>();
+    for (const parent of parents) {
+      const key = keyOf(parent);
+      if (key) keys.add(key);
+    }
+    const { type, loadMany } = of();
+    if (keys.size === 0) return undefined;
+    if (!loadMany) throw new Error(`${type} cannot be included`);
+    return groupOf(of(), await loadMany([...keys], context));
+  };
+
+/** A relationship to at most one resource, of any of the targets' types. */
+export function toOne<Parent, Context>(declaration: {
+  linkage: (parent: Parent) => Identifier | null;
+  links?: (parent: Parent) => Links;
+  targets?: readonly Target<Parent, Context>[];
+}): Relationship<Parent, Context> {
+  const { linkage, links, targets } = declaration;
+  const show = links
+    ? (parent: Parent): RelationshipObject => ({ data: linkage(parent), links: links(parent) })
+    : (parent: Parent): RelationshipObject => ({ data: linkage(parent) });
+  if (!targets) return { show };
+  return {
+    show,
+    async load(parents, context) {
+      const groups = await Promise.all(targets.map((load) => load(parents, context)));
+      return { groups: groups.filter((group) => group !== undefined) };
+    },
+  };
+}
+
+/** A relationship to many resources, which know their parent; loaded for all parents in one call. */
+export function toMany<Parent, Item, Context>(declaration: {
+  show: (parent: Parent) => RelationshipObject;
+  resource: () => CompiledResource<Item, Context>;
+  keyOf: (parent: Parent) => string;
+  loadFor: (keys: readonly string[], context: Context) => Promise<readonly Item[]>;
+  parentKeyOf: (item: Item) => string;
+}): Relationship<Parent, Context> {
+  const { show, keyOf, loadFor, parentKeyOf } = declaration;
+  return {
+    show,
+    async load(parents, context) {
+      const of = declaration.resource();
+      const items = await loadFor([...new Set(parents.map(keyOf))], context);
+      const byParent = Map.groupBy(items, parentKeyOf);
+      const linkage = new Map<Parent, readonly Identifier[]>();
+      for (const parent of parents) {
+        const children = byParent.get(keyOf(parent)) ?? [];
+        linkage.set(
+          parent,
+          children.map((child) => ({ type: of.type, id: of.id(child) })),
+        );
+      }
+      return { groups: [groupOf(of, items)], linkage };
+    },
+  };
+}
+
+const nothing: RelationshipObject = { data: null };
+
+/** A to-one relationship that no resource of ours fills yet; clients expect the member. */
+export const empty = { show: (): RelationshipObject => nothing };
+
+/** A relationship that is only ever a link. */
+export const related = <Parent>(link: (parent: Parent) => string) => ({
+  show: (parent: Parent): RelationshipObject => ({ links: { related: link(parent) } }),
+});

@@ -1,0 +1,29 @@
+import { z } from "zod";
+
+/** Attributes with two names: ours, and the other one. */
+export type Spellings = Readonly<Record<string, string>>;
+
+/**
+ * Reads an attributes object under our names, whichever spelling was sent. Both, with different values,
+ * are a problem of the other spelling. Null counts as absent.
+ */
+export const bothSpellings = <Schema extends z.ZodType>(spellings: Spellings, schema: Schema) =>
+  z.preprocess((attributes: unknown, context) => {
+    if (attributes === null || typeof attributes !== "object") return attributes;
+    const read: Record<string, unknown> = { ...attributes };
+    for (const [ours, other] of Object.entries(spellings)) {
+      const value = read[other];
+      delete read[other];
+      if (value === undefined || value === null) continue;
+      const known = read[ours];
+      if (known === undefined || known === null) read[ours] = value;
+      else if (known !== value) {
+        context.addIssue({
+          code: "custom",
+          path: [other],
+          message: `must be the same as ${ours}`,
+        });
+      }
+    }
+    return read;
+  }, schema);

@@ -1,0 +1,54 @@
+import { AppError, conflict, unavailable } from "@statehouse/errors";
+import { remainingMs, traceparent, withClientSpan } from "@statehouse/runtime";
+import { Agent, request } from "undici";
+
+/** Puts bytes to the state service's object server, by the road that clients use. */
+export interface ObjectUpload extends AsyncDisposable {
+  /** `path` is the capability: never logged. Throws `conflict` for other bytes, `unavailable`. */
+  put(path: string, bytes: Uint8Array): Promise<void>;
+}
+
+/** For uploads outside a request's deadline, in ms. */
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+const refused = (cause?: unknown) =>
+  unavailable("state_upload", "The state could not be stored just now; please try again.", cause);
+
+/** Uploads to the object server at `baseUrl`. */
+export function createObjectUpload(baseUrl: string): ObjectUpload {
+  const dispatcher = new Agent({ connections: 32 });
+  return {
+    put: (path, bytes) =>
+      withClientSpan("PUT /v1/object/:token", {}, async () => {
+        let status: number;
+        try {
+          const parent = traceparent();
+          const answer = await request(new URL(path, baseUrl), {
+            dispatcher,
+            method: "PUT",
+            body: bytes,
+            headers: {
+              "content-type": "application/octet-stream",
+              ...(parent ? { traceparent: parent } : {}),
+            },
+            signal: AbortSignal.timeout(remainingMs() ?? DEFAULT_TIMEOUT_MS),
+          });
+          await answer.body.dump();
+          status = answer.statusCode;
+        } catch (error) {
+          throw refused(error);
+        }
+        if (status >= 200 && status < 300) return;
+        if (status === 409) {
+          throw conflict("state_differs", "Another state was uploaded for this version.");
+        }
+        if (status === 413) {
+          throw new AppError("invalid", "invalid", "State is too large", {
+            fields: [{ field: "state", detail: "State is too large" }],
+          });
+        }
+        throw refused(new Error(`the object server answered ${status}`));
+      }),
+    [Symbol.asyncDispose]: () => dispatcher.close(),
+  };
+}

@@ -1,0 +1,36 @@
+import type { RequestContext } from "../http/route.ts";
+import { resource } from "../jsonapi/resource.ts";
+
+/** What an organization may use. */
+export interface EntitlementSet {
+  organizationName: string;
+  /** True only where a runner service executes runs: otherwise both backends of the CLI run locally. */
+  operations: boolean;
+}
+
+export const entitlementSetResource = resource<EntitlementSet, RequestContext>({
+  type: "entitlement-sets",
+  id: ({ organizationName }) => organizationName,
+  attributes: ({ operations }) => ({
+    operations,
+    "state-storage": true,
+    teams: true,
+    agents: operations,
+    "vcs-integrations": false,
+    "cost-estimation": false,
+    "configuration-designer": false,
+    "private-module-registry": false,
+    sentinel: false,
+    "run-tasks": false,
+    "global-run-tasks": false,
+    "private-run-tasks": false,
+    "audit-logging": false,
+    sso: false,
+    "usage-reporting": false,
+    "self-serve-billing": false,
+    "user-limit": null,
+  }),
+  links: ({ organizationName }) => ({
+    self: `/api/v2/organizations/${organizationName}/entitlement-set`,
+  }),
+});

@@ -1,0 +1,18 @@
+/** Part of JavaScript (JSON.parse source text access), not yet of TypeScript's library. */
+interface ExactJson {
+  parse(
+    text: string,
+    reviver: (name: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown;
+  rawJSON(source: string): unknown;
+}
+
+const json = JSON as unknown as ExactJson;
+
+/** Parses JSON so that writing it again gives every number digit for digit, however long it is. */
+export const parseExact = (text: string): unknown =>
+  json.parse(text, (_name, value, { source }) =>
+    typeof value === "number" && source !== undefined && String(value) !== source
+      ? json.rawJSON(source)
+      : value,
+  );

@@ -1,0 +1,97 @@
+import type { Organization } from "@statehouse/proto/statehouse/workspaces/v1/organization";
+import type { RequestContext } from "../http/route.ts";
+import { empty, related, toOne } from "../jsonapi/relationship.ts";
+import { resource } from "../jsonapi/resource.ts";
+import { permissionsFrom } from "./permissions.ts";
+import { timestamp } from "./timestamps.ts";
+
+export const organizationPermissions = {
+  "can-update": "organization:update",
+  "can-update-authentication-token": "organization:update",
+  "can-view-authentication": "organization:update",
+  "can-destroy": "organization:delete",
+  "can-access-via-teams": "organization:read",
+  "can-create-module": null,
+  "can-create-team": "organization:update",
+  "can-create-workspace": "project:create-workspace",
+  "can-create-project": "project:create",
+  "can-manage-users": "organization:update",
+  "can-view-users": "organization:read",
+  "can-manage-subscription": null,
+  "can-manage-sso": null,
+  "can-update-oauth": null,
+  "can-update-sentinel": null,
+  "can-update-ssh-keys": "organization:update",
+  "can-update-api-token": "organization:update",
+  "can-traverse": "organization:read",
+  "can-view-usage": null,
+  "can-update-agent-pools": "organization:update",
+  "can-manage-tags": "organization:update",
+  "can-manage-varsets": null,
+  "can-read-varsets": null,
+  "can-manage-public-providers": null,
+  "can-create-provider": null,
+  "can-manage-public-modules": null,
+  "can-manage-custom-providers": null,
+  "can-manage-run-tasks": null,
+  "can-read-run-tasks": null,
+  "can-manage-assessments": null,
+  "can-read-assessments": null,
+  "can-view-explorer": null,
+  "can-deploy-no-code-modules": null,
+  "can-manage-no-code-modules": null,
+} as const;
+
+const permissions = permissionsFrom(organizationPermissions);
+
+/** Its id on the wire is its name: the internal one, which no other organization ever has, is not shown. */
+export const organizationResource = resource<Organization, RequestContext>({
+  type: "organizations",
+  id: ({ name }) => name,
+  attributes: (organization) => ({
+    name: organization.name,
+    "external-id": organization.externalId,
+    email: organization.email,
+    "created-at": timestamp(organization.createdAt),
+    "session-timeout": null,
+    "session-remember": null,
+    "collaborator-auth-policy": organization.collaboratorAuthPolicy,
+    "plan-expired": false,
+    "plan-expires-at": null,
+    "plan-is-trial": false,
+    "plan-is-enterprise": false,
+    "plan-identifier": organization.plan,
+    "cost-estimation-enabled": organization.costEstimationEnabled,
+    "send-passing-statuses-for-untriggered-speculative-plans":
+      organization.sendPassingStatusesForUntriggeredSpeculativePlans,
+    "aggregated-commit-status-enabled": organization.aggregatedCommitStatusEnabled,
+    "speculative-plan-management-enabled": organization.speculativePlanManagementEnabled,
+    "allow-force-delete-workspaces": organization.allowForceDeleteWorkspaces,
+    "assessments-enforced": organization.assessmentsEnforced,
+    "user-tokens-enabled": organization.userTokensEnabled,
+    "default-execution-mode": organization.defaultExecutionMode,
+    "fair-run-queuing-enabled": false,
+    "saml-enabled": false,
+    "owners-team-saml-role-id": null,
+    "two-factor-conformant": true,
+    permissions: permissions(organization.allowedActions),
+  }),
+  relationships: {
+    "default-project": toOne({
+      linkage: ({ defaultProjectId }) =>
+        defaultProjectId ? { type: "projects", id: defaultProjectId } : null,
+      links: ({ defaultProjectId }) => ({ related: `/api/v2/projects/${defaultProjectId}` }),
+    }),
+    "default-agent-pool": empty,
+    "entitlement-set": toOne({
+      linkage: ({ name }) => ({ type: "entitlement-sets", id: name }),
+      links: ({ name }) => ({ related: `/api/v2/organizations/${name}/entitlement-set` }),
+    }),
+    workspaces: related(({ name }) => `/api/v2/organizations/${name}/workspaces`),
+    projects: related(({ name }) => `/api/v2/organizations/${name}/projects`),
+  },
+  links: ({ name }) => ({ self: `/api/v2/organizations/${name}` }),
+  loadMany: async (ids, { services, caller }) =>
+    (await services.workspaces.organizations.batchGetOrganizations({ ids: [...ids] }, caller))
+      .organizations,
+});

@@ -1,0 +1,60 @@
+import type { Project } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import type { RequestContext } from "../http/route.ts";
+import { empty, related, toOne } from "../jsonapi/relationship.ts";
+import { resource } from "../jsonapi/resource.ts";
+import { permissionsFrom } from "./permissions.ts";
+import { timestamp } from "./timestamps.ts";
+
+export const projectPermissions = {
+  "can-read": "project:read",
+  "can-update": "project:update",
+  "can-destroy": "project:delete",
+  "can-create-workspace": "project:create-workspace",
+  "can-move-workspace": "project:move-workspace",
+  "can-move-stack": null,
+  "can-manage-stacks": null,
+  "can-view-stacks": null,
+  "can-update-stacks": null,
+  "can-deploy-no-code-modules": null,
+  "can-read-teams": "project:read-teams",
+  "can-manage-tags": "project:update",
+  "can-manage-teams": "project:manage-teams",
+  "can-manage-in-hcp": null,
+  "can-manage-varsets": null,
+  "can-manage-ephemeral-workspace-for-projects": "project:update",
+} as const;
+
+const permissions = permissionsFrom(projectPermissions);
+
+export const projectResource = resource<Project, RequestContext>({
+  type: "projects",
+  id: ({ id }) => id,
+  attributes: (project) => ({
+    name: project.name,
+    description: project.description ?? null,
+    "created-at": timestamp(project.createdAt),
+    "workspace-count": project.workspaceCount,
+    "is-default": project.isDefault,
+    "auto-destroy-activity-duration": null,
+    "default-execution-mode": project.defaultExecutionMode,
+    "setting-overwrites": {
+      "default-execution-mode": project.overwritesDefaultExecutionMode,
+      "default-agent-pool": project.overwritesDefaultExecutionMode,
+    },
+    permissions: permissions(project.allowedActions),
+  }),
+  relationships: {
+    organization: toOne({
+      linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
+      links: ({ organizationName }) => ({ related: `/api/v2/organizations/${organizationName}` }),
+    }),
+    "default-agent-pool": empty,
+    workspaces: related(
+      ({ id, organizationName }) =>
+        `/api/v2/organizations/${organizationName}/workspaces?filter%5Bproject%5D%5Bid%5D=${id}`,
+    ),
+  },
+  links: ({ id }) => ({ self: `/api/v2/projects/${id}` }),
+  loadMany: async (ids, { services, caller }) =>
+    (await services.workspaces.projects.batchGetProjects({ ids: [...ids] }, caller)).projects,
+});

@@ -1,0 +1,17 @@
+import type { StateVersionOutput } from "@statehouse/proto/statehouse/state/v1/state_version_output";
+import type { RequestContext } from "../http/route.ts";
+import { resource } from "../jsonapi/resource.ts";
+import { outputDetailedType, outputValue } from "./output-value.ts";
+
+export const stateVersionOutputResource = resource<StateVersionOutput, RequestContext>({
+  type: "state-version-outputs",
+  id: ({ id }) => id,
+  attributes: (output) => ({
+    name: output.name,
+    sensitive: output.sensitive,
+    type: output.type,
+    "detailed-type": outputDetailedType(output),
+    value: outputValue(output),
+  }),
+  links: ({ id }) => ({ self: `/api/v2/state-version-outputs/${id}` }),
+});

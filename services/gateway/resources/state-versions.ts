@@ -1,0 +1,89 @@
+import type { StateVersion } from "@statehouse/proto/statehouse/state/v1/state_version";
+import type { RequestContext } from "../http/route.ts";
+import { target, toMany, toOne } from "../jsonapi/relationship.ts";
+import { resource } from "../jsonapi/resource.ts";
+import { parseExact } from "./exact-json.ts";
+import { stateVersionOutputResource } from "./state-version-outputs.ts";
+import { teamResource } from "./teams.ts";
+import { timestamp } from "./timestamps.ts";
+import { userResource } from "./users.ts";
+
+const creatorTypes: Readonly<Record<string, string>> = { user: "users", team: "teams" };
+
+const creator = (type: string) => (version: StateVersion) =>
+  version.createdByType === type ? version.createdById : undefined;
+
+const extracted = (json: string): unknown => (json === "" ? null : parseExact(json));
+const resourceOf = ({
+  name,
+  type,
+  count,
+  module,
+  provider,
+}: StateVersion["resources"][number]) => ({
+  name,
+  type,
+  count,
+  module,
+  provider,
+});
+
+/** Metadata of one state; the state itself is behind the URLs, which are null while they are hidden. */
+export const stateVersionResource = resource<StateVersion, RequestContext>({
+  type: "state-versions",
+  id: ({ id }) => id,
+  attributes: (version) => ({
+    "created-at": timestamp(version.createdAt),
+    size: version.size === undefined ? null : Number(version.size),
+    md5: version.md5,
+    serial: Number(version.serial),
+    lineage: version.lineage,
+    status: version.status,
+    intermediate: version.intermediate,
+    "hosted-state-download-url": version.downloadUrl || null,
+    "hosted-json-state-download-url": version.jsonDownloadUrl || null,
+    "hosted-state-upload-url": version.uploadUrl || null,
+    "hosted-json-state-upload-url": version.jsonUploadUrl || null,
+    modules: extracted(version.modulesJson),
+    providers: extracted(version.providersJson),
+    resources: version.resources.map(resourceOf),
+    "resources-processed": version.resourcesProcessed,
+    "state-version": version.formatVersion ?? null,
+    "engine-version": version.engineVersion ?? null,
+    "terraform-version": version.engineVersion ?? null,
+  }),
+  relationships: {
+    workspace: toOne({
+      linkage: ({ workspaceId }) => ({ type: "workspaces", id: workspaceId }),
+      links: ({ workspaceId }) => ({ related: `/api/v2/workspaces/${workspaceId}` }),
+    }),
+    "created-by": toOne({
+      linkage: ({ createdByType, createdById }) => {
+        const type = creatorTypes[createdByType];
+        return type && createdById ? { type, id: createdById } : null;
+      },
+      targets: [
+        target(() => userResource, creator("user")),
+        target(() => teamResource, creator("team")),
+      ],
+    }),
+    outputs: toMany({
+      show: ({ id }) => ({ links: { related: `/api/v2/state-versions/${id}/outputs` } }),
+      resource: () => stateVersionOutputResource,
+      keyOf: ({ id }) => id,
+      loadFor: async (stateVersionIds, { services, caller }: RequestContext) =>
+        (
+          await services.state.outputs.batchListStateVersionOutputs(
+            { stateVersionIds: [...stateVersionIds] },
+            caller,
+          )
+        ).outputs,
+      parentKeyOf: ({ stateVersionId }) => stateVersionId,
+    }),
+    run: toOne({ linkage: ({ runId }) => (runId ? { type: "runs", id: runId } : null) }),
+    "rollback-state-version": toOne({
+      linkage: ({ rollbackStateVersionId: id }) => (id ? { type: "state-versions", id } : null),
+    }),
+  },
+  links: ({ id }) => ({ self: `/api/v2/state-versions/${id}` }),
+});

@@ -1,0 +1,29 @@
+import { permissionsFrom } from "./permissions.ts";
+
+export const workspacePermissionTable = {
+  "can-update": "workspace:update",
+  "can-destroy": "workspace:delete",
+  "can-queue-destroy": "workspace:apply",
+  "can-queue-run": "workspace:plan",
+  "can-queue-apply": "workspace:apply",
+  "can-read-run": "workspace:read",
+  "can-read-variable": "workspace:read-variables",
+  "can-update-variable": "workspace:write-variables",
+  "can-read-state-versions": "state:read",
+  "can-read-state-outputs": "state:read-outputs",
+  "can-create-state-versions": "state:write",
+  "can-lock": "workspace:lock",
+  "can-unlock": "workspace:lock",
+  "can-force-unlock": "workspace:force-unlock",
+  "can-read-settings": "workspace:read",
+  "can-manage-tags": "workspace:update",
+  "can-manage-run-tasks": "workspace:manage-run-tasks",
+  // The CLI takes a document without this key for one of a server that knows no safe delete.
+  "can-force-delete": "workspace:force-delete",
+  "can-manage-assessments": null,
+  "can-manage-ephemeral-workspaces": "workspace:update",
+  "can-read-assessment-results": null,
+} as const;
+
+/** The `can-…` keys of a workspace's document. */
+export const workspacePermissions = permissionsFrom(workspacePermissionTable);

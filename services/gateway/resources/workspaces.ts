@@ -1,0 +1,150 @@
+import type { Workspace } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import type { RequestContext } from "../http/route.ts";
+import { empty, related, target, toMany, toOne } from "../jsonapi/relationship.ts";
+import { resource } from "../jsonapi/resource.ts";
+import { organizationResource } from "./organizations.ts";
+import { projectResource } from "./projects.ts";
+import { teamResource } from "./teams.ts";
+import { timestamp } from "./timestamps.ts";
+import { userResource } from "./users.ts";
+import { workspaceOutputResource } from "./workspace-outputs.ts";
+import { workspacePermissions } from "./workspace-permissions.ts";
+
+const holderTypes: Readonly<Record<string, string>> = { user: "users", team: "teams", run: "runs" };
+
+const holder = (type: string) => (workspace: Workspace) =>
+  workspace.lock?.holderType === type ? workspace.lock.holderId : undefined;
+
+const selfOf = ({ id }: Workspace) => `/api/v2/workspaces/${id}`;
+const organizationOf = ({ organizationName }: Workspace) =>
+  `/api/v2/organizations/${organizationName}`;
+
+/** Shows what there is now, and null for what later nouns (runs, agent pools, SSH keys, …) will fill. */
+export const workspaceResource = resource<Workspace, RequestContext>({
+  type: "workspaces",
+  id: ({ id }) => id,
+  attributes: (workspace, { edition }) => ({
+    name: workspace.name,
+    description: workspace.description ?? null,
+    environment: "default",
+    "created-at": timestamp(workspace.createdAt),
+    "updated-at": timestamp(workspace.updatedAt),
+    "latest-change-at": timestamp(workspace.latestChangeAt ?? workspace.createdAt),
+    "allow-destroy-plan": workspace.allowDestroyPlan,
+    "assessments-enabled": edition.has("workspaces.assessments-enabled") ? false : undefined,
+    "last-assessment-result-at": null,
+    "auto-apply": workspace.autoApply,
+    "auto-apply-run-trigger": workspace.autoApplyRunTrigger,
+    "auto-destroy-activity-duration": null,
+    "auto-destroy-at": null,
+    "auto-destroy-status": null,
+    "inherits-project-auto-destroy": true,
+    "execution-mode": workspace.executionMode,
+    operations: workspace.executionMode !== "local",
+    "setting-overwrites": {
+      "execution-mode": workspace.overwritesExecutionMode,
+      "agent-pool": workspace.overwritesAgentPool,
+    },
+    "file-triggers-enabled": workspace.fileTriggersEnabled,
+    "global-remote-state": workspace.globalRemoteState,
+    "project-remote-state": false,
+    locked: workspace.lock !== undefined,
+    "locked-reason": workspace.lock?.reason ?? "",
+    "queue-all-runs": workspace.queueAllRuns,
+    "resource-count": workspace.resourceCount,
+    source: "tfe-api",
+    "source-name": workspace.sourceName ?? null,
+    "source-url": workspace.sourceUrl ?? null,
+    "source-module-id": null,
+    "no-code-upgrade-available": false,
+    "speculative-enabled": workspace.speculativeEnabled,
+    "structured-run-output-enabled": workspace.structuredRunOutputEnabled,
+    "tag-names": workspace.tagNames,
+    "engine-version": workspace.engineVersion,
+    "terraform-version": workspace.engineVersion,
+    "trigger-patterns": workspace.triggerPatterns,
+    "trigger-prefixes": workspace.triggerPrefixes,
+    "vcs-repo": null,
+    "vcs-repo-identifier": null,
+    "working-directory": workspace.workingDirectory ?? null,
+    "apply-duration-average": null,
+    "plan-duration-average": null,
+    "policy-check-failures": null,
+    "run-failures": null,
+    "workspace-kpis-run-count": null,
+    "workspace-kpis-runs-count": null,
+    "hyok-enabled": false,
+    permissions: workspacePermissions(workspace.allowedActions),
+    actions: { "is-destroyable": workspace.allowDestroyPlan },
+  }),
+  relationships: {
+    organization: toOne({
+      linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
+      // By the internal id: a name may have passed to another organization meanwhile.
+      targets: [
+        target(
+          () => organizationResource,
+          ({ organizationId }) => organizationId,
+        ),
+      ],
+    }),
+    project: toOne({
+      linkage: ({ projectId }) => ({ type: "projects", id: projectId }),
+      targets: [
+        target(
+          () => projectResource,
+          ({ projectId }) => projectId,
+        ),
+      ],
+    }),
+    "locked-by": toOne({
+      linkage: ({ lock }) => {
+        const type = lock && holderTypes[lock.holderType];
+        return type ? { type, id: lock.holderId } : null;
+      },
+      targets: [
+        target(() => userResource, holder("user")),
+        target(() => teamResource, holder("team")),
+      ],
+    }),
+    "current-state-version": toOne({
+      linkage: ({ currentStateVersionId }) =>
+        currentStateVersionId ? { type: "state-versions", id: currentStateVersionId } : null,
+      links: (workspace) => ({ related: `${selfOf(workspace)}/current-state-version` }),
+    }),
+    outputs: toMany({
+      // Which outputs there are is known to state only: no data without the include.
+      show: (workspace) => ({
+        links: { related: `${selfOf(workspace)}/current-state-version-outputs` },
+      }),
+      resource: () => workspaceOutputResource,
+      keyOf: ({ id }) => id,
+      loadFor: async (workspaceIds, { services, caller }: RequestContext) =>
+        (
+          await services.state.outputs.batchListCurrentOutputs(
+            { workspaceIds: [...workspaceIds] },
+            caller,
+          )
+        ).outputs,
+      parentKeyOf: ({ workspaceId }) => workspaceId,
+    }),
+    "tag-bindings": related((workspace) => `${selfOf(workspace)}/tag-bindings`),
+    "effective-tag-bindings": related((workspace) => `${selfOf(workspace)}/effective-tag-bindings`),
+    "remote-state-consumers": related(
+      (workspace) => `${selfOf(workspace)}/relationships/remote-state-consumers`,
+    ),
+    "current-run": empty,
+    "latest-run": empty,
+    "current-configuration-version": empty,
+    "current-assessment-result": empty,
+    "agent-pool": empty,
+    "ssh-key": empty,
+    readme: empty,
+    "data-retention-policy": empty,
+    vars: { show: () => ({ data: [] }) },
+  },
+  links: (workspace) => ({
+    self: `${organizationOf(workspace)}/workspaces/${workspace.name}`,
+    "self-html": `/app/${workspace.organizationName}/workspaces/${workspace.name}`,
+  }),
+});

@@ -1,0 +1,33 @@
+import { plainJson } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+
+/** The version of the public API that clients may count on; the CLI refuses what is below 2.5. */
+const API_VERSION = "2.6";
+const base = "/api/v2/";
+
+/** What clients ask before they know anything: neither asks for a token. */
+export const discoveryRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/.well-known/terraform.json",
+    under: "root",
+    summary: "Say where the API is",
+    success: [200, plainJson],
+    failures: [],
+    credentials: "none",
+    handle: () => ({ "tfe.v2": base, "tfe.v2.1": base, "tfe.v2.2": base, "state.v2": base }),
+  }),
+  route({
+    method: "GET",
+    path: "/ping",
+    summary: "Say which API this is",
+    success: [204],
+    failures: [],
+    credentials: "none",
+    headers: (edition) => ({
+      "TFP-API-Version": API_VERSION,
+      "TFP-AppName": edition.value("app-name"),
+    }),
+    handle: () => undefined,
+  }),
+];

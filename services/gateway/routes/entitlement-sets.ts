@@ -1,0 +1,22 @@
+import { one } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { entitlementSetResource } from "../resources/entitlement-sets.ts";
+
+export const entitlementSetRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/organizations/:organizationName/entitlement-set",
+    summary: "Show what an organization may use",
+    success: [200, one(entitlementSetResource)],
+    failures: [404],
+    handle: async ({ services: { workspaces }, settings, params, caller }) => {
+      const name = params.organizationName;
+      const { organization } = await workspaces.organizations.getOrganization({ name }, caller);
+      if (!organization) throw new Error("no organization in the service's answer");
+      return {
+        organizationName: organization.name,
+        operations: settings.remoteOperations,
+      };
+    },
+  }),
+];

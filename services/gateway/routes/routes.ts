@@ -1,0 +1,31 @@
+import type { Route } from "../http/route.ts";
+import { accountRoutes } from "./account.ts";
+import { authenticationTokenRoutes } from "./authentication-tokens.ts";
+import { discoveryRoutes } from "./discovery.ts";
+import { entitlementSetRoutes } from "./entitlement-sets.ts";
+import { organizationRoutes } from "./organizations.ts";
+import { projectRoutes } from "./projects.ts";
+import { stateVersionOutputRoutes } from "./state-version-outputs.ts";
+import { stateVersionRoutes } from "./state-versions.ts";
+import { tagBindingRoutes } from "./tag-bindings.ts";
+import { tagRoutes } from "./tags.ts";
+import { tokenSettingsPageRoutes } from "./token-settings-page.ts";
+import { workspaceLockRoutes } from "./workspace-lock.ts";
+import { workspaceRoutes } from "./workspaces.ts";
+
+/** Every route there is. The router, and the test that each status is reached, are made from this list. */
+export const routes: readonly Route[] = [
+  ...discoveryRoutes,
+  ...tokenSettingsPageRoutes,
+  ...accountRoutes,
+  ...authenticationTokenRoutes,
+  ...organizationRoutes,
+  ...entitlementSetRoutes,
+  ...projectRoutes,
+  ...workspaceRoutes,
+  ...workspaceLockRoutes,
+  ...tagRoutes,
+  ...tagBindingRoutes,
+  ...stateVersionRoutes,
+  ...stateVersionOutputRoutes,
+];

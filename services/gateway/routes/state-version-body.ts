@@ -1,0 +1,46 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { documentBody, linkage, optional, section, typeOf } from "../jsonapi/body.ts";
+
+/** Bytes that come in Base64; line breaks in it do not matter. */
+const bytes = z.string().transform((text, context) => {
+  try {
+    return Uint8Array.fromBase64(text);
+  } catch {
+    context.addIssue({ code: "custom", message: "is not valid Base64" });
+    return z.NEVER;
+  }
+});
+
+const md5Of = (content: Uint8Array) => createHash("md5").update(content).digest("hex");
+
+const attributes = z
+  .object({
+    serial: z.int().min(0),
+    md5: z.string().regex(/^[0-9a-fA-F]{32}$/),
+    lineage: optional(z.string()),
+    force: optional(z.boolean()),
+    state: optional(bytes),
+    "json-state": optional(bytes),
+    "json-state-outputs": optional(bytes),
+  })
+  .superRefine(({ state, md5 }, context) => {
+    if (state?.length === 0) {
+      context.addIssue({ code: "custom", path: ["state"], message: "must not be empty" });
+    } else if (state && md5Of(state) !== md5.toLowerCase()) {
+      context.addIssue({
+        code: "custom",
+        path: ["md5"],
+        message: "does not match the state that was given",
+      });
+    }
+  });
+
+/** The body that creates a state version, with the state in it or without. */
+export const createStateVersionBody = documentBody(
+  z.object({
+    type: typeOf("state-versions"),
+    attributes: section(attributes),
+    relationships: section(z.object({ run: linkage("runs") })),
+  }),
+);

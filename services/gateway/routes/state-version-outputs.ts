@@ -1,0 +1,47 @@
+import { readPage } from "../http/paging.ts";
+import { list, one } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { stateVersionOutputResource } from "../resources/state-version-outputs.ts";
+
+export const stateVersionOutputRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/state-versions/:stateVersionId/outputs",
+    summary: "List a state version's outputs",
+    success: [200, list(stateVersionOutputResource)],
+    failures: [400, 404],
+    handle: async ({ services: { state }, params, query, caller }) => {
+      const page = readPage(query);
+      const { outputs, totalCount } = await state.outputs.listStateVersionOutputs(
+        { stateVersionId: params.stateVersionId, pageNumber: page.number, pageSize: page.size },
+        caller,
+      );
+      return { items: outputs, page, totalCount };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/state-version-outputs/:stateVersionOutputId",
+    summary: "Show one output, a sensitive one too",
+    success: [200, one(stateVersionOutputResource)],
+    failures: [404],
+    handle: async ({ services: { state }, params, caller }) =>
+      (await state.outputs.getStateVersionOutput({ id: params.stateVersionOutputId }, caller))
+        .output,
+  }),
+  route({
+    method: "GET",
+    path: "/workspaces/:workspaceId/current-state-version-outputs",
+    summary: "List the outputs of a workspace's current state",
+    success: [200, list(stateVersionOutputResource)],
+    failures: [400, 404, 503],
+    handle: async ({ services: { state }, params, query, caller }) => {
+      const page = readPage(query);
+      const { outputs, totalCount } = await state.outputs.listCurrentOutputs(
+        { workspaceId: params.workspaceId, pageNumber: page.number, pageSize: page.size },
+        caller,
+      );
+      return { items: outputs, page, totalCount };
+    },
+  }),
+];

@@ -1,0 +1,136 @@
+import { badRequest } from "@statehouse/errors";
+import type { CreateStateVersionResponse } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { readPage } from "../http/paging.ts";
+import { parameter } from "../http/query.ts";
+import { list, one } from "../http/rendering.ts";
+import { type RequestContext, type Route, route } from "../http/route.ts";
+import { stateVersionResource } from "../resources/state-versions.ts";
+import { createStateVersionBody } from "./state-version-body.ts";
+
+const includes = ["created_by", "outputs"] as const;
+
+/** Seconds between the snapshots that a CLI then sends during an apply. */
+const SNAPSHOT_INTERVAL = "20";
+const headers = (edition: RequestContext["edition"]): Readonly<Record<string, string>> =>
+  edition.has("header.snapshot-interval")
+    ? { "X-Terraform-Snapshot-Interval": SNAPSHOT_INTERVAL }
+    : {};
+
+function required(query: URLSearchParams, name: string): string {
+  const value = parameter(query, name);
+  if (value === undefined) throw badRequest("filter", `${name} is required.`);
+  return value;
+}
+
+/**
+ * Inline bytes take the road of every upload. A repeat after a lost answer finds its version finalized
+ * and puts nothing; one that died in between puts what is still missing.
+ */
+async function putInline(
+  { services: { state } }: Pick<RequestContext, "services">,
+  created: CreateStateVersionResponse,
+  inline: { state: Uint8Array | undefined; jsonState: Uint8Array | undefined },
+): Promise<boolean> {
+  const { internalUploadPath, internalJsonUploadPath } = created;
+  const puts: Promise<void>[] = [];
+  if (inline.jsonState && internalJsonUploadPath) {
+    puts.push(state.objects.put(internalJsonUploadPath, inline.jsonState));
+  }
+  if (inline.state && created.stateVersion?.status === "pending") {
+    puts.push(state.objects.put(internalUploadPath, inline.state));
+  }
+  await Promise.all(puts);
+  return puts.length > 0;
+}
+
+export const stateVersionRoutes: readonly Route[] = [
+  route({
+    method: "POST",
+    path: "/workspaces/:workspaceId/state-versions",
+    summary: "Create a state version",
+    body: createStateVersionBody,
+    success: [201, one(stateVersionResource)],
+    failures: [404, 409, 412, 413, 422, 503],
+    credentials: ["user", "team", "run"],
+    headers,
+    handle: async ({ services, params, body, caller }) => {
+      const { attributes, relationships } = body.data;
+      const { state: inlineState, "json-state": jsonState } = attributes;
+      const outputs = attributes["json-state-outputs"];
+      const created = await services.state.stateVersions.createStateVersion(
+        {
+          workspaceId: params.workspaceId,
+          serial: BigInt(attributes.serial),
+          md5: attributes.md5.toLowerCase(),
+          lineage: attributes.lineage ?? "",
+          force: attributes.force ?? false,
+          inline: inlineState !== undefined,
+          ...(outputs ? { jsonStateOutputs: outputs } : {}),
+          ...(relationships.run ? { runId: relationships.run } : {}),
+        },
+        caller,
+      );
+      const put = await putInline({ services }, created, { state: inlineState, jsonState });
+      if (!put || !created.stateVersion) return created.stateVersion;
+      const { id } = created.stateVersion;
+      return (await services.state.stateVersions.getStateVersion({ id }, caller)).stateVersion;
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/state-versions",
+    summary: "List a workspace's state versions, newest first",
+    includes,
+    success: [200, list(stateVersionResource)],
+    failures: [400, 404],
+    headers,
+    handle: async ({ services: { workspaces, state }, query, caller }) => {
+      const page = readPage(query);
+      const name = required(query, "filter[workspace][name]");
+      const organizationName = required(query, "filter[organization][name]");
+      // Asked every time: names pass from one workspace to another.
+      const { workspace } = await workspaces.workspaces.getWorkspace(
+        { workspace: { by: { case: "name", value: { organizationName, name } } } },
+        caller,
+      );
+      const { stateVersions, totalCount } = await state.stateVersions.listStateVersions(
+        {
+          workspaceId: workspace?.id ?? "",
+          status: parameter(query, "filter[status]") ?? "",
+          pageNumber: page.number,
+          pageSize: page.size,
+        },
+        caller,
+      );
+      return { items: stateVersions, page, totalCount };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/state-versions/:stateVersionId",
+    summary: "Show a state version",
+    includes,
+    success: [200, one(stateVersionResource)],
+    failures: [400, 404],
+    headers,
+    handle: async ({ services: { state }, params, caller }) =>
+      (await state.stateVersions.getStateVersion({ id: params.stateVersionId }, caller))
+        .stateVersion,
+  }),
+  route({
+    method: "GET",
+    path: "/workspaces/:workspaceId/current-state-version",
+    summary: "Show a workspace's current state version",
+    includes,
+    success: [200, one(stateVersionResource)],
+    failures: [400, 404],
+    headers,
+    handle: async ({ services: { state }, params, caller }) =>
+      (
+        await state.stateVersions.getCurrentStateVersion(
+          { workspaceId: params.workspaceId },
+          caller,
+        )
+      ).stateVersion,
+  }),
+];

@@ -1,0 +1,28 @@
+import { z } from "zod";
+import { optional } from "../jsonapi/body.ts";
+
+/** One binding as bodies carry it; an absent value is an empty one, which makes it a flat tag. */
+export const tagBindingItem = z
+  .object({
+    type: z.literal("tag-bindings"),
+    attributes: z.object({ key: z.string(), value: optional(z.string()) }),
+  })
+  .transform(({ attributes: { key, value = "" } }) => ({ key, value }));
+
+/** `relationships.tag-bindings` of a new workspace or project: linkages without ids, attributes in them. */
+export const tagBindingLinkages = optional(
+  z.object({ data: optional(z.array(tagBindingItem)) }),
+).transform((relationship) => relationship?.data);
+
+/** `relationships.tags` of a new workspace: flat tags, by their names alone. */
+export const tagNameLinkages = optional(
+  z.object({
+    data: optional(
+      z.array(
+        z
+          .object({ type: z.literal("tags"), attributes: z.object({ name: z.string() }) })
+          .transform(({ attributes: { name } }) => name),
+      ),
+    ),
+  }),
+).transform((relationship) => relationship?.data);

@@ -1,0 +1,76 @@
+import { z } from "zod";
+import { readPage } from "../http/paging.ts";
+import { list } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { listBody, optional } from "../jsonapi/body.ts";
+import { tagResource } from "../resources/tags.ts";
+
+type TagRef = { by: { case: "id" | "name"; value: string } };
+
+/** A tag by its id or by its name. */
+const tagItem = z
+  .object({
+    type: z.literal("tags"),
+    id: optional(z.string()),
+    attributes: optional(z.object({ name: optional(z.string()) })),
+  })
+  .transform(({ id, attributes }, context): TagRef => {
+    if (id) return { by: { case: "id", value: id } };
+    const name = attributes?.name;
+    if (!name) {
+      context.addIssue({
+        code: "custom",
+        path: ["attributes", "name"],
+        message: "is required where no id is given",
+      });
+      return z.NEVER;
+    }
+    return { by: { case: "name", value: name } };
+  });
+
+const body = listBody(tagItem);
+const path = "/workspaces/:workspaceId/relationships/tags";
+
+export const tagRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path,
+    summary: "List a workspace's tags",
+    success: [200, list(tagResource)],
+    failures: [400, 404],
+    handle: async ({ services: { workspaces }, params, query, caller }) => {
+      const page = readPage(query);
+      const { tags, totalCount } = await workspaces.tags.listWorkspaceTags(
+        { workspaceId: params.workspaceId, pageNumber: page.number, pageSize: page.size },
+        caller,
+      );
+      return { items: tags, page, totalCount };
+    },
+  }),
+  route({
+    method: "POST",
+    path,
+    summary: "Add tags to a workspace",
+    body,
+    success: [204],
+    failures: [404, 422],
+    handle: ({ services: { workspaces }, params, body, caller }) =>
+      workspaces.tags.addWorkspaceTags(
+        { workspaceId: params.workspaceId, tags: body.data },
+        caller,
+      ),
+  }),
+  route({
+    method: "DELETE",
+    path,
+    summary: "Remove tags from a workspace",
+    body,
+    success: [204],
+    failures: [404, 422],
+    handle: ({ services: { workspaces }, params, body, caller }) =>
+      workspaces.tags.removeWorkspaceTags(
+        { workspaceId: params.workspaceId, tags: body.data },
+        caller,
+      ),
+  }),
+];

@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { one } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { optional } from "../jsonapi/body.ts";
+import { workspaceResource } from "../resources/workspaces.ts";
+
+const reason = optional(z.string());
+
+/** The CLI sends a document with an empty type, the documentation a bare `reason`, others nothing. */
+const lockBody = z
+  .object({
+    reason,
+    data: optional(z.object({ attributes: optional(z.object({ reason })) })),
+  })
+  .transform((body) => ({ reason: body.data?.attributes?.reason ?? body.reason ?? "" }));
+
+export const workspaceLockRoutes: readonly Route[] = [
+  route({
+    method: "POST",
+    path: "/workspaces/:workspaceId/actions/lock",
+    summary: "Lock a workspace",
+    body: lockBody,
+    success: [200, one(workspaceResource)],
+    failures: [404, 409, 422],
+    handle: async ({ services: { workspaces }, params, body, caller }) =>
+      (
+        await workspaces.locks.lockWorkspace(
+          { workspaceId: params.workspaceId, reason: body.reason },
+          caller,
+        )
+      ).workspace,
+  }),
+  route({
+    method: "POST",
+    path: "/workspaces/:workspaceId/actions/unlock",
+    summary: "Unlock a workspace",
+    success: [200, one(workspaceResource)],
+    failures: [404, 409, 503],
+    handle: async ({ services: { workspaces }, params, caller }) =>
+      (await workspaces.locks.unlockWorkspace({ workspaceId: params.workspaceId }, caller))
+        .workspace,
+  }),
+  route({
+    method: "POST",
+    path: "/workspaces/:workspaceId/actions/force-unlock",
+    summary: "Unlock a workspace, whoever holds its lock",
+    success: [200, one(workspaceResource)],
+    failures: [404, 409, 503],
+    handle: async ({ services: { workspaces }, params, caller }) =>
+      (await workspaces.locks.forceUnlockWorkspace({ workspaceId: params.workspaceId }, caller))
+        .workspace,
+  }),
+];

@@ -1,0 +1,103 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { WorkspaceSettingsSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import { z } from "zod";
+import { documentBody, linkage, optional, section, typeOf } from "../jsonapi/body.ts";
+import { bothSpellings } from "../jsonapi/spelling.ts";
+import { brandNames } from "../resources/brand-names.ts";
+import { tagBindingLinkages, tagNameLinkages } from "./tag-linkages.ts";
+
+const settings = {
+  name: optional(z.string()),
+  "allow-destroy-plan": optional(z.boolean()),
+  "auto-apply": optional(z.boolean()),
+  "auto-apply-run-trigger": optional(z.boolean()),
+  description: optional(z.string()),
+  "execution-mode": optional(z.string()),
+  operations: optional(z.boolean()),
+  "file-triggers-enabled": optional(z.boolean()),
+  "global-remote-state": optional(z.boolean()),
+  "queue-all-runs": optional(z.boolean()),
+  "source-name": optional(z.string()),
+  "source-url": optional(z.string()),
+  "speculative-enabled": optional(z.boolean()),
+  "structured-run-output-enabled": optional(z.boolean()),
+  "engine-version": optional(z.string()),
+  "trigger-patterns": optional(z.array(z.string())),
+  "trigger-prefixes": optional(z.array(z.string())),
+  "working-directory": optional(z.string()),
+  "setting-overwrites": optional(
+    z.object({
+      "execution-mode": optional(z.boolean()),
+      "agent-pool": optional(z.boolean()),
+    }),
+  ),
+};
+
+const relationships = section(
+  z.object({
+    project: linkage("projects"),
+    tags: tagNameLinkages,
+    "tag-bindings": tagBindingLinkages,
+  }),
+);
+
+/** The body of a create: a name must be given. */
+export const createWorkspaceBody = documentBody(
+  z.object({
+    type: typeOf("workspaces"),
+    attributes: section(bothSpellings(brandNames, z.object({ ...settings, name: z.string() }))),
+    relationships,
+  }),
+);
+
+/** The body of an update: what is left out keeps its value. */
+export const updateWorkspaceBody = documentBody(
+  z.object({
+    type: typeOf("workspaces"),
+    attributes: section(bothSpellings(brandNames, z.object(settings))),
+    relationships,
+  }),
+);
+
+type Settings = MessageInitShape<typeof WorkspaceSettingsSchema>;
+
+/** Drops what was not given: in a message, absent means "keep". */
+const given = <T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>;
+  };
+
+const listOf = (values: readonly string[] | undefined) => values && { values: [...values] };
+
+/** The settings of a body, as the workspaces service takes them. */
+export function workspaceSettings({ data }: z.infer<typeof updateWorkspaceBody>): Settings {
+  const { attributes, relationships } = data;
+  const overwrites = attributes["setting-overwrites"];
+  const tagBindings = relationships["tag-bindings"];
+  return given({
+    name: attributes.name,
+    allowDestroyPlan: attributes["allow-destroy-plan"],
+    autoApply: attributes["auto-apply"],
+    autoApplyRunTrigger: attributes["auto-apply-run-trigger"],
+    description: attributes.description,
+    executionMode: attributes["execution-mode"],
+    operations: attributes.operations,
+    fileTriggersEnabled: attributes["file-triggers-enabled"],
+    globalRemoteState: attributes["global-remote-state"],
+    queueAllRuns: attributes["queue-all-runs"],
+    sourceName: attributes["source-name"],
+    sourceUrl: attributes["source-url"],
+    speculativeEnabled: attributes["speculative-enabled"],
+    structuredRunOutputEnabled: attributes["structured-run-output-enabled"],
+    engineVersion: attributes["engine-version"],
+    triggerPatterns: listOf(attributes["trigger-patterns"]),
+    triggerPrefixes: listOf(attributes["trigger-prefixes"]),
+    workingDirectory: attributes["working-directory"],
+    overwritesExecutionMode: overwrites?.["execution-mode"],
+    overwritesAgentPool: overwrites?.["agent-pool"],
+    // Blank means the project it is in, or the organization's default one.
+    projectId: relationships.project || undefined,
+    tagNames: listOf(relationships.tags),
+    tagBindings: tagBindings && { tagBindings },
+  });
+}

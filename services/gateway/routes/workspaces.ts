@@ -1,0 +1,137 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { WorkspaceRefSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import { readPage } from "../http/paging.ts";
+import { listParameter, parameter } from "../http/query.ts";
+import { list, one } from "../http/rendering.ts";
+import { type ParamsOf, type Route, route } from "../http/route.ts";
+import { workspaceResource } from "../resources/workspaces.ts";
+import {
+  createWorkspaceBody,
+  updateWorkspaceBody,
+  workspaceSettings,
+} from "./workspace-settings.ts";
+
+type WorkspaceRef = MessageInitShape<typeof WorkspaceRefSchema>;
+
+const includes = ["locked_by", "organization", "outputs", "project"] as const;
+
+const byId = "/workspaces/:workspaceId";
+const byName = "/organizations/:organizationName/workspaces/:name";
+
+const idRef = ({ workspaceId }: ParamsOf<typeof byId>): WorkspaceRef => ({
+  by: { case: "id", value: workspaceId },
+});
+const nameRef = ({ organizationName, name }: ParamsOf<typeof byName>): WorkspaceRef => ({
+  by: { case: "name", value: { organizationName, name } },
+});
+
+/** The same actions on a workspace, however it is addressed. */
+const routesAt = <Path extends string>(
+  path: Path,
+  refOf: (params: ParamsOf<Path>) => WorkspaceRef,
+): Route[] => [
+  route({
+    method: "GET",
+    path,
+    summary: "Show a workspace",
+    includes,
+    success: [200, one(workspaceResource)],
+    failures: [400, 404],
+    handle: async (input) =>
+      (
+        await input.services.workspaces.workspaces.getWorkspace(
+          { workspace: refOf(input.params) },
+          input.caller,
+        )
+      ).workspace,
+  }),
+  route({
+    method: "PATCH",
+    path,
+    summary: "Update a workspace",
+    body: updateWorkspaceBody,
+    success: [200, one(workspaceResource)],
+    failures: [404, 422, 503],
+    handle: async (input) =>
+      (
+        await input.services.workspaces.workspaces.updateWorkspace(
+          { workspace: refOf(input.params), settings: workspaceSettings(input.body) },
+          input.caller,
+        )
+      ).workspace,
+  }),
+  route({
+    method: "DELETE",
+    path,
+    summary: "Delete a workspace, whatever it holds",
+    success: [204],
+    failures: [403, 404, 503],
+    handle: (input) =>
+      input.services.workspaces.workspaces.deleteWorkspace(
+        { workspace: refOf(input.params) },
+        input.caller,
+      ),
+  }),
+];
+
+const safeDeleteAt = <Path extends string>(
+  path: Path,
+  refOf: (params: ParamsOf<Path>) => WorkspaceRef,
+): Route =>
+  route({
+    method: "POST",
+    path,
+    summary: "Delete a workspace that manages nothing",
+    success: [204],
+    failures: [404, 409, 503],
+    handle: (input) =>
+      input.services.workspaces.workspaces.safeDeleteWorkspace(
+        { workspace: refOf(input.params) },
+        input.caller,
+      ),
+  });
+
+export const workspaceRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/organizations/:organizationName/workspaces",
+    summary: "List an organization's workspaces",
+    includes,
+    success: [200, list(workspaceResource)],
+    failures: [400, 404],
+    handle: async ({ services: { workspaces }, params, query, caller }) => {
+      const page = readPage(query);
+      const found = await workspaces.workspaces.listWorkspaces(
+        {
+          organizationName: params.organizationName,
+          searchName: parameter(query, "search[name]") ?? "",
+          searchTags: listParameter(query, "search[tags]"),
+          projectId: parameter(query, "filter[project][id]") ?? "",
+          pageNumber: page.number,
+          pageSize: page.size,
+        },
+        caller,
+      );
+      return { items: found.workspaces, page, totalCount: found.totalCount };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/organizations/:organizationName/workspaces",
+    summary: "Create a workspace",
+    body: createWorkspaceBody,
+    success: [201, one(workspaceResource)],
+    failures: [404, 422],
+    handle: async ({ services: { workspaces }, params, body, caller }) =>
+      (
+        await workspaces.workspaces.createWorkspace(
+          { organizationName: params.organizationName, settings: workspaceSettings(body) },
+          caller,
+        )
+      ).workspace,
+  }),
+  ...routesAt(byId, idRef),
+  ...routesAt(byName, nameRef),
+  safeDeleteAt(`${byId}/actions/safe-delete`, idRef),
+  safeDeleteAt(`${byName}/actions/safe-delete`, nameRef),
+];

@@ -1,0 +1,50 @@
+import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
+import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
+import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
+import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_token";
+import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
+import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
+import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
+import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
+import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
+import { type Channel, createClient, type ServiceIdentity } from "@statehouse/rpc";
+import type { ObjectUpload } from "./object-upload.ts";
+
+/** The roads to the three services. */
+export interface Channels {
+  access: Channel;
+  workspaces: Channel;
+  state: Channel;
+}
+
+/** A client of each noun, by the service that owns it. Only `authentication` is asked by the gateway itself. */
+export const createServices = (
+  { access, workspaces, state }: Channels,
+  identity: ServiceIdentity,
+  objects: ObjectUpload,
+) => ({
+  access: {
+    authentication: createClient(AuthenticationService, access, identity),
+    users: createClient(UserService, access),
+    teams: createClient(TeamService, access),
+    userTokens: createClient(UserTokenService, access),
+  },
+  workspaces: {
+    organizations: createClient(OrganizationService, workspaces),
+    projects: createClient(ProjectService, workspaces),
+    workspaces: createClient(WorkspaceService, workspaces),
+    locks: createClient(WorkspaceLockService, workspaces),
+    tags: createClient(TagService, workspaces),
+    tagBindings: createClient(TagBindingService, workspaces),
+  },
+  state: {
+    stateVersions: createClient(StateVersionService, state),
+    outputs: createClient(StateVersionOutputService, state),
+    objects,
+  },
+});
+
+export type Services = ReturnType<typeof createServices>;
