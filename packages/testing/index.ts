@@ -9,6 +9,8 @@ export {
   type SharedParts,
   sharedMinio,
   sharedParts,
+  shareParts,
 } from "./parts.ts";
+export { type StartedParts, startParts } from "./start-parts.ts";
 export { type TemporaryFolder, temporaryFolder } from "./temporary-folder.ts";
 export { waitFor } from "./wait.ts";

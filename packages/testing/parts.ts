@@ -27,8 +27,15 @@ declare module "vitest" {
   }
 }
 
-/** PostgreSQL, NATS and MinIO of this test run. */
-export const sharedParts = (): SharedParts => inject("statehouseParts");
+let handedOver: SharedParts | undefined;
+
+/** For programs that run stacks outside vitest: from now on these are the shared parts of this process. */
+export function shareParts(parts: SharedParts): void {
+  handedOver = parts;
+}
+
+/** PostgreSQL, NATS and MinIO of this run. */
+export const sharedParts = (): SharedParts => handedOver ?? inject("statehouseParts");
 
 /** The shared MinIO, for suites under `needs("minio")`. */
 export function sharedMinio(): MinioAddress {

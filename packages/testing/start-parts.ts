@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type Minio, startMinio } from "../../deploy/local/minio.ts";
+import { startNats } from "../../deploy/local/nats.ts";
+import { findCommandLine, findPart, missingPart } from "../../deploy/local/parts.mjs";
+import { type Postgres, startPostgres } from "../../deploy/local/postgres.ts";
+import type { MinioAddress, NeededPart, SharedParts } from "./parts.ts";
+
+/** The parts of one run, and what stops them. */
+export interface StartedParts extends AsyncDisposable {
+  readonly parts: SharedParts;
+  readonly postgres: Postgres;
+}
+
+export interface StartPartsOptions {
+  /** PostgreSQL waits for no disk. */
+  fast: boolean;
+}
+
+/** Starts the parts that stacks share, in a folder of their own. */
+export async function startParts({ fast }: StartPartsOptions): Promise<StartedParts> {
+  const missing = missingParts();
+  const stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(path.join(tmpdir(), "statehouse-tests-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  /** So that what has started is stopped even if its neighbour fails. */
+  const use = async <T extends AsyncDisposable>(part: Promise<T>) => stack.use(await part);
+  const starting = [
+    use(startPostgres({ dataDirectory: path.join(folder, "postgres"), fast })),
+    use(startNats({ dataDirectory: path.join(folder, "nats") })),
+    missing.minio ? undefined : use(startMinio({ dataDirectory: path.join(folder, "minio") })),
+  ] as const;
+  try {
+    const [postgres, nats, minio] = await Promise.all(starting);
+    return {
+      postgres,
+      parts: {
+        postgres: { url: postgres.url("postgres") },
+        nats: { url: nats.url },
+        minio: minio && addressOf(minio),
+        commandLine: findCommandLine(),
+        missing,
+      },
+      [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    };
+  } catch (error) {
+    await Promise.allSettled(starting);
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+const addressOf = ({ endpoint, region, accessKey, secretKey }: Minio): MinioAddress => ({
+  endpoint,
+  region,
+  accessKey,
+  secretKey,
+});
+
+/** What this machine lacks, and what to do about it. */
+export function missingParts(): Partial<Record<NeededPart, string>> {
+  return {
+    ...(findPart("minio") ? {} : { minio: missingPart("minio") }),
+    ...(findCommandLine()
+      ? {}
+      : { terraform: "terraform is missing: install it, or tofu, so that it is on PATH." }),
+  };
+}
