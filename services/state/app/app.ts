@@ -1,20 +1,12 @@
 import type { Caller } from "@statehouse/authorization";
 import type { Edition, Logger } from "@statehouse/runtime";
-import type { StateEvent } from "../domain/events.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { UploadTokens } from "../domain/upload-token.ts";
 import type { LockAnswer, Placement } from "../domain/workspace-state.ts";
 import type { Jobs } from "../store/jobs.ts";
 import type { Reads } from "../store/reads.ts";
-import type { Writes } from "../store/writes.ts";
+import type { Transactions } from "../store/transaction.ts";
 import type { Wake } from "./wake.ts";
-
-/** A transaction's rows and the events that become true with its commit. */
-export interface Transaction extends Writes {
-  record(event: StateEvent): Promise<void>;
-  /** Runs `hook` once the transaction is committed. */
-  afterCommit(hook: () => void): void;
-}
 
 /** What state asks of workspaces; never while a transaction is open. */
 export interface Workspaces {
@@ -35,8 +27,8 @@ export interface Settings {
 
 /** Everything that the use cases need. */
 export interface App {
-  /** Repeats `work` after a deadlock, so it touches nothing but `tx`. No RPC inside. */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** No RPC inside. */
+  transaction: Transactions;
   reads: Reads;
   jobs: Jobs;
   workspaces: Workspaces;

@@ -10,7 +10,8 @@ import {
 } from "../domain/state-version-extraction.ts";
 import { touch, type WorkspaceState } from "../domain/workspace-state.ts";
 import type { ClaimedExtraction } from "../store/jobs.ts";
-import type { App, Transaction } from "./app.ts";
+import type { Transaction } from "../store/transaction.ts";
+import type { App } from "./app.ts";
 
 /** One version's raw state to be read, held until the lease ends. An older attempt's result is not stored. */
 export interface ExtractionClaim extends ClaimedExtraction {

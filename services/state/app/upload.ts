@@ -14,7 +14,8 @@ import {
 } from "../domain/state-version-upload.ts";
 import type { UploadClaims } from "../domain/upload-token.ts";
 import { requireUnsealed, touch, type WorkspaceState } from "../domain/workspace-state.ts";
-import type { App, Transaction } from "./app.ts";
+import type { Transaction } from "../store/transaction.ts";
+import type { App } from "./app.ts";
 
 /**
  * `open`: takes the content; `md5` (hex) is the one announced, null for JSON.

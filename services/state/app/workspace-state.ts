@@ -10,7 +10,8 @@ import {
   summaryOf,
   type WorkspaceState,
 } from "../domain/workspace-state.ts";
-import type { App, Transaction } from "./app.ts";
+import type { Transaction } from "../store/transaction.ts";
+import type { App } from "./app.ts";
 
 export interface SealLock {
   workspaceId: WorkspaceId;

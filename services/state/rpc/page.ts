@@ -1,0 +1,13 @@
+import { offsetOf } from "@statehouse/postgres";
+
+const DEFAULT_SIZE = 20;
+const MAX_SIZE = 100;
+
+/** The rows of a page; 0, which is absent, is the default. */
+export function sliceOf({ pageNumber, pageSize }: { pageNumber: number; pageSize: number }): {
+  limit: number;
+  offset: number;
+} {
+  const size = Math.min(pageSize || DEFAULT_SIZE, MAX_SIZE);
+  return { limit: size, offset: offsetOf({ number: pageNumber || 1, size }) };
+}

@@ -1,0 +1,89 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type {
+  StateVersionSchema,
+  StateVersionService,
+} from "@statehouse/proto/statehouse/state/v1/state_version";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import { createStateVersion } from "../app/create-state-version.ts";
+import {
+  batchGetStateVersions,
+  getCurrentStateVersion,
+  getStateVersion,
+  listStateVersions,
+} from "../app/state-version.ts";
+import type { StateVersionDocument } from "../app/state-version-document.ts";
+import { isStateVersionId } from "../domain/ids.ts";
+import type { Context } from "./context.ts";
+import { stateVersionIdOf, workspaceIdOf } from "./ids.ts";
+import { sliceOf } from "./page.ts";
+
+export const stateVersionService = (
+  app: App,
+): ServiceImpl<typeof StateVersionService, Context> => ({
+  createStateVersion: async ({ workspaceId, jsonStateOutputs, runId, ...request }, { caller }) => {
+    const created = await createStateVersion(app, caller, {
+      ...request,
+      workspaceId: workspaceIdOf(workspaceId),
+      jsonStateOutputs,
+      runId,
+    });
+    return {
+      stateVersion: stateVersionToProto(created.document),
+      internalUploadPath: created.uploadPath,
+      internalJsonUploadPath: created.jsonUploadPath,
+    };
+  },
+  getStateVersion: async ({ id }, { caller }) => ({
+    stateVersion: stateVersionToProto(await getStateVersion(app, caller, stateVersionIdOf(id))),
+  }),
+  getCurrentStateVersion: async ({ workspaceId }, { caller }) => ({
+    stateVersion: stateVersionToProto(
+      await getCurrentStateVersion(app, caller, workspaceIdOf(workspaceId)),
+    ),
+  }),
+  listStateVersions: async ({ workspaceId, status, ...page }, { caller }) => {
+    const { documents, total } = await listStateVersions(app, caller, {
+      workspaceId: workspaceIdOf(workspaceId),
+      status: status || undefined,
+      ...sliceOf(page),
+    });
+    return { stateVersions: documents.map(stateVersionToProto), totalCount: total };
+  },
+  batchGetStateVersions: async ({ ids }, { caller }) => {
+    const documents = await batchGetStateVersions(app, caller, ids.filter(isStateVersionId));
+    return { stateVersions: documents.map(stateVersionToProto) };
+  },
+});
+
+const stateVersionToProto = (
+  document: StateVersionDocument,
+): MessageInitShape<typeof StateVersionSchema> => {
+  const { version } = document;
+  return {
+    id: version.id,
+    workspaceId: version.workspaceId,
+    createdAt: timestampFromDate(version.createdAt),
+    createdByType: version.createdByType,
+    createdById: version.createdById,
+    serial: version.serial,
+    lineage: version.lineage,
+    md5: version.md5,
+    size: version.size ?? undefined,
+    status: version.status,
+    intermediate: version.intermediate,
+    resourcesProcessed: version.resourcesProcessed,
+    formatVersion: version.formatVersion ?? undefined,
+    engineVersion: version.engineVersion ?? undefined,
+    resources: version.resources,
+    modulesJson: version.modulesJson,
+    providersJson: version.providersJson,
+    runId: version.runId ?? undefined,
+    uploadUrl: document.uploadUrl ?? "",
+    jsonUploadUrl: document.jsonUploadUrl ?? "",
+    downloadUrl: document.downloadUrl ?? "",
+    jsonDownloadUrl: document.jsonDownloadUrl ?? "",
+    allowedActions: document.allowedActions,
+  };
+};
