@@ -2,9 +2,15 @@ import type { Caller } from "@statehouse/authorization";
 import { newId } from "@statehouse/postgres";
 import { teamNameTaken, throwIfAny } from "../domain/errors.ts";
 import type { OrganizationId, TeamId } from "../domain/ids.ts";
-import { Team, type TeamInput, teamIsVisible, teamProblems, visibilityOf } from "../domain/team.ts";
+import {
+  type CountedTeam,
+  Team,
+  type TeamInput,
+  teamIsVisible,
+  teamProblems,
+  visibilityOf,
+} from "../domain/team.ts";
 import { bump } from "../domain/version.ts";
-import type { CountedTeam } from "../store/team.ts";
 import type { App } from "./app.ts";
 
 export interface CreateTeam extends TeamInput {

@@ -25,6 +25,12 @@ export class Team {
   }
 }
 
+/** A team with what its document shows beside. */
+export interface CountedTeam {
+  team: Team;
+  usersCount: number;
+}
+
 /** What a request says of a new team. */
 export interface TeamInput {
   name: string;

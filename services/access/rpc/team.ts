@@ -6,7 +6,7 @@ import type { App } from "../app/app.ts";
 import { batchGetTeams, createTeam } from "../app/team.ts";
 import { addTeamMember, removeTeamMember } from "../app/team-member.ts";
 import { readTeamId, readTeamIds, readUserId } from "../domain/ids.ts";
-import type { CountedTeam } from "../store/team.ts";
+import type { CountedTeam } from "../domain/team.ts";
 import type { Context } from "./context.ts";
 
 export const teamService = (app: App): ServiceImpl<typeof TeamService, Context> => ({

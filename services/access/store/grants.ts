@@ -8,9 +8,11 @@ interface UserGrantsRow {
   organizations: OrganizationGrants[];
 }
 
-// One statement, hence one snapshot: grants and versions always belong together. A suspended user
-// holds nothing, so that a request that was authenticated just before gets nothing either.
-const grantsOfUser = `
+/**
+ * One statement, hence one snapshot: grants and versions always belong together. A suspended user
+ * holds nothing, so that a request that was authenticated just before gets nothing either.
+ */
+export const grantsOfUser = `
   -- index: users_pkey, team_members_by_user, teams_pkey, team_projects_team_id_project_id_key
   select ${userVersions} as versions,
     u.administrator and not u.suspended as administrator,

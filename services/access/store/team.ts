@@ -1,17 +1,19 @@
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import { noSuchTeam } from "../domain/errors.ts";
 import type { OrganizationId, TeamId } from "../domain/ids.ts";
-import { Team } from "../domain/team.ts";
+import { type CountedTeam, Team } from "../domain/team.ts";
 import { teamSchema } from "./entities.ts";
-
-/** A team with what its document shows beside. */
-export interface CountedTeam {
-  team: Team;
-  usersCount: number;
-}
 
 const columns = `id, organization_id as "organizationId", name, visibility,
   organization_access as "organizationAccess", owners, created_at as "createdAt"`;
+
+/** Of the teams $1 those in the organizations $2. */
+export const batchOfTeams = `
+  -- index: teams_pkey, team_members_pkey
+  select ${columns}, (
+    select count(*)::int from team_members where team_id = teams.id
+  ) as "usersCount"
+  from teams where id = any($1) and organization_id = any($2)`;
 
 /** Reads of teams outside any transaction. */
 export const teamReads = (database: Database) => ({
@@ -20,14 +22,10 @@ export const teamReads = (database: Database) => ({
     ids: readonly TeamId[],
     organizationIds: readonly OrganizationId[],
   ): Promise<CountedTeam[]> {
-    const rows = await database.query<Team & { usersCount: number }>(
-      // index: teams_pkey, team_members_pkey
-      `select ${columns}, (
-         select count(*)::int from team_members where team_id = teams.id
-       ) as "usersCount"
-       from teams where id = any($1) and organization_id = any($2)`,
-      [ids, organizationIds],
-    );
+    const rows = await database.query<Team & { usersCount: number }>(batchOfTeams, [
+      ids,
+      organizationIds,
+    ]);
     return rows.map(({ usersCount, ...team }) => ({ team: new Team(team), usersCount }));
   },
 });

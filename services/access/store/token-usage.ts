@@ -12,7 +12,7 @@ export interface TokenUsageOptions {
   database: Database;
   logger: Logger;
   /** How late `last-used-at` may be, in ms. */
-  intervalMs?: number;
+  intervalMs?: number | undefined;
 }
 
 const INTERVAL_MS = 5000;

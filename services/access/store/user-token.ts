@@ -19,6 +19,17 @@ export interface UserTokenPage {
   totalCount: number;
 }
 
+/** A page of the tokens of user $1, with how many there are. */
+export const listOfUser = `
+  -- index: user_tokens_by_user, for both
+  select counted.total, listed.*
+   from (select count(*)::int as total from user_tokens where user_id = $1) counted
+   left join lateral (
+     select ${columns} from user_tokens t where t.user_id = $1
+     order by t.created_at, t.id limit $2 offset $3
+   ) listed on true
+   order by listed."createdAt", listed.id`;
+
 /** Reads of tokens outside any transaction. */
 export const userTokenReads = (database: Database) => ({
   async find(id: UserTokenId): Promise<UserToken | undefined> {
@@ -33,14 +44,7 @@ export const userTokenReads = (database: Database) => ({
   /** A user's tokens, oldest first; the true count also past the end. */
   async listOfUser(userId: string, page: PageInput): Promise<UserTokenPage> {
     const rows = await database.query<{ total: number } & (UserTokenRow | { id: null })>(
-      // index: user_tokens_by_user, for both
-      `select counted.total, listed.*
-       from (select count(*)::int as total from user_tokens where user_id = $1) counted
-       left join lateral (
-         select ${columns} from user_tokens t where t.user_id = $1
-         order by t.created_at, t.id limit $2 offset $3
-       ) listed on true
-       order by listed."createdAt", listed.id`,
+      listOfUser,
       [userId, page.size, offsetOf(page)],
     );
     return {

@@ -13,6 +13,14 @@ type UserRow = Omit<User, "version"> & { version: string };
 
 const toUser = (row: UserRow): User => new User({ ...row, version: BigInt(row.version) });
 
+/** Of the users $1 the user $2 and those in one of the organizations $3. */
+export const batchOfUsers = `
+  -- index: users_pkey, team_members_by_user
+  select ${columns} from users
+  where id = any($1) and (id = $2 or exists (
+    select from team_members
+    where user_id = users.id and organization_id = any($3)))`;
+
 /** Reads of users outside any transaction. */
 export const userReads = (database: Database) => ({
   async find(id: string): Promise<User | undefined> {
@@ -30,14 +38,7 @@ export const userReads = (database: Database) => ({
     self: string,
     organizationIds: readonly OrganizationId[],
   ): Promise<User[]> {
-    const rows = await database.query<UserRow>(
-      // index: users_pkey, team_members_by_user
-      `select ${columns} from users
-       where id = any($1) and (id = $2 or exists (
-         select from team_members
-         where user_id = users.id and organization_id = any($3)))`,
-      [ids, self, organizationIds],
-    );
+    const rows = await database.query<UserRow>(batchOfUsers, [ids, self, organizationIds]);
     return rows.map(toUser);
   },
 });

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { hashOf, looksLikeSecret, SECRET_BYTES, secretOf } from "./token-secret.ts";
+import { defaultExpiry, userTokenProblems } from "./user-token.ts";
+
+const at = new Date("2026-02-03T04:05:06.789Z");
+const later = new Date(at.getTime() + 1);
+
+test("a token lasts two years when nobody says otherwise, also from a leap day", () => {
+  expect(defaultExpiry(at)).toEqual(new Date("2028-02-03T04:05:06.789Z"));
+  expect(defaultExpiry(new Date("2028-02-29T00:00:00Z"))).toEqual(new Date("2030-03-01T00:00:00Z"));
+});
+
+test.each([
+  ["the present", at, "Expired at must be in the future"],
+  ["the past", new Date(0), "Expired at must be in the future"],
+  ["no date", new Date(Number.NaN), "Expired at is invalid"],
+  ["the year 10000", new Date("+010000-01-01T00:00:00Z"), "Expired at is invalid"],
+])("%s is no expiry", (_, expiredAt, detail) => {
+  expect(userTokenProblems({ description: "", expiredAt }, at)).toEqual([
+    { field: "expired-at", detail },
+  ]);
+});
+
+test.each(["\0", "x".repeat(1001)])("a description that cannot be kept is invalid", (text) => {
+  expect(userTokenProblems({ description: text, expiredAt: later }, at)).toEqual([
+    { field: "description", detail: "Description is invalid" },
+  ]);
+});
+
+test("any other description is kept", () => {
+  expect(userTokenProblems({ description: "läptop 🚀\n", expiredAt: later }, at)).toEqual([]);
+});
+
+test("a secret carries all its bytes and is known by its form", () => {
+  const secret = secretOf(new Uint8Array(SECRET_BYTES).fill(255));
+  expect(secret).toBe(`sth_${"_".repeat(42)}8`);
+  expect(looksLikeSecret(secret)).toBe(true);
+  for (const text of ["", secret.slice(1), `${secret}A`, `${secret}\n`]) {
+    expect(looksLikeSecret(text)).toBe(false);
+  }
+});
+
+test("a hash is sha-256 in hex", () => {
+  expect(hashOf("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+});

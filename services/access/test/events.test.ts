@@ -1,0 +1,70 @@
+import { randomUUID } from "node:crypto";
+import { connectNats, type Event, subscribe } from "@statehouse/events";
+import { createLogger } from "@statehouse/runtime";
+import { sharedParts, waitFor } from "@statehouse/testing";
+import { expect, test } from "vitest";
+import { runAccess } from "./running-access.ts";
+
+const types = [
+  "user.created",
+  "user-token.created",
+  "user-token.deleted",
+  "team.created",
+  "team-member.added",
+  "team-member.removed",
+  "team-project.created",
+].map((name) => `statehouse.access.${name}.v1`);
+
+test("every change is announced once, in order, under growing revisions, without a secret", async () => {
+  await using access = await runAccess();
+  const heard: Event[] = [];
+  await using nats = connectNats({ url: sharedParts().nats.url, name: "test" });
+  await using _ = subscribe({
+    nats,
+    durable: `test-${randomUUID()}`,
+    filters: ["statehouse.access.>"],
+    handlers: Object.fromEntries(
+      types.map((type) => [type, async (event) => void heard.push(event)]),
+    ),
+    park: async () => {},
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+
+  const [creator, member] = [await access.person(), await access.person()];
+  const organizationId = `org-${randomUUID()}`;
+  await access.organizations.provisionOrganization({ organizationId, creatorUserId: creator.id });
+  const { team } = await access.teams.createTeam({ organizationId, name: "heard" });
+  const teamId = team?.id ?? "";
+  await access.teams.addTeamMember({ teamId, userId: member.id });
+  access.placeProject("prj-heard", organizationId);
+  await access.teamProjects.createTeamProject({ teamId, projectId: "prj-heard", access: "read" });
+  await access.teams.removeTeamMember({ teamId, userId: member.id });
+  const { userToken } = await access.userTokens.createUserToken({ userId: member.id });
+  await access.userTokens.deleteUserToken({ id: userToken?.id ?? "" }, access.as(member.secret));
+
+  const ours = () =>
+    heard.filter(({ json }) =>
+      [organizationId, creator.id, member.id].some((id) => json.includes(id)),
+    );
+  await waitFor(() => ours().some(({ type }) => type.includes("user-token.deleted")));
+  const names = ours().map(({ type }) => type.slice("statehouse.access.".length, -".v1".length));
+  expect(names).toEqual([
+    "user.created",
+    "user-token.created",
+    "user.created",
+    "user-token.created",
+    "team.created",
+    "team-member.added",
+    "team.created",
+    "team-member.added",
+    "team-project.created",
+    "team-member.removed",
+    "user-token.created",
+    "user-token.deleted",
+  ]);
+  const ofOrganization = ours().filter(({ json }) => json.includes(organizationId));
+  const revisions = ofOrganization.slice(2).map(({ revision }) => revision);
+  expect(revisions).toEqual([...new Set(revisions)].toSorted((a, b) => a - b));
+  const text = JSON.stringify(ours());
+  for (const secret of [creator.secret, member.secret]) expect(text).not.toContain(secret);
+});

@@ -1,0 +1,102 @@
+import { allowed } from "@statehouse/authorization";
+import { grantsFromAccess } from "@statehouse/rpc";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningAccess, runAccess } from "./running-access.ts";
+
+let access: RunningAccess;
+beforeAll(async () => {
+  access = await runAccess();
+});
+afterAll(() => access[Symbol.asyncDispose]());
+
+const grantsOf = async (id: string) => {
+  const { grants } = await access.grants.getGrants({ principalType: "user", principalId: id });
+  return grants;
+};
+
+test("nobody's teams: no organizations", async () => {
+  const { user } = await access.users.createUser({
+    username: "root",
+    email: "root@example.com",
+    administrator: true,
+  });
+  expect(await grantsOf(user?.id ?? "")).toMatchObject({
+    principalType: "user",
+    principalId: user?.id,
+    administrator: true,
+    organizations: [],
+  });
+});
+
+test("what several teams of several organizations give is listed, each thing where it belongs", async () => {
+  const [owner, member] = [await access.person(), await access.person()];
+  for (const organizationId of ["org-one", "org-two"]) {
+    await access.organizations.provisionOrganization({ organizationId, creatorUserId: owner.id });
+    access.placeProject(`prj-of-${organizationId}`, organizationId);
+  }
+  const teamIds: string[] = [];
+  for (const [name, organizationAccess, level] of [
+    ["readers", ["read-workspaces", "read-projects"], "read"],
+    ["managers", ["read-workspaces", "manage-teams"], "admin"],
+  ] as const) {
+    const { team } = await access.teams.createTeam({
+      organizationId: "org-one",
+      name,
+      organizationAccess: [...organizationAccess],
+    });
+    const teamId = team?.id ?? "";
+    teamIds.push(teamId);
+    await access.teams.addTeamMember({ teamId, userId: member.id });
+    await access.teamProjects.createTeamProject({
+      teamId,
+      projectId: "prj-of-org-one",
+      access: level,
+    });
+  }
+
+  const grants = await grantsOf(member.id);
+  expect(grants?.organizations).toHaveLength(1);
+  const [first] = grants?.organizations ?? [];
+  expect(first).toMatchObject({ organizationId: "org-one", owner: false, workspaces: [] });
+  expect(first?.teamIds).toEqual(teamIds.toSorted());
+  expect(first?.organizationAccess).toEqual(["manage-teams", "read-projects", "read-workspaces"]);
+  expect(first?.projects.map(({ access: level }) => level).toSorted()).toEqual(["admin", "read"]);
+  expect(new Set(first?.projects.map(({ projectId }) => projectId))).toEqual(
+    new Set(["prj-of-org-one"]),
+  );
+
+  const ofOwner = await grantsOf(owner.id);
+  expect(
+    ofOwner?.organizations.map(({ organizationId, owner: is }) => [organizationId, is]),
+  ).toEqual([
+    ["org-one", true],
+    ["org-two", true],
+  ]);
+});
+
+test("a neighbour decides with them: read allows to read and not to write", async () => {
+  const [owner, reader] = [await access.person(), await access.person()];
+  const organizationId = "org-decided";
+  await access.organizations.provisionOrganization({ organizationId, creatorUserId: owner.id });
+  access.placeProject("prj-decided", organizationId);
+  const { team } = await access.teams.createTeam({ organizationId, name: "readers" });
+  const teamId = team?.id ?? "";
+  await access.teams.addTeamMember({ teamId, userId: reader.id });
+  await access.teamProjects.createTeamProject({ teamId, projectId: "prj-decided", access: "read" });
+  const load = grantsFromAccess(access.channel, access.identities.state);
+  const grants = await load({ type: "user", id: reader.id, versions: "" });
+  const target = { organizationId, projectId: "prj-decided" };
+  expect(allowed(grants, "state:read", target)).toBe(true);
+  expect(allowed(grants, "state:write", target)).toBe(false);
+  expect(allowed(grants, "workspace:read", { organizationId, projectId: "prj-other" })).toBe(false);
+});
+
+test.each([
+  ["user", "user-ABCDEFGHabcdefgh"],
+  ["team", "team-ABCDEFGHabcdefgh"],
+  ["", ""],
+])("the principal %s %s is not found", async (principalType, principalId) => {
+  await expect(access.grants.getGrants({ principalType, principalId })).rejects.toMatchObject({
+    kind: "notFound",
+  });
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningAccess, runAccess } from "./running-access.ts";
+
+let access: RunningAccess;
+beforeAll(async () => {
+  access = await runAccess();
+});
+afterAll(() => access[Symbol.asyncDispose]());
+
+test("provisioning makes the team owners with the creator in it", async () => {
+  const { id, secret } = await access.person();
+  const { ownersTeamId } = await access.organizations.provisionOrganization({
+    organizationId: "org-new",
+    creatorUserId: id,
+    version: 1n,
+  });
+  const { teams } = await access.teams.batchGetTeams({ ids: [ownersTeamId] }, access.as(secret));
+  expect(teams).toMatchObject([
+    { id: ownersTeamId, organizationId: "org-new", name: "owners", usersCount: 1 },
+  ]);
+});
+
+test("a repeat answers the same team, and another creator gains nothing", async () => {
+  const [creator, other] = [await access.person(), await access.person()];
+  const provision = (creatorUserId: string, version: bigint) =>
+    access.organizations.provisionOrganization({
+      organizationId: "org-repeated",
+      creatorUserId,
+      version,
+    });
+  const first = await provision(creator.id, 1n);
+  expect(await provision(creator.id, 1n)).toEqual(first);
+  expect(await provision(other.id, 2n)).toEqual(first);
+  const { grants } = await access.grants.getGrants({
+    principalType: "user",
+    principalId: other.id,
+  });
+  expect(grants?.organizations).toEqual([]);
+});
+
+test("twenty at once make one organization with one team owners", async () => {
+  const people = await Promise.all(Array.from({ length: 20 }, () => access.person()));
+  const answers = await Promise.all(
+    people.map(({ id }) =>
+      access.organizations.provisionOrganization({
+        organizationId: "org-parallel",
+        creatorUserId: id,
+      }),
+    ),
+  );
+  expect(new Set(answers.map(({ ownersTeamId }) => ownersTeamId)).size).toBe(1);
+  const rows = await access.sql<{ teams: number; members: number }>(
+    `select (select count(*)::int from teams where organization_id = $1) as teams,
+            (select count(*)::int from team_members where organization_id = $1) as members`,
+    ["org-parallel"],
+  );
+  expect(rows).toEqual([{ teams: 1, members: 1 }]);
+});
+
+test("an unknown creator leaves nothing behind", async () => {
+  const provision = access.organizations.provisionOrganization({
+    organizationId: "org-nobody",
+    creatorUserId: "user-ABCDEFGHabcdefgh",
+  });
+  await expect(provision).rejects.toMatchObject({ kind: "notFound" });
+  expect(await access.sql("select from organizations where id = 'org-nobody'")).toEqual([]);
+  const { id } = await access.person();
+  await access.organizations.provisionOrganization({
+    organizationId: "org-nobody",
+    creatorUserId: id,
+  });
+});

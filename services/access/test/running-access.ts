@@ -1,0 +1,113 @@
+import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
+import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
+import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
+import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
+import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
+import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
+import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_token";
+import {
+  type CallOptions,
+  createClient,
+  createIdentity,
+  generateAssertionKey,
+} from "@statehouse/rpc";
+import { createLogger } from "@statehouse/runtime";
+import { freshDatabase, sharedParts } from "@statehouse/testing";
+import { Pool } from "pg";
+import { configSchema } from "../config.ts";
+import { start } from "../start.ts";
+import { migrations } from "../store/migrations.ts";
+import { projectPlacements } from "./project-placements.ts";
+
+const names = ["gateway", "access", "workspaces", "state", "standalone", "testing"] as const;
+type Name = (typeof names)[number];
+
+export type RunningAccess = Awaited<ReturnType<typeof runAccess>>;
+
+/** The service on a database of its own, reached through its in-process channel with signed assertions. */
+export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } = {}) {
+  await using starting = new AsyncDisposableStack();
+  const database = starting.use(await freshDatabase({ contextName: "access", migrations }));
+  const pool = starting.adopt(new Pool({ connectionString: database.url }), (open) => open.end());
+  const pairs = await Promise.all(
+    names.map(async (name) => [name, await generateAssertionKey()] as const),
+  );
+  const keys = Object.fromEntries(pairs.map(([name, { publicJwk }]) => [name, [publicJwk]]));
+  const identities = Object.fromEntries(
+    await Promise.all(
+      pairs.map(async ([name, { privateJwk }]) => [name, await createIdentity(name, privateJwk)]),
+    ),
+  ) as Record<Name, Awaited<ReturnType<typeof createIdentity>>>;
+  const logger = createLogger({ service: "access", level: "silent" });
+  const placements = starting.use(projectPlacements({ keys, logger }));
+
+  const config = configSchema.parse({
+    DATABASE_URL: database.url,
+    HOST: "127.0.0.1",
+    GRPC_PORT: "0",
+    OPS_PORT: "0",
+    NATS_URL: sharedParts().nats.url,
+    ASSERTION_PRIVATE_KEY: JSON.stringify(
+      pairs.find(([name]) => name === "access")?.[1].privateJwk,
+    ),
+    ASSERTION_PUBLIC_KEYS: JSON.stringify(keys),
+  });
+  const access = starting.use(
+    await start(config, {
+      embedded,
+      channels: { workspaces: placements.channel },
+      logger,
+      tokenUsageIntervalMs,
+    }),
+  );
+  const channel = access.rpc.inProcess();
+  const authentication = createClient(AuthenticationService, channel, identities.gateway);
+  const users = createClient(UserService, channel, identities.testing);
+  const userTokens = createClient(UserTokenService, channel, identities.testing);
+  let people = 0;
+
+  const running = starting.move();
+  return {
+    access,
+    channel,
+    identities,
+    authentication,
+    users,
+    userTokens,
+    grants: createClient(GrantsService, channel, identities.workspaces),
+    organizations: createClient(OrganizationAccessService, channel, identities.workspaces),
+    teams: createClient(TeamService, channel, identities.testing),
+    teamProjects: createClient(TeamProjectService, channel, identities.testing),
+    placeProject: placements.place,
+
+    /** Straight on the tables, for what no method does or shows. */
+    async sql<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+      return (await pool.query<Row>(text, values)).rows;
+    },
+
+    /** A user with a token. */
+    async person(username = `person-${++people}`) {
+      const { user } = await users.createUser({ username, email: `${username}@example.com` });
+      const id = user?.id ?? "";
+      const { secret } = await userTokens.createUserToken({ userId: id });
+      return { id, username, secret };
+    },
+
+    /** Calls as whom the token speaks for, as the gateway does: authenticated on each call. */
+    as: (secret: string): CallOptions => ({
+      async assertion(audience) {
+        const { principal } = await authentication.authenticate({ token: secret });
+        if (!principal) throw new Error("authenticated nobody");
+        const { id, versions } = principal;
+        return identities.gateway.on({ type: "user", id, versions }).assertion(audience);
+      },
+    }),
+
+    /** The version vector that a request with the token carries. */
+    async versionsOf(secret: string): Promise<string> {
+      return (await authentication.authenticate({ token: secret })).principal?.versions ?? "";
+    },
+
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

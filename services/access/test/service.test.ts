@@ -1,0 +1,50 @@
+import { statementCount } from "@statehouse/postgres";
+import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
+import { createClient, grpcChannel } from "@statehouse/rpc";
+import { expect, test } from "vitest";
+import { runAccess } from "./running-access.ts";
+
+test("alone, it answers over gRPC and tells its readiness, each dependency by name", async () => {
+  await using access = await runAccess({ embedded: false });
+  const { ports } = access.access;
+  if (!ports) throw new Error("it opened no ports");
+  const { id, secret } = await access.person();
+  await using channel = grpcChannel({ address: `127.0.0.1:${ports.grpc}`, audience: "access" });
+  const client = createClient(AuthenticationService, channel, access.identities.gateway);
+  expect((await client.authenticate({ token: secret })).principal).toMatchObject({ id });
+  await expect(client.authenticate({ token: "sth_" })).rejects.toMatchObject({
+    kind: "unauthenticated",
+  });
+  const ops = (path: string) => fetch(`http://127.0.0.1:${ports.ops}${path}`);
+  expect((await ops("/healthz")).status).toBe(200);
+  const ready = await ops("/readyz");
+  expect(ready.status).toBe(200);
+  expect(await ready.json()).toMatchObject({ dependencies: { database: { status: "ok" } } });
+  expect((await ops("/metrics")).status).toBe(200);
+});
+
+test("authenticating is one statement, and a caller's grants are read once for their version", async () => {
+  await using access = await runAccess({ tokenUsageIntervalMs: 60_000 });
+  const { secret } = await access.person();
+  const counted = async (work: () => Promise<unknown>): Promise<number> => {
+    await work();
+    const before = statementCount();
+    for (let i = 0; i < 200; i++) await work();
+    return (statementCount() - before) / 200;
+  };
+  // A little above: the relay looks at its outbox twice a second.
+  expect(await counted(() => access.versionsOf(secret))).toBeCloseTo(1, 1);
+  expect(await counted(() => access.users.getCurrentUser({}, access.as(secret)))).toBeCloseTo(2, 1);
+});
+
+test("the last uses of tokens are written when it stops", async () => {
+  await using access = await runAccess({ tokenUsageIntervalMs: 60_000 });
+  const { id, secret } = await access.person();
+  await access.versionsOf(secret);
+  await access.access[Symbol.asyncDispose]();
+  const rows = await access.sql<{ used: boolean }>(
+    "select last_used_at is not null as used from user_tokens where user_id = $1",
+    [id],
+  );
+  expect(rows).toEqual([{ used: true }]);
+});

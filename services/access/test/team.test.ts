@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RunningAccess, runAccess } from "./running-access.ts";
+
+let access: RunningAccess;
+let count = 0;
+beforeAll(async () => {
+  access = await runAccess();
+});
+afterAll(() => access[Symbol.asyncDispose]());
+
+async function organization() {
+  const organizationId = `org-team-${++count}`;
+  const owner = await access.person();
+  const { ownersTeamId } = await access.organizations.provisionOrganization({
+    organizationId,
+    creatorUserId: owner.id,
+  });
+  return { organizationId, owner, ownersTeamId };
+}
+
+const team = async (organizationId: string, name: string, visibility = "") =>
+  (await access.teams.createTeam({ organizationId, name, visibility })).team?.id ?? "";
+
+describe("a new team", () => {
+  test("is secret unless said otherwise", async () => {
+    const { organizationId } = await organization();
+    const answer = await access.teams.createTeam({ organizationId, name: "ops" });
+    expect(answer.team).toMatchObject({ name: "ops", visibility: "secret", usersCount: 0 });
+  });
+
+  test("all its problems are told at once", async () => {
+    const { organizationId } = await organization();
+    const create = access.teams.createTeam({
+      organizationId,
+      name: "a b",
+      visibility: "public",
+      organizationAccess: ["read-projects", "fly"],
+    });
+    await expect(create).rejects.toMatchObject({
+      kind: "invalid",
+      fields: [
+        { field: "name", detail: "Name is invalid" },
+        { field: "visibility" },
+        { field: "organization-access" },
+      ],
+    });
+  });
+
+  test("a name is taken in its organization only; of ten at once one is made", async () => {
+    const [one, two] = [await organization(), await organization()];
+    await team(two.organizationId, "same");
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 10 }, () => team(one.organizationId, "same")),
+    );
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    for (const outcome of outcomes) {
+      if (outcome.status === "rejected") {
+        expect(outcome.reason).toMatchObject({
+          kind: "invalid",
+          fields: [{ field: "name", detail: "Name has already been taken" }],
+        });
+      }
+    }
+    await expect(team(one.organizationId, "owners")).rejects.toMatchObject({ kind: "invalid" });
+  });
+
+  test("of an unknown organization is not found", async () => {
+    await expect(team("org-unknown", "x")).rejects.toMatchObject({ kind: "notFound" });
+  });
+});
+
+test("owners see every team, members theirs and the visible ones, others none", async () => {
+  const { organizationId, owner, ownersTeamId } = await organization();
+  const [member, stranger] = [await access.person(), (await organization()).owner];
+  const own = await team(organizationId, "own");
+  const hidden = await team(organizationId, "hidden");
+  const visible = await team(organizationId, "visible", "organization");
+  await access.teams.addTeamMember({ teamId: own, userId: member.id });
+  const ids = [ownersTeamId, own, hidden, visible, "team-ABCDEFGHabcdefgh", "team-\0"];
+  const seen = async (secret: string) => {
+    const { teams } = await access.teams.batchGetTeams({ ids }, access.as(secret));
+    return new Set(teams.map(({ id }) => id));
+  };
+  expect(await seen(owner.secret)).toEqual(new Set([ownersTeamId, own, hidden, visible]));
+  expect(await seen(member.secret)).toEqual(new Set([own, visible]));
+  expect(await seen(stranger.secret)).toEqual(new Set());
+});
+
+describe("members", () => {
+  test("lose what the team gave when they leave", async () => {
+    const { organizationId } = await organization();
+    const member = await access.person();
+    const teamId = await team(organizationId, "leaving");
+    await access.teams.addTeamMember({ teamId, userId: member.id });
+    const versions = await access.versionsOf(member.secret);
+    await access.teams.removeTeamMember({ teamId, userId: member.id });
+    expect(await access.versionsOf(member.secret)).not.toBe(versions);
+    const { grants } = await access.grants.getGrants({
+      principalType: "user",
+      principalId: member.id,
+    });
+    expect(grants?.organizations).toEqual([]);
+  });
+
+  test("the last owner stays, also when two leave at once", async () => {
+    const { owner, ownersTeamId: teamId } = await organization();
+    const second = await access.person();
+    await access.teams.addTeamMember({ teamId, userId: second.id });
+    const outcomes = await Promise.allSettled(
+      [owner, second].map(({ id }) => access.teams.removeTeamMember({ teamId, userId: id })),
+    );
+    const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+    expect(refused.map(({ reason }) => reason)).toMatchObject([
+      { kind: "conflict", reason: "last_owner" },
+    ]);
+  });
+
+  test("an unknown team or user is not found", async () => {
+    const { owner, ownersTeamId } = await organization();
+    const unknown = { kind: "notFound" };
+    const add = (teamId: string, userId: string) => access.teams.addTeamMember({ teamId, userId });
+    await expect(add("team-ABCDEFGHabcdefgh", owner.id)).rejects.toMatchObject(unknown);
+    await expect(add(ownersTeamId, "user-ABCDEFGHabcdefgh")).rejects.toMatchObject(unknown);
+  });
+});
+
+describe("a team's access to a project", () => {
+  test("is made once for a project of its organization", async () => {
+    const { organizationId } = await organization();
+    const teamId = await team(organizationId, "project");
+    access.placeProject("prj-own", organizationId);
+    const request = { teamId, projectId: "prj-own", access: "write" };
+    const { teamProject } = await access.teamProjects.createTeamProject(request);
+    expect(teamProject).toMatchObject({ ...request, organizationId });
+    expect(teamProject?.id).toMatch(/^tprj-\w{16}$/);
+    await expect(access.teamProjects.createTeamProject(request)).rejects.toMatchObject({
+      kind: "invalid",
+      fields: [{ field: "/data/relationships/team" }],
+    });
+  });
+
+  test("is refused for a foreign project, an unknown one and an unknown level", async () => {
+    const [own, foreign] = [await organization(), await organization()];
+    const teamId = await team(own.organizationId, "refused");
+    access.placeProject("prj-foreign", foreign.organizationId);
+    const create = (projectId: string, level: string) =>
+      access.teamProjects.createTeamProject({ teamId, projectId, access: level });
+    await expect(create("prj-foreign", "read")).rejects.toMatchObject({ kind: "notFound" });
+    await expect(create("prj-unknown", "read")).rejects.toMatchObject({ kind: "notFound" });
+    await expect(create("prj-foreign", "custom")).rejects.toMatchObject({ kind: "invalid" });
+  });
+});

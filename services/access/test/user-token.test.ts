@@ -1,0 +1,194 @@
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hashOf } from "../domain/token-secret.ts";
+import { type RunningAccess, runAccess } from "./running-access.ts";
+
+let access: RunningAccess;
+beforeAll(async () => {
+  access = await runAccess();
+});
+afterAll(() => access[Symbol.asyncDispose]());
+
+const unauthenticated = { kind: "unauthenticated" };
+const absent = { kind: "notFound" };
+
+describe("a token's life", () => {
+  test("its secret is shown once, kept as a hash, and speaks for its user", async () => {
+    const { user } = await access.users.createUser({ username: "ada", email: "ada@example.com" });
+    const userId = user?.id ?? "";
+    const { userToken, secret } = await access.userTokens.createUserToken({
+      userId,
+      description: "laptop",
+    });
+    expect(secret).toMatch(/^sth_[\w-]{43}$/);
+    expect(userToken).toMatchObject({ userId, description: "laptop", createdByUserId: "" });
+    const [row] = await access.sql<{ row: string }>(
+      "select to_json(t)::text as row from user_tokens t where id = $1",
+      [userToken?.id],
+    );
+    expect(row?.row).toContain(hashOf(secret));
+    expect(row?.row).not.toContain(secret);
+
+    const { principal } = await access.authentication.authenticate({ token: secret });
+    expect(principal).toMatchObject({ type: "user", id: userId, tokenId: userToken?.id });
+    expect(principal?.versions).toMatch(/^u:\d+$/);
+  });
+
+  test("it expires two years after it was made when nobody says otherwise", async () => {
+    const { id, secret } = await access.person();
+    const { userToken } = await access.userTokens.createUserToken(
+      { userId: id },
+      access.as(secret),
+    );
+    const { createdAt, expiredAt } = userToken ?? {};
+    if (!createdAt || !expiredAt) throw new Error("a token without its dates");
+    const expected = timestampDate(createdAt);
+    expected.setUTCFullYear(expected.getUTCFullYear() + 2);
+    expect(timestampDate(expiredAt)).toEqual(expected);
+    expect(userToken?.createdByUserId).toBe(id);
+  });
+
+  test("its last use is written, outside the request", async () => {
+    const { id, secret } = await access.person();
+    const before = new Date();
+    await access.versionsOf(secret);
+    const lastUsedAt = await waitFor(async () => {
+      const { userTokens } = await access.userTokens.listUserTokens(
+        { userId: id },
+        access.as(secret),
+      );
+      return userTokens[0]?.lastUsedAt;
+    });
+    expect(timestampDate(lastUsedAt).getTime()).toBeGreaterThanOrEqual(before.getTime());
+  });
+
+  test("a deleted one fails on the next request", async () => {
+    const { id, secret } = await access.person();
+    const second = await access.userTokens.createUserToken({ userId: id });
+    await access.versionsOf(second.secret);
+    await access.userTokens.deleteUserToken({ id: second.userToken?.id ?? "" }, access.as(secret));
+    await expect(access.versionsOf(second.secret)).rejects.toMatchObject(unauthenticated);
+    await expect(
+      access.userTokens.getUserToken({ id: second.userToken?.id ?? "" }, access.as(secret)),
+    ).rejects.toMatchObject(absent);
+    await access.versionsOf(secret);
+  });
+
+  test("an expired one is refused", async () => {
+    const { id, secret } = await access.person();
+    await access.sql("update user_tokens set expired_at = now() where user_id = $1", [id]);
+    await expect(access.versionsOf(secret)).rejects.toMatchObject(unauthenticated);
+  });
+
+  test("those of a suspended user are refused, and its grants are empty", async () => {
+    const { id, secret } = await access.person();
+    const organizationId = "org-suspended";
+    await access.organizations.provisionOrganization({ organizationId, creatorUserId: id });
+    await access.sql("update users set suspended = true, administrator = true where id = $1", [id]);
+    await expect(access.versionsOf(secret)).rejects.toMatchObject(unauthenticated);
+    const { grants } = await access.grants.getGrants({ principalType: "user", principalId: id });
+    expect(grants).toMatchObject({ administrator: false, organizations: [] });
+  });
+
+  test.each(["", "x", "sth_short", `sth_${"A".repeat(43)}`, "\0", `sth_${"é".repeat(43)}`])(
+    "%j is nobody's token",
+    async (token) => {
+      await expect(access.versionsOf(token)).rejects.toMatchObject(unauthenticated);
+    },
+  );
+});
+
+describe("what a token is made of is checked", () => {
+  test("all problems at once", async () => {
+    const { id } = await access.person();
+    const expiredAt = timestampFromDate(new Date(Date.now() - 1000));
+    await expect(
+      access.userTokens.createUserToken({ userId: id, description: "\0", expiredAt }),
+    ).rejects.toMatchObject({
+      kind: "invalid",
+      fields: [
+        { field: "description", detail: "Description is invalid" },
+        { field: "expired-at", detail: "Expired at must be in the future" },
+      ],
+    });
+  });
+
+  test.each([253_402_300_800n, 9_000_000_000_000_000n])(
+    "an expiry that no timestamp can write (%s s) is refused",
+    async (seconds) => {
+      const { id } = await access.person();
+      await expect(
+        access.userTokens.createUserToken({ userId: id, expiredAt: { seconds, nanos: 0 } }),
+      ).rejects.toMatchObject({ kind: "invalid" });
+    },
+  );
+});
+
+describe("only the user itself", () => {
+  const actions = {
+    create: (userId: string, _: string) => (as: ReturnType<RunningAccess["as"]>) =>
+      access.userTokens.createUserToken({ userId }, as),
+    list: (userId: string, _: string) => (as: ReturnType<RunningAccess["as"]>) =>
+      access.userTokens.listUserTokens({ userId }, as),
+    show: (_: string, id: string) => (as: ReturnType<RunningAccess["as"]>) =>
+      access.userTokens.getUserToken({ id }, as),
+    delete: (_: string, id: string) => (as: ReturnType<RunningAccess["as"]>) =>
+      access.userTokens.deleteUserToken({ id }, as),
+  };
+
+  test.each(Object.keys(actions) as (keyof typeof actions)[])(
+    "may %s its tokens, even beside an owner of its organization",
+    async (name) => {
+      const [owner, other] = [await access.person(), await access.person()];
+      const organizationId = `org-tokens-${name}`;
+      const { ownersTeamId } = await access.organizations.provisionOrganization({
+        organizationId,
+        creatorUserId: owner.id,
+      });
+      await access.teams.addTeamMember({ teamId: ownersTeamId, userId: other.id });
+      const { userToken } = await access.userTokens.createUserToken({ userId: other.id });
+      const act = actions[name](other.id, userToken?.id ?? "");
+      await expect(act(access.as(owner.secret))).rejects.toMatchObject(absent);
+      await act(access.as(other.secret));
+    },
+  );
+
+  test.each(["", "at-unknown", "at-\0bcdefghijklmnop", "at-ABCDEFGHabcdefgh"])(
+    "an unknown id %j is not found",
+    async (id) => {
+      const { secret } = await access.person();
+      await expect(access.userTokens.getUserToken({ id }, access.as(secret))).rejects.toMatchObject(
+        absent,
+      );
+      await expect(
+        access.userTokens.deleteUserToken({ id }, access.as(secret)),
+      ).rejects.toMatchObject(absent);
+    },
+  );
+});
+
+test("a list is paged, oldest first, and counts truly past its end", async () => {
+  const { id, secret } = await access.person();
+  for (const description of ["b", "c", "d", "e"]) {
+    await access.userTokens.createUserToken({ userId: id, description });
+  }
+  // Two of them may have been made in the same millisecond.
+  await access.sql(
+    `update user_tokens set created_at = created_at + ascii(description) * interval '1 s'
+     where user_id = $1 and description <> ''`,
+    [id],
+  );
+  const list = async (pageNumber: number, pageSize: number) => {
+    const request = { userId: id, pageNumber, pageSize };
+    const { userTokens, totalCount } = await access.userTokens.listUserTokens(
+      request,
+      access.as(secret),
+    );
+    return [userTokens.map(({ description }) => description).join(""), totalCount];
+  };
+  expect(await list(1, 2)).toEqual(["b", 5]);
+  expect(await list(2, 2)).toEqual(["cd", 5]);
+  expect(await list(3, 2)).toEqual(["e", 5]);
+  expect(await list(4, 2)).toEqual(["", 5]);
+});
