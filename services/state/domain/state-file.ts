@@ -81,35 +81,34 @@ interface FoundResource extends StateResource {
 function resourcesOf(
   found: readonly FoundResource[],
 ): Pick<Extraction, "resources" | "modules" | "providers"> {
-  const modules: ResourceCounts = {};
-  const providers: ResourceCounts = {};
+  const modules = new Counts();
+  const providers = new Counts();
   const resources: StateResource[] = [];
   for (const { managed, ...resource } of found) {
     if (resource.count === 0) continue;
     const type = `${managed ? "" : "data."}${resource.type.replaceAll("_", "-")}`;
-    count(modules, resource.module, type, resource.count);
-    if (resource.provider !== "") count(providers, resource.provider, type, resource.count);
+    modules.add(resource.module, type, resource.count);
+    if (resource.provider !== "") providers.add(resource.provider, type, resource.count);
     if (managed) resources.push(resource);
   }
-  return { resources, modules, providers };
+  return { resources, modules: modules.toObject(), providers: providers.toObject() };
 }
 
-function count(counts: ResourceCounts, group: string, type: string, by: number): void {
-  // Names come from the file: `__proto__` is to be a key like any other.
-  const own = (object: object, key: string) => Object.hasOwn(object, key);
-  if (!own(counts, group)) define(counts, group, {});
-  const types = counts[group] ?? {};
-  define(types, type, (own(types, type) ? (types[type] ?? 0) : 0) + by);
-}
+/** How many of each type, by group. Names come from the file, so `__proto__` is a key like any other. */
+class Counts {
+  readonly #groups = new Map<string, Map<string, number>>();
 
-const define = (object: object, key: string, value: unknown): void => {
-  Object.defineProperty(object, key, {
-    value,
-    enumerable: true,
-    writable: true,
-    configurable: true,
-  });
-};
+  add(group: string, type: string, count: number): void {
+    const types = this.#groups.get(group) ?? new Map<string, number>();
+    this.#groups.set(group, types.set(type, (types.get(type) ?? 0) + count));
+  }
+
+  toObject(): ResourceCounts {
+    return Object.fromEntries(
+      Array.from(this.#groups, ([group, types]) => [group, Object.fromEntries(types)]),
+    );
+  }
+}
 
 function instancesOfVersion4(file: JsonObject): FoundResource[] {
   return list(file.resources, "resources").map((resource) => {
@@ -177,11 +176,9 @@ const string = (value: unknown): string | null =>
   typeof value === "string" && value !== "" ? value : null;
 
 function integer(value: unknown): bigint | null {
-  const text = isExactNumber(value) ? JSON.stringify(value) : value;
-  if (typeof text === "number") return Number.isInteger(text) ? BigInt(text) : null;
-  return typeof text === "string" && /^-?\d{1,20}$/.test(text) && text !== value
-    ? BigInt(text)
-    : null;
+  if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : null;
+  const text = isExactNumber(value) ? JSON.stringify(value) : "";
+  return /^-?\d{1,20}$/.test(text) ? BigInt(text) : null;
 }
 
 function list(value: unknown, name: string): unknown[] {

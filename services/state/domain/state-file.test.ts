@@ -1,0 +1,222 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { extractStateFile, StateFileError } from "./state-file.ts";
+
+const nullProvider = 'provider["registry.terraform.io/hashicorp/null"]';
+
+const extract = (file: unknown) => extractStateFile(JSON.stringify(file));
+
+const version4 = (parts: object = {}) =>
+  extract({ version: 4, terraform_version: "1.11.0", serial: 7, lineage: "abc", ...parts });
+
+describe("a state of format 4", () => {
+  it("says its format, engine, serial and lineage", () => {
+    expect(version4()).toEqual({
+      serial: 7n,
+      lineage: "abc",
+      formatVersion: 4,
+      engineVersion: "1.11.0",
+      resources: [],
+      modules: {},
+      providers: {},
+      outputs: [],
+      opaque: null,
+    });
+  });
+
+  it("lists managed resources, and counts data sources only by module and provider", () => {
+    const found = version4({
+      resources: [
+        resource({ instances: [{}, { index_key: 1 }] }),
+        resource({ module: "module.net.module.a[0]", name: "b", instances: [{}] }),
+        resource({ mode: "data", type: "null_data_source", instances: [{}] }),
+        resource({ name: "gone", instances: [] }),
+      ],
+    });
+    expect(found.resources).toEqual([
+      { name: "a", type: "null_resource", count: 2, module: "root", provider: nullProvider },
+      {
+        name: "b",
+        type: "null_resource",
+        count: 1,
+        module: "module.net.module.a[0]",
+        provider: nullProvider,
+      },
+    ]);
+    expect(found.modules).toEqual({
+      root: { "null-resource": 2, "data.null-data-source": 1 },
+      "module.net.module.a[0]": { "null-resource": 1 },
+    });
+    expect(found.providers).toEqual({
+      [nullProvider]: { "null-resource": 3, "data.null-data-source": 1 },
+    });
+  });
+
+  it("counts names that JavaScript's objects know already", () => {
+    const found = version4({
+      resources: [
+        resource({ type: "constructor", module: "toString" }),
+        resource({ type: "__proto__", module: "__proto__" }),
+      ],
+    });
+    expect(
+      Object.entries(found.modules).map(([name, types]) => [name, Object.entries(types)]),
+    ).toEqual([
+      ["toString", [["constructor", 1]]],
+      ["__proto__", [["--proto--", 1]]],
+    ]);
+  });
+
+  it.each([
+    ["string", '"string"', '"a"'],
+    ["number", '"number"', "12345678901234567890.10"],
+    ["bool", '"bool"', "true"],
+    ["array", '["list","string"]', '["a","b"]'],
+    ["array", '["set","number"]', "[1,2.50]"],
+    ["array", '["tuple",["string",["list","bool"]]]', '["a",[true]]'],
+    ["map", '["map","string"]', '{"a":"b"}'],
+    ["object", '["object",{"a":"string","b":["map","number"]}]', '{"a":"x","b":{"c":1.0}}'],
+    ["string", '"string"', "null"],
+  ])("shows an output as %s of type %s, its value as it is written", (type, detailed, value) => {
+    const text = `{"version":4,"outputs":{"it":{"value":${value},"type":${detailed},"sensitive":true}}}`;
+    expect(extractStateFile(text).outputs).toEqual([
+      { name: "it", sensitive: true, type, detailedTypeJson: detailed, valueJson: value },
+    ]);
+  });
+
+  it("takes an output for not sensitive unless it says so", () => {
+    const { outputs } = version4({ outputs: { it: { value: "a", type: "string" } } });
+    expect(outputs[0]?.sensitive).toBe(false);
+  });
+});
+
+describe("a state of format 3", () => {
+  const found = extract({
+    version: 3,
+    terraform_version: "0.11.14",
+    serial: 2,
+    lineage: "abc",
+    modules: [
+      {
+        path: ["root"],
+        outputs: {
+          ids: { sensitive: false, type: "list", value: ["a", "b"] },
+          names: { sensitive: true, type: "map", value: { a: "b" } },
+        },
+        resources: {
+          "null_resource.a.0": { type: "null_resource", provider: "provider.null" },
+          "null_resource.a.1": { type: "null_resource", provider: "provider.null" },
+          "data.null_data_source.b": { type: "null_data_source", provider: "provider.null" },
+        },
+      },
+      {
+        path: ["root", "net", "inner"],
+        outputs: { hidden: { type: "string", value: "x" } },
+        resources: { "null_resource.c": { type: "null_resource", provider: "provider.null" } },
+      },
+    ],
+  });
+
+  it("counts its resources by name, not by index", () => {
+    expect(found).toMatchObject({ formatVersion: 3, engineVersion: "0.11.14", serial: 2n });
+    expect(found.resources).toEqual([
+      { name: "a", type: "null_resource", count: 2, module: "root", provider: "provider.null" },
+      {
+        name: "c",
+        type: "null_resource",
+        count: 1,
+        module: "module.net.module.inner",
+        provider: "provider.null",
+      },
+    ]);
+    expect(found.modules.root).toEqual({ "null-resource": 2, "data.null-data-source": 1 });
+  });
+
+  it("gives the outputs of its root module, typed by their values", () => {
+    expect(found.outputs).toEqual([
+      {
+        name: "ids",
+        sensitive: false,
+        type: "array",
+        detailedTypeJson: '["tuple",["string","string"]]',
+        valueJson: '["a","b"]',
+      },
+      {
+        name: "names",
+        sensitive: true,
+        type: "object",
+        detailedTypeJson: '["object",{"a":"string"}]',
+        valueJson: '{"a":"b"}',
+      },
+    ]);
+  });
+
+  it("may be empty", () => {
+    expect(extract({ version: 3, serial: 1, modules: [] })).toMatchObject({
+      outputs: [],
+      resources: [],
+      opaque: null,
+    });
+  });
+});
+
+describe("a state that nobody here can look into", () => {
+  it("is encrypted", () => {
+    const found = extract({
+      serial: 4,
+      lineage: "abc",
+      meta: { key_provider: "x" },
+      encrypted_data: "AAAA",
+      encryption_version: "v0",
+    });
+    expect(found).toMatchObject({ serial: 4n, lineage: "abc", formatVersion: null, resources: [] });
+    expect(found.opaque).toMatch(/encrypted/);
+  });
+
+  it.each([5, 2, "4", null, undefined])("has the format version %j", (version) => {
+    expect(extract({ version, resources: "?" }).opaque).toMatch(/format/);
+  });
+});
+
+describe("what is no state", () => {
+  it.each(["", "{", "null", "[]", '"4"', "4", "\u0000"])("is refused: %j", (text) => {
+    expect(() => extractStateFile(text)).toThrow(StateFileError);
+  });
+
+  it.each([
+    { resources: {} },
+    { resources: [1] },
+    { resources: [{ instances: "many" }] },
+    { outputs: [] },
+    { outputs: { it: "bare" } },
+  ])("is refused in its parts: %j", (parts) => {
+    expect(() => version4(parts)).toThrow(StateFileError);
+  });
+
+  it("is never quoted in the reason", () => {
+    expect(() => extractStateFile('{"password":"hunter2",')).toThrow(/^(?!.*hunter2)/s);
+  });
+
+  it("never breaks extraction otherwise", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(3, 4), fc.object(), (version, parts) => {
+        try {
+          extract({ ...parts, version });
+        } catch (error) {
+          expect(error).toBeInstanceOf(StateFileError);
+        }
+      }),
+    );
+  });
+});
+
+function resource(parts: object): object {
+  return {
+    mode: "managed",
+    type: "null_resource",
+    name: "a",
+    provider: nullProvider,
+    instances: [{}],
+    ...parts,
+  };
+}
