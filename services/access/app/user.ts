@@ -2,7 +2,7 @@ import type { Caller } from "@statehouse/authorization";
 import { newId } from "@statehouse/postgres";
 import { noSuchUser, throwIfAny } from "../domain/errors.ts";
 import type { UserId } from "../domain/ids.ts";
-import { User, userProblems } from "../domain/user.ts";
+import { isUsername, User, userProblems } from "../domain/user.ts";
 import { nextVersion } from "../domain/version.ts";
 import type { App } from "./app.ts";
 
@@ -34,6 +34,13 @@ export const createUser = (app: App, input: CreateUser): Promise<User> =>
     await tx.record({ type: "userCreated", user, revision: user.version });
     return user;
   });
+
+/** The user of that name, whatever its case. Throws `notFound`. */
+export async function getUserByName(app: App, username: string): Promise<User> {
+  const user = isUsername(username) ? await app.reads.users.findByName(username) : undefined;
+  if (!user) throw noSuchUser();
+  return user;
+}
 
 /** The calling user. Throws `notFound` when a team, an organization or a run calls. */
 export async function getCurrentUser(app: App, caller: Caller): Promise<User> {

@@ -25,10 +25,13 @@ const USERNAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const EMAIL = /^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/;
 const EMAIL_LENGTH = 254;
 
+/** Whether a user could be called so. */
+export const isUsername = (text: string): boolean => USERNAME.test(text);
+
 /** What is wrong with a new user's name and address by themselves. */
 export function userProblems({ username, email }: Pick<User, "username" | "email">): FieldError[] {
   const problems: FieldError[] = [];
-  if (!USERNAME.test(username)) problems.push(invalidUsername);
+  if (!isUsername(username)) problems.push(invalidUsername);
   if (!EMAIL.test(email) || email.length > EMAIL_LENGTH) problems.push(invalidEmail);
   return problems;
 }

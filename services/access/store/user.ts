@@ -32,6 +32,15 @@ export const userReads = (database: Database) => ({
     return row && toUser(row);
   },
 
+  async findByName(username: string): Promise<User | undefined> {
+    const [row] = await database.query<UserRow>(
+      // index: users_username_key
+      `select ${columns} from users where lower(username) = lower($1)`,
+      [username],
+    );
+    return row && toUser(row);
+  },
+
   /** Those of `ids` that are `self` or in one of the organizations. */
   async batchShared(
     ids: readonly UserId[],

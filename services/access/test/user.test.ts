@@ -25,6 +25,16 @@ describe("a new user", () => {
     expect(user).toMatchObject({ id, username, email: "Grace@example.com", administrator: false });
   });
 
+  test("is found by its name in any case, and nobody by a name that nobody has", async () => {
+    const { id } = await access.person("Linus");
+    expect((await access.users.getUserByName({ username: "lINUS" })).user?.id).toBe(id);
+    for (const username of ["", "\0", "nobody-of-this-name"]) {
+      await expect(access.users.getUserByName({ username })).rejects.toMatchObject({
+        kind: "notFound",
+      });
+    }
+  });
+
   test("needs a name and an address that nobody has, whatever their case; all problems at once", async () => {
     await access.users.createUser({ username: "taken", email: "taken@example.com" });
     const create = (username: string, email: string) =>
