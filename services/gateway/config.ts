@@ -12,43 +12,46 @@ const json = z.string().transform((text, context): unknown => {
 
 /** The gateway's environment. */
 export const configSchema = z.object({
-  LOG_LEVEL: z.string().default("info").describe("trace, debug, info, warn, error or silent"),
+  LOG_LEVEL: z
+    .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
+    .default("info")
+    .describe("Lines below this level are left out of the log."),
   EDITION: z
     .enum(["self-hosted", "hosted"])
     .default("self-hosted")
-    .describe("what differs, see docs"),
-  HOST: z.string().default("0.0.0.0").describe("address to listen on"),
-  PORT: port.default(8080).describe("port of the API, 0 for any free one"),
-  OPS_PORT: port.default(9080).describe("port of /healthz, /readyz and /metrics"),
-  PUBLIC_URL: z.url().describe("the address that clients use, without a path"),
+    .describe("What differs, see docs."),
+  HOST: z.string().default("0.0.0.0").describe("Address to listen on."),
+  PORT: port.default(8080).describe("Port of the API, 0 for any free one."),
+  OPS_PORT: port.default(9200).describe("Port of /healthz, /readyz and /metrics."),
+  PUBLIC_URL: z.url().describe("The address that clients use, without a path."),
   STATE_OBJECT_URL: z
     .url()
     .optional()
-    .describe("where inline state is put: the state service's object server (default PUBLIC_URL)"),
-  ACCESS_ADDRESS: z.string().default("localhost:7001").describe("host:port of the access service"),
+    .describe("Where inline state is put: the state service's object server (default PUBLIC_URL)."),
+  ACCESS_ADDRESS: z.string().default("127.0.0.1:9101").describe("Host:port of the access service."),
   WORKSPACES_ADDRESS: z
     .string()
-    .default("localhost:7002")
-    .describe("host:port of the workspaces service"),
-  STATE_ADDRESS: z.string().default("localhost:7003").describe("host:port of the state service"),
+    .default("127.0.0.1:9102")
+    .describe("Host:port of the workspaces service."),
+  STATE_ADDRESS: z.string().default("127.0.0.1:9103").describe("Host:port of the state service."),
   ASSERTION_PRIVATE_KEY: json
-    .pipe(z.looseObject({ kty: z.string() }))
-    .describe("JWK that signs on whose behalf the services are called"),
+    .pipe(z.looseObject({ kty: z.literal("OKP", "is no EdDSA key"), kid: z.string().min(1) }))
+    .describe("The key that signs on whose behalf services are called: an EdDSA JWK as JSON."),
   REQUEST_TIMEOUT: z.coerce
     .number()
     .positive()
     .default(30)
-    .describe("seconds that a request may take once it is read"),
+    .describe("Seconds that a request may take once it is read."),
   MAX_BODY_BYTES: z.coerce
     .number()
     .int()
     .positive()
     .default(64 * 1024 * 1024)
-    .describe("largest request body; inline state counts in Base64"),
+    .describe("Largest request body; inline state counts in Base64."),
   REMOTE_OPERATIONS: z
     .stringbool()
     .default(false)
-    .describe("true only where a runner service executes runs"),
+    .describe("True only where a runner service executes runs."),
 });
 
 export type Config = z.infer<typeof configSchema>;

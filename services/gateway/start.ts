@@ -1,15 +1,15 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { AppError } from "@statehouse/errors";
-import { createIdentity, grpcChannel } from "@statehouse/rpc";
+import { AppError, type ErrorKind } from "@statehouse/errors";
+import { createIdentity, grpcChannel, type ServiceIdentity } from "@statehouse/rpc";
 import {
   type Check,
   createLogger,
-  createOpsHandler,
   edition,
-  type OpsHandler,
+  type Logger,
   runWithDeadline,
   StartError,
+  startOpsServer,
 } from "@statehouse/runtime";
 import type { Config } from "./config.ts";
 import { createAuthentication } from "./http/authentication.ts";
@@ -19,71 +19,64 @@ import { createObjectUpload } from "./object-upload.ts";
 import { routes } from "./routes/routes.ts";
 import { type Channels, createServices, type Services } from "./services.ts";
 
-/** What another process of ours brings when the gateway is a part of it. */
-export interface Parts {
-  /** Roads to services in this process; otherwise gRPC to the configured addresses. */
+/** What a composition gives instead of what the configuration would make. */
+export interface GatewayParts {
+  /** Opens no listeners: the composition mounts `handler` and serves `checks` itself. */
+  embedded?: boolean;
   channels?: Channels;
-  /** False: no listener of its own, `handler` is mounted on somebody else's. */
-  listen?: boolean;
+  logger?: Logger;
 }
 
 export interface RunningGateway extends AsyncDisposable {
-  handler: RequestListener;
-  routes: readonly Route[];
-  checks: Readonly<Record<string, Check>>;
-  opsHandler: OpsHandler;
-  /** The port it listens on, when it does. */
-  port: number | undefined;
+  readonly handler: RequestListener;
+  readonly routes: readonly Route[];
+  /** None is required: a gateway without its services still says so, in JSON. */
+  readonly checks: Readonly<Record<keyof Channels, Check>>;
+  /** Undefined when embedded. */
+  readonly ports: { http: number; ops: number } | undefined;
 }
 
+const SERVICE = "gateway";
 /** How long requests under way may take to end when it stops, in ms. */
 const DRAIN_MS = 10_000;
 /** Longer than an ingress keeps its idle connections, so that it never writes into a closing one. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Starts the gateway. Throws `StartError` when its port is taken. */
-export async function start(config: Config, parts: Parts = {}): Promise<RunningGateway> {
-  const stack = new AsyncDisposableStack();
-  try {
-    const logger = createLogger({ service: "gateway", level: config.LOG_LEVEL });
-    const identity = await createIdentity("gateway", config.ASSERTION_PRIVATE_KEY);
-    const channels = parts.channels ?? stack.use(grpcChannels(config));
-    const objects = stack.use(createObjectUpload(config.STATE_OBJECT_URL ?? config.PUBLIC_URL));
-    const services = createServices(channels, identity, objects);
-    const handler = createGateway({
-      routes,
-      services,
-      authenticate: createAuthentication(services.access.authentication, identity),
-      edition: edition(config.EDITION),
-      settings: { remoteOperations: config.REMOTE_OPERATIONS },
-      logger,
-      publicUrl: config.PUBLIC_URL.replace(/\/+$/, ""),
-      maxBodyBytes: config.MAX_BODY_BYTES,
-      requestTimeoutMs: config.REQUEST_TIMEOUT * 1000,
-    });
-    const checks = checksOf(services);
-    // None of them is required: a gateway without its services still says so, in JSON.
-    const opsHandler = createOpsHandler({ checks, required: [] });
-    let port: number | undefined;
-    if (parts.listen ?? true) {
-      const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handler);
-      port = await listen(server, config.HOST, config.PORT);
-      stack.defer(() => drain(server));
-      logger.info({ port }, "listening");
-    }
-    const owned = stack.move();
-    return {
-      handler,
-      routes,
-      checks,
-      opsHandler,
-      port,
-      [Symbol.asyncDispose]: () => owned.disposeAsync(),
-    };
-  } catch (error) {
-    await stack.disposeAsync();
-    throw error;
+/** Starts the gateway. Throws `StartError` when a port is taken. */
+export async function start(config: Config, parts: GatewayParts = {}): Promise<RunningGateway> {
+  await using starting = new AsyncDisposableStack();
+  const logger = parts.logger ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
+  const identity = await createIdentity(SERVICE, config.ASSERTION_PRIVATE_KEY);
+  const channels = parts.channels ?? starting.use(grpcChannels(config));
+  const objects = starting.use(createObjectUpload(config.STATE_OBJECT_URL ?? config.PUBLIC_URL));
+  const services = createServices(channels, identity, objects);
+  const handler = createGateway({
+    routes,
+    services,
+    authenticate: createAuthentication(services.access.authentication, identity),
+    edition: edition(config.EDITION),
+    settings: { remoteOperations: config.REMOTE_OPERATIONS },
+    logger,
+    publicUrl: config.PUBLIC_URL.replace(/\/+$/, ""),
+    maxBodyBytes: config.MAX_BODY_BYTES,
+    requestTimeoutMs: config.REQUEST_TIMEOUT * 1000,
+  });
+  const checks = checksOf(services, identity);
+
+  let ports: RunningGateway["ports"];
+  if (!parts.embedded) {
+    const host = config.HOST;
+    const ops = starting.use(
+      await startOpsServer({ host, port: config.OPS_PORT, checks, required: [] }),
+    );
+    const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handler);
+    const http = await listen(server, host, config.PORT);
+    starting.defer(() => drain(server));
+    ports = { http, ops: ops.port };
+    logger.info(ports, "gateway listens");
   }
+  const running = starting.move();
+  return { handler, routes, checks, ports, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 function grpcChannels(config: Config): Channels & AsyncDisposable {
@@ -103,21 +96,25 @@ function grpcChannels(config: Config): Channels & AsyncDisposable {
 /** For how long a check waits, in ms; shorter than the operations server's own patience. */
 const CHECK_MS = 1500;
 
-/** Access is asked about a token that nobody has: being told so is the proof that it answers. */
-function checksOf({ access }: Services): Readonly<Record<string, Check>> {
-  return {
-    access: async () => {
-      try {
-        await runWithDeadline(Date.now() + CHECK_MS, () =>
-          access.authentication.authenticate({ token: "readiness" }),
-        );
-      } catch (error) {
-        if (error instanceof AppError && error.kind === "unauthenticated") return;
-        throw error;
-      }
-    },
-  };
+/** A service that refuses a call has answered it, and that is all that is asked here. */
+async function answers(call: () => Promise<unknown>): Promise<void> {
+  try {
+    await runWithDeadline(Date.now() + CHECK_MS, call);
+  } catch (error) {
+    const silent: readonly ErrorKind[] = ["unavailable", "deadlineExceeded"];
+    if (!(error instanceof AppError) || silent.includes(error.kind)) throw error;
+  }
 }
+
+/** Calls that change nothing and that each service refuses: as the gateway itself, not as a user. */
+const checksOf = (
+  { access, workspaces, state }: Services,
+  identity: ServiceIdentity,
+): RunningGateway["checks"] => ({
+  access: () => answers(() => access.authentication.authenticate({ token: "readiness" })),
+  workspaces: () => answers(() => workspaces.workspaces.getWorkspace({}, identity)),
+  state: () => answers(() => state.stateVersions.getStateVersion({}, identity)),
+});
 
 function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {

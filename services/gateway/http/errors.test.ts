@@ -1,0 +1,98 @@
+import {
+  type AppError,
+  badRequest,
+  conflict,
+  deadlineExceeded,
+  forbidden,
+  invalid,
+  notFound,
+  precondition,
+  rateLimited,
+  unauthenticated,
+  unavailable,
+} from "@statehouse/errors";
+import { createLogger } from "@statehouse/runtime";
+import { describe, expect, test } from "vitest";
+import { bodyTooLarge, errorAnswer, methodNotAllowed, unknownRoute } from "./errors.ts";
+
+const lines: string[] = [];
+const logger = createLogger({
+  service: "gateway",
+  destination: { write: (line) => void lines.push(line) },
+});
+const answer = (error: unknown, declared: number[] = []) => errorAnswer(error, declared, logger);
+
+const table: [AppError, number, string][] = [
+  [badRequest("json", "d"), 400, "bad request"],
+  [unauthenticated("d"), 401, "unauthorized"],
+  [notFound("d"), 404, "not found"],
+  [forbidden("x", "d"), 404, "not found"],
+  [conflict("x", "d"), 409, "conflict"],
+  [precondition("x", "d"), 412, "precondition failed"],
+  [rateLimited("d", 7), 429, "too many requests"],
+  [unavailable("x", "d"), 503, "service unavailable"],
+  [deadlineExceeded("d"), 504, "gateway timeout"],
+];
+
+describe("an error of ours", () => {
+  test.each(table)("%s is %i", (error, status, title) => {
+    const { errors, status: answered } = answer(error);
+    expect(answered).toBe(status);
+    expect(errors).toMatchObject([{ status: String(status), title }]);
+  });
+
+  test("that forbids is 403 where the route declares it", () => {
+    expect(answer(forbidden("x", "Only owners may."), [403])).toMatchObject({
+      status: 403,
+      errors: [{ status: "403", title: "forbidden", detail: "Only owners may." }],
+    });
+  });
+
+  test("about fields names each with its pointer, all at once", () => {
+    const { status, errors } = answer(
+      invalid([
+        { field: "name", detail: "Name has already been taken" },
+        { field: "/data/type", detail: "Type is required", title: "other title" },
+      ]),
+    );
+    expect(status).toBe(422);
+    expect(errors).toEqual([
+      {
+        status: "422",
+        title: "invalid attribute",
+        detail: "Name has already been taken",
+        source: { pointer: "/data/attributes/name" },
+      },
+      {
+        status: "422",
+        title: "other title",
+        detail: "Type is required",
+        source: { pointer: "/data/type" },
+      },
+    ]);
+  });
+
+  test("about a rate says when to come back", () => {
+    expect(answer(rateLimited("d", 7)).headers).toEqual({ "Retry-After": "7" });
+  });
+});
+
+describe("what only HTTP refuses", () => {
+  test("is JSON:API too", () => {
+    expect(answer(unknownRoute()).status).toBe(404);
+    expect(answer(bodyTooLarge(5)).status).toBe(413);
+    expect(answer(methodNotAllowed(["GET", "POST"]))).toMatchObject({
+      status: 405,
+      headers: { Allow: "GET, POST" },
+    });
+  });
+});
+
+test("anything else is 500, its cause in the log only", () => {
+  lines.length = 0;
+  const { status, errors } = answer(new Error("the password is hunter2"));
+  expect(status).toBe(500);
+  expect(JSON.stringify(errors)).not.toContain("hunter2");
+  expect(errors[0]?.detail).toContain("trace");
+  expect(lines.join()).toContain("hunter2");
+});

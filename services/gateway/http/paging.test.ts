@@ -1,0 +1,25 @@
+import { describe, expect, test } from "vitest";
+import { readOptionalPage, readPage } from "./paging.ts";
+
+const query = (text: string) => new URLSearchParams(text);
+
+describe("a page", () => {
+  test("is the first, of 20, when none is asked for", () => {
+    expect(readPage(query(""))).toEqual({ number: 1, size: 20 });
+  });
+  test("has at most 100 items", () => {
+    expect(readPage(query("page[size]=1000000000"))).toEqual({ number: 1, size: 100 });
+  });
+  test.each(["0", "-1", "x", "1.5", "NaN", "1e3", " 1", "Infinity"])(
+    "cannot be number or size %s",
+    (value) => {
+      for (const name of ["page[number]", "page[size]"]) {
+        expect(() => readPage(query(`${name}=${value}`))).toThrow(name);
+      }
+    },
+  );
+  test("is optional where a list without paging is whole", () => {
+    expect(readOptionalPage(query("q=a"))).toBeUndefined();
+    expect(readOptionalPage(query("page[size]=5"))).toEqual({ number: 1, size: 5 });
+  });
+});

@@ -1,0 +1,23 @@
+import { actionRules } from "@statehouse/authorization";
+import { expect, test } from "vitest";
+import { organizationPermissions } from "./organizations.ts";
+import { permissionsFrom } from "./permissions.ts";
+import { projectPermissions } from "./projects.ts";
+import { workspacePermissionTable } from "./workspace-permissions.ts";
+
+test.each(
+  Object.entries({ organizationPermissions, projectPermissions, workspacePermissionTable }),
+)("%s names only actions that exist", (_, table) => {
+  for (const action of Object.values(table)) {
+    if (action !== null) expect(Object.keys(actionRules)).toContain(action);
+  }
+});
+
+test("a document has every key, true for what its service allowed", () => {
+  const permissions = permissionsFrom({ "can-see": "a:read", "can-go": "a:go", "can-fly": null });
+  expect(permissions(["a:read", "a:fly"])).toEqual({
+    "can-see": true,
+    "can-go": false,
+    "can-fly": false,
+  });
+});

@@ -1,0 +1,94 @@
+import { AppError } from "@statehouse/errors";
+import { describe, expect, test } from "vitest";
+import { parseBody } from "../http/body.ts";
+import {
+  createWorkspaceBody,
+  updateWorkspaceBody,
+  workspaceSettings,
+} from "./workspace-settings.ts";
+
+const update = (attributes: unknown, relationships?: unknown) =>
+  workspaceSettings(
+    parseBody(updateWorkspaceBody, { data: { type: "workspaces", attributes, relationships } }),
+  );
+
+function problems(read: () => unknown): (string | undefined)[][] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof AppError) return error.fields.map(({ field, detail }) => [field, detail]);
+    throw error;
+  }
+  return [];
+}
+
+describe("both spellings of the engine's version", () => {
+  test("are read", () => {
+    expect(update({ "terraform-version": "1.9.0" })).toEqual({ engineVersion: "1.9.0" });
+    expect(update({ "engine-version": "1.9.0" })).toEqual({ engineVersion: "1.9.0" });
+    expect(update({ "engine-version": "1.9.0", "terraform-version": "1.9.0" })).toEqual({
+      engineVersion: "1.9.0",
+    });
+  });
+  test("must agree", () => {
+    expect(
+      problems(() => update({ "engine-version": "1.9.0", "terraform-version": "1.8.0" })),
+    ).toEqual([
+      [
+        "/data/attributes/terraform-version",
+        "Terraform version must be the same as engine-version",
+      ],
+    ]);
+  });
+});
+
+describe("a body", () => {
+  test("may leave out everything on update; null and absent are the same", () => {
+    expect(update(undefined)).toEqual({});
+    expect(update({ name: null, "auto-apply": null, "vcs-repo": null }, null)).toEqual({});
+  });
+  test("keeps false, zero and empty texts", () => {
+    expect(update({ "auto-apply": false, description: "" })).toEqual({
+      autoApply: false,
+      description: "",
+    });
+  });
+  test("names everything that is wrong with it at once", () => {
+    expect(
+      problems(() =>
+        parseBody(createWorkspaceBody, {
+          data: { type: "workspace", attributes: { "auto-apply": "yes", "trigger-prefixes": "a" } },
+        }),
+      ),
+    ).toEqual([
+      ["/data/type", 'Type must be "workspaces"'],
+      ["/data/attributes/name", "Name is required"],
+      ["/data/attributes/auto-apply", "Auto apply must be true or false"],
+      ["/data/attributes/trigger-prefixes", "Trigger prefixes must be a list"],
+    ]);
+  });
+  test.each([[undefined], [null], [[]], ["x"], [3], [{ data: null }], [{ data: [] }]])(
+    "that is no document (%j) is invalid, not broken",
+    (body: unknown) => {
+      expect(problems(() => parseBody(createWorkspaceBody, body)).length).toBeGreaterThan(0);
+    },
+  );
+  test("carries tags as linkages without ids, and ignores what is unknown", () => {
+    expect(
+      update(
+        { junk: 1 },
+        {
+          project: { data: { type: "projects", id: "prj-1" } },
+          tags: { data: [{ type: "tags", attributes: { name: "a" } }] },
+          "tag-bindings": {
+            data: [{ type: "tag-bindings", attributes: { key: "k", value: "v" } }],
+          },
+        },
+      ),
+    ).toEqual({
+      projectId: "prj-1",
+      tagNames: { values: ["a"] },
+      tagBindings: { tagBindings: [{ key: "k", value: "v" }] },
+    });
+  });
+});
