@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { organizationToken, otherOwner, owner, reader, stranger } from "./neighbours.ts";
+import { md5Of, type RunningState, runState } from "./running-state.ts";
+
+let state: RunningState;
+beforeAll(async () => {
+  state = await runState();
+});
+afterAll(() => state[Symbol.asyncDispose]());
+
+const refusal = (call: Promise<unknown>) =>
+  call.then(
+    () => "accepted",
+    (error: { kind: string; reason: string }) => `${error.kind} ${error.reason}`,
+  );
+
+const request = (workspaceId: string, serial = 1n) => ({
+  workspaceId,
+  serial,
+  md5: md5Of("x"),
+  lineage: "a",
+});
+
+describe("who may create a state version", () => {
+  test("nobody while the workspace is not locked", async () => {
+    const id = state.lockedWorkspace();
+    state.neighbours.unlock(id);
+    expect(await refusal(state.create(id, "x"))).toBe("precondition workspace_not_locked");
+  });
+
+  test("not who does not hold the lock", async () => {
+    const id = state.lockedWorkspace();
+    state.neighbours.lock(id, otherOwner, 10n);
+    expect(await refusal(state.create(id, "x"))).toBe("conflict workspace_locked");
+  });
+
+  test.each([
+    ["a reader", reader, "forbidden not_allowed"],
+    ["a stranger", stranger, "notFound not_found"],
+    ["an organization token", organizationToken, "forbidden organization_token"],
+  ])("not %s", async (_, principal, expected) => {
+    const id = state.lockedWorkspace();
+    state.neighbours.lock(id, principal, 10n);
+    const call = state.versions.createStateVersion(request(id), state.as(principal));
+    expect(await refusal(call)).toBe(expected);
+  });
+
+  test("nobody in a workspace that does not exist", async () => {
+    expect(await refusal(state.create("ws-none", "x"))).toBe("notFound not_found");
+    expect(await refusal(state.create("nonsense", "x"))).toBe("notFound not_found");
+  });
+});
+
+test("malformed attributes are named all at once", async () => {
+  const id = state.lockedWorkspace();
+  const call = state.versions.createStateVersion({ ...request(id, 2n ** 60n), md5: "no" });
+  await expect(call).rejects.toMatchObject({
+    kind: "invalid",
+    fields: [{ field: "serial" }, { field: "md5" }],
+  });
+  const outputs = state.versions.createStateVersion({
+    ...request(id),
+    jsonStateOutputs: new TextEncoder().encode("[1]"),
+  });
+  await expect(outputs).rejects.toMatchObject({ fields: [{ field: "json-state-outputs" }] });
+});
+
+test("a new version is pending, with upload URLs for its creator and no download", async () => {
+  const id = state.lockedWorkspace();
+  const { stateVersion } = await state.create(id, "x", { serial: 4n, lineage: "b" });
+  expect(stateVersion).toMatchObject({
+    workspaceId: id,
+    status: "pending",
+    serial: 4n,
+    lineage: "b",
+    md5: md5Of("x"),
+    createdByType: "user",
+    createdById: owner.id,
+    intermediate: false,
+    resourcesProcessed: false,
+    downloadUrl: "",
+    jsonDownloadUrl: "",
+    allowedActions: ["state:read", "state:read-outputs", "state:write"],
+  });
+  expect(stateVersion?.uploadUrl).toMatch(/^https:\/\/state\.example\/v1\/object\/k1\./);
+  const read = await state.versions.getStateVersion({ id: stateVersion?.id ?? "" });
+  expect(read.stateVersion).toEqual(stateVersion);
+  const seen = await state.versions.getStateVersion(
+    { id: stateVersion?.id ?? "" },
+    state.as(reader),
+  );
+  expect(seen.stateVersion).toMatchObject({ uploadUrl: "", jsonUploadUrl: "" });
+  expect(await state.events(id)).toEqual(["state-version.created"]);
+});
+
+describe("within one lock epoch", () => {
+  test("a repeat is the same version while it is pending, and when it is finalized", async () => {
+    const id = state.lockedWorkspace();
+    const first = await state.create(id, "x");
+    expect(await state.create(id, "x")).toEqual(first);
+    await state.put(first.internalUploadPath, "x");
+    const repeat = await state.create(id, "x");
+    expect(repeat.stateVersion).toMatchObject({ id: first.stateVersion?.id, status: "finalized" });
+    // Inline state in the repeat goes to a URL that answers 200 again.
+    const { outcome } = await state.put(repeat.internalUploadPath, "x");
+    expect(outcome).toBe("alreadyStored");
+  });
+
+  test("parallel requests make one version", async () => {
+    const id = state.lockedWorkspace();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => state.create(id, "x")));
+    expect(new Set(answers.map(({ stateVersion }) => stateVersion?.id)).size).toBe(1);
+  });
+
+  test("parallel requests of several contents keep one pending", async () => {
+    const id = state.lockedWorkspace();
+    const serials = [1n, 2n, 3n, 4n, 5n, 6n];
+    await Promise.allSettled(serials.map((serial) => state.create(id, `x${serial}`, { serial })));
+    const { totalCount } = await state.versions.listStateVersions({
+      workspaceId: id,
+      status: "pending",
+    });
+    expect(totalCount).toBe(1);
+  });
+
+  test("a newer version discards the pending one, whose repeat is then refused, forced or not", async () => {
+    const id = state.lockedWorkspace();
+    const old = await state.create(id, "x");
+    await state.create(id, "y", { serial: 2n });
+    const { stateVersion } = await state.versions.getStateVersion({
+      id: old.stateVersion?.id ?? "",
+    });
+    expect(stateVersion).toMatchObject({ status: "discarded", uploadUrl: "" });
+    expect(await refusal(state.create(id, "x"))).toBe("conflict state_version_superseded");
+    expect(await refusal(state.create(id, "x", { force: true }))).toBe(
+      "conflict state_version_superseded",
+    );
+    expect(await refusal(state.put(old.internalUploadPath, "x"))).toBe(
+      "conflict state_version_discarded",
+    );
+    expect(await state.events(id)).toEqual([
+      "state-version.created",
+      "state-version.discarded",
+      "state-version.created",
+    ]);
+  });
+
+  test.each([
+    ["the same serial with other content", { serial: 5n }, "conflict serial_conflict"],
+    ["the same, forced", { serial: 5n, force: true }, "accepted"],
+    ["a lower serial", { serial: 4n }, "conflict serial_conflict"],
+    ["another lineage", { serial: 6n, lineage: "b" }, "conflict lineage_conflict"],
+    ["another lineage, forced", { serial: 6n, lineage: "b", force: true }, "accepted"],
+    ["no lineage", { serial: 6n, lineage: "" }, "accepted"],
+    ["the next serial", { serial: 6n }, "accepted"],
+  ])("%s: %o is %s", async (_, more, expected) => {
+    const id = state.lockedWorkspace();
+    const { internalUploadPath } = await state.create(id, "x", { serial: 5n });
+    await state.put(internalUploadPath, "x");
+    expect(await refusal(state.create(id, "y", more))).toBe(expected);
+  });
+});
+
+describe("the first of a later lock epoch", () => {
+  test.each([
+    ["the same content again", "x", { serial: 5n }, "accepted"],
+    ["a lower serial of the same lineage", "y", { serial: 3n }, "accepted"],
+    ["an equal serial of the same lineage", "y", { serial: 5n }, "accepted"],
+    [
+      "a lower serial without lineage",
+      "y",
+      { serial: 3n, lineage: "" },
+      "conflict serial_conflict",
+    ],
+    ["another lineage", "y", { serial: 9n, lineage: "b" }, "conflict lineage_conflict"],
+    ["another lineage, forced", "y", { serial: 1n, lineage: "b", force: true }, "accepted"],
+  ])("%s", async (_, bytes, more, expected) => {
+    const id = state.lockedWorkspace(10n);
+    const { internalUploadPath } = await state.create(id, "x", { serial: 5n });
+    await state.put(internalUploadPath, "x");
+    await state.workspaceState.sealLock({ workspaceId: id, epoch: 10n });
+    state.neighbours.lock(id, owner, 11n);
+    expect(await refusal(state.create(id, bytes, more))).toBe(expected);
+  });
+});

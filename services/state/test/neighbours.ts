@@ -1,0 +1,102 @@
+import { notFound, unauthenticated } from "@statehouse/errors";
+import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
+import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
+import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
+import { type AssertionKeys, createRpcServer, implement } from "@statehouse/rpc";
+import type { Logger } from "@statehouse/runtime";
+
+export const organizationId = "org-1";
+export const projectId = "prj-1";
+
+/** Who may do what: the neighbours' end of the questions that state asks. */
+export const owner = { type: "user", id: "user-owner", versions: "1" } as const;
+export const otherOwner = { type: "user", id: "user-other", versions: "1" } as const;
+export const reader = { type: "user", id: "user-reader", versions: "1" } as const;
+export const stranger = { type: "user", id: "user-stranger", versions: "1" } as const;
+export const organizationToken = { type: "organization", id: "org-1", versions: "1" } as const;
+
+interface Held {
+  holder: { type: string; id: string };
+  epoch: bigint;
+}
+
+/** Access and workspaces as state sees them, over real channels. */
+export function neighbours({ keys, logger }: { keys: AssertionKeys; logger: Logger }) {
+  const locks = new Map<string, Held>();
+  const projects = new Map<string, { projectId: string; version: bigint }>();
+  const asked = { locks: 0, placements: 0 };
+  const elsewhere = async (): Promise<never> => {
+    throw notFound("method in this test");
+  };
+  const placementOf = (workspaceId: string) => {
+    const placed = projects.get(workspaceId);
+    if (!placed) throw notFound("workspace");
+    return { workspaceId, organizationId, ...placed };
+  };
+  const common = { keys, logger, context: async () => ({}) };
+
+  const access = createRpcServer({
+    ...common,
+    name: "access",
+    bindings: [
+      implement(GrantsService, {
+        getGrants: async ({ principalType, principalId }) => ({
+          grants: {
+            principalType,
+            principalId,
+            versions: "1",
+            organizations: principalId === stranger.id ? [] : [grantsOf(principalId)],
+          },
+        }),
+      }),
+      implement(AuthenticationService, {
+        authenticate: async ({ token }) => {
+          const principal = [owner, reader, stranger].find(({ id }) => id === token);
+          if (!principal) throw unauthenticated();
+          return { principal: { ...principal, tokenId: "at-1" } };
+        },
+      }),
+    ],
+  });
+  const workspaces = createRpcServer({
+    ...common,
+    name: "workspaces",
+    bindings: [
+      implement(WorkspaceLockService, {
+        lockWorkspace: elsewhere,
+        unlockWorkspace: elsewhere,
+        forceUnlockWorkspace: elsewhere,
+        getLock: async ({ workspaceId }) => {
+          asked.locks++;
+          const held = locks.get(workspaceId);
+          const placement = placementOf(workspaceId);
+          if (!held) return { placement };
+          const { holder, epoch } = held;
+          return { placement, lock: { holderType: holder.type, holderId: holder.id, epoch } };
+        },
+        getPlacement: async ({ workspaceId }) => {
+          asked.placements++;
+          return { placement: placementOf(workspaceId) };
+        },
+      }),
+    ],
+  });
+  return {
+    channels: { access: access.inProcess(), workspaces: workspaces.inProcess() },
+    asked,
+    /** A workspace exists from now on. */
+    place: (workspaceId: string, project = projectId, version = 1n) =>
+      void projects.set(workspaceId, { projectId: project, version }),
+    lock: (workspaceId: string, holder: Held["holder"], epoch: bigint) =>
+      void locks.set(workspaceId, { holder, epoch }),
+    unlock: (workspaceId: string) => void locks.delete(workspaceId),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([access[Symbol.asyncDispose](), workspaces[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+const grantsOf = (principalId: string) =>
+  principalId === reader.id
+    ? { organizationId, projects: [{ projectId, access: "read" }] }
+    : { organizationId, owner: true };

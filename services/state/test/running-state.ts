@@ -1,0 +1,154 @@
+import { createHash, randomBytes } from "node:crypto";
+import { openDatabase } from "@statehouse/postgres";
+import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
+import { WorkspaceStateService } from "@statehouse/proto/statehouse/state/v1/workspace_state";
+import {
+  createClient,
+  createIdentity,
+  createRpcServer,
+  generateAssertionKey,
+} from "@statehouse/rpc";
+import { createLogger, type EditionName } from "@statehouse/runtime";
+import { freshDatabase } from "@statehouse/testing";
+import type { App } from "../app/app.ts";
+import { beginUpload, finishUpload } from "../app/upload.ts";
+import { configSchema } from "../config.ts";
+import { createApp } from "../create-app.ts";
+import { bindings } from "../rpc/bindings.ts";
+import { entities } from "../store/entities.ts";
+import { migrations } from "../store/migrations.ts";
+import { neighbours, owner } from "./neighbours.ts";
+
+const names = ["gateway", "access", "workspaces", "state"] as const;
+type Name = (typeof names)[number];
+
+export type RunningState = Awaited<ReturnType<typeof runState>>;
+
+export const md5Of = (bytes: string): string => createHash("md5").update(bytes).digest("hex");
+
+const key = () => `k1:${randomBytes(32).toString("base64")}`;
+
+/**
+ * The use cases on a database of their own, behind their RPC; without workers and store, so that tests
+ * say when extraction happens and what an upload does at which moment.
+ */
+export async function runState({ edition = "self-hosted" as EditionName } = {}) {
+  await using starting = new AsyncDisposableStack();
+  const fresh = starting.use(await freshDatabase({ contextName: "state", migrations }));
+  const pairs = await Promise.all(
+    names.map(async (name) => [name, await generateAssertionKey()] as const),
+  );
+  const keys = Object.fromEntries(pairs.map(([name, { publicJwk }]) => [name, [publicJwk]]));
+  const identities = Object.fromEntries(
+    await Promise.all(
+      pairs.map(async ([name, { privateJwk }]) => [name, await createIdentity(name, privateJwk)]),
+    ),
+  ) as Record<Name, Awaited<ReturnType<typeof createIdentity>>>;
+  const logger = createLogger({ service: "state", level: "silent" });
+  const others = starting.use(neighbours({ keys, logger }));
+  const statements: string[] = [];
+  const database = starting.use(
+    await openDatabase({
+      contextName: "state",
+      url: fresh.url,
+      entities,
+      migrations,
+      logger,
+      onStatement: (sql) => void statements.push(sql),
+    }),
+  );
+  const config = configSchema.parse({
+    DATABASE_URL: fresh.url,
+    PUBLIC_URL: "https://state.example/",
+    EDITION: edition,
+    ASSERTION_PRIVATE_KEY: JSON.stringify(pairs.find(([name]) => name === "state")?.[1].privateJwk),
+    ASSERTION_PUBLIC_KEYS: JSON.stringify(keys),
+    UPLOAD_TOKEN_KEYS: key(),
+    SEALING_KEYS: key(),
+  });
+  const parts = { database, channels: others.channels, identity: identities.state, logger };
+  const created = createApp(config, parts);
+  let shiftMs = 0;
+  const app: App = { ...created.app, now: () => new Date(Date.now() + shiftMs) };
+  const rpc = starting.use(
+    createRpcServer({
+      name: "state",
+      keys,
+      context: async (principal) => ({ caller: await created.callerOf(principal) }),
+      logger,
+      bindings: bindings(app),
+    }),
+  );
+  const channel = rpc.inProcess();
+  const versions = createClient(StateVersionService, channel, identities.gateway.on(owner));
+  let attempts = 0;
+
+  const attemptOf = (bytes: string) => ({
+    blobKey: `blob-${++attempts}`,
+    attemptStartedAt: app.now(),
+    size: Buffer.byteLength(bytes),
+    sha256: createHash("sha256").update(bytes).digest("hex"),
+    md5: md5Of(bytes),
+  });
+
+  const running = starting.move();
+  return {
+    app,
+    database,
+    neighbours: others,
+    statements,
+    versions,
+    outputs: createClient(StateVersionOutputService, channel, identities.gateway.on(owner)),
+    workspaceState: createClient(WorkspaceStateService, channel, identities.workspaces),
+    as: identities.gateway.on,
+    callerOf: created.callerOf,
+    attemptOf,
+
+    /** Time goes on by so many ms. */
+    pass: (ms: number) => {
+      shiftMs += ms;
+    },
+
+    /** A locked workspace. */
+    lockedWorkspace(epoch = 10n) {
+      const id = `ws-${randomBytes(8).toString("hex")}`;
+      others.place(id);
+      others.lock(id, owner, epoch);
+      return id;
+    },
+
+    /** A create request for these bytes. */
+    create: (
+      workspaceId: string,
+      bytes: string,
+      more: { serial?: bigint; lineage?: string; force?: boolean; inline?: boolean } = {},
+    ) =>
+      versions.createStateVersion({
+        workspaceId,
+        serial: 1n,
+        lineage: "a",
+        md5: md5Of(bytes),
+        ...more,
+      }),
+
+    /** A PUT of these bytes to an upload URL or path, as the object server does it. */
+    async put(url: string, bytes: string, attempt = attemptOf(bytes)) {
+      const claims = app.uploadTokens.verify(url.slice(url.lastIndexOf("/") + 1), app.now());
+      if (!claims) throw new Error("the token is not valid");
+      const opening = await beginUpload(app, claims);
+      return { opening, outcome: await finishUpload(app, claims, attempt) };
+    },
+
+    /** Types of the events that wait in the outbox about this workspace, oldest first. */
+    async events(workspaceId: string): Promise<string[]> {
+      const rows = await database.query<{ type: string }>(
+        "select type from outbox where subject = $1 order by id",
+        [workspaceId],
+      );
+      return rows.map(({ type }) => type.replace(/^statehouse\.state\.(.*)\.v1$/, "$1"));
+    },
+
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
