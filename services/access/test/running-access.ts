@@ -11,7 +11,7 @@ import {
   createIdentity,
   generateAssertionKey,
 } from "@statehouse/rpc";
-import { createLogger } from "@statehouse/runtime";
+import { createLogger, readConfig } from "@statehouse/runtime";
 import { freshDatabase, sharedParts } from "@statehouse/testing";
 import { Pool } from "pg";
 import { configSchema } from "../config.ts";
@@ -41,7 +41,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
   const logger = createLogger({ service: "access", level: "silent" });
   const placements = starting.use(projectPlacements({ keys, logger }));
 
-  const config = configSchema.parse({
+  const environment = {
     DATABASE_URL: database.url,
     HOST: "127.0.0.1",
     GRPC_PORT: "0",
@@ -51,9 +51,9 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
       pairs.find(([name]) => name === "access")?.[1].privateJwk,
     ),
     ASSERTION_PUBLIC_KEYS: JSON.stringify(keys),
-  });
+  };
   const access = starting.use(
-    await start(config, {
+    await start(readConfig(configSchema, environment), {
       embedded,
       channels: { workspaces: placements.channel },
       logger,
@@ -69,6 +69,8 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
   const running = starting.move();
   return {
     access,
+    /** What a process of its own would find. */
+    environment,
     channel,
     identities,
     authentication,
