@@ -1,5 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import {
+  logVerbosity,
   Metadata,
   type MethodDefinition,
   Server,
@@ -7,6 +8,7 @@ import {
   type ServerErrorResponse,
   type ServerUnaryCall,
   type sendUnaryData,
+  setLogVerbosity,
   status,
 } from "@grpc/grpc-js";
 import { AppError } from "@statehouse/errors";
@@ -49,6 +51,8 @@ const definitionOf = (method: DescMethod): MethodDefinition<Uint8Array, Uint8Arr
 /** Opens a gRPC port for the methods. Throws StartError when the port is taken. */
 export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcListener> {
   const { host, port, methods, handlers } = options;
+  // What goes wrong reaches us as an error; grpc-js would write it to the console as well.
+  if (!process.env.GRPC_VERBOSITY) setLogVerbosity(logVerbosity.NONE);
   const server = new Server({
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": maxMessageBytes,
