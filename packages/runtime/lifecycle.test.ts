@@ -6,10 +6,10 @@ import { expect, test } from "vitest";
 const runtime = new URL("./index.ts", import.meta.url).href;
 
 /** A service of a few lines, as a process of its own: signals and exit codes are what is tested. */
-function service(start: string): ChildProcess {
+function service(start: string, options = "{}"): ChildProcess {
   const program = `
     import { ConfigError, runService, StartError } from ${JSON.stringify(runtime)};
-    await runService(async () => { ${start} });
+    await runService(async () => { ${start} }, ${options});
   `;
   return spawn(process.execPath, ["--input-type=module", "-e", program], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -35,6 +35,20 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s drains once and exits 0", async (s
   const child = service(running);
   child.stdout?.once("data", () => child.kill(signal));
   expect(await outcome(child)).toEqual({ stdout: "started\ndrained\n", stderr: "", code: 0 });
+});
+
+test("draining that never ends is cut off", async () => {
+  const stuck = running.replace(
+    'async () => console.log("drained")',
+    "() => new Promise(() => {})",
+  );
+  const child = service(stuck, "{ drainMs: 50 }");
+  child.stdout?.once("data", () => child.kill("SIGTERM"));
+  const { stderr, code } = await outcome(child);
+  expect({ stderr, code }).toEqual({
+    stderr: "Stopping took longer than 50 ms; what is under way is cut off.\n",
+    code: 1,
+  });
 });
 
 test.each(["ConfigError", "StartError"])("%s at start is a sentence, not a stack", async (kind) => {

@@ -5,11 +5,17 @@ export class StartError extends Error {
   override readonly name = "StartError";
 }
 
+/** Within the 30 s that orchestrators give before they kill. */
+const DRAIN_MS = 25_000;
+
 /**
- * Runs a service until SIGTERM or SIGINT, then disposes it once and exits 0; a second signal exits
- * at once. A `ConfigError` or `StartError` at start is printed as it is, without a stack, exit 1.
+ * Runs a service until SIGTERM or SIGINT, then disposes it once and exits 0; a second signal, or the
+ * end of `drainMs`, exits 1 at once. A `ConfigError` or `StartError` at start is printed as it is, without a stack, exit 1.
  */
-export async function runService(start: () => Promise<AsyncDisposable>): Promise<void> {
+export async function runService(
+  start: () => Promise<AsyncDisposable>,
+  { drainMs = DRAIN_MS } = {},
+): Promise<void> {
   const stopped = nextSignal();
   let running: AsyncDisposable;
   try {
@@ -20,6 +26,12 @@ export async function runService(start: () => Promise<AsyncDisposable>): Promise
   }
   await stopped;
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => process.exit(1));
+  setTimeout(() => {
+    process.stderr.write(
+      `Stopping took longer than ${drainMs} ms; what is under way is cut off.\n`,
+    );
+    process.exit(1);
+  }, drainMs);
   try {
     await running[Symbol.asyncDispose]();
   } catch (error) {
