@@ -1,0 +1,33 @@
+import { print } from "./table.ts";
+
+/** What the figures were to reach. */
+export interface Aim {
+  what: string;
+  aim: string;
+  got: string;
+  met: boolean;
+}
+
+/** The lower bound of a ratio. */
+export const atLeast = (what: string, aim: number, got: number): Aim => ({
+  what,
+  aim: `≥ ${aim}`,
+  got: got.toFixed(2),
+  met: got >= aim,
+});
+
+/** The upper bound of a count. */
+export const atMost = (what: string, aim: number, got: number, unit = ""): Aim => ({
+  what,
+  aim: `≤ ${aim}${unit}`,
+  got: `${Math.round(got)}${unit}`,
+  met: got <= aim,
+});
+
+/** Says of each aim whether it is met. */
+export function printAims(aims: readonly Aim[]): void {
+  const lines = aims.map(
+    ({ what, aim, got, met }) => `  ${met ? "met    " : "NOT MET"}  ${what}: ${got} (aim ${aim})`,
+  );
+  print("\nAims", ...lines);
+}

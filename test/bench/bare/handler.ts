@@ -1,0 +1,47 @@
+import type { AddressInfo } from "node:net";
+import Koa from "koa";
+import { Pool } from "pg";
+import type { BareQuestion } from "./bare.ts";
+
+// What anybody would write who had one database and no rules: whose token is it, which row is it, answer.
+process.once("message", (question: BareQuestion) => {
+  const { databaseUrl, template } = question;
+  const pool = new Pool({ connectionString: databaseUrl, max: 20 });
+  const app = new Koa();
+  app.use(async (ctx) => {
+    const token = ctx.get("authorization").slice("Bearer ".length);
+    const id = ctx.path.slice(ctx.path.lastIndexOf("/") + 1);
+    const tokens = await pool.query({
+      name: "token",
+      text: "select user_id from tokens where token = $1",
+      values: [token],
+    });
+    const workspaces = await pool.query({
+      name: "workspace",
+      text: "select id, name, description, locked, created_at, updated_at from workspaces where id = $1",
+      values: [id],
+    });
+    const [user] = tokens.rows;
+    const [workspace] = workspaces.rows;
+    ctx.status = user ? (workspace ? 200 : 404) : 401;
+    if (ctx.status !== 200) return;
+    ctx.body = {
+      data: {
+        ...template,
+        id: workspace.id,
+        attributes: {
+          ...template.attributes,
+          name: workspace.name,
+          description: workspace.description,
+          locked: workspace.locked,
+          "created-at": workspace.created_at,
+          "updated-at": workspace.updated_at,
+        },
+      },
+    };
+  });
+  const server = app.listen(0, "127.0.0.1", () => {
+    process.send?.((server.address() as AddressInfo).port);
+  });
+});
+process.on("disconnect", () => process.exit(0));

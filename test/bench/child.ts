@@ -1,0 +1,31 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+
+/** A program of the bench in a process of its own that answers each message with one. */
+export interface BenchProcess<Question, Answer> extends AsyncDisposable {
+  readonly pid: number;
+  ask(question: Question): Promise<Answer>;
+}
+
+/** Starts `script` with this Node. It ends with us: it leaves when the road between us is closed. */
+export function startChild<Question extends object, Answer>(
+  script: URL,
+): BenchProcess<Question, Answer> {
+  const child: ChildProcess = fork(script, { serialization: "advanced", execArgv: [] });
+  const gone = once(child, "exit").then(([code]) => {
+    throw new Error(`${script.pathname} ended with ${code}`);
+  });
+  gone.catch(() => {});
+  return {
+    pid: child.pid ?? 0,
+    async ask(question) {
+      child.send(question);
+      const [answer] = await Promise.race([once(child, "message"), gone]);
+      return answer as Answer;
+    },
+    [Symbol.asyncDispose]: async () => {
+      if (child.connected) child.disconnect();
+      await gone.catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import type { Generator } from "./load/load.ts";
+import type { LoadPlan, LoadResult } from "./load/plan.ts";
+import { type Counted, cpuMicros } from "./processes.ts";
+import { median, quantile, sorted } from "./statistics.ts";
+
+/** One of those that are measured side by side. */
+export interface Contender {
+  name: string;
+  plan: Omit<LoadPlan, "seconds">;
+  /** Where its CPU time is spent. */
+  processes: readonly Counted[];
+  /** Requests that make one operation. */
+  requestsEach?: number;
+}
+
+export interface Measured {
+  name: string;
+  /** Operations per second: the median of the rounds. */
+  perSecond: number;
+  /** Of single requests, in ms. */
+  p50: number;
+  p99: number;
+  /** Mean size of an answer. */
+  bytes: number;
+  /** Of the first contender's operations per second: the median over the rounds. */
+  ratio: number;
+  /** CPU time of an operation by process, the generator's included, in µs. */
+  cpu: ReadonlyMap<string, number>;
+}
+
+interface Round {
+  result: LoadResult;
+  perSecond: number;
+  cpu: ReadonlyMap<string, number>;
+}
+
+const WARM_UP_SECONDS = 3;
+const ROUND_SECONDS = 1;
+
+/**
+ * Measures the contenders in turn, a second each, `rounds` times: what disturbs the machine meets all of
+ * them. Throws when one answers anything but what is expected.
+ */
+export async function contest(
+  generator: Generator,
+  contenders: readonly Contender[],
+  rounds: number,
+): Promise<Measured[]> {
+  for (const contender of contenders) await round(generator, contender, WARM_UP_SECONDS);
+  const measured = contenders.map(() => [] as Round[]);
+  for (let turn = 0; turn < rounds; turn++) {
+    for (const [index, contender] of contenders.entries()) {
+      measured[index]?.push(await round(generator, contender, ROUND_SECONDS));
+    }
+  }
+  return contenders.map((contender, index) =>
+    summary(contender, measured[index] ?? [], measured[0] ?? []),
+  );
+}
+
+async function round(
+  generator: Generator,
+  { name, plan, processes, requestsEach = 1 }: Contender,
+  seconds: number,
+): Promise<Round> {
+  const before = cpuMicros(processes);
+  const result = await generator.ask({ ...plan, seconds });
+  const after = cpuMicros(processes);
+  if (result.failures > 0) {
+    throw new Error(`${name}: ${result.failures} requests failed, first ${result.firstFailure}`);
+  }
+  const operations = result.latencies.length / requestsEach;
+  const cpu = new Map(
+    [...after].map(([process, used]) => [process, used - (before.get(process) ?? 0)]),
+  );
+  cpu.set("generator", result.cpuMicros);
+  return { result, perSecond: operations / result.seconds, cpu };
+}
+
+function summary(
+  contender: Contender,
+  rounds: readonly Round[],
+  measure: readonly Round[],
+): Measured {
+  const latencies = sorted(rounds.map(({ result }) => result.latencies));
+  const operations = latencies.length / (contender.requestsEach ?? 1);
+  const cpu = new Map<string, number>();
+  for (const { cpu: used } of rounds) {
+    for (const [process, micros] of used) {
+      cpu.set(process, (cpu.get(process) ?? 0) + micros / operations);
+    }
+  }
+  return {
+    name: contender.name,
+    perSecond: median(rounds.map(({ perSecond }) => perSecond)),
+    p50: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99),
+    bytes: median(rounds.map(({ result }) => result.bytes)),
+    ratio: median(rounds.map(({ perSecond }, turn) => perSecond / (measure[turn]?.perSecond ?? 1))),
+    cpu,
+  };
+}

@@ -1,0 +1,96 @@
+import { Client, type Dispatcher } from "undici";
+import type { LoadPlan, LoadResult, PlannedRequest } from "./plan.ts";
+
+// A process of its own, so that what it costs is not taken for the server's; undici's dispatch, because
+// every µs here is missing there: two cores are shared.
+process.on("message", (plan: LoadPlan) => {
+  void generate(plan).then((result) => process.send?.(result));
+});
+process.on("disconnect", () => process.exit(0));
+
+async function generate(plan: LoadPlan): Promise<LoadResult> {
+  const latencies: number[] = [];
+  const seen = { bytes: 0, failures: 0, firstFailure: "" };
+  const clients = plan.connections.map(() => new Client(plan.origin, { pipelining: 1 }));
+  const cpuAtStart = process.cpuUsage();
+  const startedAt = performance.now();
+  const end = startedAt + plan.seconds * 1000;
+  await Promise.all(
+    plan.connections.map((requests, index) =>
+      cycle(requests, {
+        dispatch: (options, handler) => clients[index]?.dispatch(options, handler),
+        headers: plan.headers,
+        end,
+        answered: (ms, bytes) => {
+          latencies.push(ms);
+          seen.bytes += bytes;
+        },
+        failed: (reason) => {
+          if (seen.failures++ === 0) seen.firstFailure = reason;
+        },
+      }),
+    ),
+  );
+  const seconds = (performance.now() - startedAt) / 1000;
+  const { user, system } = process.cpuUsage(cpuAtStart);
+  await Promise.all(clients.map((client) => client.destroy()));
+  return {
+    seconds,
+    latencies: Float64Array.from(latencies),
+    bytes: Math.round(seen.bytes / Math.max(1, latencies.length)),
+    failures: seen.failures,
+    ...(seen.failures > 0 ? { firstFailure: seen.firstFailure } : {}),
+    cpuMicros: user + system,
+  };
+}
+
+interface Connection {
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
+  headers: Record<string, string>;
+  /** On the clock of performance.now. */
+  end: number;
+  answered(ms: number, bytes: number): void;
+  failed(reason: string): void;
+}
+
+/** Ends only after the last request of a round through the list: whoever locked has unlocked. */
+function cycle(requests: readonly PlannedRequest[], connection: Connection): Promise<void> {
+  return new Promise((resolve) => {
+    const send = (index: number): void => {
+      const request = requests[index % requests.length];
+      if (!request || (index % requests.length === 0 && performance.now() >= connection.end)) {
+        resolve();
+        return;
+      }
+      const { method, path, body, expect } = request;
+      const sentAt = performance.now();
+      let status = 0;
+      let bytes = 0;
+      const done = (problem?: string) => {
+        if (problem === undefined) connection.answered(performance.now() - sentAt, bytes);
+        else connection.failed(`${method} ${path}: ${problem}`);
+        send(index + 1);
+      };
+      connection.dispatch(
+        { method, path, headers: connection.headers, body: body ?? null },
+        {
+          onRequestStart() {},
+          onResponseStart(_controller, statusCode) {
+            status = statusCode;
+          },
+          onResponseData(_controller, chunk) {
+            bytes += chunk.length;
+          },
+          onResponseEnd() {
+            done(status === expect ? undefined : `answered ${status}`);
+          },
+          onResponseError(_controller, error) {
+            // A server that refuses connections must not make this a busy loop.
+            setTimeout(() => done(String(error)), 50);
+          },
+        },
+      );
+    };
+    send(0);
+  });
+}

@@ -1,0 +1,51 @@
+import { parseArgs } from "node:util";
+
+export const sectionNames = ["a", "b", "c", "d", "e", "f"] as const;
+export type SectionName = (typeof sectionNames)[number];
+
+export interface Options {
+  only: readonly SectionName[];
+  /** Rounds of a second for each contender. */
+  seconds: number;
+  /** Keep-alive connections. */
+  clients: number;
+  /** Largest state moved, in MiB. */
+  largestMebibytes: number;
+}
+
+export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16] [--largest 1024]
+  a show workspace   b current state version   c list of 20 among 10,000 workspaces
+  d state bytes      e lock and unlock         f SQL statements and calls of a request
+  --seconds  measured seconds for each contender   --largest  MiB of the largest state`;
+
+/** Reads the command line. Throws what is wrong with it. */
+export function readOptions(args: readonly string[]): Options | undefined {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: "string", default: sectionNames.join(",") },
+      seconds: { type: "string", default: "8" },
+      clients: { type: "string", default: "16" },
+      largest: { type: "string", default: "1024" },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  if (values.help) return undefined;
+  const only = values.only.split(",").map((text) => {
+    const name = sectionNames.find((known) => known === text.trim());
+    if (!name) throw new Error(`--only: there is no section ${text}`);
+    return name;
+  });
+  return {
+    only,
+    seconds: countOf("seconds", values.seconds),
+    clients: countOf("clients", values.clients),
+    largestMebibytes: countOf("largest", values.largest),
+  };
+}
+
+function countOf(name: string, text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new Error(`--${name}: a whole number above 0`);
+  return count;
+}

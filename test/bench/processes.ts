@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Jiffies: fixed at 100 a second in what Linux shows to programs. */
+const JIFFY_MICROS = 10_000;
+
+/** What CPU time is counted for: a process, or a process with all its children. */
+export interface Counted {
+  name: string;
+  pid: number;
+  withChildren?: boolean;
+}
+
+/** CPU time used so far, in µs, by name. Empty where there is no /proc. */
+export function cpuMicros(counted: readonly Counted[]): Map<string, number> {
+  const used = new Map<string, number>();
+  for (const { name, pid, withChildren } of counted) {
+    for (const one of withChildren ? [pid, ...childrenOf(pid)] : [pid]) {
+      const stat = statOf(one);
+      if (!stat) continue;
+      // User and system time; with children also that of those that have ended.
+      const jiffies = stat.slice(11, withChildren && one === pid ? 15 : 13).map(Number);
+      const micros = jiffies.reduce((sum, part) => sum + part, 0) * JIFFY_MICROS;
+      used.set(name, (used.get(name) ?? 0) + micros);
+    }
+  }
+  return used;
+}
+
+/** Resident memory, in bytes; undefined where there is no /proc. */
+export function residentBytes(pid: number): number | undefined {
+  try {
+    const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return Number(kibibytes) * 1024;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads the peak of a process's resident memory while `work` runs; undefined where there is no /proc. */
+export async function peakResidentBytes(
+  pid: number,
+  work: () => Promise<void>,
+): Promise<{ before: number; peak: number } | undefined> {
+  const before = residentBytes(pid);
+  let peak = before ?? 0;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, residentBytes(pid) ?? 0);
+  }, 20);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+  }
+  return before === undefined ? undefined : { before, peak };
+}
+
+/** The fields of /proc/<pid>/stat after the command's name, which may hold anything. */
+function statOf(pid: number): string[] | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  } catch {
+    return undefined;
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readdirSync("/proc")
+      .map(Number)
+      .filter((one) => one > 0 && Number(statOf(one)?.[1]) === pid);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,80 @@
+import { Session } from "node:inspector/promises";
+import path from "node:path";
+
+/** Which part of the program a share of the CPU time went to, in descending order of time. */
+export interface LayerTime {
+  layer: string;
+  /** Of the time that was not idle. */
+  share: number;
+}
+
+interface ProfileNode {
+  id: number;
+  callFrame: { functionName: string; url: string };
+  children?: number[];
+}
+
+const root = path.resolve(import.meta.dirname, "../..");
+const SAMPLE_MICROS = 500;
+
+/** Profiles this process while `work` runs. */
+export async function profileByLayer(work: () => Promise<unknown>): Promise<LayerTime[]> {
+  const session = new Session();
+  session.connect();
+  try {
+    await session.post("Profiler.enable");
+    await session.post("Profiler.setSamplingInterval", { interval: SAMPLE_MICROS });
+    await session.post("Profiler.start");
+    await work();
+    const { profile } = await session.post("Profiler.stop");
+    return timeByLayer(profile);
+  } finally {
+    session.disconnect();
+  }
+}
+
+function timeByLayer(profile: {
+  nodes: ProfileNode[];
+  samples?: number[] | undefined;
+  timeDeltas?: number[] | undefined;
+}): LayerTime[] {
+  const layers = layersOf(profile.nodes);
+  const micros = new Map<string, number>();
+  for (const [index, id] of (profile.samples ?? []).entries()) {
+    const layer = layers.get(id);
+    if (!layer) continue;
+    micros.set(layer, (micros.get(layer) ?? 0) + (profile.timeDeltas?.[index] ?? 0));
+  }
+  const total = [...micros.values()].reduce((sum, part) => sum + part, 0);
+  return [...micros]
+    .map(([layer, part]) => ({ layer, share: part / total }))
+    .toSorted((a, b) => b.share - a.share);
+}
+
+/** What Node itself does is counted for the file that asked for it; where none did, for Node's HTTP and sockets. */
+function layersOf(nodes: readonly ProfileNode[]): Map<number, string> {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const layers = new Map<number, string>();
+  const walk = (node: ProfileNode, inherited: string): void => {
+    const own = layerOf(node, inherited);
+    if (own) layers.set(node.id, own);
+    for (const child of node.children ?? []) {
+      const next = byId.get(child);
+      if (next) walk(next, own ?? inherited);
+    }
+  };
+  const [first] = nodes;
+  if (first) walk(first, "node: http, sockets, loop");
+  return layers;
+}
+
+function layerOf({ callFrame }: ProfileNode, inherited: string): string | undefined {
+  const { functionName, url } = callFrame;
+  if (functionName === "(idle)") return undefined;
+  if (functionName === "(garbage collector)") return "garbage collection";
+  if (!url.startsWith("file:")) return inherited;
+  const file = path.relative(root, new URL(url).pathname);
+  const dependency = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
+  if (dependency) return dependency.startsWith("@opentelemetry/") ? "@opentelemetry" : dependency;
+  return file.split("/").slice(0, 2).join("/");
+}

@@ -1,0 +1,22 @@
+import type { Measured } from "../contest.ts";
+import { printTable } from "../table.ts";
+
+/** Prints what `contest` measured. `ratio` heads the column of ratios to the first one. */
+export function printRates(
+  title: string,
+  measured: readonly Measured[],
+  { ratio, operations = "requests" }: { ratio?: string; operations?: string } = {},
+): void {
+  printTable(
+    title,
+    ["", `${operations}/s`, "p50 ms", "p99 ms", "bytes", ...(ratio ? [ratio] : [])],
+    measured.map((one) => [
+      one.name,
+      one.perSecond,
+      one.p50,
+      one.p99,
+      one.bytes,
+      ...(ratio ? [one.ratio] : []),
+    ]),
+  );
+}

@@ -1,0 +1,76 @@
+import { type Aim, atLeast } from "../aim.ts";
+import { startBareHandler } from "../bare/bare.ts";
+import { type Bench, contender } from "../bench.ts";
+import type { Measured } from "../contest.ts";
+import { profileByLayer } from "../profile.ts";
+import { print, printTable } from "../table.ts";
+import { printRates } from "./rates.ts";
+
+const PROFILE_SECONDS = 3;
+/** Layers below this share are printed as one. */
+const SMALL = 0.015;
+
+const show = (id: string) => [
+  { method: "GET", path: `/api/v2/workspaces/${id}`, expect: 200 } as const,
+];
+
+/** (a) Show workspace, whole stack, beside a bare handler. */
+export async function showWorkspace(bench: Bench): Promise<Aim[]> {
+  const { one, four, postgres, options } = bench;
+  const shown = await one.api.get(`/workspaces/${one.workspaceIds[0]}`);
+  await using bare = await startBareHandler(shown.body.data, options.clients);
+  const contenders = [
+    {
+      name: "bare Koa, two SELECTs",
+      plan: {
+        origin: bare.origin,
+        headers: bare.headers,
+        connections: bare.paths.map((path) => [{ method: "GET", path, expect: 200 } as const]),
+      },
+      processes: [{ name: "handler", pid: bare.pid }, postgres],
+    },
+    contender(one, show),
+    contender(four, show),
+  ];
+  const measured = await bench.contest(contenders);
+  printRates("(a) show workspace, among 10,000", measured, { ratio: "of bare" });
+  printCpu(measured);
+  await printLayers(bench, measured[1]);
+  return [
+    atLeast("(a) show workspace in one process, of the bare handler", 0.4, measured[1]?.ratio ?? 0),
+    atLeast(
+      "(a) show workspace as four processes, of the bare handler",
+      0.2,
+      measured[2]?.ratio ?? 0,
+    ),
+  ];
+}
+
+function printCpu(measured: readonly Measured[]): void {
+  const rows = measured.flatMap(({ name, cpu }) =>
+    [...cpu].map(([process, micros], index) => [index === 0 ? name : "", process, micros]),
+  );
+  printTable("    CPU time of one request, µs, by process", ["", "process", "µs"], rows);
+}
+
+/** A profile of this process, in which the four services run. */
+async function printLayers(
+  { generator, one }: Bench,
+  measured: Measured | undefined,
+): Promise<void> {
+  const { plan } = contender(one, show);
+  const layers = await profileByLayer(() => generator.ask({ ...plan, seconds: PROFILE_SECONDS }));
+  const micros = measured?.cpu.get("statehouse") ?? Number.NaN;
+  const large = layers.filter(({ share }) => share >= SMALL);
+  const rest = 1 - large.reduce((sum, { share }) => sum + share, 0);
+  printTable(
+    "    where the one process spends it (CPU profile, own time by package)",
+    ["layer", "%", "µs"],
+    [...large, { layer: "all others", share: rest }].map(({ layer, share }) => [
+      layer,
+      share * 100,
+      share * micros,
+    ]),
+  );
+  print("    What Node does is counted for the package that asked for it.");
+}

@@ -1,0 +1,28 @@
+import type { Aim } from "../aim.ts";
+import { type Bench, contender } from "../bench.ts";
+import type { Site } from "../site.ts";
+import { printRates } from "./rates.ts";
+
+/** (c) List 20 of 10,000 workspaces: the first page, one in the middle, and those of a search. */
+export async function workspaceList({ one, four, contest }: Bench): Promise<Aim[]> {
+  const pages = {
+    "first page": "page[size]=20",
+    "page 250": "page[size]=20&page[number]=250",
+    "search[name]=77": "page[size]=20&search[name]=77",
+  };
+  const listed = (site: Site, [page, query]: [string, string]) => ({
+    ...contender(site, () => [
+      {
+        method: "GET" as const,
+        path: `/api/v2/organizations/${site.organization}/workspaces?${encodeURI(query)}`,
+        expect: 200,
+      },
+    ]),
+    name: `${site.name}, ${page}`,
+  });
+  const measured = await contest(
+    [one, four].flatMap((site) => Object.entries(pages).map((page) => listed(site, page))),
+  );
+  printRates("(c) list 20 of 10,000 workspaces", measured);
+  return [];
+}

@@ -1,0 +1,82 @@
+import { Client } from "pg";
+import { type Api, api, document } from "../stack/http.ts";
+import { newOrganization } from "../stack/organization.ts";
+import type { Stack } from "../stack/stack.ts";
+import { expectStatus, stateFile, writeState } from "../stack/state.ts";
+import { analyze } from "./bare/bare.ts";
+import type { Counted } from "./processes.ts";
+
+/** A running stack with somebody in it, and what the sections ask for. */
+export interface Site {
+  name: string;
+  origin: string;
+  headers: Record<string, string>;
+  api: Api;
+  organization: string;
+  /** One for each connection, each with a state. */
+  workspaceIds: readonly string[];
+  /** Where its CPU time is spent. */
+  processes: readonly Counted[];
+}
+
+/** Workspaces of the organization, those of the connections included. */
+export const WORKSPACES = 10_000;
+
+/** Fills a stack: a user, an organization, `connections` workspaces made by the API and the others by SQL. */
+export async function openSite(
+  stack: Stack,
+  { name, connections, processes }: { name: string; connections: number; processes: Counted[] },
+): Promise<Site> {
+  const { token } = await stack.people.newUser();
+  const caller = api(stack.url, token);
+  const organization = await newOrganization(caller);
+  const workspaceIds: string[] = [];
+  for (let index = 0; index < connections; index++) {
+    const created = await expectStatus(
+      201,
+      caller.post(
+        `/organizations/${organization}/workspaces`,
+        document("workspaces", { name: `own-${index}`, "execution-mode": "local" }),
+      ),
+    );
+    const { id } = created.body.data;
+    workspaceIds.push(id);
+    await expectStatus(201, writeState(caller, id, stateFile({ resources: 3 })));
+  }
+  await seedWorkspaces(stack.databases.workspaces, workspaceIds[0] ?? "", WORKSPACES - connections);
+  return {
+    name,
+    origin: stack.url,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/vnd.api+json" },
+    api: caller,
+    organization,
+    workspaceIds,
+    processes,
+  };
+}
+
+const copies = `
+  insert into workspaces
+  select (jsonb_populate_record(w, jsonb_build_object(
+    'id', 'ws-' || lpad(n::text, 16, '0'), 'name', 'seeded-' || n, 'current_state_version_id', null
+  ))).*
+  from workspaces w, generate_series(1, $2::int) n where w.id = $1`;
+
+// Every third is tagged, so that a list has tags to bring.
+const tags = `
+  insert into tag_bindings (id, organization_id, workspace_id, key, value, created_at)
+  select 'tb-' || right(w.id, 16), w.organization_id, w.id, 'team-' || (right(w.id, 4)::int % 7), '', now()
+  from workspaces w where w.name like 'seeded-%' and right(w.id, 4)::int % 3 = 0`;
+
+/** Copies of one workspace: making ten thousand through the API would take longer than the whole bench. */
+async function seedWorkspaces(url: string, original: string, count: number): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(copies, [original, count]);
+    await client.query(tags);
+  } finally {
+    await client.end();
+  }
+  await analyze(url);
+}

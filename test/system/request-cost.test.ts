@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Api, api, document } from "../stack/http.ts";
+import { newOrganization } from "../stack/organization.ts";
+import { costOf } from "../stack/request-cost.ts";
+import { type Stack, startStack } from "../stack/stack.ts";
+import { expectStatus, stateFile, writeState } from "../stack/state.ts";
+
+// "Hops are counted like SQL": what a read costs must not creep up, and must not grow with the rows.
+describe("what a request costs", () => {
+  let stack: Stack;
+  let caller: Api;
+  let organization: string;
+  let workspaceId: string;
+
+  const newWorkspaces = async (count: number): Promise<string> => {
+    let id = "";
+    for (let index = 0; index < count; index++) {
+      const created = await expectStatus(
+        201,
+        caller.post(
+          `/organizations/${organization}/workspaces`,
+          document("workspaces", {
+            name: `w-${crypto.randomUUID()}`,
+            "execution-mode": "local",
+            "tag-names": ["blue", "green"],
+          }),
+        ),
+      );
+      id = created.body.data.id;
+    }
+    return id;
+  };
+  const get = (path: string) => costOf(() => expectStatus(200, caller.get(path)));
+
+  beforeAll(async () => {
+    stack = await startStack({ blobs: "directory" });
+    caller = api(stack.url, (await stack.people.newUser()).token);
+    organization = await newOrganization(caller);
+    workspaceId = await newWorkspaces(1);
+    await expectStatus(201, writeState(caller, workspaceId, stateFile({ resources: 2 })));
+  });
+  afterAll(() => stack[Symbol.asyncDispose]());
+
+  test("showing a workspace takes two statements and two calls", async () => {
+    expect(await get(`/workspaces/${workspaceId}`)).toEqual({ statements: 2, calls: 2 });
+  });
+
+  test("showing a workspace by its name takes no more", async () => {
+    const shown = await expectStatus(200, caller.get(`/workspaces/${workspaceId}`));
+    const path = `/organizations/${organization}/workspaces/${shown.body.data.attributes.name}`;
+    expect(await get(path)).toEqual({ statements: 2, calls: 2 });
+  });
+
+  test("showing the current state version takes at most three statements and three calls", async () => {
+    const { statements, calls } = await get(`/workspaces/${workspaceId}/current-state-version`);
+    expect(statements).toBeLessThanOrEqual(4);
+    expect(calls).toBeLessThanOrEqual(3);
+  });
+
+  test("listing 20 workspaces takes at most four statements, however many there are", async () => {
+    const list = `/organizations/${organization}/workspaces?page%5Bsize%5D=20`;
+    const few = await get(list);
+    expect(few.statements).toBeLessThanOrEqual(4);
+    expect(few.calls).toBe(2);
+    await newWorkspaces(30);
+    expect(await get(list)).toEqual(few);
+  });
+
+  test("includes take a fixed number of calls, not one a row", async () => {
+    const list = `/organizations/${organization}/workspaces?include=organization,project`;
+    const two = await get(`${list}&page%5Bsize%5D=2`);
+    expect(await get(`${list}&page%5Bsize%5D=20`)).toEqual(two);
+  });
+});
