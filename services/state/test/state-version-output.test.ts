@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { claimExtraction, failExtraction, storeExtraction } from "../app/extraction.ts";
+import type { Extraction } from "../domain/extraction.ts";
+import { outputsFrom } from "../domain/output.ts";
+import { reader, stranger } from "./neighbours.ts";
+import { md5Of, type RunningState, runState } from "./running-state.ts";
+
+let state: RunningState;
+beforeAll(async () => {
+  state = await runState();
+});
+afterAll(() => state[Symbol.asyncDispose]());
+
+const outputs = {
+  plain: { value: "v", type: "string" },
+  secret: { value: { a: [1, 2] }, type: ["object", { a: ["list", "number"] }], sensitive: true },
+};
+
+const extraction: Extraction = {
+  serial: 1n,
+  lineage: "a",
+  formatVersion: 4,
+  engineVersion: "1.11.0",
+  resources: [{ name: "r", type: "terraform_data", count: 3, module: "root", provider: "p" }],
+  modules: { root: { terraform_data: 3 } },
+  providers: { p: { terraform_data: 3 } },
+  outputs: outputsFrom(outputs) ?? [],
+  opaque: null,
+};
+
+async function finalized(owned = state, bytes = "x") {
+  const workspaceId = owned.lockedWorkspace();
+  const { stateVersion, internalUploadPath } = await owned.create(workspaceId, bytes);
+  await owned.put(internalUploadPath, bytes);
+  return { workspaceId, versionId: stateVersion?.id ?? "" };
+}
+
+/** Takes this version's claim; those that other tests left are given back. */
+async function claimOf(owned: RunningState, versionId: string) {
+  for (;;) {
+    const claim = await claimExtraction(owned.app);
+    if (!claim) throw new Error("nothing waits");
+    if (claim.versionId === versionId) return claim;
+  }
+}
+
+test("outputs are unavailable until they are extracted, and none where there is no version", async () => {
+  const empty = state.lockedWorkspace();
+  expect(await state.outputs.listCurrentOutputs({ workspaceId: empty })).toMatchObject({
+    outputs: [],
+    totalCount: 0,
+  });
+  const { workspaceId, versionId } = await finalized();
+  await expect(state.outputs.listCurrentOutputs({ workspaceId })).rejects.toMatchObject({
+    kind: "unavailable",
+  });
+  await storeExtraction(state.app, await claimOf(state, versionId), extraction);
+  const list = await state.outputs.listCurrentOutputs({ workspaceId });
+  expect(list.totalCount).toBe(2);
+  expect(list.outputs).toMatchObject([
+    { name: "plain", sensitive: false, type: "string", valueJson: '"v"', workspaceId },
+    { name: "secret", sensitive: true, type: "object", stateVersionId: versionId },
+  ]);
+  expect(list.outputs[1]?.valueJson).toBeUndefined();
+  expect(await state.events(workspaceId)).toEqual([
+    "state-version.created",
+    "state-version.finalized",
+    "workspace-state.changed",
+    "state-version.processed",
+    "workspace-state.changed",
+  ]);
+});
+
+test("one sensitive output is shown in clear to whoever may read outputs, and sealed in its row", async () => {
+  const { workspaceId, versionId } = await finalized();
+  await storeExtraction(state.app, await claimOf(state, versionId), extraction);
+  const { outputs: list } = await state.outputs.listCurrentOutputs({ workspaceId });
+  const id = list.find(({ name }) => name === "secret")?.id ?? "";
+  const { output } = await state.outputs.getStateVersionOutput({ id }, state.as(reader));
+  expect(output?.valueJson).toBe('{"a":[1,2]}');
+  const strange = state.outputs.getStateVersionOutput({ id }, state.as(stranger));
+  await expect(strange).rejects.toMatchObject({ kind: "notFound" });
+  const [row] = await state.database.query<{ value: string | null; sealed_value: string }>(
+    "select value, sealed_value from state_version_output where id = $1",
+    [id],
+  );
+  expect(row?.value).toBeNull();
+  expect(row?.sealed_value).toMatch(/^k1:/);
+});
+
+test("outputs given at creation are there at once, and extraction leaves them alone", async () => {
+  const workspaceId = state.lockedWorkspace();
+  const { stateVersion, internalUploadPath } = await state.versions.createStateVersion({
+    workspaceId,
+    serial: 1n,
+    md5: md5Of("x"),
+    jsonStateOutputs: new TextEncoder().encode('{"n":{"value":12345678901234567890.10}}'),
+  });
+  await state.put(internalUploadPath, "x");
+  const listed = () => state.outputs.listCurrentOutputs({ workspaceId });
+  const atOnce = await listed();
+  expect(atOnce.outputs).toMatchObject([
+    { name: "n", type: "number", valueJson: "12345678901234567890.10" },
+  ]);
+  await storeExtraction(state.app, await claimOf(state, stateVersion?.id ?? ""), extraction);
+  expect(await listed()).toEqual(atOnce);
+});
+
+describe("extraction", () => {
+  test("is claimed once, and again when its lease is over; the late result is not stored", async () => {
+    await using own = await runState();
+    const { workspaceId, versionId } = await finalized(own);
+    const late = await claimOf(own, versionId);
+    expect(await claimExtraction(own.app)).toBeUndefined();
+    own.pass(600_000);
+    const claim = await claimOf(own, versionId);
+    await storeExtraction(own.app, late, extraction);
+    const read = async () =>
+      (await own.versions.getCurrentStateVersion({ workspaceId })).stateVersion;
+    expect((await read())?.resourcesProcessed).toBe(false);
+    await storeExtraction(own.app, claim, extraction);
+    expect(await read()).toMatchObject({
+      resourcesProcessed: true,
+      engineVersion: "1.11.0",
+      formatVersion: 4,
+      resources: [{ type: "terraform_data", count: 3 }],
+    });
+    const summary = await own.workspaceState.sealLock({ workspaceId, epoch: 10n });
+    expect(summary.summary?.resourceCount).toBe(3);
+  });
+
+  test("gives up a poisonous file after a few attempts; its resources then count as some", async () => {
+    await using own = await runState();
+    const { workspaceId, versionId } = await finalized(own);
+    for (let attempts = 1; attempts <= 4; attempts++) {
+      const claim = await claimOf(own, versionId);
+      await failExtraction(own.app, claim, { reason: "no state", poisonous: true });
+      own.pass(600_000);
+    }
+    expect(await claimExtraction(own.app)).toBeUndefined();
+    await own.workspaceState.sealLock({ workspaceId, epoch: 10n });
+    const managed = await own.workspaceState.getManagedResources({ workspaceId, epoch: 11n });
+    expect(managed).toMatchObject({ processed: true, resourceCount: 1 });
+  });
+
+  test("never gives up while only the store is away", async () => {
+    await using own = await runState();
+    const { workspaceId, versionId } = await finalized(own);
+    for (let attempts = 1; attempts <= 10; attempts++) {
+      const claim = await claimOf(own, versionId);
+      await failExtraction(own.app, claim, { reason: "store", poisonous: false });
+      own.pass(600_000);
+    }
+    await own.workspaceState.sealLock({ workspaceId, epoch: 10n });
+    const managed = await own.workspaceState.getManagedResources({ workspaceId, epoch: 11n });
+    expect(managed.processed).toBe(false);
+    await storeExtraction(own.app, await claimOf(own, versionId), extraction);
+  });
+});
+
+test("SQL is counted: shows take one statement, batches one whatever their number", async () => {
+  const made = [await finalized(), await finalized(), await finalized()];
+  const workspaceIds = made.map(({ workspaceId }) => workspaceId);
+  const ids = made.map(({ versionId }) => versionId);
+  const counted = async (work: () => Promise<unknown>) => {
+    state.statements.length = 0;
+    await work();
+    return state.statements.length;
+  };
+  const [id = "", workspaceId = ""] = [ids[0], workspaceIds[0]];
+  const { versions, outputs: outputsOf } = state;
+  expect(await counted(() => versions.getStateVersion({ id }))).toBe(1);
+  expect(await counted(() => versions.getCurrentStateVersion({ workspaceId }))).toBe(1);
+  expect(await counted(() => versions.listStateVersions({ workspaceId }))).toBe(2);
+  expect(await counted(() => versions.batchGetStateVersions({ ids }))).toBe(1);
+  expect(await counted(() => outputsOf.batchListCurrentOutputs({ workspaceIds }))).toBe(1);
+  const byVersion = { stateVersionIds: ids };
+  expect(await counted(() => outputsOf.batchListStateVersionOutputs(byVersion))).toBe(1);
+});
+
+test("a list is newest first, by status, with its true total past the end", async () => {
+  const workspaceId = state.lockedWorkspace();
+  for (const serial of [1n, 2n, 3n]) await state.create(workspaceId, `x${serial}`, { serial });
+  const list = async (more: { status?: string; pageNumber?: number; pageSize?: number }) => {
+    const answer = await state.versions.listStateVersions({ workspaceId, ...more });
+    return [answer.stateVersions.map(({ serial }) => Number(serial)), answer.totalCount];
+  };
+  expect(await list({})).toEqual([[3, 2, 1], 3]);
+  expect(await list({ status: "discarded" })).toEqual([[2, 1], 2]);
+  expect(await list({ pageNumber: 2, pageSize: 2 })).toEqual([[1], 3]);
+  expect(await list({ pageNumber: 9, pageSize: 2 })).toEqual([[], 3]);
+});

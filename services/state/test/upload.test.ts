@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { authorizeDownload } from "../app/download.ts";
+import { isOwned } from "../app/sweep.ts";
+import { owner, reader, stranger } from "./neighbours.ts";
+import { md5Of, type RunningState, runState } from "./running-state.ts";
+
+let state: RunningState;
+beforeAll(async () => {
+  state = await runState();
+});
+afterAll(() => state[Symbol.asyncDispose]());
+
+const current = async (workspaceId: string) =>
+  (await state.versions.getCurrentStateVersion({ workspaceId })).stateVersion;
+
+test("the raw upload finalizes the version and makes it current; its URL is then hidden", async () => {
+  const id = state.lockedWorkspace();
+  const { stateVersion } = await state.create(id, "x");
+  const { opening, outcome } = await state.put(stateVersion?.uploadUrl ?? "", "x");
+  expect(opening).toEqual({ outcome: "open", md5: md5Of("x") });
+  expect(outcome).toBe("stored");
+  const version = await current(id);
+  expect(version).toMatchObject({
+    id: stateVersion?.id,
+    status: "finalized",
+    size: 1n,
+    uploadUrl: "",
+    downloadUrl: `https://state.example/v1/object/${stateVersion?.id}`,
+    jsonDownloadUrl: "",
+  });
+  expect(version?.jsonUploadUrl).not.toBe("");
+  expect(await state.events(id)).toEqual([
+    "state-version.created",
+    "state-version.finalized",
+    "workspace-state.changed",
+  ]);
+});
+
+test("a used URL takes the same bytes again and refuses others", async () => {
+  const id = state.lockedWorkspace();
+  const { internalUploadPath: url } = await state.create(id, "x");
+  await state.put(url, "x");
+  const again = state.attemptOf("x");
+  expect((await state.put(url, "x", again)).outcome).toBe("alreadyStored");
+  expect(await isOwned(state.app, [again.blobKey])).toEqual(new Set());
+  await expect(state.put(url, "y")).rejects.toMatchObject({ reason: "upload_used" });
+});
+
+test("of two racing uploads one wins and the other's blob has no owner", async () => {
+  const id = state.lockedWorkspace();
+  const { internalUploadPath: url } = await state.create(id, "x");
+  const attempts = [state.attemptOf("x"), state.attemptOf("x")];
+  const ends = await Promise.all(attempts.map((attempt) => state.put(url, "x", attempt)));
+  expect(ends.map(({ outcome }) => outcome).toSorted()).toEqual(["alreadyStored", "stored"]);
+  const owned = await isOwned(
+    state.app,
+    attempts.map(({ blobKey }) => blobKey),
+  );
+  expect(owned.size).toBe(1);
+});
+
+test("bytes with another md5 are refused and the URL stays usable", async () => {
+  const id = state.lockedWorkspace();
+  const { internalUploadPath: url } = await state.create(id, "x");
+  await expect(state.put(url, "y")).rejects.toMatchObject({ reason: "md5_mismatch" });
+  expect((await state.put(url, "x")).outcome).toBe("stored");
+});
+
+test.each([["before"], ["after"]])("JSON may come %s the raw state", async (when) => {
+  const id = state.lockedWorkspace();
+  const created = await state.create(id, "x");
+  const raw = () => state.put(created.internalUploadPath, "x");
+  const json = () => state.put(created.internalJsonUploadPath, "{}");
+  if (when === "before") await json();
+  await raw();
+  if (when === "after") await json();
+  const version = await current(id);
+  expect(version?.jsonUploadUrl).toBe("");
+  expect(version?.jsonDownloadUrl).toBe(`https://state.example/v1/object/${version?.id}/json`);
+  expect((await json()).outcome).toBe("alreadyStored");
+});
+
+test("an attempt so old that its blob may be swept is refused", async () => {
+  const id = state.lockedWorkspace();
+  const { internalUploadPath: url } = await state.create(id, "x");
+  const attempt = {
+    ...state.attemptOf("x"),
+    attemptStartedAt: new Date(Date.now() - state.app.settings.sweepGraceMs),
+  };
+  await expect(state.put(url, "x", attempt)).rejects.toMatchObject({ reason: "upload_too_slow" });
+});
+
+test("a write that comes after the seal fails, and what was finalized stays current", async () => {
+  const id = state.lockedWorkspace();
+  const first = await state.create(id, "x");
+  await state.put(first.internalUploadPath, "x");
+  const late = await state.create(id, "y", { serial: 2n });
+  await state.workspaceState.sealLock({ workspaceId: id, epoch: 10n, discardPending: true });
+  await expect(state.put(late.internalUploadPath, "y")).rejects.toMatchObject({
+    reason: "state_version_discarded",
+  });
+  await expect(state.create(id, "z", { serial: 3n })).rejects.toMatchObject({
+    reason: "lock_sealed",
+  });
+  expect((await current(id))?.id).toBe(first.stateVersion?.id);
+});
+
+test("a seal that races creations leaves nothing pending", async () => {
+  const id = state.lockedWorkspace();
+  const seal = { workspaceId: id, epoch: 10n, discardPending: true };
+  await Promise.allSettled([
+    ...[1n, 2n, 3n].map((serial) => state.create(id, `x${serial}`, { serial })),
+    state.workspaceState.sealLock(seal),
+    ...[4n, 5n, 6n].map((serial) => state.create(id, `x${serial}`, { serial })),
+  ]);
+  const pending = await state.versions.listStateVersions({ workspaceId: id, status: "pending" });
+  expect(pending.totalCount).toBe(0);
+});
+
+test("a download asks for the right to read the state", async () => {
+  const id = state.lockedWorkspace();
+  const { stateVersion, internalUploadPath } = await state.create(id, "x");
+  const versionId = stateVersion?.id as `sv-${string}`;
+  const download = async (who: Parameters<typeof state.callerOf>[0], kind: "raw" | "json") =>
+    authorizeDownload(state.app, await state.callerOf(who), versionId, kind);
+  await expect(download(owner, "raw")).rejects.toMatchObject({ kind: "notFound" });
+  const attempt = state.attemptOf("x");
+  await state.put(internalUploadPath, "x", attempt);
+  expect(await download(reader, "raw")).toEqual({
+    blobKey: attempt.blobKey,
+    size: 1,
+    sha256: attempt.sha256,
+    filename: `${versionId}.tfstate`,
+  });
+  await expect(download(owner, "json")).rejects.toMatchObject({ kind: "notFound" });
+  await expect(download(stranger, "raw")).rejects.toMatchObject({ kind: "notFound" });
+});

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { collectDroppedWorkspaces } from "../app/collection.ts";
+import { discardExpiredVersions } from "../app/pending-expiry.ts";
+import { confirmBlobDeletions, isOwned, takeBlobDeletions } from "../app/sweep.ts";
+import { organizationId, owner, reader } from "./neighbours.ts";
+import { type RunningState, runState } from "./running-state.ts";
+
+let state: RunningState;
+beforeAll(async () => {
+  state = await runState();
+});
+afterAll(() => state[Symbol.asyncDispose]());
+
+const seal = (workspaceId: string, epoch = 10n, discardPending = false) =>
+  state.workspaceState.sealLock({ workspaceId, epoch, discardPending });
+
+async function finalized(id: string, bytes: string, serial = 1n) {
+  const created = await state.create(id, bytes, { serial });
+  const attempt = state.attemptOf(bytes);
+  await state.put(created.internalUploadPath, bytes, attempt);
+  return { id: created.stateVersion?.id ?? "", blobKey: attempt.blobKey };
+}
+
+describe("sealing a lock", () => {
+  test("is refused while a version is pending, with the text that clients wait on", async () => {
+    const id = state.lockedWorkspace();
+    await state.create(id, "x");
+    await expect(seal(id)).rejects.toMatchObject({
+      kind: "unavailable",
+      reason: "state_version_pending",
+      message: expect.stringContaining("latest state version is still pending"),
+    });
+  });
+
+  test("of a force-unlock discards what is pending", async () => {
+    const id = state.lockedWorkspace();
+    const { stateVersion } = await state.create(id, "x");
+    await seal(id, 10n, true);
+    const read = await state.versions.getStateVersion({ id: stateVersion?.id ?? "" });
+    expect(read.stateVersion?.status).toBe("discarded");
+    expect(await state.events(id)).toEqual(["state-version.created", "state-version.discarded"]);
+  });
+
+  test("answers with the summary, and repeating it changes nothing", async () => {
+    const id = state.lockedWorkspace();
+    const version = await finalized(id, "x");
+    const { summary } = await seal(id);
+    expect(summary).toMatchObject({ workspaceId: id, currentStateVersionId: version.id });
+    expect(summary?.latestChangeAt).toBeDefined();
+    expect((await seal(id)).summary).toEqual(summary);
+    expect((await seal(id, 3n)).summary).toEqual(summary);
+  });
+
+  test("of a workspace without state keeps late writes out as well", async () => {
+    const id = state.lockedWorkspace();
+    const { summary } = await seal(id);
+    expect(summary).toMatchObject({ currentStateVersionId: "", resourceCount: 0 });
+    await expect(state.create(id, "x")).rejects.toMatchObject({ reason: "lock_sealed" });
+  });
+
+  test("does not wait for a version whose window is over", async () => {
+    await using own = await runState();
+    const id = own.lockedWorkspace();
+    await own.create(id, "x");
+    own.pass(own.app.settings.pendingWindowMs);
+    const { summary } = await own.workspaceState.sealLock({ workspaceId: id, epoch: 10n });
+    expect(summary?.currentStateVersionId).toBe("");
+  });
+});
+
+test("in the hosted edition an uploaded version is current only after the seal", async () => {
+  await using hosted = await runState({ edition: "hosted" });
+  const id = hosted.lockedWorkspace();
+  const current = () => hosted.versions.getCurrentStateVersion({ workspaceId: id });
+  const put = async (bytes: string, serial: bigint, inline = false) => {
+    const created = await hosted.create(id, bytes, { serial, inline });
+    await hosted.put(created.internalUploadPath, bytes);
+    return created.stateVersion;
+  };
+  const inline = await put("x", 1n, true);
+  expect((await current()).stateVersion).toMatchObject({ id: inline?.id, intermediate: false });
+  await put("y", 2n);
+  const last = await put("z", 3n);
+  expect(last?.intermediate).toBe(true);
+  expect((await current()).stateVersion?.id).toBe(inline?.id);
+  const { summary } = await hosted.workspaceState.sealLock({ workspaceId: id, epoch: 10n });
+  expect(summary?.currentStateVersionId).toBe(last?.id);
+  expect((await current()).stateVersion).toMatchObject({ id: last?.id, intermediate: false });
+});
+
+test("pending versions are discarded when their window is over", async () => {
+  await using own = await runState();
+  const id = own.lockedWorkspace();
+  const { stateVersion } = await own.create(id, "x");
+  expect(await discardExpiredVersions(own.app)).toBe(0);
+  own.pass(own.app.settings.pendingWindowMs);
+  expect(await discardExpiredVersions(own.app)).toBe(1);
+  expect(await discardExpiredVersions(own.app)).toBe(0);
+  const read = await own.versions.getStateVersion({ id: stateVersion?.id ?? "" });
+  expect(read.stateVersion?.status).toBe("discarded");
+});
+
+describe("the placement", () => {
+  test("is asked for once, and then moved only by higher versions", async () => {
+    const id = state.lockedWorkspace();
+    const read = () =>
+      state.versions.listStateVersions({ workspaceId: id }, state.as(reader)).then(
+        ({ totalCount }) => totalCount,
+        ({ kind }: { kind: string }) => kind,
+      );
+    const before = state.neighbours.asked.placements;
+    expect([await read(), await read()]).toEqual([0, 0]);
+    expect(state.neighbours.asked.placements).toBe(before + 1);
+    const place = (projectId: string, version: bigint) =>
+      state.workspaceState.setPlacement({ workspaceId: id, organizationId, projectId, version });
+    await place("prj-hidden", 5n);
+    expect(await read()).toBe("notFound");
+    await place("prj-1", 4n);
+    expect(await read()).toBe("notFound");
+    await place("prj-1", 6n);
+    expect(await read()).toBe(0);
+  });
+});
+
+describe("a dropped workspace", () => {
+  test("is unreadable and unwritable at once, whatever its neighbours still say", async () => {
+    const id = state.lockedWorkspace();
+    const version = await finalized(id, "x");
+    const pending = await state.create(id, "y", { serial: 2n });
+    await state.workspaceState.dropWorkspace({ workspaceId: id, organizationId });
+    await state.workspaceState.dropWorkspace({ workspaceId: id, organizationId });
+    await state.workspaceState.setPlacement({
+      workspaceId: id,
+      organizationId,
+      projectId: "prj-1",
+      version: 99n,
+    });
+    const gone = { kind: "notFound" };
+    const { versions } = state;
+    await expect(versions.getStateVersion({ id: version.id })).rejects.toMatchObject(gone);
+    await expect(versions.getCurrentStateVersion({ workspaceId: id })).rejects.toMatchObject(gone);
+    await expect(versions.listStateVersions({ workspaceId: id })).rejects.toMatchObject(gone);
+    await expect(state.create(id, "z", { serial: 3n })).rejects.toMatchObject(gone);
+    await expect(state.put(pending.internalUploadPath, "y")).rejects.toMatchObject(gone);
+    await expect(seal(id)).rejects.toMatchObject(gone);
+    const { stateVersions } = await versions.batchGetStateVersions({ ids: [version.id] });
+    expect(stateVersions).toEqual([]);
+  });
+
+  test("that state never saw stays dropped", async () => {
+    const id = state.lockedWorkspace();
+    await state.workspaceState.dropWorkspace({ workspaceId: id, organizationId });
+    await expect(state.create(id, "x")).rejects.toMatchObject({ kind: "notFound" });
+  });
+
+  test("is collected: only the tombstone stays, and its blobs are to be deleted", async () => {
+    await using own = await runState();
+    const id = own.lockedWorkspace();
+    const keys: string[] = [];
+    for (let serial = 1n; serial <= 60n; serial++) {
+      const created = await own.create(id, `x${serial}`, { serial });
+      const attempt = own.attemptOf(`x${serial}`);
+      await own.put(created.internalUploadPath, `x${serial}`, attempt);
+      keys.push(attempt.blobKey);
+    }
+    expect((await isOwned(own.app, keys)).size).toBe(60);
+    await own.workspaceState.dropWorkspace({ workspaceId: id, organizationId });
+    while (await collectDroppedWorkspaces(own.app));
+    const left = await own.database.query("select from state_version where workspace_id = $1", [
+      id,
+    ]);
+    expect(left).toEqual([]);
+    expect((await isOwned(own.app, keys)).size).toBe(0);
+    const taken = await takeBlobDeletions(own.app);
+    expect(taken.toSorted()).toEqual(keys.toSorted());
+    expect(await takeBlobDeletions(own.app)).toEqual([]);
+    await confirmBlobDeletions(own.app, taken.slice(1));
+    own.pass(3_600_000);
+    expect(await takeBlobDeletions(own.app)).toEqual(taken.slice(0, 1));
+    await expect(own.create(id, "z")).rejects.toMatchObject({ kind: "notFound" });
+  });
+});
+
+test("current is the newest by creation order, whatever order the uploads end in", async () => {
+  const id = state.lockedWorkspace();
+  const older = await finalized(id, "x", 1n);
+  const newer = await finalized(id, "y", 2n);
+  expect(newer.id).not.toBe(older.id);
+  state.neighbours.lock(id, owner, 11n);
+  await seal(id);
+  const { stateVersion } = await state.versions.getCurrentStateVersion({ workspaceId: id });
+  expect(stateVersion?.id).toBe(newer.id);
+});
