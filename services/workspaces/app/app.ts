@@ -1,0 +1,30 @@
+import type { ExecutionMode } from "../domain/execution-mode.ts";
+import type { NewId } from "../domain/ids.ts";
+import type { Acknowledgements } from "../store/acknowledgement.ts";
+import type { deletionLocks } from "../store/deletion-lock.ts";
+import type { Reads } from "../store/reads.ts";
+import type { stateSummaries } from "../store/state-summary.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { Access, State } from "./neighbours.ts";
+
+/** What the use cases work with. */
+export interface App {
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  reads: Reads;
+  acknowledgements: Acknowledgements;
+  stateSummaries: ReturnType<typeof stateSummaries>;
+  deletionLocks: ReturnType<typeof deletionLocks>;
+  /** The neighbours are never called while a transaction is open. */
+  access: Access;
+  state: State;
+  settings: Settings;
+  now(): Date;
+  newId: NewId;
+}
+
+export interface Settings {
+  /** What new organizations start with. */
+  defaultExecutionMode: ExecutionMode;
+  /** What new workspaces get when their creator names none. */
+  latestEngineVersion: string;
+}

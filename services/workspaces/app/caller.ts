@@ -1,0 +1,30 @@
+import { type Action, type Caller, type Grants, scope } from "@statehouse/authorization";
+import { forbidden } from "@statehouse/errors";
+import { cannotHoldLock } from "../domain/errors.ts";
+import type { Holder } from "../domain/holder.ts";
+import type { Readable } from "../store/readable.ts";
+
+/** What the caller may do. Services have no grants: what they may call is declared by method. */
+export function grantsOf(caller: Caller): Grants {
+  if (caller.kind !== "principal") throw forbidden("service_caller", "A service may not do this.");
+  return caller.grants;
+}
+
+/** The caller as the holder of a lock. */
+export function holderOf(caller: Caller): Holder {
+  const { type, id } = grantsOf(caller).principal;
+  if (type === "user" || type === "team" || type === "run") return { type, id };
+  throw cannotHoldLock();
+}
+
+/** Where the caller may do `action`, over all its organizations, for the SQL of lists. */
+export function readableBy(caller: Caller, action: Action): Readable {
+  const grants = grantsOf(caller);
+  const memberOf = [...grants.organizations.keys()];
+  const scopes = memberOf.map((id) => ({ id, scope: scope(grants, action, id) }));
+  return {
+    memberOf,
+    organizationIds: scopes.filter(({ scope }) => scope.all).map(({ id }) => id),
+    projectIds: scopes.flatMap(({ scope }) => (scope.all ? [] : scope.projectIds)),
+  };
+}

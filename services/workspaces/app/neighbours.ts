@@ -1,0 +1,32 @@
+import type { Holder } from "../domain/holder.ts";
+import type { OrganizationId, WorkspaceId } from "../domain/ids.ts";
+import type { StateSummary } from "../domain/state-summary.ts";
+import type { ManagedResources } from "../domain/workspace-deletion.ts";
+import type { Placement } from "../domain/workspace-placement.ts";
+
+/** What workspaces asks of access. */
+export interface Access {
+  /** Makes the team of owners with the creator in it; a repeat changes nothing. */
+  provisionOrganization(organization: {
+    id: OrganizationId;
+    creatorUserId: string;
+    version: bigint;
+  }): Promise<void>;
+  /** The name of a user or team for a text; undefined when nobody is known by that id. */
+  nameOf(holder: Holder): Promise<string | undefined>;
+}
+
+/** What workspaces asks of state. Repeats change nothing. */
+export interface State {
+  /** Ends an epoch of the lock. Throws `unavailable` while a version of it is pending, unless discarded. */
+  sealLock(
+    workspaceId: WorkspaceId,
+    epoch: bigint,
+    options: { discardPending: boolean },
+  ): Promise<StateSummary>;
+  setPlacement(placement: Placement): Promise<void>;
+  /** Makes the state unreadable for ever. */
+  dropWorkspace(workspaceId: WorkspaceId, organizationId: OrganizationId): Promise<void>;
+  /** Also ends the epoch: what was asked stays true for as long as the deletion lock is held. */
+  managedResources(workspaceId: WorkspaceId, epoch: bigint): Promise<ManagedResources>;
+}

@@ -1,0 +1,119 @@
+import type { Caller } from "@statehouse/authorization";
+import { nameTaken, noSuchOrganization, onlyUsersCreateOrganizations } from "../domain/errors.ts";
+import type { OrganizationId } from "../domain/ids.ts";
+import { newOrganization, type Organization } from "../domain/organization.ts";
+import type { OrganizationView } from "../domain/organization-view.ts";
+import { defaultProject } from "../domain/project.ts";
+import type { UnprovisionedOrganization } from "../store/acknowledgement.ts";
+import type { OrganizationSearch } from "../store/organization.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { App } from "./app.ts";
+import { grantsOf } from "./caller.ts";
+import { type Shown, showOrganization } from "./shown.ts";
+
+/**
+ * Makes an organization with its default project and, at access, its owners. A repeat by the same user
+ * completes a creation that died, or was answered `unavailable`, before access had acknowledged.
+ */
+export async function createOrganization(
+  app: App,
+  caller: Caller,
+  wanted: { name: string; email: string },
+): Promise<Shown<OrganizationView>> {
+  const { principal } = grantsOf(caller);
+  if (principal.type !== "user") throw onlyUsersCreateOrganizations();
+  const organization = await app.transaction((tx) => commit(app, tx, principal.id, wanted));
+  await settleOrganization(app, {
+    id: organization.id,
+    creatorUserId: organization.creatorUserId,
+    version: organization.revision,
+  });
+  return showOrganization(asOwner(caller, organization.id))(organization);
+}
+
+/** Throws `notFound` when the caller does not belong to it. */
+export async function getOrganization(
+  app: App,
+  caller: Caller,
+  name: string,
+): Promise<Shown<OrganizationView>> {
+  const organization = await app.reads.organizations.findByName(name);
+  if (!organization || !grantsOf(caller).organizations.has(organization.id)) {
+    throw noSuchOrganization();
+  }
+  return showOrganization(caller)(organization);
+}
+
+/** Those that the caller belongs to, by name; without a page all of them. */
+export async function listOrganizations(
+  app: App,
+  caller: Caller,
+  { query, page }: Omit<OrganizationSearch, "ids">,
+): Promise<{ organizations: Shown<OrganizationView>[]; total: number }> {
+  const search = { ids: [...grantsOf(caller).organizations.keys()], query, page };
+  const found = await app.reads.organizations.page(search);
+  const total = page ? await app.reads.organizations.count(search) : found.length;
+  return { organizations: found.map(showOrganization(caller)), total };
+}
+
+/** Those of `ids` that the caller belongs to. */
+export async function batchGetOrganizations(
+  app: App,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<Shown<OrganizationView>[]> {
+  const { organizations } = grantsOf(caller);
+  const own = ids.filter((id) => organizations.has(id));
+  return (await app.reads.organizations.batch(own)).map(showOrganization(caller));
+}
+
+/** Gets access's acknowledgement, then lets everybody see the organization. */
+export async function settleOrganization(
+  app: App,
+  organization: UnprovisionedOrganization,
+): Promise<void> {
+  await app.access.provisionOrganization(organization);
+  await app.acknowledgements.organizationProvisioned(organization.id);
+}
+
+async function commit(
+  app: App,
+  tx: Tx,
+  creatorUserId: string,
+  wanted: { name: string; email: string },
+): Promise<Organization> {
+  const now = app.now();
+  const organization = newOrganization(
+    {
+      ...wanted,
+      id: app.newId("org"),
+      defaultProjectId: app.newId("prj"),
+      creatorUserId,
+      defaultExecutionMode: app.settings.defaultExecutionMode,
+    },
+    now,
+  );
+  const holder = await tx.organizations.findByNameForUpdate(wanted.name);
+  if (holder) {
+    const unfinished = holder.status === "provisioning" && holder.creatorUserId === creatorUserId;
+    if (!unfinished) throw nameTaken();
+    return holder;
+  }
+  await tx.organizations.add(organization);
+  await tx.projects.add(defaultProject(organization.defaultProjectId, organization.id, now));
+  await tx.record({ type: "organizationCreated", organization });
+  return organization;
+}
+
+/** The creator's grants were read before the organization was there. */
+function asOwner(caller: Caller, organizationId: OrganizationId): Caller {
+  if (caller.kind !== "principal") return caller;
+  const organizations = new Map(caller.grants.organizations).set(organizationId, {
+    organizationId,
+    owner: true,
+    organizationAccess: new Set(),
+    teamIds: [],
+    projects: new Map(),
+  });
+  return { ...caller, grants: { ...caller.grants, organizations } };
+}

@@ -1,0 +1,65 @@
+import {
+  type Action,
+  actionRules,
+  allowed,
+  type Caller,
+  type Target,
+} from "@statehouse/authorization";
+import type { OrganizationView } from "../domain/organization-view.ts";
+import type { ProjectView } from "../domain/project-view.ts";
+import type { WorkspaceView } from "../domain/workspace-view.ts";
+import { grantsOf } from "./caller.ts";
+
+/** Something with what the caller may do to it. */
+export type Shown<View> = View & { allowedActions: Action[] };
+
+const actions = Object.keys(actionRules) as Action[];
+const projectActions = actions.filter((action) => action.startsWith("project:"));
+const workspaceActions = actions.filter(
+  (action) => action.startsWith("workspace:") || action.startsWith("state:"),
+);
+
+/** With everything that the caller may do in the organization as a whole. */
+export const showOrganization =
+  (caller: Caller) =>
+  (organization: OrganizationView): Shown<OrganizationView> => ({
+    ...organization,
+    allowedActions: allowedTo(caller, actions, { organizationId: organization.id }),
+  });
+
+export const showProject =
+  (caller: Caller) =>
+  (project: ProjectView): Shown<ProjectView> => ({
+    ...project,
+    allowedActions: allowedTo(caller, projectActions, {
+      organizationId: project.organizationId,
+      projectId: project.id,
+    }),
+  });
+
+/** For one workspace, or each of a list: what is allowed is worked out once for each project. */
+export const showWorkspace = (caller: Caller) => {
+  const known = new Map<string, Action[]>();
+  return (workspace: WorkspaceView): Shown<WorkspaceView> => {
+    const { organizationId, projectId, allowForceDelete } = workspace;
+    const found = known.get(projectId);
+    const actions = found ?? allowedTo(caller, workspaceActions, { organizationId, projectId });
+    if (!found) known.set(projectId, actions);
+    return { ...workspace, allowedActions: withForceDelete(actions, allowForceDelete) };
+  };
+};
+
+/** The action that a force-delete needs; specification, "Authentication", rule 5. */
+export const forceDeleteAction = (allowForceDelete: boolean): Action =>
+  allowForceDelete ? "workspace:update" : "workspace:force-delete";
+
+const withForceDelete = (actions: Action[], allowForceDelete: boolean): Action[] =>
+  actions.includes(forceDeleteAction(allowForceDelete)) &&
+  !actions.includes("workspace:force-delete")
+    ? [...actions, "workspace:force-delete"]
+    : actions;
+
+function allowedTo(caller: Caller, wanted: readonly Action[], target: Target): Action[] {
+  const grants = grantsOf(caller);
+  return wanted.filter((action) => allowed(grants, action, target));
+}

@@ -1,0 +1,97 @@
+import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import { noSuchWorkspace } from "../domain/errors.ts";
+import type { WorkspaceId } from "../domain/ids.ts";
+import { Problems } from "../domain/problems.ts";
+import {
+  checkTagBindingCount,
+  checkTagBindings,
+  type EffectiveTagBinding,
+  mergeTagBindings,
+  type TagBinding,
+  type TagBindingInput,
+} from "../domain/tag-binding.ts";
+import { touch } from "../domain/workspace.ts";
+import type { App } from "./app.ts";
+import { grantsOf } from "./caller.ts";
+
+/** A workspace's own bindings, flat tags among them, by key. */
+export async function listWorkspaceTagBindings(
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+): Promise<TagBinding[]> {
+  await requireReadable(app, caller, workspaceId);
+  return app.reads.tagBindings.ofWorkspace(workspaceId);
+}
+
+/** With those inherited from the project, unless the workspace has one of that key itself. */
+export async function listWorkspaceEffectiveTagBindings(
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+): Promise<EffectiveTagBinding[]> {
+  await requireReadable(app, caller, workspaceId);
+  return app.reads.tagBindings.effectiveOfWorkspace(workspaceId);
+}
+
+/** Adds or changes those given and keeps the others; answers with those given, in their order. */
+export const updateWorkspaceTagBindings = (
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+  given: readonly TagBindingInput[],
+): Promise<TagBinding[]> =>
+  app.transaction(async (tx) => {
+    const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
+    authorize(caller, "workspace:update", workspace);
+    const current = await tx.tagBindings.ofWorkspace(workspaceId);
+    const problems = new Problems();
+    checkTagBindings(given, problems, (index, part) => `/data/${index}/attributes/${part}`);
+    const wanted = mergeTagBindings(current, given);
+    checkTagBindingCount(wanted, problems, "/data");
+    problems.throwIfAny();
+    const { organizationId } = workspace;
+    await tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, app.now());
+    touch(workspace, app.now());
+    await tx.record({ type: "workspaceUpdated", workspace });
+    const now = new Map((await tx.tagBindings.ofWorkspace(workspaceId)).map((b) => [b.key, b]));
+    return given.flatMap(({ key }) => now.get(key) ?? []);
+  });
+
+/** Flat tags and bindings of a request as one set, value by key; a binding wins over a flat tag. */
+export function checkedTags(
+  given: {
+    tagNames: readonly string[] | undefined;
+    tagBindings: readonly TagBindingInput[] | undefined;
+  },
+  problems: Problems,
+): Map<string, string> {
+  const names = [...new Set(given.tagNames)].map((key) => ({ key, value: "" }));
+  const bindings = given.tagBindings ?? [];
+  const relationships = "/data/relationships";
+  checkTagBindings(
+    names,
+    problems,
+    (index) => `${relationships}/tags/data/${index}/attributes/name`,
+  );
+  checkTagBindings(
+    bindings,
+    problems,
+    (index, part) => `${relationships}/tag-bindings/data/${index}/attributes/${part}`,
+  );
+  const wanted = mergeTagBindings(names, bindings);
+  checkTagBindingCount(wanted, problems, `${relationships}/tag-bindings`);
+  return wanted;
+}
+
+/** Throws `notFound` when the workspace does not exist or the caller may not read it. */
+export async function requireReadable(
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+): Promise<void> {
+  const found = await app.reads.workspaces.lockAndPlacement(workspaceId);
+  if (!found || !allowed(grantsOf(caller), "workspace:read", found.placement)) {
+    throw noSuchWorkspace();
+  }
+}

@@ -1,0 +1,85 @@
+import { authorize, type Caller } from "@statehouse/authorization";
+import type { PageInput } from "@statehouse/postgres";
+import { noSuchTag } from "../domain/errors.ts";
+import type { WorkspaceId } from "../domain/ids.ts";
+import { Problems } from "../domain/problems.ts";
+import type { Tag, TagRef } from "../domain/tag.ts";
+import { checkTagBindings, mergeTagBindings } from "../domain/tag-binding.ts";
+import { touch, type Workspace } from "../domain/workspace.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { App } from "./app.ts";
+import { requireReadable } from "./tag-binding.ts";
+
+/** A workspace's flat tags, by name. */
+export async function listWorkspaceTags(
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+  page: PageInput,
+): Promise<{ tags: Tag[]; total: number }> {
+  await requireReadable(app, caller, workspaceId);
+  const tags = await app.reads.tags.pageOfWorkspace(workspaceId, page);
+  return { tags, total: await app.reads.tags.countOfWorkspace(workspaceId) };
+}
+
+/** Gives the workspace tags; one that it has already, or a binding of that key, stays as it is. */
+export const addWorkspaceTags = (
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+  refs: readonly TagRef[],
+): Promise<void> =>
+  changeTags(app, caller, workspaceId, async (tx, workspace, current) => {
+    const names = [...new Set((await namesOf(tx, workspace, refs)).values())];
+    const given = names.map((key) => ({ key, value: "" }));
+    const problems = new Problems();
+    checkTagBindings(given, problems, (index) => `/data/${index}/attributes/name`);
+    problems.throwIfAny();
+    return mergeTagBindings(given, current);
+  });
+
+/** Takes tags from the workspace. One by an unknown id is `notFound`; an unknown name changes nothing. */
+export const removeWorkspaceTags = (
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+  refs: readonly TagRef[],
+): Promise<void> =>
+  changeTags(app, caller, workspaceId, async (tx, workspace, current) => {
+    const names = new Set((await namesOf(tx, workspace, refs)).values());
+    const kept = current.filter(({ key, value }) => value !== "" || !names.has(key));
+    return mergeTagBindings(kept, []);
+  });
+
+type Bindings = Awaited<ReturnType<Tx["tagBindings"]["ofWorkspace"]>>;
+
+const changeTags = (
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+  change: (tx: Tx, workspace: Workspace, current: Bindings) => Promise<Map<string, string>>,
+): Promise<void> =>
+  app.transaction(async (tx) => {
+    const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
+    authorize(caller, "workspace:update", workspace);
+    const { organizationId } = workspace;
+    const current = await tx.tagBindings.ofWorkspace(workspaceId);
+    const wanted = await change(tx, workspace, current);
+    await tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, app.now());
+    touch(workspace, app.now());
+    await tx.record({ type: "workspaceUpdated", workspace });
+  });
+
+async function namesOf(
+  tx: Tx,
+  { organizationId }: Workspace,
+  refs: readonly TagRef[],
+): Promise<string[]> {
+  const ids = refs.flatMap((ref) => ("id" in ref ? [ref.id] : []));
+  const known = await tx.tags.namesOf(organizationId, ids);
+  return refs.map((ref) => {
+    const name = "id" in ref ? known.get(ref.id) : ref.name;
+    if (name === undefined) throw noSuchTag();
+    return name;
+  });
+}

@@ -1,0 +1,112 @@
+import { authorize, type Caller } from "@statehouse/authorization";
+import { noSuchWorkspace } from "../domain/errors.ts";
+import type { WorkspaceId } from "../domain/ids.ts";
+import { touch, type Workspace } from "../domain/workspace.ts";
+import {
+  endDeletionLock,
+  type ManagedResources,
+  refusalToDelete,
+  takeDeletionLock,
+} from "../domain/workspace-deletion.ts";
+import type { PendingDeletion } from "../domain/workspace-deletion-record.ts";
+import type { WorkspaceRef } from "../domain/workspace-view.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { App } from "./app.ts";
+import { namingHolder } from "./holder.ts";
+import { forceDeleteAction } from "./shown.ts";
+
+/**
+ * Deletes a workspace, whatever it holds and whoever has its lock. Throws `unavailable` while state has
+ * not acknowledged; the repeat of the request completes it.
+ */
+export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRef): Promise<void> {
+  const deletion = await app.transaction(async (tx) => {
+    const { workspace, pending } = await workspaceOrDeletion(tx, ref);
+    const target = workspace ?? pending;
+    const organization = await tx.organizations.get(target.organizationId);
+    authorize(caller, forceDeleteAction(organization.allowForceDeleteWorkspaces), target);
+    return pending ?? removeWorkspace(app, tx, workspace);
+  });
+  await settleDeletion(app, deletion);
+}
+
+/**
+ * Deletes a workspace that manages no resources and that nobody has locked. In two steps, because state
+ * has to be asked in between: a deletion lock keeps everybody out, and ends with its lease.
+ */
+export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef): Promise<void> =>
+  namingHolder(app, async () => {
+    const begun = await app.transaction(async (tx) => {
+      const { workspace, pending } = await workspaceOrDeletion(tx, ref);
+      authorize(caller, "workspace:delete", workspace ?? pending);
+      if (pending) return { deletion: pending };
+      return { id: workspace.id, epoch: takeDeletionLock(workspace, app.now()) };
+    });
+    const deletion = begun.deletion ?? (await finishSafely(app, begun.id, begun.epoch));
+    await settleDeletion(app, deletion);
+  });
+
+/** Gets state's acknowledgement; then nothing of the workspace is left but its id. */
+export async function settleDeletion(app: App, deletion: PendingDeletion): Promise<void> {
+  const { workspaceId, organizationId } = deletion;
+  await app.state.dropWorkspace(workspaceId, organizationId);
+  await app.acknowledgements.workspaceDropped(workspaceId);
+}
+
+async function finishSafely(app: App, id: WorkspaceId, epoch: bigint): Promise<PendingDeletion> {
+  const managed = await managedResources(app, id, epoch);
+  const outcome = await app.transaction(async (tx) => {
+    const workspace = await tx.workspaces.getForUpdate({ id });
+    endDeletionLock(workspace, epoch);
+    const refusal = refusalToDelete(managed);
+    // Answered, not thrown: the end of the deletion lock is to be committed.
+    return refusal ? { refusal } : { deletion: await removeWorkspace(app, tx, workspace) };
+  });
+  if (outcome.refusal) throw outcome.refusal;
+  return outcome.deletion;
+}
+
+/** When state does not answer, the deletion lock is given back at once rather than at its lease's end. */
+async function managedResources(
+  app: App,
+  id: WorkspaceId,
+  epoch: bigint,
+): Promise<ManagedResources> {
+  try {
+    return await app.state.managedResources(id, epoch);
+  } catch (error) {
+    const giveBack = app.transaction(async (tx) => {
+      const workspace = await tx.workspaces.findForUpdate({ id });
+      if (workspace?.deletionLock?.epoch === epoch) endDeletionLock(workspace, epoch);
+    });
+    await giveBack.catch(() => {});
+    throw error;
+  }
+}
+
+async function removeWorkspace(app: App, tx: Tx, workspace: Workspace): Promise<PendingDeletion> {
+  const { id: workspaceId, organizationId, projectId } = workspace;
+  const now = app.now();
+  touch(workspace, now);
+  await tx.workspaceDeletions.add(workspace, now);
+  await tx.record({ type: "workspaceDeleted", workspace });
+  const bindings = await tx.tagBindings.ofWorkspace(workspaceId);
+  await tx.tagBindings.replace({ organizationId, workspaceId }, bindings, new Map(), now);
+  await tx.workspaces.remove(workspace);
+  return { workspaceId, organizationId, projectId };
+}
+
+/** Or, when the request is a repeat, the deletion that state has not acknowledged. Throws `notFound`. */
+async function workspaceOrDeletion(
+  tx: Tx,
+  ref: WorkspaceRef,
+): Promise<
+  | { workspace: Workspace; pending?: undefined }
+  | { workspace?: undefined; pending: PendingDeletion }
+> {
+  const workspace = await tx.workspaces.findForUpdate(ref);
+  if (workspace) return { workspace };
+  const pending = await tx.workspaceDeletions.findPending(ref);
+  if (!pending) throw noSuchWorkspace();
+  return { pending };
+}

@@ -1,0 +1,99 @@
+import { authorize, type Caller } from "@statehouse/authorization";
+import { noSuchWorkspace } from "../domain/errors.ts";
+import type { WorkspaceId } from "../domain/ids.ts";
+import { applyStateSummary, type StateSummary } from "../domain/state-summary.ts";
+import { touch } from "../domain/workspace.ts";
+import {
+  epochToForceUnlock,
+  epochToUnlock,
+  releaseLock,
+  takeLock,
+  type WorkspaceLock,
+} from "../domain/workspace-lock.ts";
+import type { Placement } from "../domain/workspace-placement.ts";
+import type { WorkspaceView } from "../domain/workspace-view.ts";
+import type { App } from "./app.ts";
+import { holderOf } from "./caller.ts";
+import { namingHolder } from "./holder.ts";
+import { type Shown, showWorkspace } from "./shown.ts";
+
+/** Takes the workspace's lock for `caller`. Throws `notFound`, or the conflict `workspace_locked`. */
+export const lockWorkspace = (
+  app: App,
+  caller: Caller,
+  { workspaceId, reason }: { workspaceId: WorkspaceId; reason: string },
+): Promise<Shown<WorkspaceView>> =>
+  namingHolder(app, () =>
+    app.transaction(async (tx) => {
+      const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
+      authorize(caller, "workspace:lock", workspace);
+      const lock = takeLock(workspace, holderOf(caller), reason, app.now());
+      touch(workspace, app.now());
+      await tx.record({ type: "workspaceLocked", workspace, lock });
+      return showWorkspace(caller)(await tx.workspaces.view(workspaceId));
+    }),
+  );
+
+/**
+ * Gives the lock back: seals its epoch at state first, so that no late write slips through. An unlock
+ * that died in between is simply repeated. Throws a conflict, or `unavailable` while a version is pending.
+ */
+export const unlockWorkspace = (
+  app: App,
+  caller: Caller,
+  { workspaceId }: { workspaceId: WorkspaceId },
+): Promise<Shown<WorkspaceView>> =>
+  namingHolder(app, async () => {
+    const workspace = await getLock(app, workspaceId);
+    authorize(caller, "workspace:lock", workspace.placement);
+    const epoch = epochToUnlock(workspace, holderOf(caller));
+    const summary = await app.state.sealLock(workspaceId, epoch, { discardPending: false });
+    return release(app, caller, { workspaceId, epoch, summary, forced: false });
+  });
+
+/** Breaks the lock, whoever holds it; what is pending at state is discarded. */
+export const forceUnlockWorkspace = async (
+  app: App,
+  caller: Caller,
+  { workspaceId }: { workspaceId: WorkspaceId },
+): Promise<Shown<WorkspaceView>> => {
+  const workspace = await getLock(app, workspaceId);
+  authorize(caller, "workspace:force-unlock", workspace.placement);
+  const epoch = epochToForceUnlock(workspace);
+  const summary = await app.state.sealLock(workspaceId, epoch, { discardPending: true });
+  return release(app, caller, { workspaceId, epoch, summary, forced: true });
+};
+
+/** For state: the lock, if somebody holds it, and where the workspace belongs. Throws `notFound`. */
+export async function getLock(
+  app: App,
+  id: WorkspaceId,
+): Promise<{ lock: WorkspaceLock | null; placement: Placement }> {
+  const found = await app.reads.workspaces.lockAndPlacement(id);
+  if (!found) throw noSuchWorkspace();
+  return found;
+}
+
+interface Release {
+  workspaceId: WorkspaceId;
+  /** Sealed at state. */
+  epoch: bigint;
+  summary: StateSummary;
+  forced: boolean;
+}
+
+const release = (
+  app: App,
+  caller: Caller,
+  { workspaceId, epoch, summary, forced }: Release,
+): Promise<Shown<WorkspaceView>> =>
+  app.transaction(async (tx) => {
+    const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
+    // It may have moved while state was asked.
+    authorize(caller, forced ? "workspace:force-unlock" : "workspace:lock", workspace);
+    releaseLock(workspace, epoch);
+    applyStateSummary(workspace, summary);
+    touch(workspace, app.now());
+    await tx.record({ type: "workspaceUnlocked", workspace, epoch, forced });
+    return showWorkspace(caller)(await tx.workspaces.view(workspaceId));
+  });

@@ -1,0 +1,183 @@
+import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import { noSuchOrganization, noSuchProject, noSuchWorkspace } from "../domain/errors.ts";
+import type { OrganizationId, ProjectId } from "../domain/ids.ts";
+import { isOrganizationName } from "../domain/organization.ts";
+import { Problems } from "../domain/problems.ts";
+import type { TagBindingInput } from "../domain/tag-binding.ts";
+import { newWorkspace, touch, type Workspace } from "../domain/workspace.ts";
+import { moveWorkspace } from "../domain/workspace-placement.ts";
+import {
+  applySettings,
+  unsetSettings,
+  type WorkspaceSettings,
+} from "../domain/workspace-settings.ts";
+import type { WorkspaceRef, WorkspaceView } from "../domain/workspace-view.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { WorkspaceSearch } from "../store/workspace-list.ts";
+import type { App } from "./app.ts";
+import { grantsOf, readableBy } from "./caller.ts";
+import { type Shown, showWorkspace } from "./shown.ts";
+import { checkedTags } from "./tag-binding.ts";
+import { settlePlacement } from "./workspace-placement.ts";
+
+/** What a request says of a workspace beside its settings. */
+export interface WorkspaceInput {
+  settings: WorkspaceSettings;
+  /** Undefined: the default project, or no move. */
+  projectId: ProjectId | undefined;
+  /** On create only. */
+  tagNames: readonly string[] | undefined;
+  /** On update they replace all bindings. */
+  tagBindings: readonly TagBindingInput[] | undefined;
+}
+
+/** Throws `notFound`, `forbidden`, or `invalid` with every problem. */
+export const createWorkspace = (
+  app: App,
+  caller: Caller,
+  { organizationName, ...wanted }: WorkspaceInput & { organizationName: string },
+): Promise<Shown<WorkspaceView>> =>
+  app.transaction(async (tx) => {
+    const organization = await tx.organizations.getByName(organizationName);
+    const { id: organizationId, defaultProjectId } = organization;
+    authorize(caller, "organization:read", { organizationId });
+    const projectId = wanted.projectId ?? defaultProjectId;
+    await requireProject(tx, projectId, organizationId);
+    authorize(caller, "project:create-workspace", { organizationId, projectId });
+    const { latestEngineVersion: engineVersion } = app.settings;
+    const workspace = newWorkspace(
+      { id: app.newId("ws"), organizationId, projectId, engineVersion },
+      app.now(),
+    );
+    const problems = new Problems();
+    const name = wanted.settings.name ?? "";
+    const nameTaken = await tx.workspaces.nameTaken(organizationId, name);
+    applySettings(workspace, wanted.settings, { nameTaken, problems });
+    const tags = checkedTags(wanted, problems);
+    problems.throwIfAny();
+    await tx.workspaces.save(workspace);
+    await tx.tagBindings.replace(ownerOf(workspace), [], tags, app.now());
+    await tx.record({ type: "workspaceCreated", workspace });
+    return showWorkspace(caller)(await tx.workspaces.view(workspace.id));
+  });
+
+/** Throws `notFound` when it does not exist or the caller may not read it. One statement. */
+export async function getWorkspace(
+  app: App,
+  caller: Caller,
+  ref: WorkspaceRef,
+): Promise<Shown<WorkspaceView>> {
+  const workspace = await app.reads.workspaces.find(ref);
+  if (!workspace || !allowed(grantsOf(caller), "workspace:read", workspace)) {
+    throw noSuchWorkspace();
+  }
+  return showWorkspace(caller)(workspace);
+}
+
+/** Those of `ids` that the caller may read. */
+export async function batchGetWorkspaces(
+  app: App,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<Shown<WorkspaceView>[]> {
+  const grants = grantsOf(caller);
+  const workspaces = await app.reads.workspaces.batch(ids);
+  return workspaces
+    .filter((workspace) => allowed(grants, "workspace:read", workspace))
+    .map(showWorkspace(caller));
+}
+
+/** Those that the caller may read. Throws `notFound` when it does not belong to the organization. */
+export async function listWorkspaces(
+  app: App,
+  caller: Caller,
+  search: WorkspaceSearch,
+): Promise<{ workspaces: Shown<WorkspaceView>[]; total: number }> {
+  if (!isOrganizationName(search.organizationName)) throw noSuchOrganization();
+  const readable = readableBy(caller, "workspace:read");
+  const found = await app.reads.workspaceLists.count(search, readable);
+  if (!found) throw noSuchOrganization();
+  const workspaces = await app.reads.workspaceLists.page(search, readable, found.organizationId);
+  return { workspaces: workspaces.map(showWorkspace(caller)), total: found.total };
+}
+
+/**
+ * Changes the settings that are given, and moves it when another project is. Throws `unavailable` after
+ * a move that state has not acknowledged; the repeat of the request completes it.
+ */
+export async function updateWorkspace(
+  app: App,
+  caller: Caller,
+  { ref, unset, ...wanted }: WorkspaceInput & { ref: WorkspaceRef; unset: readonly string[] },
+): Promise<Shown<WorkspaceView>> {
+  const { workspace, view } = await app.transaction(async (tx) => {
+    const workspace = await tx.workspaces.getForUpdate(ref);
+    const destination = wanted.projectId === workspace.projectId ? undefined : wanted.projectId;
+    authorizeUpdate(caller, workspace, {
+      mayOnlyMove: wanted.projectId !== undefined && !changesSettings(wanted, unset),
+    });
+    if (destination) await move(app, tx, caller, workspace, destination);
+    const problems = new Problems();
+    const { name } = wanted.settings;
+    const renamed = name !== undefined && name !== workspace.name;
+    const nameTaken = renamed && (await tx.workspaces.nameTaken(workspace.organizationId, name));
+    applySettings(workspace, wanted.settings, { nameTaken, problems });
+    unsetSettings(workspace, unset, problems);
+    const tags = wanted.tagBindings && checkedTags(wanted, problems);
+    problems.throwIfAny();
+    touch(workspace, app.now());
+    await tx.workspaces.save(workspace);
+    if (tags) {
+      const current = await tx.tagBindings.ofWorkspace(workspace.id);
+      await tx.tagBindings.replace(ownerOf(workspace), current, tags, app.now());
+    }
+    await tx.record({ type: "workspaceUpdated", workspace });
+    return { workspace, view: await tx.workspaces.view(workspace.id) };
+  });
+  await settlePlacement(app, workspace);
+  return showWorkspace(caller)(view);
+}
+
+/** A request that only moves, or repeats a move, needs no more than the right to move. */
+function authorizeUpdate(
+  caller: Caller,
+  workspace: Workspace,
+  { mayOnlyMove }: { mayOnlyMove: boolean },
+): void {
+  if (mayOnlyMove && allowed(grantsOf(caller), "project:move-workspace", workspace)) return;
+  authorize(caller, "workspace:update", workspace);
+}
+
+/** Moving needs the right in both projects. */
+async function move(
+  app: App,
+  tx: Tx,
+  caller: Caller,
+  workspace: Workspace,
+  projectId: ProjectId,
+): Promise<void> {
+  const { organizationId } = workspace;
+  await requireProject(tx, projectId, organizationId);
+  authorize(caller, "project:move-workspace", workspace, "workspace");
+  authorize(caller, "project:move-workspace", { organizationId, projectId });
+  moveWorkspace(workspace, projectId, app.now());
+}
+
+async function requireProject(
+  tx: Tx,
+  id: ProjectId,
+  organizationId: OrganizationId,
+): Promise<void> {
+  const project = await tx.projects.get(id);
+  if (project.organizationId !== organizationId) throw noSuchProject();
+}
+
+const changesSettings = (wanted: WorkspaceInput, unset: readonly string[]): boolean =>
+  unset.length > 0 ||
+  wanted.tagBindings !== undefined ||
+  Object.values(wanted.settings).some((value) => value !== undefined);
+
+const ownerOf = ({ id: workspaceId, organizationId }: Workspace) => ({
+  organizationId,
+  workspaceId,
+});

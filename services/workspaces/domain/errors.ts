@@ -1,0 +1,72 @@
+import { AppError, conflict, forbidden, invalid, notFound } from "@statehouse/errors";
+import type { Holder } from "./holder.ts";
+
+const holderTitles = { user: "User", team: "Team", run: "Run" } as const satisfies Record<
+  Holder["type"],
+  string
+>;
+
+/** Somebody holds the lock. Says who by id until the use case, which may ask access, names them. */
+export class LockConflict extends AppError {
+  readonly holder: Holder;
+
+  constructor(reason: string, holder: Holder, name: string) {
+    // go-tfe looks for "is locked by User", "… Team" and "… Run".
+    super("conflict", reason, `The workspace is locked by ${holderTitles[holder.type]} ${name}.`);
+    this.holder = holder;
+  }
+
+  /** The same conflict with the holder's name in its text. */
+  named(name: string): LockConflict {
+    return new LockConflict(this.reason, this.holder, name);
+  }
+}
+
+/** The lock is wanted, and somebody has it. */
+export const workspaceLocked = (holder: Holder) =>
+  new LockConflict("workspace_locked", holder, holder.id);
+
+/** Only the holder may unlock. */
+export const lockedByOther = (holder: Holder) =>
+  new LockConflict("locked_by_other", holder, holder.id);
+
+/** A deletion under way keeps everybody else out for as long as its lease lasts. */
+export const lockedForDeletion = () =>
+  conflict("workspace_locked", "The workspace is locked while it is being deleted.");
+
+/** The deletion's lock was lost to somebody in the meantime; nothing was changed. */
+export const deletionOvertaken = () =>
+  conflict("workspace_locked", "The workspace was locked while it was about to be deleted.");
+
+export const alreadyUnlocked = () =>
+  conflict("already_unlocked", "The workspace is already unlocked.");
+
+/** go-tfe tells "locked" and "being processed" apart from everything else: neither may be in it. */
+export const managesResources = (count: number) =>
+  conflict(
+    "manages_resources",
+    `The workspace manages ${count} ${count === 1 ? "resource" : "resources"}; destroy them first, or force the deletion.`,
+  );
+
+/** Nobody can tell yet what the workspace manages. */
+export const stateBeingProcessed = () =>
+  conflict("state_being_processed", "The workspace's latest state is still being processed.");
+
+/** An organization's token speaks for nobody who could be asked to give a lock back. */
+export const cannotHoldLock = () =>
+  forbidden("cannot_hold_lock", "An organization token cannot hold a workspace's lock.");
+
+/** Organizations belong to people. */
+export const onlyUsersCreateOrganizations = () =>
+  forbidden("users_only", "Only a user can create an organization.");
+
+/** The text clients match, for organizations, projects and workspaces alike. */
+export const takenText = "Name has already been taken";
+
+/** Lost the race for a name that was free when the request was checked. */
+export const nameTaken = () => invalid([{ field: "name", detail: takenText }]);
+
+export const noSuchOrganization = () => notFound("organization");
+export const noSuchProject = () => notFound("project");
+export const noSuchWorkspace = () => notFound("workspace");
+export const noSuchTag = () => notFound("tag");

@@ -1,0 +1,14 @@
+import type { Organization } from "./organization.ts";
+import type { Project } from "./project.ts";
+import type { Workspace } from "./workspace.ts";
+import type { WorkspaceLock } from "./workspace-lock.ts";
+
+/** What happened, as it stood when it did; the rows may have changed since they were given here. */
+export type WorkspacesEvent =
+  | { type: "organizationCreated"; organization: Organization }
+  | { type: "projectCreated"; project: Project }
+  | { type: "workspaceCreated"; workspace: Workspace }
+  | { type: "workspaceUpdated"; workspace: Workspace }
+  | { type: "workspaceLocked"; workspace: Workspace; lock: WorkspaceLock }
+  | { type: "workspaceUnlocked"; workspace: Workspace; epoch: bigint; forced: boolean }
+  | { type: "workspaceDeleted"; workspace: Workspace };

@@ -1,0 +1,5 @@
+/** Who holds a lock. */
+export interface Holder {
+  type: "user" | "team" | "run";
+  id: string;
+}

@@ -1,0 +1,9 @@
+/** Ids as the rows and events carry them: a prefix and 16 letters and digits, never reused. */
+export type OrganizationId = `org-${string}`;
+export type ProjectId = `prj-${string}`;
+export type WorkspaceId = `ws-${string}`;
+export type TagId = `tag-${string}`;
+export type TagBindingId = `tb-${string}`;
+
+/** Makes a new id. */
+export type NewId = <Prefix extends string>(prefix: Prefix) => `${Prefix}-${string}`;

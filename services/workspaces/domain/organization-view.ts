@@ -1,0 +1,7 @@
+import type { Organization } from "./organization.ts";
+
+/** An organization as it is shown: always an active one. */
+export type OrganizationView = Omit<
+  Organization,
+  "status" | "creatorUserId" | "retryAt" | "revision" | "updatedAt"
+>;

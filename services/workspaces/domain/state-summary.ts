@@ -1,0 +1,22 @@
+/** What workspaces shows of a workspace's state without asking: a projection of what state says. */
+export interface StateSummary {
+  currentStateVersionId: string | null;
+  resourceCount: number;
+  latestChangeAt: Date | null;
+  /** Of the row at state. */
+  revision: bigint;
+}
+
+/** The summary as a workspace's row keeps it. */
+export interface Summarized extends Omit<StateSummary, "revision"> {
+  stateRevision: bigint;
+}
+
+/** Takes over a summary unless a newer one is known. */
+export function applyStateSummary(workspace: Summarized, summary: StateSummary): void {
+  if (summary.revision <= workspace.stateRevision) return;
+  workspace.currentStateVersionId = summary.currentStateVersionId;
+  workspace.resourceCount = summary.resourceCount;
+  workspace.latestChangeAt = summary.latestChangeAt;
+  workspace.stateRevision = summary.revision;
+}

@@ -1,0 +1,76 @@
+import type { ProjectId, TagBindingId } from "./ids.ts";
+import type { Problems } from "./problems.ts";
+
+/** A key with a value on a workspace or project. With an empty value it is a flat tag. */
+export interface TagBinding {
+  id: TagBindingId;
+  key: string;
+  value: string;
+  createdAt: Date;
+}
+
+/** A binding that a workspace has by itself or through its project. */
+export interface EffectiveTagBinding extends TagBinding {
+  inheritedFromProjectId: ProjectId | null;
+}
+
+export interface TagBindingInput {
+  key: string;
+  value: string;
+}
+
+/** Bindings with a value; flat tags do not count. */
+const MAX_VALUED = 10;
+const KEY = /^[A-Za-z0-9_.=+\-@:]{1,128}$/;
+const VALUE = /^[A-Za-z0-9_.=+\-@:]{0,256}$/;
+const RESERVED = /^hcp?:/i;
+
+/** Whether a flat tag can have this name at all. */
+export const isTagName = (name: string): boolean => problemOfKey(name) === undefined;
+
+/**
+ * Adds to `problems` what is wrong with the bindings that a request gives. `pointerTo` tells where the
+ * request has a binding's key or value.
+ */
+export function checkTagBindings(
+  given: readonly TagBindingInput[],
+  problems: Problems,
+  pointerTo: (index: number, part: "key" | "value") => string,
+): void {
+  const seen = new Set<string>();
+  for (const [index, { key, value }] of given.entries()) {
+    const problem = problemOfKey(key) ?? (seen.has(key) ? "Key is given twice" : undefined);
+    if (problem !== undefined) problems.add(pointerTo(index, "key"), problem);
+    if (!VALUE.test(value)) problems.add(pointerTo(index, "value"), problemOfValue(value));
+    seen.add(key);
+  }
+}
+
+/** Adds a problem if a workspace or project would have more bindings than it may. */
+export function checkTagBindingCount(
+  keysAndValues: ReadonlyMap<string, string>,
+  problems: Problems,
+  pointer: string,
+): void {
+  const valued = [...keysAndValues.values()].filter((value) => value !== "");
+  if (valued.length > MAX_VALUED) {
+    problems.add(pointer, `Tag bindings are too many (maximum is ${MAX_VALUED})`);
+  }
+}
+
+/** Own and given bindings by key; what is given wins. */
+export const mergeTagBindings = (
+  own: readonly TagBindingInput[],
+  given: readonly TagBindingInput[],
+): Map<string, string> => new Map([...own, ...given].map(({ key, value }) => [key, value]));
+
+function problemOfKey(key: string): string | undefined {
+  if (key === "") return "Key can't be blank";
+  if (key.length > 128) return "Key is too long (maximum is 128 characters)";
+  if (!KEY.test(key)) return "Key is invalid";
+  if (RESERVED.test(key)) return "Key has a reserved prefix";
+  return undefined;
+}
+
+const problemOfValue = (value: string) =>
+  value.length > 256 ? "Value is too long (maximum is 256 characters)" : "Value is invalid";

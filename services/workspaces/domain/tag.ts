@@ -1,0 +1,13 @@
+import type { TagId } from "./ids.ts";
+
+/** A flat tag of an organization: it is there as long as some workspace has it. */
+export interface Tag {
+  id: TagId;
+  name: string;
+  organizationName: string;
+  /** How many workspaces have it. */
+  instanceCount: number;
+}
+
+/** How a request names a tag. */
+export type TagRef = { id: string } | { name: string };

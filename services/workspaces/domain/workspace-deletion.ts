@@ -1,0 +1,45 @@
+import {
+  deletionOvertaken,
+  lockedForDeletion,
+  managesResources,
+  stateBeingProcessed,
+  workspaceLocked,
+} from "./errors.ts";
+import { nextVersion } from "./version.ts";
+import { isBeingDeleted, type Lockable } from "./workspace-lock.ts";
+
+/** What state knows of a workspace that is to be deleted. */
+export interface ManagedResources {
+  count: number;
+  /** False while an upload or the extraction of the current version is under way. */
+  processed: boolean;
+}
+
+/** Longer than any request may take, so that only a deletion that died loses its lock. */
+const LEASE_MS = 120_000;
+
+/** First half of a safe delete. Answers with the epoch that its second half must still find. */
+export function takeDeletionLock(workspace: Lockable, now: Date): bigint {
+  if (workspace.lock) throw workspaceLocked(workspace.lock.holder);
+  if (isBeingDeleted(workspace, now)) throw lockedForDeletion();
+  const epoch = nextVersion(workspace.lastLockEpoch, now);
+  workspace.lastLockEpoch = epoch;
+  workspace.deletionLock = { epoch, until: new Date(now.getTime() + LEASE_MS) };
+  return epoch;
+}
+
+/** Ends a safe delete's lock, for better or worse. Throws when somebody took the lock meanwhile. */
+export function endDeletionLock(workspace: Lockable, epoch: bigint): void {
+  if (workspace.lock) throw workspaceLocked(workspace.lock.holder);
+  if (workspace.lastLockEpoch !== epoch || workspace.deletionLock?.epoch !== epoch) {
+    throw deletionOvertaken();
+  }
+  workspace.deletionLock = null;
+}
+
+/** Why a workspace may not be deleted safely, if there is a reason. */
+export function refusalToDelete({ count, processed }: ManagedResources) {
+  if (!processed) return stateBeingProcessed();
+  if (count > 0) return managesResources(count);
+  return undefined;
+}

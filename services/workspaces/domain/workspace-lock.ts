@@ -1,0 +1,71 @@
+import { invalid } from "@statehouse/errors";
+import { alreadyUnlocked, lockedByOther, lockedForDeletion, workspaceLocked } from "./errors.ts";
+import type { Holder } from "./holder.ts";
+import { holdsNul } from "./text.ts";
+import { nextVersion } from "./version.ts";
+
+export interface WorkspaceLock {
+  holder: Holder;
+  reason: string;
+  since: Date;
+  /** What was written at state under this lock carries it. */
+  epoch: bigint;
+}
+
+/** Keeps writers out while a safe delete asks state what the workspace manages. Nobody can write under it. */
+export interface DeletionLock {
+  epoch: bigint;
+  /** After this, anybody may take the lock and the deletion comes to nothing. */
+  until: Date;
+}
+
+/** What of a workspace the rules of locking are about. */
+export interface Lockable {
+  lock: WorkspaceLock | null;
+  deletionLock: DeletionLock | null;
+  /** Of the last lock of either kind; only grows. */
+  lastLockEpoch: bigint;
+}
+
+/** Specification, "Workspace lock state": unlocked → locked. */
+export function takeLock(
+  workspace: Lockable,
+  holder: Holder,
+  reason: string,
+  now: Date,
+): WorkspaceLock {
+  if (holdsNul(reason)) throw invalid([{ field: "reason", detail: "Reason is invalid" }]);
+  if (workspace.lock) throw workspaceLocked(workspace.lock.holder);
+  if (isBeingDeleted(workspace, now)) throw lockedForDeletion();
+  const epoch = nextVersion(workspace.lastLockEpoch, now);
+  const lock = { holder, reason, since: now, epoch };
+  workspace.lastLockEpoch = epoch;
+  workspace.lock = lock;
+  workspace.deletionLock = null;
+  return lock;
+}
+
+/** The epoch that an unlock by `holder` has to seal. Throws when there is no lock, or it is another's. */
+export function epochToUnlock({ lock }: Pick<Lockable, "lock">, holder: Holder): bigint {
+  if (!lock) throw alreadyUnlocked();
+  if (!sameHolder(lock.holder, holder)) throw lockedByOther(lock.holder);
+  return lock.epoch;
+}
+
+/** The epoch that a force-unlock has to seal, whoever holds it. */
+export function epochToForceUnlock({ lock }: Pick<Lockable, "lock">): bigint {
+  if (!lock) throw alreadyUnlocked();
+  return lock.epoch;
+}
+
+/** locked → unlocked, once `sealed` is sealed at state, and only if the lock is still that one. */
+export function releaseLock(workspace: Lockable, sealed: bigint): void {
+  if (workspace.lock?.epoch !== sealed) throw alreadyUnlocked();
+  workspace.lock = null;
+}
+
+/** Whether a safe delete is under way whose lease has not ended. */
+export const isBeingDeleted = ({ deletionLock }: Lockable, now: Date): boolean =>
+  deletionLock !== null && deletionLock.until > now;
+
+const sameHolder = (one: Holder, other: Holder) => one.type === other.type && one.id === other.id;

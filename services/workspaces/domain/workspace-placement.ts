@@ -1,0 +1,26 @@
+import type { OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
+import { RETRY_AFTER_MS } from "./retry.ts";
+import { nextVersion } from "./version.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** Where a workspace belongs. Grants are given on projects, so state must know it too. */
+export interface Placement {
+  workspaceId: WorkspaceId;
+  organizationId: OrganizationId;
+  projectId: ProjectId;
+  version: bigint;
+}
+
+/** Moves a workspace to another project of its organization. State still has to be told. */
+export function moveWorkspace(workspace: Workspace, projectId: ProjectId, now: Date): void {
+  workspace.projectId = projectId;
+  workspace.placementVersion = nextVersion(workspace.placementVersion, now);
+  workspace.retryAt = new Date(now.getTime() + RETRY_AFTER_MS);
+}
+
+/** What state has not acknowledged yet, if anything. */
+export function unsettledPlacement(workspace: Workspace): Placement | undefined {
+  const { id: workspaceId, organizationId, projectId, placementVersion: version } = workspace;
+  if (workspace.placementAcknowledged >= version) return undefined;
+  return { workspaceId, organizationId, projectId, version };
+}

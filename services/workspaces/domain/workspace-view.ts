@@ -1,0 +1,31 @@
+import type { ExecutionMode } from "./execution-mode.ts";
+import type { Workspace } from "./workspace.ts";
+
+type Shown = Omit<
+  Workspace,
+  | "executionMode"
+  | "deletionLock"
+  | "lastLockEpoch"
+  | "placementVersion"
+  | "placementAcknowledged"
+  | "retryAt"
+  | "stateRevision"
+  | "revision"
+>;
+
+/** A workspace as it is shown, with what it inherits and what belongs to it. */
+export interface WorkspaceView extends Shown {
+  organizationName: string;
+  /** The organization's setting: workspace admins may force the deletion. */
+  allowForceDelete: boolean;
+  /** The effective one. */
+  executionMode: ExecutionMode;
+  overwritesExecutionMode: boolean;
+  /** Flat tags, by name. */
+  tagNames: string[];
+}
+
+/** How a request addresses a workspace. */
+export type WorkspaceRef =
+  | { id: Workspace["id"] }
+  | { organizationName: string; workspaceName: string };

@@ -1,0 +1,29 @@
+import { noSuchProject, noSuchTag, noSuchWorkspace } from "../domain/errors.ts";
+import type { ProjectId, TagId, WorkspaceId } from "../domain/ids.ts";
+
+const form = /^[a-z]+-[A-Za-z0-9]{1,64}$/;
+
+const is = <Id extends string>(prefix: string, text: string): text is Id =>
+  text.startsWith(`${prefix}-`) && form.test(text);
+
+/** Throws `notFound`: what is no id is nobody's. */
+export function workspaceId(text: string): WorkspaceId {
+  if (!is<WorkspaceId>("ws", text)) throw noSuchWorkspace();
+  return text;
+}
+
+/** Throws `notFound`. */
+export function projectId(text: string): ProjectId {
+  if (!is<ProjectId>("prj", text)) throw noSuchProject();
+  return text;
+}
+
+/** Throws `notFound`. */
+export function tagId(text: string): TagId {
+  if (!is<TagId>("tag", text)) throw noSuchTag();
+  return text;
+}
+
+/** Those that are ids at all. */
+export const idsIn = (texts: readonly string[]): string[] =>
+  texts.filter((text) => form.test(text));

@@ -1,0 +1,48 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type {
+  TagBindingSchema,
+  TagBindingService,
+} from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import {
+  listWorkspaceEffectiveTagBindings,
+  listWorkspaceTagBindings,
+  updateWorkspaceTagBindings,
+} from "../app/tag-binding.ts";
+import type { EffectiveTagBinding, TagBinding } from "../domain/tag-binding.ts";
+import type { Context } from "./context.ts";
+import { workspaceId } from "./ids.ts";
+
+export const tagBindingService = (app: App): ServiceImpl<typeof TagBindingService, Context> => ({
+  listWorkspaceTagBindings: async ({ workspaceId: id }, { caller }) => {
+    const bindings = await listWorkspaceTagBindings(app, caller, workspaceId(id));
+    return { tagBindings: bindings.map(tagBindingToProto) };
+  },
+  updateWorkspaceTagBindings: async ({ workspaceId: id, tagBindings }, { caller }) => {
+    const bindings = await updateWorkspaceTagBindings(app, caller, workspaceId(id), tagBindings);
+    return { tagBindings: bindings.map(tagBindingToProto) };
+  },
+  listWorkspaceEffectiveTagBindings: async ({ workspaceId: id }, { caller }) => {
+    const bindings = await listWorkspaceEffectiveTagBindings(app, caller, workspaceId(id));
+    return { tagBindings: bindings.map(effectiveToProto) };
+  },
+});
+
+const tagBindingToProto = ({
+  id,
+  key,
+  value,
+  createdAt,
+}: TagBinding): MessageInitShape<typeof TagBindingSchema> => ({
+  id,
+  key,
+  value,
+  createdAt: timestampFromDate(createdAt),
+});
+
+const effectiveToProto = (binding: EffectiveTagBinding) => ({
+  ...tagBindingToProto(binding),
+  inheritedFromProjectId: binding.inheritedFromProjectId ?? "",
+});

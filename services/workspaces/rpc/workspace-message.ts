@@ -1,0 +1,50 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type {
+  WorkspaceLockSchema,
+  WorkspaceSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import type { WorkspacePlacementSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
+import type { Shown } from "../app/shown.ts";
+import type { WorkspaceLock } from "../domain/workspace-lock.ts";
+import type { Placement } from "../domain/workspace-placement.ts";
+import type { WorkspaceView } from "../domain/workspace-view.ts";
+
+export function workspaceToProto(
+  workspace: Shown<WorkspaceView>,
+): MessageInitShape<typeof WorkspaceSchema> {
+  const { description, sourceName, sourceUrl, workingDirectory, currentStateVersionId, ...given } =
+    workspace;
+  const { lock, createdAt, updatedAt, latestChangeAt, ...same } = given;
+  return {
+    ...same,
+    ...present({ description, sourceName, sourceUrl, workingDirectory, currentStateVersionId }),
+    ...(lock ? { lock: lockToProto(lock) } : {}),
+    ...(latestChangeAt ? { latestChangeAt: timestampFromDate(latestChangeAt) } : {}),
+    createdAt: timestampFromDate(createdAt),
+    updatedAt: timestampFromDate(updatedAt),
+  };
+}
+
+export const lockToProto = ({
+  holder,
+  reason,
+  since,
+  epoch,
+}: WorkspaceLock): MessageInitShape<typeof WorkspaceLockSchema> => ({
+  holderType: holder.type,
+  holderId: holder.id,
+  reason,
+  since: timestampFromDate(since),
+  epoch,
+});
+
+export const placementToProto = (
+  placement: Placement,
+): MessageInitShape<typeof WorkspacePlacementSchema> => placement;
+
+/** Without what is null, as optional fields of messages want it. */
+const present = <Texts extends Record<string, string | null>>(texts: Texts) =>
+  Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== null)) as {
+    [Name in keyof Texts]?: string;
+  };

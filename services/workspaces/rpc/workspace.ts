@@ -1,0 +1,100 @@
+import type {
+  WorkspaceRef as RefMessage,
+  WorkspaceSettings as SettingsMessage,
+  WorkspaceService,
+} from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import {
+  batchGetWorkspaces,
+  createWorkspace,
+  getWorkspace,
+  listWorkspaces,
+  updateWorkspace,
+  type WorkspaceInput,
+} from "../app/workspace.ts";
+import { deleteWorkspace, safeDeleteWorkspace } from "../app/workspace-deletion.ts";
+import { noSuchWorkspace } from "../domain/errors.ts";
+import type { WorkspaceRef } from "../domain/workspace-view.ts";
+import type { Context } from "./context.ts";
+import { idsIn, projectId, workspaceId } from "./ids.ts";
+import { pageOf } from "./page.ts";
+import { workspaceToProto } from "./workspace-message.ts";
+
+export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService, Context> => ({
+  createWorkspace: async ({ organizationName, settings }, { caller }) => ({
+    workspace: workspaceToProto(
+      await createWorkspace(app, caller, { organizationName, ...inputOf(settings) }),
+    ),
+  }),
+  getWorkspace: async ({ workspace }, { caller }) => ({
+    workspace: workspaceToProto(await getWorkspace(app, caller, refOf(workspace))),
+  }),
+  listWorkspaces: async (request, { caller }) => {
+    const { workspaces, total } = await listWorkspaces(app, caller, {
+      organizationName: request.organizationName,
+      name: request.searchName,
+      tags: request.searchTags,
+      projectId: request.projectId ? projectId(request.projectId) : undefined,
+      page: pageOf(request),
+    });
+    return { workspaces: workspaces.map(workspaceToProto), totalCount: total };
+  },
+  batchGetWorkspaces: async ({ ids }, { caller }) => {
+    const workspaces = await batchGetWorkspaces(app, caller, idsIn(ids));
+    return { workspaces: workspaces.map(workspaceToProto) };
+  },
+  updateWorkspace: async ({ workspace, settings, unset }, { caller }) => ({
+    workspace: workspaceToProto(
+      await updateWorkspace(app, caller, { ref: refOf(workspace), ...inputOf(settings), unset }),
+    ),
+  }),
+  deleteWorkspace: async ({ workspace }, { caller }) => {
+    await deleteWorkspace(app, caller, refOf(workspace));
+    return {};
+  },
+  safeDeleteWorkspace: async ({ workspace }, { caller }) => {
+    await safeDeleteWorkspace(app, caller, refOf(workspace));
+    return {};
+  },
+});
+
+function refOf(message: RefMessage | undefined): WorkspaceRef {
+  const by = message?.by;
+  if (by?.case === "id") return { id: workspaceId(by.value) };
+  if (by?.case === "name") {
+    return { organizationName: by.value.organizationName, workspaceName: by.value.name };
+  }
+  throw noSuchWorkspace();
+}
+
+function inputOf(message: SettingsMessage | undefined): WorkspaceInput {
+  return {
+    settings: {
+      name: message?.name,
+      allowDestroyPlan: message?.allowDestroyPlan,
+      autoApply: message?.autoApply,
+      autoApplyRunTrigger: message?.autoApplyRunTrigger,
+      description: message?.description,
+      executionMode: message?.executionMode,
+      operations: message?.operations,
+      fileTriggersEnabled: message?.fileTriggersEnabled,
+      globalRemoteState: message?.globalRemoteState,
+      queueAllRuns: message?.queueAllRuns,
+      sourceName: message?.sourceName,
+      sourceUrl: message?.sourceUrl,
+      speculativeEnabled: message?.speculativeEnabled,
+      engineVersion: message?.engineVersion,
+      triggerPatterns: message?.triggerPatterns?.values,
+      triggerPrefixes: message?.triggerPrefixes?.values,
+      workingDirectory: message?.workingDirectory,
+      overwritesExecutionMode: message?.overwritesExecutionMode,
+      overwritesAgentPool: message?.overwritesAgentPool,
+      structuredRunOutputEnabled: message?.structuredRunOutputEnabled,
+    },
+    // Blank means no move, and the default project on creation.
+    projectId: message?.projectId ? projectId(message.projectId) : undefined,
+    tagNames: message?.tagNames?.values,
+    tagBindings: message?.tagBindings?.tagBindings,
+  };
+}

@@ -1,0 +1,154 @@
+import { ArrayType, BigIntType, EntitySchema } from "@mikro-orm/core";
+import type { Holder } from "../domain/holder.ts";
+import { Organization } from "../domain/organization.ts";
+import { Project } from "../domain/project.ts";
+import { Workspace } from "../domain/workspace.ts";
+import type { DeletionLock, WorkspaceLock } from "../domain/workspace-lock.ts";
+
+const text = { type: "text" } as const;
+const flag = { type: "boolean" } as const;
+const moment = { type: "datetime", length: 3 } as const;
+const id = { type: "text", primary: true } as const;
+const counter = { type: new BigIntType("bigint") } as const;
+const optional = { nullable: true } as const;
+
+// References are plain ids: rows are loaded and written one by one, never as graphs.
+
+export const organizationSchema = new EntitySchema({
+  class: Organization,
+  tableName: "organizations",
+  properties: {
+    id,
+    name: text,
+    email: text,
+    status: text,
+    creatorUserId: text,
+    defaultProjectId: text,
+    defaultExecutionMode: text,
+    allowForceDeleteWorkspaces: flag,
+    assessmentsEnforced: flag,
+    userTokensEnabled: flag,
+    collaboratorAuthPolicy: text,
+    costEstimationEnabled: flag,
+    sendPassingStatusesForUntriggeredSpeculativePlans: flag,
+    aggregatedCommitStatusEnabled: flag,
+    speculativePlanManagementEnabled: flag,
+    plan: text,
+    retryAt: moment,
+    revision: counter,
+    createdAt: moment,
+    updatedAt: moment,
+  },
+});
+
+export const projectSchema = new EntitySchema({
+  class: Project,
+  tableName: "projects",
+  properties: {
+    id,
+    organizationId: text,
+    name: text,
+    description: { ...text, ...optional },
+    defaultExecutionMode: { ...text, ...optional },
+    revision: counter,
+    createdAt: moment,
+    updatedAt: moment,
+  },
+});
+
+// Embedded values need classes; the domain has them as plain ones.
+
+class HolderValue implements Holder {
+  declare type: Holder["type"];
+  declare id: string;
+}
+
+const holderSchema = new EntitySchema({
+  class: HolderValue,
+  embeddable: true,
+  properties: { type: text, id: text },
+});
+
+class LockValue implements WorkspaceLock {
+  declare holder: HolderValue;
+  declare reason: string;
+  declare since: Date;
+  declare epoch: bigint;
+}
+
+const lockSchema = new EntitySchema({
+  class: LockValue,
+  embeddable: true,
+  properties: {
+    holder: { kind: "embedded", entity: () => HolderValue, prefix: "holder_" },
+    reason: text,
+    since: moment,
+    epoch: counter,
+  },
+});
+
+class DeletionLockValue implements DeletionLock {
+  declare epoch: bigint;
+  declare until: Date;
+}
+
+const deletionLockSchema = new EntitySchema({
+  class: DeletionLockValue,
+  embeddable: true,
+  properties: { epoch: counter, until: moment },
+});
+
+export const workspaceSchema = new EntitySchema({
+  class: Workspace,
+  tableName: "workspaces",
+  properties: {
+    id,
+    organizationId: text,
+    projectId: text,
+    name: text,
+    description: { ...text, ...optional },
+    allowDestroyPlan: flag,
+    autoApply: flag,
+    autoApplyRunTrigger: flag,
+    executionMode: { ...text, ...optional },
+    overwritesAgentPool: flag,
+    fileTriggersEnabled: flag,
+    globalRemoteState: flag,
+    queueAllRuns: flag,
+    sourceName: { ...text, ...optional },
+    sourceUrl: { ...text, ...optional },
+    speculativeEnabled: flag,
+    structuredRunOutputEnabled: flag,
+    engineVersion: text,
+    triggerPatterns: { type: new ArrayType() },
+    triggerPrefixes: { type: new ArrayType() },
+    workingDirectory: { ...text, ...optional },
+    lock: { kind: "embedded", entity: () => LockValue, prefix: "lock_", ...optional },
+    deletionLock: {
+      kind: "embedded",
+      entity: () => DeletionLockValue,
+      prefix: "deletion_lock_",
+      ...optional,
+    },
+    lastLockEpoch: counter,
+    placementVersion: counter,
+    placementAcknowledged: counter,
+    retryAt: moment,
+    currentStateVersionId: { ...text, ...optional },
+    resourceCount: { type: "integer" },
+    latestChangeAt: { ...moment, ...optional },
+    stateRevision: counter,
+    revision: counter,
+    createdAt: moment,
+    updatedAt: moment,
+  },
+});
+
+export const entities = [
+  organizationSchema,
+  projectSchema,
+  workspaceSchema,
+  holderSchema,
+  lockSchema,
+  deletionLockSchema,
+];

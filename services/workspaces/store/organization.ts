@@ -1,0 +1,111 @@
+import type { Database, EntityManager } from "@statehouse/postgres";
+import { offsetOf, type PageInput, queryIn, uniqueViolation } from "@statehouse/postgres";
+import { nameTaken, noSuchOrganization } from "../domain/errors.ts";
+import type { OrganizationId } from "../domain/ids.ts";
+import { isOrganizationName, type Organization } from "../domain/organization.ts";
+import type { OrganizationView } from "../domain/organization-view.ts";
+import { organizationSchema } from "./entities.ts";
+import { containing } from "./pattern.ts";
+
+const view = `
+  select o.id, o.name, o.email, o.default_project_id as "defaultProjectId",
+    o.default_execution_mode as "defaultExecutionMode",
+    o.allow_force_delete_workspaces as "allowForceDeleteWorkspaces",
+    o.assessments_enforced as "assessmentsEnforced",
+    o.user_tokens_enabled as "userTokensEnabled",
+    o.collaborator_auth_policy as "collaboratorAuthPolicy",
+    o.cost_estimation_enabled as "costEstimationEnabled",
+    o.send_passing_statuses_for_untriggered_speculative_plans
+      as "sendPassingStatusesForUntriggeredSpeculativePlans",
+    o.aggregated_commit_status_enabled as "aggregatedCommitStatusEnabled",
+    o.speculative_plan_management_enabled as "speculativePlanManagementEnabled",
+    o.plan, o.created_at as "createdAt"
+  from organizations o`;
+
+export interface OrganizationSearch {
+  /** Those that the caller belongs to. */
+  ids: readonly string[];
+  /** Part of the name; empty: any. */
+  query: string;
+  /** Absent: all of them. */
+  page: PageInput | undefined;
+}
+
+/** Reads of active organizations, outside any transaction. */
+export const organizationReads = (database: Database) => ({
+  async findByName(name: string): Promise<OrganizationView | undefined> {
+    if (!isOrganizationName(name)) return undefined;
+    const [row] = await database.query<OrganizationView>(
+      // index: organizations_name_key
+      `${view} where o.name = $1 and o.status = 'active'`,
+      [name],
+    );
+    return row;
+  },
+
+  async count({ ids, query }: OrganizationSearch): Promise<number> {
+    const [row] = await database.query<{ count: number }>(
+      // index: organizations_pkey
+      `select count(*) from organizations
+       where id = any($1) and status = 'active' and name ilike $2`,
+      [ids, containing(query)],
+    );
+    return row?.count ?? 0;
+  },
+
+  async page({ ids, query, page }: OrganizationSearch): Promise<OrganizationView[]> {
+    return database.query<OrganizationView>(
+      // index: organizations_pkey
+      `${view} where o.id = any($1) and o.status = 'active' and o.name ilike $2
+       order by o.name limit $3 offset $4`,
+      [ids, containing(query), page?.size ?? null, page ? offsetOf(page) : 0],
+    );
+  },
+
+  async batch(ids: readonly string[]): Promise<OrganizationView[]> {
+    return database.query<OrganizationView>(
+      // index: organizations_pkey
+      `${view} where o.id = any($1) and o.status = 'active'`,
+      [ids],
+    );
+  },
+});
+
+/** Organizations inside a transaction. */
+export const organizationRows = (em: EntityManager) => ({
+  /** Whatever its status: the name is taken from the first moment. */
+  async findByNameForUpdate(name: string): Promise<Organization | undefined> {
+    const [row] = await queryIn<{ id: OrganizationId }>(
+      em,
+      // index: organizations_name_key
+      "select id from organizations where name = $1 for update",
+      [name],
+    );
+    return row && (await em.findOneOrFail(organizationSchema, { id: row.id }));
+  },
+
+  /** An active one. */
+  async getByName(name: string): Promise<Organization> {
+    const organization = isOrganizationName(name)
+      ? await em.findOne(organizationSchema, { name, status: "active" })
+      : null;
+    if (!organization) throw noSuchOrganization();
+    return organization;
+  },
+
+  async get(id: OrganizationId): Promise<Organization> {
+    const organization = await em.findOne(organizationSchema, { id });
+    if (!organization) throw noSuchOrganization();
+    return organization;
+  },
+
+  async add(organization: Organization): Promise<void> {
+    try {
+      em.persist(organization);
+      await em.flush();
+    } catch (error) {
+      if (uniqueViolation(error, "organizations_name_key")) throw nameTaken();
+      throw error;
+    }
+  },
+});

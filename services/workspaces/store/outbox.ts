@@ -1,0 +1,78 @@
+import { create } from "@bufbuild/protobuf";
+import { recordEvent } from "@statehouse/events";
+import type { EntityManager } from "@statehouse/postgres";
+import {
+  OrganizationCreatedSchema,
+  ProjectCreatedSchema,
+  WorkspaceCreatedSchema,
+  WorkspaceDeletedSchema,
+  WorkspaceLockedSchema,
+  WorkspaceUnlockedSchema,
+  WorkspaceUpdatedSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
+import type { WorkspacesEvent } from "../domain/events.ts";
+
+/** Adds the event to the outbox, in the transaction of `em`. */
+export async function record(em: EntityManager, event: WorkspacesEvent): Promise<void> {
+  switch (event.type) {
+    case "organizationCreated": {
+      const { id, name, creatorUserId, revision } = event.organization;
+      const schema = OrganizationCreatedSchema;
+      const message = create(schema, { organizationId: id, name, creatorUserId, revision });
+      return recordEvent(em, { schema, message, subject: id, revision });
+    }
+    case "projectCreated": {
+      const { id, organizationId, name, revision } = event.project;
+      const schema = ProjectCreatedSchema;
+      const message = create(schema, { projectId: id, organizationId, name, revision });
+      return recordEvent(em, { schema, message, subject: id, revision });
+    }
+    case "workspaceCreated": {
+      const { id, organizationId, projectId, name, revision } = event.workspace;
+      const schema = WorkspaceCreatedSchema;
+      const fields = { workspaceId: id, organizationId, projectId, name, revision };
+      return recordEvent(em, { schema, message: create(schema, fields), subject: id, revision });
+    }
+    case "workspaceUpdated": {
+      const { id, organizationId, projectId, name, placementVersion, revision } = event.workspace;
+      const schema = WorkspaceUpdatedSchema;
+      const fields = {
+        workspaceId: id,
+        organizationId,
+        projectId,
+        name,
+        placementVersion,
+        revision,
+      };
+      return recordEvent(em, { schema, message: create(schema, fields), subject: id, revision });
+    }
+    case "workspaceLocked": {
+      const { id, organizationId, revision } = event.workspace;
+      const { holder, reason, epoch } = event.lock;
+      const schema = WorkspaceLockedSchema;
+      const message = create(schema, {
+        workspaceId: id,
+        organizationId,
+        holderType: holder.type,
+        holderId: holder.id,
+        reason,
+        epoch,
+        revision,
+      });
+      return recordEvent(em, { schema, message, subject: id, revision });
+    }
+    case "workspaceUnlocked": {
+      const { id, organizationId, revision } = event.workspace;
+      const { epoch, forced } = event;
+      const schema = WorkspaceUnlockedSchema;
+      const fields = { workspaceId: id, organizationId, epoch, forced, revision };
+      return recordEvent(em, { schema, message: create(schema, fields), subject: id, revision });
+    }
+    case "workspaceDeleted": {
+      const { id, organizationId, revision } = event.workspace;
+      const schema = WorkspaceDeletedSchema;
+      const message = create(schema, { workspaceId: id, organizationId, revision });
+      return recordEvent(em, { schema, message, subject: id, revision });
+    }
+  }
+}

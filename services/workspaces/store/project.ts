@@ -1,0 +1,134 @@
+import type { Database, EntityManager } from "@statehouse/postgres";
+import { offsetOf, type PageInput, queryIn, uniqueViolation } from "@statehouse/postgres";
+import { nameTaken, noSuchProject } from "../domain/errors.ts";
+import type { OrganizationId, ProjectId } from "../domain/ids.ts";
+import type { Project } from "../domain/project.ts";
+import type { ProjectView } from "../domain/project-view.ts";
+import { projectSchema } from "./entities.ts";
+import { Parameters } from "./parameters.ts";
+import { containing } from "./pattern.ts";
+import { type Readable, readableProjects } from "./readable.ts";
+
+const view = `
+  select p.id, p.organization_id as "organizationId", o.name as "organizationName", p.name,
+    p.description, p.created_at as "createdAt", p.id = o.default_project_id as "isDefault",
+    coalesce(p.default_execution_mode, o.default_execution_mode) as "defaultExecutionMode",
+    p.default_execution_mode is not null as "overwritesDefaultExecutionMode",
+    -- index: workspaces_project
+    (select count(*) from workspaces w where w.project_id = p.id) as "workspaceCount"
+  from projects p join organizations o on o.id = p.organization_id`;
+
+export interface ProjectSearch {
+  organizationName: string;
+  /** Part of the name; empty: any. */
+  query: string;
+  /** Exact names, any of them; empty: any name. */
+  names: readonly string[];
+  descending: boolean;
+  page: PageInput;
+}
+
+const conditions = (search: ProjectSearch, readable: Readable, parameters: Parameters): string =>
+  [
+    readableProjects(readable, parameters),
+    ...(search.query ? [`p.name ilike ${parameters.bind(containing(search.query))}`] : []),
+    ...(search.names.length > 0 ? [`p.name = any(${parameters.bind(search.names)})`] : []),
+  ].join(" and ");
+
+/** Reads of projects of active organizations, outside any transaction. */
+export const projectReads = (database: Database) => ({
+  async find(id: ProjectId): Promise<ProjectView | undefined> {
+    const [row] = await this.batch([id]);
+    return row;
+  },
+
+  async batch(ids: readonly string[]): Promise<ProjectView[]> {
+    return database.query<ProjectView>(
+      // index: projects_pkey
+      `${view} where p.id = any($1) and o.status = 'active'`,
+      [ids],
+    );
+  },
+
+  /** The organization, and how many of its projects are readable and sought; undefined: no such member's. */
+  async count(
+    search: ProjectSearch,
+    readable: Readable,
+  ): Promise<{ organizationId: OrganizationId; total: number } | undefined> {
+    const parameters = new Parameters();
+    const organization = `o.name = ${parameters.bind(search.organizationName)}
+      and o.status = 'active' and o.id = any(${parameters.bind(readable.memberOf)})`;
+    const sought = conditions(search, readable, parameters);
+    const [row] = await database.query<{ organizationId: OrganizationId; total: number }>(
+      // index: organizations_name_key, projects_name_key
+      `select o.id as "organizationId",
+         (select count(*) from projects p where p.organization_id = o.id and ${sought}) as total
+       from organizations o where ${organization}`,
+      parameters.values,
+    );
+    return row;
+  },
+
+  async page(
+    search: ProjectSearch,
+    readable: Readable,
+    organizationId: OrganizationId,
+  ): Promise<ProjectView[]> {
+    const parameters = new Parameters();
+    const organization = parameters.bind(organizationId);
+    const sought = conditions(search, readable, parameters);
+    return database.query<ProjectView>(
+      // index: projects_name_key
+      `${view} where p.organization_id = ${organization} and ${sought}
+       order by p.name ${search.descending ? "desc" : "asc"}
+       limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`,
+      parameters.values,
+    );
+  },
+
+  /** Where a project belongs, whatever its organization's status. */
+  async organizationOf(id: ProjectId): Promise<OrganizationId | undefined> {
+    const [row] = await database.query<{ organizationId: OrganizationId }>(
+      // index: projects_pkey
+      `select organization_id as "organizationId" from projects where id = $1`,
+      [id],
+    );
+    return row?.organizationId;
+  },
+});
+
+/** Projects inside a transaction. */
+export const projectRows = (em: EntityManager) => ({
+  async get(id: ProjectId): Promise<Project> {
+    const project = await em.findOne(projectSchema, { id });
+    if (!project) throw noSuchProject();
+    return project;
+  },
+
+  async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
+    const rows = await queryIn(
+      em,
+      // index: projects_name_key
+      "select from projects where organization_id = $1 and name = $2",
+      [organizationId, name],
+    );
+    return rows.length > 0;
+  },
+
+  async add(project: Project): Promise<void> {
+    try {
+      em.persist(project);
+      await em.flush();
+    } catch (error) {
+      // Somebody took it since `nameTaken` looked.
+      if (uniqueViolation(error, "projects_name_key")) throw nameTaken();
+      throw error;
+    }
+  },
+
+  async view(id: ProjectId): Promise<ProjectView> {
+    const [row] = await queryIn<ProjectView>(em, `${view} where p.id = $1`, [id]);
+    if (!row) throw noSuchProject();
+    return row;
+  },
+});

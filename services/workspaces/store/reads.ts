@@ -1,0 +1,19 @@
+import type { Database } from "@statehouse/postgres";
+import { organizationReads } from "./organization.ts";
+import { projectReads } from "./project.ts";
+import { tagReads } from "./tag.ts";
+import { tagBindingReads } from "./tag-binding.ts";
+import { workspaceReads } from "./workspace.ts";
+import { workspaceLists } from "./workspace-list.ts";
+
+/** Everything that is read outside a transaction. */
+export const readsOf = (database: Database) => ({
+  organizations: organizationReads(database),
+  projects: projectReads(database),
+  workspaces: workspaceReads(database),
+  workspaceLists: workspaceLists(database),
+  tags: tagReads(database),
+  tagBindings: tagBindingReads(database),
+});
+
+export type Reads = ReturnType<typeof readsOf>;

@@ -1,0 +1,99 @@
+import type { Database, EntityManager } from "@statehouse/postgres";
+import { newId, queryIn } from "@statehouse/postgres";
+import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
+import type { EffectiveTagBinding, TagBinding } from "../domain/tag-binding.ts";
+import { tagRows } from "./tag.ts";
+
+/** Whose bindings. */
+export type TagBindingOwner = { organizationId: OrganizationId } & (
+  | { workspaceId: WorkspaceId }
+  | { projectId: ProjectId }
+);
+
+const columns = `id, key, value, created_at as "createdAt"`;
+
+/** Reads of bindings, outside any transaction. */
+export const tagBindingReads = (database: Database) => ({
+  async ofWorkspace(workspaceId: WorkspaceId): Promise<TagBinding[]> {
+    return database.query<TagBinding>(
+      // index: tag_bindings_workspace_key
+      `select ${columns} from tag_bindings where workspace_id = $1 order by key`,
+      [workspaceId],
+    );
+  },
+
+  /** A workspace's own, and those of its project whose key it does not have. */
+  async effectiveOfWorkspace(workspaceId: WorkspaceId): Promise<EffectiveTagBinding[]> {
+    return database.query<EffectiveTagBinding>(
+      // index: workspaces_pkey, tag_bindings_workspace_key, tag_bindings_project_key
+      `select distinct on (b.key) b.id, b.key, b.value, b.created_at as "createdAt",
+         b.project_id as "inheritedFromProjectId"
+       from workspaces w
+       join tag_bindings b on b.workspace_id = w.id or b.project_id = w.project_id
+       where w.id = $1
+       order by b.key, b.workspace_id nulls last`,
+      [workspaceId],
+    );
+  },
+});
+
+/** Bindings inside a transaction that holds their owner's row. */
+export const tagBindingRows = (em: EntityManager) => ({
+  async ofWorkspace(workspaceId: WorkspaceId): Promise<TagBinding[]> {
+    return queryIn<TagBinding>(
+      em,
+      // index: tag_bindings_workspace_key
+      `select ${columns} from tag_bindings where workspace_id = $1 order by key`,
+      [workspaceId],
+    );
+  },
+
+  /** Leaves exactly `wanted` (value by key) where there was `current`, and keeps the flat tags' ids in step. */
+  async replace(
+    owner: TagBindingOwner,
+    current: readonly TagBinding[],
+    wanted: ReadonlyMap<string, string>,
+    now: Date,
+  ): Promise<void> {
+    const removed = current.filter(({ key }) => !wanted.has(key)).map(({ id }) => id);
+    const before = new Map(current.map(({ key, value }) => [key, value]));
+    const changed = [...wanted].filter(([key, value]) => before.get(key) !== value);
+    if (removed.length > 0) {
+      // index: tag_bindings_pkey
+      await queryIn(em, "delete from tag_bindings where id = any($1)", [removed]);
+    }
+    if (changed.length > 0) await upsert(em, owner, changed, now);
+    if (!("workspaceId" in owner)) return;
+    const flatBefore = new Set(current.filter(({ value }) => value === "").map(({ key }) => key));
+    const flatNow = new Set([...wanted].filter(([, value]) => value === "").map(([key]) => key));
+    const tags = tagRows(em);
+    await tags.ensure(owner.organizationId, [...flatNow.difference(flatBefore)], now);
+    await tags.dropUnused(owner.organizationId, [...flatBefore.difference(flatNow)]);
+  },
+});
+
+async function upsert(
+  em: EntityManager,
+  owner: TagBindingOwner,
+  bindings: readonly (readonly [key: string, value: string])[],
+  now: Date,
+): Promise<void> {
+  const conflict = "workspaceId" in owner ? "workspace_id" : "project_id";
+  await queryIn(
+    em,
+    // index: tag_bindings_workspace_key, tag_bindings_project_key
+    `insert into tag_bindings (id, organization_id, workspace_id, project_id, key, value, created_at)
+     select given.id, $1, $2, $3, given.key, given.value, $4
+     from unnest($5::text[], $6::text[], $7::text[]) as given (id, key, value)
+     on conflict (${conflict}, key) do update set value = excluded.value`,
+    [
+      owner.organizationId,
+      "workspaceId" in owner ? owner.workspaceId : null,
+      "projectId" in owner ? owner.projectId : null,
+      now,
+      bindings.map(() => newId("tb")),
+      bindings.map(([key]) => key),
+      bindings.map(([, value]) => value),
+    ],
+  );
+}

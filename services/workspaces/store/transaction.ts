@@ -1,0 +1,28 @@
+import type { Database, EntityManager } from "@statehouse/postgres";
+import type { WorkspacesEvent } from "../domain/events.ts";
+import { organizationRows } from "./organization.ts";
+import { record } from "./outbox.ts";
+import { projectRows } from "./project.ts";
+import { tagRows } from "./tag.ts";
+import { tagBindingRows } from "./tag-binding.ts";
+import { workspaceRows } from "./workspace.ts";
+import { workspaceDeletionRows } from "./workspace-deletion.ts";
+
+/** The rows of workspaces inside one transaction, and its outbox. */
+const rowsIn = (em: EntityManager) => ({
+  organizations: organizationRows(em),
+  projects: projectRows(em),
+  workspaces: workspaceRows(em),
+  workspaceDeletions: workspaceDeletionRows(em),
+  tags: tagRows(em),
+  tagBindings: tagBindingRows(em),
+  record: (event: WorkspacesEvent) => record(em, event),
+});
+
+export type Tx = ReturnType<typeof rowsIn>;
+
+/** Runs use cases in transactions of the database; see `Database.transaction`. */
+export const transactions =
+  (database: Database) =>
+  <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
+    database.transaction((em) => work(rowsIn(em)));

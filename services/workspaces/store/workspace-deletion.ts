@@ -1,0 +1,55 @@
+import type { EntityManager } from "@statehouse/postgres";
+import { queryIn } from "@statehouse/postgres";
+import { isOrganizationName } from "../domain/organization.ts";
+import { RETRY_AFTER_MS } from "../domain/retry.ts";
+import type { Workspace } from "../domain/workspace.ts";
+import type { PendingDeletion } from "../domain/workspace-deletion-record.ts";
+import { isWorkspaceName } from "../domain/workspace-name.ts";
+import type { WorkspaceRef } from "../domain/workspace-view.ts";
+
+const columns = `d.workspace_id as "workspaceId", d.organization_id as "organizationId",
+  d.project_id as "projectId"`;
+
+/** Deletion records inside a transaction. */
+export const workspaceDeletionRows = (em: EntityManager) => ({
+  async add(workspace: Workspace, now: Date): Promise<void> {
+    await queryIn(
+      em,
+      `insert into workspace_deletions (workspace_id, organization_id, project_id, name, retry_at)
+       values ($1, $2, $3, $4, $5)`,
+      [
+        workspace.id,
+        workspace.organizationId,
+        workspace.projectId,
+        workspace.name,
+        new Date(now.getTime() + RETRY_AFTER_MS),
+      ],
+    );
+  },
+
+  /** The deletion that a repeated request speaks of, as long as state has not acknowledged it. */
+  async findPending(ref: WorkspaceRef): Promise<PendingDeletion | undefined> {
+    if ("id" in ref) {
+      const [row] = await queryIn<PendingDeletion>(
+        em,
+        // index: workspace_deletions_pkey
+        `select ${columns} from workspace_deletions d
+         where d.workspace_id = $1 and d.retry_at is not null`,
+        [ref.id],
+      );
+      return row;
+    }
+    const { organizationName, workspaceName } = ref;
+    if (!isOrganizationName(organizationName) || !isWorkspaceName(workspaceName)) return undefined;
+    const [row] = await queryIn<PendingDeletion>(
+      em,
+      // index: organizations_name_key, workspace_deletions_name
+      `select ${columns} from workspace_deletions d
+       join organizations o on o.id = d.organization_id
+       where o.name = $1 and d.name = $2 and d.retry_at is not null
+       order by d.retry_at desc limit 1`,
+      [organizationName, workspaceName],
+    );
+    return row;
+  },
+});

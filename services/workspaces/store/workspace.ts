@@ -1,0 +1,151 @@
+import { LockMode } from "@mikro-orm/core";
+import type { Database, EntityManager } from "@statehouse/postgres";
+import { queryIn, uniqueViolation } from "@statehouse/postgres";
+import { nameTaken, noSuchWorkspace } from "../domain/errors.ts";
+import type { OrganizationId, WorkspaceId } from "../domain/ids.ts";
+import { isOrganizationName } from "../domain/organization.ts";
+import type { Workspace } from "../domain/workspace.ts";
+import type { WorkspaceLock } from "../domain/workspace-lock.ts";
+import { isWorkspaceName } from "../domain/workspace-name.ts";
+import type { Placement } from "../domain/workspace-placement.ts";
+import type { WorkspaceRef, WorkspaceView } from "../domain/workspace-view.ts";
+import { workspaceSchema } from "./entities.ts";
+import {
+  type LockColumns,
+  toLock,
+  toWorkspaceView,
+  type WorkspaceViewRow,
+  workspaceView,
+} from "./workspace-view.ts";
+
+interface PlacementColumns {
+  workspaceId: WorkspaceId;
+  organizationId: OrganizationId;
+  projectId: Placement["projectId"];
+  version: number;
+}
+
+/** A condition on `w` and `o`, and its values; undefined when nothing can have such a name. */
+function addressed(ref: WorkspaceRef): [string, string[]] | undefined {
+  // index: workspaces_pkey
+  if ("id" in ref) return ["w.id = $1", [ref.id]];
+  const { organizationName, workspaceName } = ref;
+  if (!isOrganizationName(organizationName) || !isWorkspaceName(workspaceName)) return undefined;
+  // index: organizations_name_key, workspaces_name_key
+  return ["o.name = $1 and w.name = $2", [organizationName, workspaceName]];
+}
+
+/** Reads of workspaces, outside any transaction; one statement each. */
+export const workspaceReads = (database: Database) => ({
+  async find(ref: WorkspaceRef): Promise<WorkspaceView | undefined> {
+    const address = addressed(ref);
+    if (!address) return undefined;
+    const [condition, values] = address;
+    const sql = `${workspaceView} where ${condition} and o.status = 'active'`;
+    const [row] = await database.query<WorkspaceViewRow>(sql, values);
+    return row && toWorkspaceView(row);
+  },
+
+  async batch(ids: readonly string[]): Promise<WorkspaceView[]> {
+    const rows = await database.query<WorkspaceViewRow>(
+      // index: workspaces_pkey
+      `${workspaceView} where w.id = any($1)`,
+      [ids],
+    );
+    return rows.map(toWorkspaceView);
+  },
+
+  /** The lock, if somebody holds it, and where the workspace belongs. */
+  async lockAndPlacement(
+    id: WorkspaceId,
+  ): Promise<{ lock: WorkspaceLock | null; placement: Placement } | undefined> {
+    const [row] = await database.query<LockColumns & PlacementColumns>(
+      // index: workspaces_pkey
+      `select id as "workspaceId", organization_id as "organizationId",
+         project_id as "projectId", placement_version as version,
+         lock_holder_type as "lockHolderType", lock_holder_id as "lockHolderId",
+         lock_reason as "lockReason", lock_since as "lockSince", lock_epoch as "lockEpoch"
+       from workspaces where id = $1`,
+      [id],
+    );
+    if (!row) return undefined;
+    const { workspaceId, organizationId, projectId, version } = row;
+    return {
+      lock: toLock(row),
+      placement: { workspaceId, organizationId, projectId, version: BigInt(version) },
+    };
+  },
+});
+
+/** Workspaces inside a transaction. */
+export const workspaceRows = (em: EntityManager) => ({
+  async findForUpdate(ref: WorkspaceRef): Promise<Workspace | undefined> {
+    const address = addressed(ref);
+    if (!address) return undefined;
+    const [condition, values] = address;
+    const id = "id" in ref ? ref.id : await idOf(em, condition, values);
+    if (!id) return undefined;
+    const lockMode = LockMode.PESSIMISTIC_WRITE;
+    const workspace = await em.findOne(workspaceSchema, { id }, { lockMode });
+    // Renamed while we waited for the row: what the request named is no longer there.
+    if (!workspace || ("workspaceName" in ref && workspace.name !== ref.workspaceName)) {
+      return undefined;
+    }
+    return workspace;
+  },
+
+  async getForUpdate(ref: WorkspaceRef): Promise<Workspace> {
+    const workspace = await this.findForUpdate(ref);
+    if (!workspace) throw noSuchWorkspace();
+    return workspace;
+  },
+
+  async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
+    if (!isWorkspaceName(name)) return false;
+    const rows = await queryIn(
+      em,
+      // index: workspaces_name_key
+      "select from workspaces where organization_id = $1 and name = $2",
+      [organizationId, name],
+    );
+    return rows.length > 0;
+  },
+
+  /** Adds it, or writes its changes. Throws `invalid` when its name was taken meanwhile. */
+  async save(workspace: Workspace): Promise<void> {
+    try {
+      em.persist(workspace);
+      await em.flush();
+    } catch (error) {
+      if (uniqueViolation(error, "workspaces_name_key")) throw nameTaken();
+      throw error;
+    }
+  },
+
+  async remove(workspace: Workspace): Promise<void> {
+    em.remove(workspace);
+    await em.flush();
+  },
+
+  /** The document's view with everything that the transaction has changed. */
+  async view(id: WorkspaceId): Promise<WorkspaceView> {
+    await em.flush();
+    const [row] = await queryIn<WorkspaceViewRow>(em, `${workspaceView} where w.id = $1`, [id]);
+    if (!row) throw noSuchWorkspace();
+    return toWorkspaceView(row);
+  },
+});
+
+async function idOf(
+  em: EntityManager,
+  condition: string,
+  values: string[],
+): Promise<WorkspaceId | undefined> {
+  const [row] = await queryIn<{ id: WorkspaceId }>(
+    em,
+    `select w.id from workspaces w join organizations o on o.id = w.organization_id
+     where ${condition} and o.status = 'active'`,
+    values,
+  );
+  return row?.id;
+}
