@@ -7,7 +7,7 @@ import {
 } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { Principal } from "@statehouse/authorization";
-import { callers } from "@statehouse/proto/statehouse/rpc/v1/options";
+import { type Callers, callers } from "@statehouse/proto/statehouse/rpc/v1/options";
 
 /** One async function for each method of the service; `Ctx` is what the server makes of the caller. */
 export type ServiceImpl<S extends DescService, Ctx> = {
@@ -39,8 +39,15 @@ export const methodPath = (method: DescMethod): string =>
 export const isIdempotent = (method: DescMethod): boolean =>
   method.idempotency !== MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN;
 
+/** Reading an option decodes it: once for each method, not for each call. */
+const declaredCallers = new WeakMap<DescMethod, Callers>();
+
 /** Whether the method declares the principal among its callers; without the option nobody is. */
 export function mayCall(method: DescMethod, principal: Principal): boolean {
-  const declared = getOption(method, callers);
+  let declared = declaredCallers.get(method);
+  if (!declared) {
+    declared = getOption(method, callers);
+    declaredCallers.set(method, declared);
+  }
   return principal.type === "service" ? declared.services.includes(principal.id) : declared.users;
 }
