@@ -3,6 +3,7 @@ import { openDatabase } from "@statehouse/postgres";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
+import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
@@ -24,6 +25,7 @@ import { authenticationService } from "./rpc/authentication.ts";
 import { contextOf } from "./rpc/context.ts";
 import { grantsService } from "./rpc/grants.ts";
 import { organizationAccessService } from "./rpc/organization.ts";
+import { principalNameService } from "./rpc/principal-name.ts";
 import { teamService } from "./rpc/team.ts";
 import { teamProjectService } from "./rpc/team-project.ts";
 import { userService } from "./rpc/user.ts";
@@ -96,6 +98,7 @@ export async function start(config: AccessConfig, parts: AccessParts = {}): Prom
         implement(AuthenticationService, authenticationService(app)),
         implement(GrantsService, grantsService(app)),
         implement(OrganizationAccessService, organizationAccessService(app)),
+        implement(PrincipalNameService, principalNameService(app)),
         implement(TeamService, teamService(app)),
         implement(TeamProjectService, teamProjectService(app)),
         implement(UserService, userService(app)),

@@ -1,6 +1,7 @@
 import type { Database } from "@statehouse/postgres";
 import { authenticationReads } from "./authentication.ts";
 import { grantsReads } from "./grants.ts";
+import { principalNameReads } from "./principal-name.ts";
 import { teamReads } from "./team.ts";
 import { userReads } from "./user.ts";
 import { userTokenReads } from "./user-token.ts";
@@ -9,6 +10,7 @@ import { userTokenReads } from "./user-token.ts";
 export const readsOf = (database: Database) => ({
   authentication: authenticationReads(database),
   grants: grantsReads(database),
+  principalNames: principalNameReads(database),
   teams: teamReads(database),
   users: userReads(database),
   userTokens: userTokenReads(database),

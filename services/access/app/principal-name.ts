@@ -1,0 +1,12 @@
+import { noSuchPrincipal } from "../domain/errors.ts";
+import type { App } from "./app.ts";
+
+/** What a person calls a user or a team. Throws `notFound`. */
+export async function getPrincipalName(
+  app: App,
+  { type, id }: { type: string; id: string },
+): Promise<string> {
+  const name = await app.reads.principalNames.find(type, id);
+  if (name === undefined) throw noSuchPrincipal();
+  return name;
+}
