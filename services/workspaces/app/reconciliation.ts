@@ -10,14 +10,30 @@ import { sendPlacement } from "./workspace-placement.ts";
 export const overdueWork = async (app: App): Promise<(() => Promise<void>)[]> => {
   const now = app.now();
   await app.deletionLocks.endExpired(now);
-  const [organizations, placements, deletions] = await Promise.all([
-    app.acknowledgements.claimUnprovisioned(now),
-    app.acknowledgements.claimUnsettledPlacements(now),
-    app.acknowledgements.claimPendingDeletions(now),
-  ]);
+  const organizations = await app.acknowledgements.claimUnprovisioned(now);
+  const placements = await app.acknowledgements.claimUnsettledPlacements(now);
+  const deletions = await app.acknowledgements.claimPendingDeletions(now);
   return [
     ...organizations.map((organization) => () => settleOrganization(app, organization)),
     ...placements.map((placement) => () => sendPlacement(app, placement)),
     ...deletions.map((deletion) => () => settleDeletion(app, deletion)),
   ];
 };
+
+/** Gets access's acknowledgement if it is still missing. */
+export async function settleOrganizationById(app: App, id: string): Promise<void> {
+  const organization = await app.acknowledgements.findUnprovisioned(id);
+  if (organization) await settleOrganization(app, organization);
+}
+
+/** Gets state's acknowledgement of where a workspace is, if it is still missing. */
+export async function settlePlacementById(app: App, workspaceId: string): Promise<void> {
+  const placement = await app.acknowledgements.findUnsettledPlacement(workspaceId);
+  if (placement) await sendPlacement(app, placement);
+}
+
+/** Gets state's acknowledgement of a deletion if it is still missing. */
+export async function settleDeletionById(app: App, workspaceId: string): Promise<void> {
+  const deletion = await app.acknowledgements.findPendingDeletion(workspaceId);
+  if (deletion) await settleDeletion(app, deletion);
+}

@@ -54,7 +54,7 @@ export const acknowledgementsOf = (database: Database) => {
     );
 
   return {
-    async findUnprovisioned(id: OrganizationId): Promise<UnprovisionedOrganization | undefined> {
+    async findUnprovisioned(id: string): Promise<UnprovisionedOrganization | undefined> {
       const [row] = await database.query<OrganizationRow>(
         // index: organizations_pkey
         `select ${organizationColumns} from organizations where id = $1 and status = 'provisioning'`,
@@ -83,7 +83,7 @@ export const acknowledgementsOf = (database: Database) => {
       );
     },
 
-    async findUnsettledPlacement(id: WorkspaceId): Promise<Placement | undefined> {
+    async findUnsettledPlacement(id: string): Promise<Placement | undefined> {
       const [row] = await database.query<PlacementRow>(
         // index: workspaces_pkey
         `select ${placementColumns} from workspaces
@@ -108,7 +108,7 @@ export const acknowledgementsOf = (database: Database) => {
       );
     },
 
-    async findPendingDeletion(id: WorkspaceId): Promise<PendingDeletion | undefined> {
+    async findPendingDeletion(id: string): Promise<PendingDeletion | undefined> {
       const [row] = await database.query<PendingDeletion>(
         // index: workspace_deletions_pkey
         `select ${deletionColumns} from workspace_deletions

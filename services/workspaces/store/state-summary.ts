@@ -1,10 +1,9 @@
 import type { Database } from "@statehouse/postgres";
-import type { WorkspaceId } from "../domain/ids.ts";
 import type { StateSummary } from "../domain/state-summary.ts";
 
 /** Keeps what state says of a workspace, unless something newer is known. */
 export const stateSummaries = (database: Database) => ({
-  async apply(workspaceId: WorkspaceId, summary: StateSummary): Promise<void> {
+  async apply(workspaceId: string, summary: StateSummary): Promise<void> {
     await database.query(
       // index: workspaces_pkey
       `update workspaces

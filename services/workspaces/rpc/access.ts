@@ -1,0 +1,24 @@
+import { AppError } from "@statehouse/errors";
+import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
+import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
+import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
+import type { Access } from "../app/neighbours.ts";
+
+/** Access as the use cases see it. */
+export function accessOver(channel: Channel, identity: CallOptions): Access {
+  const organizations = createClient(OrganizationAccessService, channel, identity);
+  const names = createClient(PrincipalNameService, channel, identity);
+  return {
+    async provisionOrganization({ id: organizationId, creatorUserId, version }) {
+      await organizations.provisionOrganization({ organizationId, creatorUserId, version });
+    },
+    async nameOf({ type, id }) {
+      try {
+        return (await names.getPrincipalName({ type, id })).name;
+      } catch (error) {
+        if (error instanceof AppError && error.kind === "notFound") return undefined;
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
+import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
+import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
+import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
+import { implement, type ServiceBinding } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import type { Context } from "./context.ts";
+import { organizationService } from "./organization.ts";
+import { projectService } from "./project.ts";
+import { tagService } from "./tag.ts";
+import { tagBindingService } from "./tag-binding.ts";
+import { workspaceService } from "./workspace.ts";
+import { workspaceLockService } from "./workspace-lock.ts";
+
+/** Everything that the service answers. */
+export const bindingsOf = (app: App): ServiceBinding<Context>[] => [
+  implement(OrganizationService, organizationService(app)),
+  implement(ProjectService, projectService(app)),
+  implement(TagService, tagService(app)),
+  implement(TagBindingService, tagBindingService(app)),
+  implement(WorkspaceService, workspaceService(app)),
+  implement(WorkspaceLockService, workspaceLockService(app)),
+];

@@ -1,0 +1,46 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import {
+  type StateSummary as SummaryMessage,
+  WorkspaceStateService,
+} from "@statehouse/proto/statehouse/state/v1/workspace_state";
+import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
+import type { State } from "../app/neighbours.ts";
+import type { StateSummary } from "../domain/state-summary.ts";
+
+/** State as the use cases see it. */
+export function stateOver(channel: Channel, identity: CallOptions): State {
+  const states = createClient(WorkspaceStateService, channel, identity);
+  return {
+    async sealLock(workspaceId, epoch, { discardPending }) {
+      const { summary } = await states.sealLock({ workspaceId, epoch, discardPending });
+      if (!summary) throw new Error("state answered without a summary");
+      return summaryFromProto(summary);
+    },
+    async setPlacement(placement) {
+      await states.setPlacement(placement);
+    },
+    async dropWorkspace(workspaceId, organizationId) {
+      await states.dropWorkspace({ workspaceId, organizationId });
+    },
+    async managedResources(workspaceId, epoch) {
+      const { resourceCount, processed } = await states.getManagedResources({ workspaceId, epoch });
+      return { count: resourceCount, processed };
+    },
+  };
+}
+
+/** Also of the event that says the same. */
+export const summaryFromProto = ({
+  currentStateVersionId,
+  resourceCount,
+  latestChangeAt,
+  revision,
+}: Pick<
+  SummaryMessage,
+  "currentStateVersionId" | "resourceCount" | "latestChangeAt" | "revision"
+>): StateSummary => ({
+  currentStateVersionId: currentStateVersionId || null,
+  resourceCount,
+  latestChangeAt: latestChangeAt ? timestampDate(latestChangeAt) : null,
+  revision,
+});

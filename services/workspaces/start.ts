@@ -1,0 +1,120 @@
+import { connectNats, startConsumer, startRelay } from "@statehouse/events";
+import { newId, openDatabase } from "@statehouse/postgres";
+import {
+  type Channel,
+  createCallers,
+  createIdentity,
+  createRpcServer,
+  grantsFromAccess,
+  grpcChannel,
+  type RpcServer,
+} from "@statehouse/rpc";
+import { type Check, createLogger, type Logger, startOpsServer } from "@statehouse/runtime";
+import type { App } from "./app/app.ts";
+import type { WorkspacesConfig } from "./config.ts";
+import { startReconciliation } from "./consumers/reconciliation.ts";
+import { unsettledHandlers } from "./consumers/unsettled.ts";
+import { workspaceStateHandlers } from "./consumers/workspace-state.ts";
+import { accessOver } from "./rpc/access.ts";
+import { bindingsOf } from "./rpc/bindings.ts";
+import { stateOver } from "./rpc/state.ts";
+import { acknowledgementsOf } from "./store/acknowledgement.ts";
+import { deletionLocks } from "./store/deletion-lock.ts";
+import { entities } from "./store/entities.ts";
+import { migrations } from "./store/migrations.ts";
+import { readsOf } from "./store/reads.ts";
+import { stateSummaries } from "./store/state-summary.ts";
+import { transactions } from "./store/transaction.ts";
+
+const SERVICE = "workspaces";
+const RECONCILIATION_INTERVAL_MS = 30_000;
+
+/** What a composition gives instead of what the configuration would make. */
+export interface WorkspacesParts {
+  /** Opens no listeners: the composition calls `rpc.inProcess()` and serves `checks` itself. */
+  embedded?: boolean;
+  channels?: { access: Channel; state: Channel };
+  logger?: Logger;
+  /** How often overdue work is looked for, in ms. */
+  reconciliationIntervalMs?: number;
+  now?: () => Date;
+}
+
+export interface RunningWorkspaces extends AsyncDisposable {
+  readonly rpc: RpcServer;
+  /** Without `database` the service is not ready; the others are only reported. */
+  readonly checks: Readonly<Record<"database" | "nats", Check>>;
+  /** Undefined when embedded. */
+  readonly ports: { grpc: number; ops: number } | undefined;
+}
+
+/** Starts the service. Waits neither for its database nor for bus and neighbours: readiness tells. */
+export async function start(
+  config: WorkspacesConfig,
+  parts: WorkspacesParts = {},
+): Promise<RunningWorkspaces> {
+  const logger = parts.logger ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
+  await using starting = new AsyncDisposableStack();
+  const { DATABASE_URL: url } = config;
+  const database = starting.use(
+    await openDatabase({ contextName: SERVICE, url, entities, migrations, logger }),
+  );
+  const nats = starting.use(connectNats({ url: config.NATS_URL, name: SERVICE }));
+  starting.use(startRelay({ database, nats, service: SERVICE, logger }));
+  const identity = await createIdentity(SERVICE, config.ASSERTION_PRIVATE_KEY);
+  const access =
+    parts.channels?.access ??
+    starting.use(grpcChannel({ address: config.ACCESS_ADDRESS, audience: "access" }));
+  const state =
+    parts.channels?.state ??
+    starting.use(grpcChannel({ address: config.STATE_ADDRESS, audience: "state" }));
+
+  const app: App = {
+    transaction: transactions(database),
+    reads: readsOf(database),
+    acknowledgements: acknowledgementsOf(database),
+    stateSummaries: stateSummaries(database),
+    deletionLocks: deletionLocks(database),
+    access: accessOver(access, identity),
+    state: stateOver(state, identity),
+    settings: {
+      defaultExecutionMode: config.DEFAULT_EXECUTION_MODE,
+      latestEngineVersion: config.ENGINE_VERSION_LATEST,
+    },
+    now: parts.now ?? (() => new Date()),
+    newId,
+  };
+  const hear = (name: string, filters: string[], handlers: ReturnType<typeof unsettledHandlers>) =>
+    starting.use(
+      startConsumer({ nats, database, service: SERVICE, name, filters, handlers, logger }),
+    );
+  hear("workspace-state", ["statehouse.state.workspace-state.>"], workspaceStateHandlers(app));
+  hear("unsettled", ["statehouse.workspaces.>"], unsettledHandlers(app));
+  const intervalMs = parts.reconciliationIntervalMs ?? RECONCILIATION_INTERVAL_MS;
+  starting.use(startReconciliation({ app, intervalMs, logger }));
+
+  const callerOf = createCallers(grantsFromAccess(access, identity));
+  const rpc = starting.use(
+    createRpcServer({
+      name: SERVICE,
+      keys: config.ASSERTION_PUBLIC_KEYS,
+      context: async (principal) => ({ caller: await callerOf(principal) }),
+      logger,
+      bindings: bindingsOf(app),
+    }),
+  );
+  const checks = { database: () => database.ready(), nats: () => nats.ready() };
+
+  let ports: RunningWorkspaces["ports"];
+  if (!parts.embedded) {
+    const host = config.HOST;
+    const ops = starting.use(
+      await startOpsServer({ host, port: config.OPS_PORT, checks, required: ["database"] }),
+    );
+    const grpc = await rpc.listen({ host, port: config.GRPC_PORT });
+    ports = { grpc: grpc.port, ops: ops.port };
+    logger.info(ports, "workspaces listens");
+  }
+  const running = starting.move();
+  return { rpc, checks, ports, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
