@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { AppError, type ErrorKind } from "@statehouse/errors";
+import { type Logger, traceId } from "@statehouse/runtime";
+
+/** Architecture's table of errors; what the caller may not do is as if it were not there. */
+const answers = {
+  badRequest: [400, "bad request"],
+  unauthenticated: [401, "unauthorized"],
+  notFound: [404, "not found"],
+  forbidden: [404, "not found"],
+  invalid: [422, "invalid attribute"],
+  conflict: [409, "conflict"],
+  precondition: [412, "precondition failed"],
+  rateLimited: [429, "too many requests"],
+  unavailable: [503, "service unavailable"],
+  deadlineExceeded: [504, "gateway timeout"],
+} as const satisfies Record<ErrorKind, readonly [number, string]>;
+
+/** What only HTTP knows to refuse. */
+export class HttpProblem extends Error {
+  readonly status: number;
+  readonly title: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, title: string, detail: string, headers = {}) {
+    super(detail);
+    this.name = "HttpProblem";
+    this.status = status;
+    this.title = title;
+    this.headers = headers;
+  }
+}
+
+export const unknownAddress = () =>
+  new HttpProblem(404, "not found", "There is nothing at this address.");
+
+/** Altered, foreign and expired ones alike: an answer that told them apart would help nobody but a forger. */
+export const unknownUploadUrl = () =>
+  new HttpProblem(404, "not found", "This upload URL is not valid, or no longer.");
+
+export const methodNotAllowed = (allowed: string) =>
+  new HttpProblem(405, "method not allowed", `This address takes ${allowed} only.`, {
+    allow: allowed,
+  });
+
+export const lengthRequired = () =>
+  new HttpProblem(411, "length required", "The upload must carry a Content-Length.");
+
+export const contentEmpty = () =>
+  new HttpProblem(400, "bad request", "The upload has no content; nothing was stored.");
+
+export const contentTooLarge = (limit: number) =>
+  new HttpProblem(413, "payload too large", `A state may have at most ${limit} bytes.`);
+
+/** How long what a refused client still sends is read away, so that it gets to read the answer, in ms. */
+const LINGER_MS = 2_000;
+
+/** Answers without content. */
+export function answerDone(response: ServerResponse): void {
+  response.writeHead(200, { "content-length": "0" });
+  response.end();
+}
+
+/** Answers with a JSON:API error document; what nobody foresaw is logged, once. */
+export function answerFailure(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+  logger: Logger,
+): void {
+  if (response.headersSent || response.destroyed) {
+    // Too late to say it otherwise than by breaking off.
+    if (!response.destroyed) logger.warn({ err: causeOf(error) }, "a download broke off");
+    response.destroy();
+    return;
+  }
+  const { status, title, detail, headers } = describe(error);
+  if (status >= 500) logger.error({ err: causeOf(error), status }, "request failed");
+  const body = JSON.stringify({ errors: [{ status: String(status), title, detail }] });
+  const unread = !request.complete;
+  response.writeHead(status, {
+    ...headers,
+    "content-type": "application/vnd.api+json",
+    "content-length": String(Buffer.byteLength(body)),
+    "cache-control": "no-store",
+    ...(unread ? { connection: "close" } : {}),
+  });
+  if (!unread || request.method === "HEAD") response.end(body);
+  else linger(request, response, body);
+}
+
+/** Closing while the client still sends would reset the connection, and the answer with it. */
+function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
+  response.write(body);
+  const timer = setTimeout(() => response.end(), LINGER_MS);
+  request.once("close", () => clearTimeout(timer));
+  request.once("end", () => response.end());
+  request.resume();
+}
+
+function describe(error: unknown) {
+  if (error instanceof HttpProblem) {
+    const { status, title, message, headers } = error;
+    return { status, title, detail: message, headers };
+  }
+  if (error instanceof AppError) {
+    const [status, title] = answers[error.kind];
+    const headers = error.retryAfterSeconds
+      ? { "retry-after": String(error.retryAfterSeconds) }
+      : {};
+    return { status, title, detail: error.message, headers };
+  }
+  const detail = `Something went wrong here; the trace is ${traceId() ?? "not known"}.`;
+  return { status: 500, title: "internal server error", detail, headers: {} };
+}
+
+/** An `AppError` has a text for callers; the cause is what operators need. */
+const causeOf = (error: unknown): unknown =>
+  error instanceof AppError && error.cause !== undefined ? error.cause : error;

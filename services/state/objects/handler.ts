@@ -1,0 +1,92 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { withServerSpan } from "@statehouse/runtime";
+import { isStateVersionId } from "../domain/ids.ts";
+import { answerFailure, methodNotAllowed, unknownAddress } from "./answer.ts";
+import { sendContent } from "./download.ts";
+import type { Objects } from "./objects.ts";
+import { receiveContent } from "./upload.ts";
+
+/**
+ * Answers everything under /v1/object. `awaitsContinue`: the request comes from the server's
+ * `checkContinue`, so the client sends nothing before it is told to.
+ */
+export type ObjectHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  awaitsContinue?: boolean,
+) => void;
+
+export interface HandlerOptions {
+  /** How long a connection may be still while a body is under way, in ms. */
+  idleTimeoutMs?: number;
+}
+
+const IDLE_TIMEOUT_MS = 60_000;
+const BASE = "/v1/object/";
+
+/** The object server as a plain request handler, so that a composition can serve it on its own listener. */
+export function createObjectHandler(
+  objects: Objects,
+  { idleTimeoutMs = IDLE_TIMEOUT_MS }: HandlerOptions = {},
+): ObjectHandler {
+  return (request, response, awaitsContinue = false) => {
+    const gone = new AbortController();
+    response.once("close", () => {
+      if (!response.writableFinished) gone.abort(new Error("the client has gone"));
+    });
+    request.setTimeout(idleTimeoutMs, () => request.destroy());
+    const route = routeOf(request);
+    const parent = request.headers.traceparent;
+    const traced = typeof parent === "string" ? parent : undefined;
+    // The route's name, never the path: an upload's path is a capability.
+    const attributes = { "http.route": route.name };
+    void withServerSpan(`${request.method} ${route.name}`, traced, attributes, async (span) => {
+      try {
+        await route.serve(objects, { request, response, signal: gone.signal, awaitsContinue });
+      } catch (error) {
+        if (gone.signal.aborted) objects.logger.info({ route: route.name }, "the client has gone");
+        answerFailure(request, response, error, objects.logger);
+      }
+      span.setAttribute("http.response.status_code", response.statusCode);
+    });
+  };
+}
+
+interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  signal: AbortSignal;
+  awaitsContinue: boolean;
+}
+
+interface Route {
+  name: string;
+  serve(objects: Objects, exchange: Exchange): Promise<void>;
+}
+
+function routeOf({ method = "", url = "" }: IncomingMessage): Route {
+  const path = url.split("?", 1)[0] ?? "";
+  const [object = "", ...rest] = path.startsWith(BASE) ? path.slice(BASE.length).split("/") : [];
+  const [part] = rest;
+  if (isStateVersionId(object) && (rest.length === 0 || (rest.length === 1 && part === "json"))) {
+    const kind = part === "json" ? "json" : "raw";
+    const name = kind === "json" ? `${BASE}:id/json` : `${BASE}:id`;
+    if (method !== "GET" && method !== "HEAD") return refusing(name, methodNotAllowed("GET, HEAD"));
+    return {
+      name,
+      serve: (objects, exchange) => sendContent(objects, { ...exchange, versionId: object, kind }),
+    };
+  }
+  if (object === "" || rest.length > 0) return refusing("unknown", unknownAddress());
+  const name = `${BASE}:token`;
+  if (method !== "PUT") return refusing(name, methodNotAllowed("PUT"));
+  return {
+    name,
+    serve: (objects, exchange) => receiveContent(objects, { ...exchange, token: object }),
+  };
+}
+
+const refusing = (name: string, problem: Error): Route => ({
+  name,
+  serve: () => Promise.reject(problem),
+});

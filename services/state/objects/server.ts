@@ -1,0 +1,50 @@
+import { createServer } from "node:http";
+import { type Logger, StartError } from "@statehouse/runtime";
+import type { ObjectHandler } from "./handler.ts";
+
+/** Longer than an ingress keeps its connections, so that it is never us who closes one in use. */
+const KEEP_ALIVE_MS = 75_000;
+/** How long transfers under way may take to end when the server is stopped. */
+const DRAIN_MS = 20_000;
+
+export interface ObjectServer extends AsyncDisposable {
+  readonly port: number;
+}
+
+/**
+ * Serves state bytes on a listener of their own; port 0 takes any free one. Disposal lets transfers end.
+ * Throws `StartError` on a busy port.
+ */
+export async function startObjectServer(options: {
+  host: string;
+  port: number;
+  handler: ObjectHandler;
+  logger: Logger;
+}): Promise<ObjectServer> {
+  const { host, port, handler, logger } = options;
+  // No limit on a whole request: a large state on a thin line is fine as long as it moves.
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS }, (req, res) =>
+    handler(req, res),
+  );
+  server.on("checkContinue", (request, response) => handler(request, response, true));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) =>
+      reject(new StartError(`Cannot listen on ${host}:${port}: ${error.message}`)),
+    );
+    server.listen(port, host, resolve);
+  });
+  server.on("error", (err) => logger.error({ err }, "the object server failed"));
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address ? address.port : port,
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+        server.close(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}

@@ -1,0 +1,17 @@
+import { withClientSpan } from "@statehouse/runtime";
+import type { BlobStore } from "./blob-store.ts";
+
+/** The store with a span around every call that moves bytes or deletes them. */
+export const tracedStore = (store: BlobStore): BlobStore => ({
+  put: (key, body, expected, signal) =>
+    withClientSpan("blob store put", { size: expected.size }, () =>
+      store.put(key, body, expected, signal),
+    ),
+  get: (key, open, signal) =>
+    withClientSpan("blob store get", {}, () => store.get(key, open, signal)),
+  delete: (keys) =>
+    withClientSpan("blob store delete", { keys: keys.length }, () => store.delete(keys)),
+  list: (from) => store.list(from),
+  ready: () => store.ready(),
+  [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+});

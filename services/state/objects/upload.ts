@@ -1,0 +1,98 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { runWithDeadline } from "@statehouse/runtime";
+import { beginUpload, finishUpload } from "../app/upload.ts";
+import { requireSameContent } from "../domain/state-version-upload.ts";
+import type { UploadClaims } from "../domain/upload-token.ts";
+import {
+  answerDone,
+  contentEmpty,
+  contentTooLarge,
+  lengthRequired,
+  unknownUploadUrl,
+} from "./answer.ts";
+import { newBlobKey } from "./blob-key.ts";
+import type { StoredBlob } from "./blob-store.ts";
+import { ContentMeter } from "./content-meter.ts";
+import type { Objects } from "./objects.ts";
+
+/** For each of the transactions before and after the bytes, in ms. */
+const TRANSACTION_MS = 15_000;
+
+export interface Upload {
+  token: string;
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Aborted when the client has gone. */
+  signal: AbortSignal;
+  /** The client holds its bytes back until it is told to go on. */
+  awaitsContinue: boolean;
+}
+
+/**
+ * Takes the content of an upload URL. Bytes first, then one transaction: a crash in between leaves a blob
+ * without owner, which the sweeper removes, and a URL that still works.
+ */
+export async function receiveContent(objects: Objects, upload: Upload): Promise<void> {
+  const { app, logger } = objects;
+  const claims = app.uploadTokens.verify(upload.token, app.now());
+  if (!claims) throw unknownUploadUrl();
+  const size = announcedSize(upload.request, objects.maxStateBytes);
+  const opening = await within(() => beginUpload(app, claims));
+  if (opening.outcome === "used") {
+    if (size !== opening.stored.size) requireSameContent(opening.stored, unknownContent(size));
+    const digests = await digestsOf(upload, size);
+    requireSameContent(opening.stored, { ...digests, attemptStartedAt: app.now() });
+  } else {
+    await storeContent(objects, upload, claims, { size, md5: opening.md5 ?? undefined });
+  }
+  answerDone(upload.response);
+  const { versionId, kind } = claims;
+  logger.info({ stateVersionId: versionId, kind, size, outcome: opening.outcome }, "uploaded");
+}
+
+async function storeContent(
+  { app, store }: Objects,
+  { request, response, signal, awaitsContinue }: Upload,
+  claims: UploadClaims,
+  expected: { size: number; md5: string | undefined },
+): Promise<void> {
+  const attemptStartedAt = app.now();
+  const blobKey = newBlobKey({ ...claims, startedAt: attemptStartedAt });
+  if (awaitsContinue) response.writeContinue();
+  const stored = await store.put(blobKey, request, expected, signal);
+  await within(() => finishUpload(app, claims, { ...stored, blobKey, attemptStartedAt }));
+}
+
+/** Reads the body without keeping it. */
+async function digestsOf(
+  { request, response, signal, awaitsContinue }: Upload,
+  size: number,
+): Promise<StoredBlob> {
+  if (awaitsContinue) response.writeContinue();
+  const meter = new ContentMeter({ size }, { md5: "proven elsewhere" });
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  await pipeline(meter.measure(request), nowhere, { signal });
+  return meter.digests;
+}
+
+/** Another length than the stored content's is another content: no need to read it. */
+const unknownContent = (size: number) => ({
+  size,
+  sha256: "",
+  md5: "",
+  attemptStartedAt: new Date(0),
+});
+
+function announcedSize(request: IncomingMessage, limit: number): number {
+  const announced = request.headers["content-length"];
+  if (announced === undefined) throw lengthRequired();
+  const size = Number(announced);
+  if (size === 0) throw contentEmpty();
+  if (!(size <= limit)) throw contentTooLarge(limit);
+  return size;
+}
+
+const within = <T>(work: () => Promise<T>): Promise<T> =>
+  runWithDeadline(Date.now() + TRANSACTION_MS, work);

@@ -1,0 +1,35 @@
+import type { Logger } from "@statehouse/runtime";
+import type { App } from "../app/app.ts";
+import { confirmBlobDeletions, takeBlobDeletions } from "../app/sweep.ts";
+import type { BlobStore } from "../objects/blob-store.ts";
+import { startLoop } from "./loop.ts";
+
+export interface BlobDeletionOptions {
+  app: App;
+  store: BlobStore;
+  logger: Logger;
+  intervalMs?: number;
+}
+
+const INTERVAL_MS = 5_000;
+
+/** Deletes the bytes of blobs whose last reference is gone, until it is disposed. */
+export function startBlobDeletion(options: BlobDeletionOptions): AsyncDisposable {
+  const { app, store, logger, intervalMs = INTERVAL_MS } = options;
+  return startLoop({
+    name: "delete blobs",
+    intervalMs,
+    wake: app.wakes.deletion,
+    work: () => deleteBlobsOnce(app, store),
+    logger,
+  });
+}
+
+/** Deletes one batch; says whether there may be more. What is not confirmed is handed out again. */
+export async function deleteBlobsOnce(app: App, store: BlobStore): Promise<boolean> {
+  const keys = await takeBlobDeletions(app);
+  if (keys.length === 0) return false;
+  await store.delete(keys);
+  await confirmBlobDeletions(app, keys);
+  return true;
+}

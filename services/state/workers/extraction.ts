@@ -1,0 +1,85 @@
+import { type Logger, withSpan } from "@statehouse/runtime";
+import type { App } from "../app/app.ts";
+import {
+  claimExtraction,
+  type ExtractionClaim,
+  failExtraction,
+  storeExtraction,
+} from "../app/extraction.ts";
+import type { Extraction } from "../domain/extraction.ts";
+import { StateFileError } from "../domain/state-file.ts";
+import type { BlobStore } from "../objects/blob-store.ts";
+import { startLoop } from "./loop.ts";
+import { StateBytes, StateReader } from "./state-reader.ts";
+
+export interface ExtractionOptions {
+  app: App;
+  store: BlobStore;
+  logger: Logger;
+  /** Larger states are kept, but nobody looks into them, in bytes. */
+  maxBytes?: number;
+  intervalMs?: number;
+}
+
+const MAX_BYTES = 128 * 1024 * 1024;
+const INTERVAL_MS = 1_000;
+/** So that a claim is given back before somebody else takes it. */
+const LEASE_MARGIN_MS = 10_000;
+
+/** Extracts outputs and resources of uploaded states, one at a time, until it is disposed. */
+export function startExtraction(options: ExtractionOptions): AsyncDisposable {
+  const { app, store, logger, maxBytes = MAX_BYTES, intervalMs = INTERVAL_MS } = options;
+  const stopping = new AbortController();
+  const reader = new StateReader();
+
+  const extract = async (claim: ExtractionClaim): Promise<Extraction> => {
+    if (claim.size > maxBytes) {
+      throw new StateFileError(`the state has more than ${maxBytes} bytes`);
+    }
+    const left = claim.leaseUntil.getTime() - Date.now() - LEASE_MARGIN_MS;
+    const inTime = AbortSignal.timeout(Math.max(1, left));
+    const signal = AbortSignal.any([stopping.signal, inTime]);
+    const bytes = new StateBytes(claim.size);
+    await store.get(claim.blobKey, () => bytes, signal);
+    try {
+      return await reader.read(bytes.memory, signal);
+    } catch (error) {
+      if (inTime.aborted) throw new StateFileError("reading the state took too long");
+      throw error;
+    }
+  };
+
+  const work = async (): Promise<boolean> => {
+    const claim = await claimExtraction(app);
+    if (!claim) return false;
+    let extraction: Extraction;
+    try {
+      extraction = await withSpan("extract state", { size: claim.size }, () => extract(claim));
+    } catch (error) {
+      const poisonous = error instanceof StateFileError;
+      if (!poisonous && !stopping.signal.aborted) {
+        logger.warn({ err: error, stateVersionId: claim.versionId }, "extraction is tried again");
+      }
+      const reason = poisonous ? error.message : "the state could not be loaded";
+      await failExtraction(app, claim, { reason, poisonous });
+      return !stopping.signal.aborted;
+    }
+    await storeExtraction(app, claim, extraction);
+    return true;
+  };
+
+  const loop = startLoop({
+    name: "extract states",
+    intervalMs,
+    wake: app.wakes.extraction,
+    work,
+    logger,
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort(new Error("the service stops"));
+      await loop[Symbol.asyncDispose]();
+      await reader[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import type { Logger } from "@statehouse/runtime";
+import type { App } from "../app/app.ts";
+import { isOwned } from "../app/sweep.ts";
+import { attemptStartedAt } from "../objects/blob-key.ts";
+import type { BlobStore } from "../objects/blob-store.ts";
+import { startLoop } from "./loop.ts";
+
+export interface SweeperOptions {
+  app: App;
+  store: BlobStore;
+  logger: Logger;
+  /** Between two passes over the whole store, in ms. */
+  intervalMs?: number;
+}
+
+const BATCH = 500;
+const LONGEST_INTERVAL_MS = 60 * 60_000;
+const SHORTEST_INTERVAL_MS = 500;
+
+/** Removes what crashed and beaten upload attempts left in the store, until it is disposed. */
+export function startSweeper({ app, store, logger, intervalMs }: SweeperOptions): AsyncDisposable {
+  const { sweepGraceMs } = app.settings;
+  const quarter = Math.max(SHORTEST_INTERVAL_MS, sweepGraceMs / 4);
+  const stopping = new AbortController();
+  const loop = startLoop({
+    name: "sweep ownerless blobs",
+    intervalMs: intervalMs ?? Math.min(quarter, LONGEST_INTERVAL_MS),
+    work: async () => {
+      const swept = await sweepOnce(app, store, stopping.signal);
+      if (swept > 0) logger.info({ swept }, "ownerless blobs were removed");
+      return false;
+    },
+    logger,
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await loop[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/**
+ * One pass over the store; answers how many keys it removed. Only keys of attempts that are older than the
+ * grace period: a finalizing transaction refuses those of half that age, so none of them can find an owner
+ * any more. Any number of replicas may sweep at once.
+ */
+export async function sweepOnce(
+  app: App,
+  store: BlobStore,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<number> {
+  const before = app.now().getTime() - app.settings.sweepGraceMs;
+  let swept = 0;
+  let old: string[] = [];
+  const sweep = async () => {
+    const owned = await isOwned(app, old);
+    const ownerless = old.filter((key) => !owned.has(key));
+    await store.delete(ownerless);
+    swept += ownerless.length;
+    old = [];
+  };
+  for await (const { key } of store.list()) {
+    if (signal.aborted) return swept;
+    const startedAt = attemptStartedAt(key);
+    if (startedAt && startedAt.getTime() < before && old.push(key) === BATCH) await sweep();
+  }
+  await sweep();
+  return swept;
+}
