@@ -4,7 +4,7 @@ import { Agent, request } from "undici";
 
 /** Puts bytes to the state service's object server, by the road that clients use. */
 export interface ObjectUpload extends AsyncDisposable {
-  /** `path` is the capability: never logged. Throws `conflict` for other bytes, `unavailable`. */
+  /** `path` is the capability: never logged. Throws `conflict`, `invalid`, `unavailable`. */
   put(path: string, bytes: Uint8Array): Promise<void>;
 }
 
@@ -13,6 +13,10 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 
 const refused = (cause?: unknown) =>
   unavailable("state_upload", "The state could not be stored just now; please try again.", cause);
+
+/** Other bytes came first, or the version was discarded meanwhile: asking again would change nothing. */
+const notTaken = () =>
+  conflict("state_not_taken", "The state version does not take this state any more.");
 
 /** Uploads to the object server at `baseUrl`. */
 export function createObjectUpload(baseUrl: string): ObjectUpload {
@@ -39,14 +43,12 @@ export function createObjectUpload(baseUrl: string): ObjectUpload {
           throw refused(error);
         }
         if (status >= 200 && status < 300) return;
-        if (status === 409) {
-          throw conflict("state_differs", "Another state was uploaded for this version.");
-        }
         if (status === 413) {
           throw new AppError("invalid", "invalid", "State is too large", {
             fields: [{ field: "state", detail: "State is too large" }],
           });
         }
+        if (status < 500) throw notTaken();
         throw refused(new Error(`the object server answered ${status}`));
       }),
     [Symbol.asyncDispose]: () => dispatcher.close(),

@@ -235,8 +235,14 @@ describe("the edge", () => {
     "/api/v2/workspaces/%zz",
     "/api/v2/workspaces/a%00b",
     `/api/v2/workspaces/${"a".repeat(5000)}`,
-  ])("takes no harm from the address %s", async (path) => {
-    expect([400, 404]).toContain((await ask("GET", path)).status);
+    "/api/v2/workspaces/",
+    "//",
+  ])("finds nothing at the address %s", async (path) => {
+    expect((await ask("GET", path)).status).toBe(404);
+  });
+  test("refuses a NUL in a parameter", async () => {
+    const path = "/api/v2/organizations/acme/workspaces?search%5Bname%5D=a%00";
+    expect((await ask("GET", path)).status).toBe(400);
   });
   test("refuses broken JSON with 400, what is too large with 413, and lives on", async () => {
     const path = "/api/v2/organizations/acme/workspaces";
@@ -372,6 +378,11 @@ describe("inline state", () => {
     expect(json.data.attributes).toMatchObject({ status: "finalized" });
     expect(seen.uploads).toEqual([["/v1/object/raw", state]]);
   });
+  test("comes with its JSON form, which is put first: the raw one finalizes", async () => {
+    const json = Buffer.from("{}").toString("base64");
+    expect((await ask("POST", path, body({ state: base64, "json-state": json }))).status).toBe(201);
+    expect(seen.uploads.map(([url]) => url)).toEqual(["/v1/object/json", "/v1/object/raw"]);
+  });
   test("is not put again when the version has it already", async () => {
     seen.uploaded = true;
     expect((await ask("POST", path, body({ state: base64 }))).status).toBe(201);
@@ -386,6 +397,7 @@ describe("inline state", () => {
     [{ state: base64, md5: "0".repeat(32) }, "/data/attributes/md5"],
     [{ state: "***" }, "/data/attributes/state"],
     [{ state: "" }, "/data/attributes/state"],
+    [{ "json-state": "" }, "/data/attributes/json-state"],
     [{ md5: "short" }, "/data/attributes/md5"],
     [{ serial: "1" }, "/data/attributes/serial"],
     [{ serial: -1 }, "/data/attributes/serial"],

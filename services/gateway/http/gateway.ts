@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { metrics } from "@opentelemetry/api";
-import { AppError, badRequest } from "@statehouse/errors";
+import { AppError } from "@statehouse/errors";
 import {
   type Edition,
   type Logger,
@@ -49,7 +49,6 @@ export function createGateway(options: GatewayOptions): RequestListener {
   const soon = () => Date.now() + requestTimeoutMs;
 
   const answer = async (ctx: Koa.Context, { route, params }: Match): Promise<void> => {
-    if (ctx.url.includes("%00")) throw badRequest("address", "The address holds a NUL character.");
     const { credentials } = route;
     const caller =
       credentials === "none"
@@ -152,8 +151,9 @@ function refuseForeignCredentials(caller: Caller, credentials: Route["credential
   );
 }
 
+/** To a route without includes the parameter is one of the unknown ones, which are ignored. */
 function readIncludes(route: Route, query: URLSearchParams): IncludeTree | undefined {
-  if (query === noQuery || route.method !== "GET" || !route.contentType) return undefined;
+  if (query === noQuery || route.includes.length === 0) return undefined;
   const include = query.get("include");
   if (!include) return undefined;
   const tree = parseInclude(include, route.includes);

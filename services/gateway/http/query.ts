@@ -1,10 +1,15 @@
-/** A parameter's value; an empty one counts as absent. */
-export const parameter = (query: URLSearchParams, name: string): string | undefined =>
-  query.get(name) || undefined;
+import { badRequest } from "@statehouse/errors";
+
+/** A parameter's value; an empty one counts as absent. Throws `badRequest` on what no database takes. */
+export function parameter(query: URLSearchParams, name: string): string | undefined {
+  const value = query.get(name) || undefined;
+  if (value?.includes("\0")) throw badRequest("parameter", `${name} holds a NUL character.`);
+  return value;
+}
 
 /** The comma-separated values of a parameter. */
 export const listParameter = (query: URLSearchParams, name: string): string[] =>
-  (query.get(name) ?? "")
+  (parameter(query, name) ?? "")
     .split(",")
     .map((value) => value.trim())
     .filter((value) => value !== "");

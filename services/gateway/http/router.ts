@@ -30,6 +30,7 @@ export function createRouter(routes: readonly Route[], edition: Edition): Router
     return found?.store ? { route: found.store, params: found.params } : undefined;
   };
   return (method, url) => {
+    if (hasNul(url)) throw unknownRoute();
     const asked = method === "HEAD" ? "GET" : method;
     const known = methods.find((name) => name === asked);
     const match = known && find(known, url);
@@ -38,3 +39,9 @@ export function createRouter(routes: readonly Route[], edition: Edition): Router
     throw allowed.length > 0 ? methodNotAllowed(allowed) : unknownRoute();
   };
 }
+
+/** No name holds a NUL, and no database takes one. */
+const hasNul = (url: string) => {
+  const at = url.indexOf("%00");
+  return at >= 0 && !url.slice(0, at).includes("?");
+};

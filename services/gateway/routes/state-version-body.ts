@@ -24,15 +24,13 @@ const attributes = z
     "json-state": optional(bytes),
     "json-state-outputs": optional(bytes),
   })
-  .superRefine(({ state, md5 }, context) => {
-    if (state?.length === 0) {
-      context.addIssue({ code: "custom", path: ["state"], message: "must not be empty" });
-    } else if (state && md5Of(state) !== md5.toLowerCase()) {
-      context.addIssue({
-        code: "custom",
-        path: ["md5"],
-        message: "does not match the state that was given",
-      });
+  .superRefine(({ state, md5, "json-state": jsonState }, context) => {
+    const problem = (name: string, message: string) =>
+      context.addIssue({ code: "custom", path: [name], message });
+    if (jsonState?.length === 0) problem("json-state", "must not be empty");
+    if (state?.length === 0) problem("state", "must not be empty");
+    else if (state && md5Of(state) !== md5.toLowerCase()) {
+      problem("md5", "does not match the state that was given");
     }
   });
 

@@ -31,16 +31,12 @@ async function putInline(
   created: CreateStateVersionResponse,
   inline: { state: Uint8Array | undefined; jsonState: Uint8Array | undefined },
 ): Promise<boolean> {
-  const { internalUploadPath, internalJsonUploadPath } = created;
-  const puts: Promise<void>[] = [];
-  if (inline.jsonState && internalJsonUploadPath) {
-    puts.push(state.objects.put(internalJsonUploadPath, inline.jsonState));
-  }
-  if (inline.state && created.stateVersion?.status === "pending") {
-    puts.push(state.objects.put(internalUploadPath, inline.state));
-  }
-  await Promise.all(puts);
-  return puts.length > 0;
+  const { state: raw, jsonState } = inline;
+  const wanted = raw !== undefined && created.stateVersion?.status === "pending";
+  // The raw state last: it is what finalizes the version.
+  if (jsonState) await state.objects.put(created.internalJsonUploadPath, jsonState);
+  if (wanted) await state.objects.put(created.internalUploadPath, raw);
+  return wanted || jsonState !== undefined;
 }
 
 export const stateVersionRoutes: readonly Route[] = [
