@@ -1,6 +1,7 @@
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
+import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
@@ -78,6 +79,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     userTokens,
     grants: createClient(GrantsService, channel, identities.workspaces),
     organizations: createClient(OrganizationAccessService, channel, identities.workspaces),
+    principalNames: createClient(PrincipalNameService, channel, identities.workspaces),
     teams: createClient(TeamService, channel, identities.testing),
     teamProjects: createClient(TeamProjectService, channel, identities.testing),
     placeProject: placements.place,
