@@ -3,31 +3,20 @@ import { openDatabase } from "@statehouse/postgres";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
 import { WorkspaceStateService } from "@statehouse/proto/statehouse/state/v1/workspace_state";
-import {
-  createClient,
-  createIdentity,
-  createRpcServer,
-  generateAssertionKey,
-} from "@statehouse/rpc";
-import { createLogger, type EditionName } from "@statehouse/runtime";
-import { freshDatabase } from "@statehouse/testing";
+import { createClient, createRpcServer } from "@statehouse/rpc";
+import type { EditionName } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import { beginUpload, finishUpload } from "../app/upload.ts";
-import { configSchema } from "../config.ts";
 import { createApp } from "../create-app.ts";
 import { bindings } from "../rpc/bindings.ts";
 import { entities } from "../store/entities.ts";
 import { migrations } from "../store/migrations.ts";
-import { neighbours, owner } from "./neighbours.ts";
-
-const names = ["gateway", "access", "workspaces", "state"] as const;
-type Name = (typeof names)[number];
+import { install } from "./installation.ts";
+import { owner } from "./neighbours.ts";
 
 export type RunningState = Awaited<ReturnType<typeof runState>>;
 
 export const md5Of = (bytes: string): string => createHash("md5").update(bytes).digest("hex");
-
-const key = () => `k1:${randomBytes(32).toString("base64")}`;
 
 /**
  * The use cases on a database of their own, behind their RPC; without workers and store, so that tests
@@ -35,38 +24,19 @@ const key = () => `k1:${randomBytes(32).toString("base64")}`;
  */
 export async function runState({ edition = "self-hosted" as EditionName } = {}) {
   await using starting = new AsyncDisposableStack();
-  const fresh = starting.use(await freshDatabase({ contextName: "state", migrations }));
-  const pairs = await Promise.all(
-    names.map(async (name) => [name, await generateAssertionKey()] as const),
-  );
-  const keys = Object.fromEntries(pairs.map(([name, { publicJwk }]) => [name, [publicJwk]]));
-  const identities = Object.fromEntries(
-    await Promise.all(
-      pairs.map(async ([name, { privateJwk }]) => [name, await createIdentity(name, privateJwk)]),
-    ),
-  ) as Record<Name, Awaited<ReturnType<typeof createIdentity>>>;
-  const logger = createLogger({ service: "state", level: "silent" });
-  const others = starting.use(neighbours({ keys, logger }));
+  const installation = starting.use(await install({ edition }));
+  const { config, identities, keys, logger, neighbours: others } = installation;
   const statements: string[] = [];
   const database = starting.use(
     await openDatabase({
       contextName: "state",
-      url: fresh.url,
+      url: config.DATABASE_URL,
       entities,
       migrations,
       logger,
       onStatement: (sql) => void statements.push(sql),
     }),
   );
-  const config = configSchema.parse({
-    DATABASE_URL: fresh.url,
-    PUBLIC_URL: "https://state.example/",
-    EDITION: edition,
-    ASSERTION_PRIVATE_KEY: JSON.stringify(pairs.find(([name]) => name === "state")?.[1].privateJwk),
-    ASSERTION_PUBLIC_KEYS: JSON.stringify(keys),
-    UPLOAD_TOKEN_KEYS: key(),
-    SEALING_KEYS: key(),
-  });
   const parts = { database, channels: others.channels, identity: identities.state, logger };
   const created = createApp(config, parts);
   let shiftMs = 0;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collectDroppedWorkspaces } from "../app/collection.ts";
 import { discardExpiredVersions } from "../app/pending-expiry.ts";
 import { confirmBlobDeletions, isOwned, takeBlobDeletions } from "../app/sweep.ts";
-import { organizationId, owner, reader } from "./neighbours.ts";
+import { organizationId, reader } from "./neighbours.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
 let state: RunningState;
@@ -179,15 +179,4 @@ describe("a dropped workspace", () => {
     expect(await takeBlobDeletions(own.app)).toEqual(taken.slice(0, 1));
     await expect(own.create(id, "z")).rejects.toMatchObject({ kind: "notFound" });
   });
-});
-
-test("current is the newest by creation order, whatever order the uploads end in", async () => {
-  const id = state.lockedWorkspace();
-  const older = await finalized(id, "x", 1n);
-  const newer = await finalized(id, "y", 2n);
-  expect(newer.id).not.toBe(older.id);
-  state.neighbours.lock(id, owner, 11n);
-  await seal(id);
-  const { stateVersion } = await state.versions.getCurrentStateVersion({ workspaceId: id });
-  expect(stateVersion?.id).toBe(newer.id);
 });

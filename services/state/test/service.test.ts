@@ -1,0 +1,174 @@
+import { randomUUID } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { recordEvent } from "@statehouse/events";
+import { openDatabase } from "@statehouse/postgres";
+import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
+import {
+  WorkspaceDeletedSchema,
+  WorkspaceUpdatedSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
+import { createClient, grpcChannel } from "@statehouse/rpc";
+import { ownNats, temporaryFolder, waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { configSchema } from "../config.ts";
+import { start } from "../start.ts";
+import { entities } from "../store/entities.ts";
+import { migrations } from "../store/migrations.ts";
+import { install } from "./installation.ts";
+import { organizationId, owner } from "./neighbours.ts";
+import { md5Of } from "./running-state.ts";
+
+let stack: AsyncDisposableStack;
+let service: Awaited<ReturnType<typeof runService>>;
+beforeAll(async () => {
+  stack = new AsyncDisposableStack();
+  service = await runService(stack);
+});
+afterAll(() => stack.disposeAsync());
+
+/** The whole service on listeners of its own. */
+async function runService(stack: AsyncDisposableStack) {
+  const folder = stack.use(await temporaryFolder());
+  // Of its own: the stream's durable consumer is shared by all services of one name.
+  const nats = stack.use(await ownNats());
+  const environment = {
+    NATS_URL: nats.url,
+    BLOB_DIRECTORY: folder.path,
+    HOST: "127.0.0.1",
+    GRPC_PORT: "0",
+    OPS_PORT: "0",
+    OBJECT_PORT: "0",
+  };
+  const installation = stack.use(await install({ environment }));
+  const { config, neighbours, logger, identities } = installation;
+  const running = stack.use(await start(config, { channels: neighbours.channels, logger }));
+  const database = stack.use(
+    await openDatabase({
+      contextName: "test",
+      url: config.DATABASE_URL,
+      entities,
+      migrations,
+      logger,
+    }),
+  );
+  const { ports } = running;
+  if (!ports) throw new Error("it opened no ports");
+  const channel = stack.use(grpcChannel({ address: `127.0.0.1:${ports.grpc}`, audience: "state" }));
+  const as = identities.gateway.on(owner);
+  return {
+    config,
+    ports,
+    neighbours,
+    database,
+    versions: createClient(StateVersionService, channel, as),
+    outputs: createClient(StateVersionOutputService, channel, as),
+    lockedWorkspace() {
+      const id = `ws-${randomUUID().replaceAll("-", "").slice(0, 16)}`;
+      neighbours.place(id);
+      neighbours.lock(id, owner, 10n);
+      return id;
+    },
+  };
+}
+
+const stateFile = JSON.stringify({
+  version: 4,
+  terraform_version: "1.11.0",
+  serial: 1,
+  lineage: "a",
+  outputs: { greeting: { value: "hello", type: "string" } },
+  resources: [],
+});
+
+async function upload(workspaceId: string) {
+  const { stateVersion } = await service.versions.createStateVersion({
+    workspaceId,
+    serial: 1n,
+    lineage: "a",
+    md5: md5Of(stateFile),
+  });
+  const url = new URL(stateVersion?.uploadUrl ?? "");
+  return fetch(`http://127.0.0.1:${service.ports.objects}${url.pathname}`, {
+    method: "PUT",
+    body: stateFile,
+  });
+}
+
+test("alone, it takes a state over its listeners, extracts its outputs and gives it back", async () => {
+  const workspaceId = service.lockedWorkspace();
+  expect((await upload(workspaceId)).status).toBe(200);
+  const { outputs } = await waitFor(() => service.outputs.listCurrentOutputs({ workspaceId }));
+  expect(outputs).toMatchObject([{ name: "greeting", valueJson: '"hello"' }]);
+  const { stateVersion } = await service.versions.getCurrentStateVersion({ workspaceId });
+  expect(stateVersion).toMatchObject({ engineVersion: "1.11.0", formatVersion: 4 });
+  const { pathname } = new URL(stateVersion?.downloadUrl ?? "");
+  const address = `http://127.0.0.1:${service.ports.objects}${pathname}`;
+  const answer = await fetch(address, { headers: { authorization: `Bearer ${owner.id}` } });
+  expect(await answer.text()).toBe(stateFile);
+  expect((await fetch(address)).status).toBe(401);
+});
+
+test("it tells its readiness, each dependency by name", async () => {
+  const ready = await fetch(`http://127.0.0.1:${service.ports.ops}/readyz`);
+  expect(ready.status).toBe(200);
+  const ok = { status: "ok" };
+  expect(await ready.json()).toMatchObject({
+    dependencies: { blobs: ok, database: ok, nats: ok },
+  });
+});
+
+test("events of workspaces repeat what a died neighbour did not call for", async () => {
+  const workspaceId = service.lockedWorkspace();
+  await upload(workspaceId);
+  const publish = (event: Pick<Parameters<typeof recordEvent>[1], "schema" | "message">) =>
+    service.database.transaction((em) =>
+      recordEvent(em, { ...event, subject: workspaceId, revision: 1 }),
+    );
+  const read = () =>
+    service.versions.getCurrentStateVersion({ workspaceId }).then(
+      () => "readable",
+      ({ kind }: { kind: string }) => kind,
+    );
+  const row = async () =>
+    (
+      await service.database.query<{ project_id: string; collected_at: Date | null }>(
+        "select project_id, collected_at from workspace_state where workspace_id = $1",
+        [workspaceId],
+      )
+    )[0];
+  expect(await read()).toBe("readable");
+  await publish({
+    schema: WorkspaceUpdatedSchema,
+    message: create(WorkspaceUpdatedSchema, {
+      workspaceId,
+      organizationId,
+      projectId: "prj-2",
+      placementVersion: 7n,
+    }),
+  });
+  await waitFor(async () => (await row())?.project_id === "prj-2");
+  await publish({
+    schema: WorkspaceDeletedSchema,
+    message: create(WorkspaceDeletedSchema, { workspaceId, organizationId }),
+  });
+  await waitFor(async () => (await read()) === "notFound");
+  await waitFor(async () => (await row())?.collected_at);
+  const deletions = () => service.database.query("select from blob_deletions");
+  await waitFor(async () => (await deletions()).length === 0);
+});
+
+test.each([
+  ["UPLOAD_TOKEN_KEYS", "k1:c2hvcnQ="],
+  ["SEALING_KEYS", "k1:c2hvcnQ="],
+])("an unusable %s is one sentence at start", async (name, value) => {
+  const config = { ...service.config, [name]: value };
+  await expect(start(config, { embedded: true })).rejects.toThrow(new RegExp(`^${name}: `));
+});
+
+test("every missing variable is named at once", () => {
+  const problems = configSchema.safeParse({}).error?.issues.map(({ path }) => path[0]);
+  expect(problems).toEqual(
+    expect.arrayContaining(["DATABASE_URL", "PUBLIC_URL", "SEALING_KEYS", "UPLOAD_TOKEN_KEYS"]),
+  );
+});
