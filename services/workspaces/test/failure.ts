@@ -1,0 +1,25 @@
+import { AppError, type ErrorKind, type FieldError } from "@statehouse/errors";
+
+export interface Failure {
+  kind: ErrorKind;
+  reason: string;
+  message: string;
+  fields: FieldError[];
+}
+
+/** The error that a call ends with, for assertions. Throws when it succeeds, or fails otherwise. */
+export async function failureOf(call: Promise<unknown>): Promise<Failure> {
+  try {
+    await call;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { kind, reason, message } = error;
+    return {
+      kind,
+      reason,
+      message,
+      fields: error.fields.map(({ field, detail }) => ({ field, detail })),
+    };
+  }
+  throw new Error("the call succeeded");
+}

@@ -1,0 +1,50 @@
+import { unavailable } from "@statehouse/errors";
+import type { Channel } from "@statehouse/rpc";
+
+/** Where a call is lost: the neighbour never hears of it, or its answer never arrives. */
+export type Loss = "request" | "answer";
+
+/** A real channel whose calls can be watched, lost and held up by method name (`SetPlacement`). */
+export interface FaultyChannel extends Channel {
+  connect(target: Channel): void;
+  /** Loses calls of the method until the result is called. */
+  lose(method: string, what: Loss): () => void;
+  /** Holds up the method's next call; resolves when it has arrived, with what lets it go on. */
+  holdUp(method: string): Promise<() => void>;
+  /** How often the method was called. */
+  calls(method: string): number;
+}
+
+export function faultyChannel(audience: string): FaultyChannel {
+  let target: Channel | undefined;
+  const losses = new Map<string, Loss>();
+  const arrivals = new Map<string, (goOn: () => void) => void>();
+  const counts = new Map<string, number>();
+  const lost = () => unavailable("lost", `The service ${audience} does not answer.`);
+  return {
+    audience,
+    connect: (channel) => {
+      target = channel;
+    },
+    lose(method, what) {
+      losses.set(method, what);
+      return () => void losses.delete(method);
+    },
+    holdUp: (method) => new Promise((resolve) => arrivals.set(method, resolve)),
+    calls: (method) => counts.get(method) ?? 0,
+    async call(method, request, metadata) {
+      counts.set(method.name, (counts.get(method.name) ?? 0) + 1);
+      const arrived = arrivals.get(method.name);
+      if (arrived) {
+        arrivals.delete(method.name);
+        await new Promise<void>((goOn) => arrived(goOn));
+      }
+      const loss = losses.get(method.name);
+      if (!target || loss === "request") throw lost();
+      const answer = await target.call(method, request, metadata);
+      if (loss === "answer") throw lost();
+      return answer;
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
+}

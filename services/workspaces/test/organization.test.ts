@@ -1,0 +1,130 @@
+import { waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { failureOf } from "./failure.ts";
+import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
+
+let running: RunningWorkspaces;
+let owner: Person;
+let stranger: Person;
+beforeAll(async () => {
+  running = await runWorkspaces();
+  owner = await running.person();
+  stranger = await running.person();
+});
+afterAll(() => running[Symbol.asyncDispose]());
+
+const create = (name: string, as: Person, email = "owner@example.com") =>
+  running.organizations.createOrganization({ name, email }, as);
+
+test("a created organization reads as it was answered, with its default project", async () => {
+  const { organization } = await create(running.unique("acme"), owner);
+  expect(organization).toMatchObject({
+    email: "owner@example.com",
+    defaultExecutionMode: "local",
+    externalId: organization?.id,
+  });
+  expect(organization?.allowedActions).toContain("workspace:force-delete");
+  const name = organization?.name ?? "";
+  const shown = await running.organizations.getOrganization({ name }, owner);
+  expect(shown.organization).toEqual(organization);
+  const { projects, totalCount } = await running.projects.listProjects(
+    { organizationName: name },
+    owner,
+  );
+  expect(totalCount).toBe(1);
+  expect(projects[0]).toMatchObject({
+    id: organization?.defaultProjectId,
+    name: "Default Project",
+    isDefault: true,
+    organizationName: name,
+    workspaceCount: 0,
+  });
+});
+
+test("nobody else sees it, and its name is taken", async () => {
+  const { organization } = await create(running.unique("acme"), owner);
+  const name = organization?.name ?? "";
+  const id = organization?.id ?? "";
+  expect(await failureOf(running.organizations.getOrganization({ name }, stranger))).toMatchObject({
+    kind: "notFound",
+  });
+  const { organizations } = await running.organizations.listOrganizations({}, stranger);
+  expect(organizations).toEqual([]);
+  const batch = await running.organizations.batchGetOrganizations({ ids: [id, "junk"] }, stranger);
+  expect(batch.organizations).toEqual([]);
+  expect((await failureOf(create(name, stranger))).fields).toEqual([
+    { field: "name", detail: "Name has already been taken" },
+  ]);
+});
+
+test.each([
+  ["ab", "a@b.co", ["name"]],
+  ["a b c", "a@b.co", ["name"]],
+  ["ünïcode", "a@b.co", ["name"]],
+  ["a\0bc", "a@b.co", ["name"]],
+  ["a".repeat(10_000), "a@b.co", ["name"]],
+  ["acme", "nobody", ["email"]],
+  ["", "", ["name", "email"]],
+])("name %j with address %j is refused, everything at once", async (name, email, fields) => {
+  const failure = await failureOf(create(name, owner, email));
+  expect(failure.kind).toBe("invalid");
+  expect(failure.fields.map(({ field }) => field)).toEqual(fields);
+});
+
+test("of parallel creations of one name one wins, the others get the field's error", async () => {
+  const name = running.unique("race");
+  const people = [owner, stranger, await running.person(), await running.person()];
+  const outcomes = await Promise.allSettled(people.map((person) => create(name, person)));
+  const lost = outcomes.flatMap((outcome) =>
+    outcome.status === "rejected" ? [outcome.reason] : [],
+  );
+  expect(lost).toHaveLength(3);
+  for (const reason of lost) expect(reason.fields).toMatchObject([{ field: "name" }]);
+});
+
+test.each(["request", "answer"] as const)(
+  "while access's %s is lost it does not exist, and a repeat by its creator completes it",
+  async (loss) => {
+    const name = running.unique("half");
+    const found = running.toAccess.lose("ProvisionOrganization", loss);
+    try {
+      expect(await failureOf(create(name, owner))).toMatchObject({ kind: "unavailable" });
+      const shown = running.organizations.getOrganization({ name }, owner);
+      expect(await failureOf(shown)).toMatchObject({ kind: "notFound" });
+      expect(await failureOf(create(name, stranger))).toMatchObject({ kind: "invalid" });
+      expect(await failureOf(create(name, owner))).toMatchObject({ kind: "unavailable" });
+    } finally {
+      found();
+    }
+    const { organization } = await create(name, owner);
+    expect(organization?.name).toBe(name);
+    expect(
+      await running.sql("select from projects where organization_id = $1", [organization?.id]),
+    ).toHaveLength(1);
+  },
+);
+
+test("its event completes it for a creator who never comes back", async () => {
+  const name = running.unique("forgotten");
+  const found = running.toAccess.lose("ProvisionOrganization", "request");
+  await failureOf(create(name, owner));
+  found();
+  const { organization } = await waitFor(() =>
+    running.organizations.getOrganization({ name }, owner),
+  );
+  expect(organization?.name).toBe(name);
+});
+
+test("the list has those the caller belongs to, by part of the name and page by page", async () => {
+  const person = await running.person();
+  for (const name of ["zeta_one", "alpha-two", "alpha-one"]) await create(name, person);
+  const list = async (request: { query?: string; pageNumber?: number; pageSize?: number }) => {
+    const answer = await running.organizations.listOrganizations(request, person);
+    return [answer.totalCount, ...answer.organizations.map(({ name }) => name)];
+  };
+  expect(await list({})).toEqual([3, "alpha-one", "alpha-two", "zeta_one"]);
+  expect(await list({ query: "A_ON" })).toEqual([1, "zeta_one"]);
+  expect(await list({ query: "a\0lpha" })).toEqual([2, "alpha-one", "alpha-two"]);
+  expect(await list({ pageNumber: 2, pageSize: 2 })).toEqual([3, "zeta_one"]);
+  expect(await list({ pageNumber: 9, pageSize: 2 })).toEqual([3]);
+});

@@ -1,0 +1,185 @@
+import { randomBytes } from "node:crypto";
+import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
+import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
+import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
+import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
+import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_token";
+import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
+import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
+import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
+import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
+import {
+  type CallOptions,
+  createClient,
+  createIdentity,
+  generateAssertionKey,
+} from "@statehouse/rpc";
+import { createLogger, readConfig } from "@statehouse/runtime";
+import { freshDatabase, ownNats, temporaryFolder } from "@statehouse/testing";
+import { Pool } from "pg";
+import { configSchema as accessConfig } from "../../access/config.ts";
+import { start as startAccess } from "../../access/start.ts";
+import { migrations as accessMigrations } from "../../access/store/migrations.ts";
+import { configSchema as stateConfig } from "../../state/config.ts";
+import { start as startState } from "../../state/start.ts";
+import { migrations as stateMigrations } from "../../state/store/migrations.ts";
+import { configSchema } from "../config.ts";
+import { start } from "../start.ts";
+import { migrations } from "../store/migrations.ts";
+import { faultyChannel } from "./faulty-channel.ts";
+import { objectListener } from "./object-listener.ts";
+
+const names = ["gateway", "access", "workspaces", "state", "testing"] as const;
+type Name = (typeof names)[number];
+
+export type RunningWorkspaces = Awaited<ReturnType<typeof runWorkspaces>>;
+
+export interface Person extends CallOptions {
+  id: string;
+  username: string;
+}
+
+const key = () => `k1:${randomBytes(32).toString("base64")}`;
+
+/**
+ * The service between its real neighbours, each on a database of its own, joined by channels on which a
+ * test can lose and hold up calls.
+ */
+export async function runWorkspaces({ reconciliationIntervalMs = 30_000 } = {}) {
+  await using starting = new AsyncDisposableStack();
+  const fresh = async (contextName: string, own: typeof migrations) =>
+    starting.use(await freshDatabase({ contextName, migrations: own })).url;
+  const databases = {
+    access: await fresh("access", accessMigrations),
+    state: await fresh("state", stateMigrations),
+    workspaces: await fresh("workspaces", migrations),
+  };
+  const nats = starting.use(await ownNats());
+  const folder = starting.use(await temporaryFolder());
+  const listener = starting.use(await objectListener());
+  const pool = starting.adopt(new Pool({ connectionString: databases.workspaces }), (open) =>
+    open.end(),
+  );
+  const pairs = await Promise.all(
+    names.map(async (name) => [name, await generateAssertionKey()] as const),
+  );
+  const publicKeys = Object.fromEntries(pairs.map(([name, { publicJwk }]) => [name, [publicJwk]]));
+  const identities = Object.fromEntries(
+    await Promise.all(
+      pairs.map(async ([name, { privateJwk }]) => [name, await createIdentity(name, privateJwk)]),
+    ),
+  ) as Record<Name, Awaited<ReturnType<typeof createIdentity>>>;
+  const environmentOf = (name: Exclude<Name, "gateway" | "testing">) => ({
+    DATABASE_URL: databases[name],
+    NATS_URL: nats.url,
+    ASSERTION_PRIVATE_KEY: JSON.stringify(pairs.find(([own]) => own === name)?.[1].privateJwk),
+    ASSERTION_PUBLIC_KEYS: JSON.stringify(publicKeys),
+    PUBLIC_URL: listener.url,
+    UPLOAD_TOKEN_KEYS: key(),
+    SEALING_KEYS: key(),
+    BLOB_DIRECTORY: folder.path,
+    ENGINE_VERSION_LATEST: "1.11.3",
+  });
+  const logger = createLogger({
+    service: "test",
+    level: process.env.STATEHOUSE_TEST_LOG ?? "silent",
+  });
+  const toAccess = faultyChannel("access");
+  const toState = faultyChannel("state");
+  const toWorkspaces = faultyChannel("workspaces");
+  const embedded = true;
+
+  const access = starting.use(
+    await startAccess(readConfig(accessConfig, environmentOf("access")), {
+      embedded,
+      logger,
+      channels: { workspaces: toWorkspaces },
+    }),
+  );
+  toAccess.connect(access.rpc.inProcess());
+  const state = starting.use(
+    await startState(readConfig(stateConfig, environmentOf("state")), {
+      embedded,
+      logger,
+      channels: { access: toAccess, workspaces: toWorkspaces },
+    }),
+  );
+  toState.connect(state.rpc.inProcess());
+  listener.serve(state.objectHandler);
+  const workspaces = starting.use(
+    await start(readConfig(configSchema, environmentOf("workspaces")), {
+      embedded,
+      logger,
+      reconciliationIntervalMs,
+      channels: { access: toAccess, state: toState },
+    }),
+  );
+  toWorkspaces.connect(workspaces.rpc.inProcess());
+
+  const channel = workspaces.rpc.inProcess();
+  const users = createClient(UserService, toAccess, identities.testing);
+  const userTokens = createClient(UserTokenService, toAccess, identities.testing);
+  const authentication = createClient(AuthenticationService, toAccess, identities.gateway);
+  const organizations = createClient(OrganizationService, channel);
+  let count = 0;
+  const running = starting.move();
+
+  return {
+    workspaces,
+    channel,
+    toAccess,
+    toState,
+    nats,
+    identities,
+    organizations,
+    projects: createClient(ProjectService, channel),
+    service: createClient(WorkspaceService, channel),
+    locks: createClient(WorkspaceLockService, channel),
+    tags: createClient(TagService, channel),
+    tagBindings: createClient(TagBindingService, channel),
+    teams: createClient(TeamService, toAccess, identities.testing),
+    teamProjects: createClient(TeamProjectService, toAccess, identities.testing),
+    stateVersions: createClient(StateVersionService, toState),
+
+    /** Straight on the tables, for what no method does or shows. */
+    async sql<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+      return (await pool.query<Row>(text, values)).rows;
+    },
+
+    /** A name that no other test has. */
+    unique: (noun: string) => `${noun}-${++count}-${randomBytes(3).toString("hex")}`,
+
+    /** A user who calls as the gateway lets it: authenticated on each call. */
+    async person(): Promise<Person> {
+      const username = `person-${++count}`;
+      const { user } = await users.createUser({ username, email: `${username}@example.com` });
+      const id = user?.id ?? "";
+      const { secret } = await userTokens.createUserToken({ userId: id, description: "test" });
+      return {
+        id,
+        username,
+        async assertion(audience) {
+          const { principal } = await authentication.authenticate({ token: secret });
+          const versions = principal?.versions ?? "";
+          return identities.gateway.on({ type: "user", id, versions }).assertion(audience);
+        },
+      };
+    },
+
+    /** An organization of this owner. */
+    async organization(owner: Person) {
+      const name = `organization-${++count}`;
+      const { organization } = await organizations.createOrganization(
+        { name, email: "owner@example.com" },
+        owner,
+      );
+      if (!organization) throw new Error("no organization was made");
+      return organization;
+    },
+
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
