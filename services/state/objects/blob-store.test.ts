@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
+import { readdir, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { createLogger } from "@statehouse/runtime";
-import { freshBucket, needs, temporaryFolder } from "@statehouse/testing";
+import { freshBucket, needs, temporaryFolder, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { BlobStore } from "./blob-store.ts";
 import { openDirectoryStore } from "./directory-store.ts";
@@ -15,6 +17,29 @@ describe("a blob store in a folder", () => {
   conformance(async (stack) => {
     const folder = stack.use(await temporaryFolder());
     return openDirectoryStore(folder.path);
+  });
+
+  it("forgets what a killed process left half-written", async () => {
+    await using folder = await temporaryFolder();
+    await using before = await openDirectoryStore(folder.path);
+    const body = new Readable({ read() {} });
+    body.push(randomBytes(1000));
+    const killed = new AbortController();
+    const upload = before.put("ws-1/sv-1/raw-1", body, { size: 2000 }, killed.signal);
+    const ended = expect(upload).rejects.toThrow();
+    const unfinished = () => readdir(path.join(folder.path, "unfinished"));
+    await waitFor(async () => (await unfinished()).length === 1);
+    await using _after = await openDirectoryStore(folder.path);
+    expect(await unfinished()).toEqual([]);
+    killed.abort();
+    await ended;
+  });
+
+  it("says in one sentence that its folder cannot be used", async () => {
+    await using folder = await temporaryFolder();
+    const file = path.join(folder.path, "file");
+    await writeFile(file, "");
+    await expect(openDirectoryStore(file)).rejects.toThrow(/^Cannot keep state contents in /);
   });
 });
 

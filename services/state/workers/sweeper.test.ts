@@ -1,0 +1,80 @@
+import { Readable } from "node:stream";
+import { createLogger } from "@statehouse/runtime";
+import { temporaryFolder, waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { beginUpload, finishUpload } from "../app/upload.ts";
+import { newBlobKey } from "../objects/blob-key.ts";
+import type { BlobStore } from "../objects/blob-store.ts";
+import { openDirectoryStore } from "../objects/directory-store.ts";
+import { type RunningState, runState } from "../test/running-state.ts";
+import { startBlobDeletion } from "./blob-deletion.ts";
+import { startHousekeeping } from "./housekeeping.ts";
+import { sweepOnce } from "./sweeper.ts";
+
+const never = new AbortController().signal;
+const logger = createLogger({ service: "state", level: "silent" });
+
+const stack = new AsyncDisposableStack();
+let state: RunningState;
+let store: BlobStore;
+beforeAll(async () => {
+  state = stack.use(await runState());
+  store = stack.use(await openDirectoryStore(stack.use(await temporaryFolder()).path));
+});
+afterAll(() => stack.disposeAsync());
+
+async function keys(): Promise<Set<string>> {
+  const found = new Set<string>();
+  for await (const { key } of store.list()) found.add(key);
+  return found;
+}
+
+/** Bytes of an attempt, `age` ms old; `finish` gives them to a version, unless the service died before. */
+async function attempt(workspaceId: string, { age = 0, finish = false } = {}): Promise<string> {
+  const { internalUploadPath } = await state.create(workspaceId, "x");
+  const token = internalUploadPath.split("/").at(-1) ?? "";
+  const claims = state.app.uploadTokens.verify(token, state.app.now());
+  if (!claims) throw new Error("the token is not valid");
+  const attemptStartedAt = new Date(state.app.now().getTime() - age);
+  const blobKey = newBlobKey({ ...claims, startedAt: attemptStartedAt });
+  const stored = await store.put(blobKey, Readable.from([Buffer.from("x")]), { size: 1 }, never);
+  if (finish) {
+    await beginUpload(state.app, claims);
+    await finishUpload(state.app, claims, { ...stored, blobKey, attemptStartedAt });
+  }
+  return blobKey;
+}
+
+it("sweeps what is old and has no owner, and nothing else", async () => {
+  const { sweepGraceMs } = state.app.settings;
+  const foreign = "somebody/elses/file";
+  await store.put(foreign, Readable.from([Buffer.from("x")]), { size: 1 }, never);
+  const workspaceId = state.lockedWorkspace();
+  const left = await attempt(workspaceId, { age: sweepGraceMs + 1000 });
+  const young = await attempt(workspaceId, { age: sweepGraceMs - 60_000 });
+  const owned = await attempt(workspaceId, { finish: true });
+
+  expect(await sweepOnce(state.app, store)).toBe(1);
+  expect(await keys()).toEqual(new Set([foreign, young, owned]));
+  expect(left).not.toBe(young);
+
+  state.pass(sweepGraceMs * 2);
+  const sweeps = await Promise.all([sweepOnce(state.app, store), sweepOnce(state.app, store)]);
+  expect(Math.max(...sweeps)).toBe(1);
+  expect(await keys()).toEqual(new Set([foreign, owned]));
+  await store.delete([foreign, owned]);
+});
+
+it("deletes the bytes of dropped workspaces", async () => {
+  const workspaceId = state.lockedWorkspace();
+  const owned = await attempt(workspaceId, { finish: true });
+  await using _housekeeping = startHousekeeping({ app: state.app, logger });
+  await using _deletion = startBlobDeletion({ app: state.app, store, logger });
+  expect(await keys()).toContain(owned);
+  await state.workspaceState.dropWorkspace({ workspaceId, organizationId: "org-1" });
+  await waitFor(async () => !(await keys()).has(owned));
+  await waitFor(async () => {
+    const rows = await state.database.query("select 1 from blob_deletions", []);
+    return rows.length === 0;
+  });
+});
