@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
 import { cliHost } from "../../services/standalone/cli-configuration.ts";
-import { type Api, api, document } from "../stack/http.ts";
+import { type Api, api } from "../stack/http.ts";
+import { newOrganization } from "../stack/organization.ts";
 import type { Person } from "../stack/people.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 import { type WorkingFolder, workingFolder } from "./command-line.ts";
@@ -23,12 +23,7 @@ export async function compatFixture(
   const stack = disposing.use(await startStack(options));
   const owner = await stack.people.newUser();
   const client = api(stack.url, owner.token);
-  const organization = `org-${randomBytes(4).toString("hex")}`;
-  const created = await client.post(
-    "/organizations",
-    document("organizations", { name: organization, email: "owner@example.com" }),
-  );
-  if (created.status !== 201) throw new Error(`No organization: ${JSON.stringify(created.body)}`);
+  const organization = await newOrganization(client);
   const owned = disposing.move();
   return {
     stack,

@@ -13,30 +13,36 @@ export interface Api {
   post(path: string, body?: unknown): Promise<Answer>;
   patch(path: string, body?: unknown): Promise<Answer>;
   delete(path: string, body?: unknown): Promise<Answer>;
-  send(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** A body that is a string is sent as it is. */
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
 }
 
+/** Hears of every answer: who asked for what, and the status. */
+export type Listener = (method: string, url: string, status: number) => void;
+
 /** A client of the API at `url`. Without a token it calls as nobody. */
-export function api(url: string, token?: string): Api {
-  const send = async (method: string, path: string, body?: unknown): Promise<Answer> => {
+export function api(url: string, token?: string, heard: Listener = () => {}): Api {
+  const send: Api["send"] = async (method, path, body, headers = {}) => {
     const target = path.startsWith("http") ? path : `${url}/api/v2${path}`;
     const response = await fetch(target, {
       method,
+      redirect: "manual",
       headers: {
         "content-type": "application/vnd.api+json",
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...headers,
       },
       ...(body === undefined
         ? {}
         : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
-    const text = await response.text();
-    const isJson = /json/.test(response.headers.get("content-type") ?? "");
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: isJson && text !== "" ? JSON.parse(text) : text,
-    };
+    heard(method, target, response.status);
+    return answerOf(response);
   };
   return {
     send,
@@ -44,6 +50,41 @@ export function api(url: string, token?: string): Api {
     post: (path, body) => send("POST", path, body),
     patch: (path, body) => send("PATCH", path, body),
     delete: (path, body) => send("DELETE", path, body),
+  };
+}
+
+/** Puts bytes to an upload URL as the CLI does: without a token. */
+export const upload = async (
+  url: string,
+  bytes: Uint8Array | string,
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
+  answerOf(
+    await fetch(url, {
+      method: "PUT",
+      headers: { "content-type": "application/octet-stream", ...headers },
+      body: typeof bytes === "string" ? bytes : Uint8Array.from(bytes),
+    }),
+  );
+
+/** Gets the bytes behind a download URL; with a token as the CLI does. */
+export async function download(
+  url: string,
+  token?: string,
+): Promise<{ status: number; bytes: Buffer }> {
+  const response = await fetch(url, {
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+  });
+  return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) };
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const isJson = /json/.test(response.headers.get("content-type") ?? "");
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson && text !== "" ? JSON.parse(text) : text,
   };
 }
 

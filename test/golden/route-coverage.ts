@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { routes } from "../../services/gateway/routes/routes.ts";
+
+/** What every route may answer besides what it declares. */
+const everywhere: ReadonlySet<number> = new Set([401, 405]);
+/** What every route with a body may answer: broken JSON, and too much of it. */
+const withBody: ReadonlySet<number> = new Set([400, 413]);
+
+const matchers = routes
+  .map((route) => ({
+    route,
+    name: `${route.method} ${route.path}`,
+    pattern: new RegExp(`^${route.path.replaceAll(".", "\\.").replaceAll(/:[^/]+/g, "[^/]+")}/?$`),
+    parameters: route.path.split("/:").length,
+  }))
+  .toSorted((a, b) => a.parameters - b.parameters);
+
+/** What this test file has seen, as `GET /api/v2/ping 204`. Each file has a process of its own. */
+const seen = new Set<string>();
+const undeclared = new Set<string>();
+
+/** Notes which route a call has reached, and how it ended. */
+export function recordCall(method: string, url: string, status: number): void {
+  const { pathname } = new URL(url);
+  const found = matchers.find(
+    ({ route, pattern }) => route.method === method && pattern.test(pathname),
+  );
+  if (!found) return;
+  const { route, name } = found;
+  const line = `${name} ${status}`;
+  seen.add(line);
+  const declared =
+    status === route.success ||
+    route.failures.some((failure) => failure === status) ||
+    everywhere.has(status) ||
+    (route.body !== undefined && withBody.has(status));
+  if (!declared) undeclared.add(line);
+}
+
+/** Every route with each status that it declares, as `GET /api/v2/ping 204`. */
+export const declaredStatuses = (): string[] =>
+  routes.flatMap(({ method, path, success, failures }) =>
+    [success, ...failures].map((status) => `${method} ${path} ${status}`),
+  );
+
+/** The golden file: which system test reaches which declared status. */
+export function readGolden(): Map<string, string> {
+  const text = readFileSync(path.join(import.meta.dirname, "routes.golden.txt"), "utf8");
+  const reachedBy = new Map<string, string>();
+  let route = "";
+  for (const line of text.split("\n")) {
+    if (line === "" || line.startsWith("#")) continue;
+    const [, status, file] = /^ {2}(\d{3}) (\S+)$/.exec(line) ?? [];
+    if (status && file) reachedBy.set(`${route} ${status}`, file);
+    else route = line;
+  }
+  return reachedBy;
+}
+
+/** Throws unless the test file has reached all that the golden file promises of it, and nothing undeclared. */
+export function checkReach(file: string): void {
+  const promised = [...readGolden()].filter(([, by]) => by === file).map(([line]) => line);
+  const problems = [
+    ...promised
+      .filter((line) => !seen.has(line))
+      .map((line) => `not reached, though routes.golden.txt says so: ${line}`),
+    ...[...undeclared].map((line) => `answered, but its route does not declare it: ${line}`),
+  ];
+  if (problems.length > 0) throw new Error(`${file}\n  ${problems.join("\n  ")}`);
+}
+
+/** For a first golden file, or a new one: all that the file has seen. */
+export const seenStatuses = (): readonly string[] => [...seen].toSorted();

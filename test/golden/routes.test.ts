@@ -1,0 +1,25 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { declaredStatuses, readGolden } from "./route-coverage.ts";
+
+const systemTests = path.join(import.meta.dirname, "../system");
+
+test("every route's declared statuses, and only those, have a system test that reaches them", () => {
+  const declared = declaredStatuses();
+  const promised = [...readGolden().keys()];
+  expect(declared.filter((line) => !promised.includes(line))).toEqual([]);
+  expect(promised.filter((line) => !declared.includes(line))).toEqual([]);
+});
+
+test("every system test that the golden file names is there, and proves what it promises", () => {
+  // Each file checks its own promises when it ends: fixture.ts, `provesRoutes`.
+  for (const file of new Set(readGolden().values())) {
+    expect(existsSync(path.join(systemTests, file)), file).toBe(true);
+  }
+});
+
+test("no route is declared twice", () => {
+  const declared = declaredStatuses();
+  expect(new Set(declared).size).toBe(declared.length);
+});

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+test("the account's details say who the token belongs to", async () => {
+  for (const { api, id, username } of [world().owner, world().reader]) {
+    const { status, body } = await api.get("/account/details");
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({
+      id,
+      type: "users",
+      attributes: {
+        username,
+        email: `${username}@example.com`,
+        "is-service-account": false,
+        "two-factor": { enabled: false, verified: false },
+      },
+      links: { self: `/api/v2/users/${id}` },
+    });
+    expect(id).toMatch(/^user-[A-Za-z0-9]{16}$/);
+  }
+});

@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { routes } from "../../services/gateway/routes/routes.ts";
+import { document } from "../stack/http.ts";
+import { errorDetails, newParty, recordedApi, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+const guarded = routes.filter(({ credentials }) => credentials !== "none");
+const anywhere = (path: string) => path.replaceAll(/:[^/]+/g, "whatever");
+
+describe.each(guarded.map(({ method, path }) => [method, path] as const))("%s %s", (method, path) => {
+  test("without a good token is 401, whatever it would be about", async () => {
+    const { url, nobody } = world();
+    const target = url + anywhere(path);
+    const unknown = recordedApi(url, `sth_${"x".repeat(43)}`);
+    for (const api of [nobody, unknown]) {
+      const answer = await api.send(method, target);
+      expect(answer.status).toBe(401);
+      expect(errorDetails(answer)).toHaveLength(1);
+    }
+  });
+});
+
+test("a token counts only in the form that clients send it in", async () => {
+  const { url, owner, nobody } = world();
+  const path = `${url}/api/v2/account/details`;
+  const headers = [
+    owner.token,
+    "Bearer",
+    "Bearer ",
+    `Basic ${owner.token}`,
+    `Bearer ${owner.token} ${owner.token}`,
+    `Bearer ${owner.token.slice(0, -1)}`,
+    `Bearer ${owner.token}x`,
+    `Bearer ${owner.token.toUpperCase()}`,
+    `Bearer ${"a".repeat(8000)}`,
+    "Bearer '; drop table user_tokens --",
+  ];
+  for (const authorization of headers) {
+    const { status } = await nobody.send("GET", path, undefined, { authorization });
+    expect(status, authorization.slice(0, 40)).toBe(401);
+  }
+  const known = await nobody.send("GET", path, undefined, {
+    authorization: `bearer ${owner.token}`,
+  });
+  expect(known.status).toBe(200);
+  const inQuery = await nobody.get(`/account/details?token=${owner.token}`);
+  expect(inQuery.status).toBe(401);
+});
+
+test("a revoked token fails on the next request, and only it", async () => {
+  const person = await newParty(world().stack);
+  const tokens = `/users/${person.id}/authentication-tokens`;
+  const made = await person.api.post(tokens, document("authentication-tokens", {}));
+  const other = recordedApi(world().url, made.body.data.attributes.token);
+  expect((await other.get("/account/details")).status).toBe(200);
+  const revoked = await person.api.delete(`/authentication-tokens/${made.body.data.id}`);
+  expect(revoked.status).toBe(204);
+  expect((await other.get("/account/details")).status).toBe(401);
+  expect((await person.api.get("/account/details")).status).toBe(200);
+});
+
+test("an expired token fails", async () => {
+  const person = await newParty(world().stack);
+  const expiry = new Date(Date.now() + 1500).toISOString();
+  const made = await person.api.post(
+    `/users/${person.id}/authentication-tokens`,
+    document("authentication-tokens", { "expired-at": expiry }),
+  );
+  const short = recordedApi(world().url, made.body.data.attributes.token);
+  expect((await short.get("/account/details")).status).toBe(200);
+  await expect
+    .poll(async () => (await short.get("/account/details")).status, { timeout: 5000 })
+    .toBe(401);
+});

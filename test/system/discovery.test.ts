@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+test("a client that knows only the host finds the API, as exactly application/json", async () => {
+  const { nobody, url } = world();
+  const answer = await nobody.get(`${url}/.well-known/terraform.json`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("content-type")).toBe("application/json");
+  expect(answer.body).toEqual({
+    "tfe.v2": "/api/v2/",
+    "tfe.v2.1": "/api/v2/",
+    "tfe.v2.2": "/api/v2/",
+    "state.v2": "/api/v2/",
+  });
+});
+
+test("ping says which API and which edition this is, to anybody", async () => {
+  const answer = await world().nobody.get("/ping");
+  expect(answer.status).toBe(204);
+  expect(answer.headers.get("tfp-api-version")).toBe("2.6");
+  expect(answer.headers.get("tfp-appname")).toBe("Terraform Enterprise");
+  expect(answer.body).toBe("");
+});
+
+test("no answer speaks of rate limits that would throttle clients", async () => {
+  const { nobody, owner } = world();
+  for (const answer of [await nobody.get("/ping"), await owner.api.get("/organizations")]) {
+    expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
+    expect(answer.headers.get("x-ratelimit-reset")).toBeNull();
+  }
+});
+
+test("the page that login sends people to is there", async () => {
+  const { nobody, url } = world();
+  const answer = await nobody.get(`${url}/app/settings/tokens?source=terraform-login`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("content-type")).toContain("text/html");
+  expect(answer.body).toContain("authentication-tokens");
+});
+
+test("the entitlement set sends both backends of the command line to run locally", async () => {
+  const { owner, reader, organization } = world();
+  for (const { api } of [owner, reader]) {
+    const answer = await api.get(`/organizations/${organization}/entitlement-set`);
+    expect(answer.status).toBe(200);
+    expect(answer.body.data).toMatchObject({
+      id: organization,
+      type: "entitlement-sets",
+      attributes: { operations: false, "state-storage": true },
+    });
+  }
+});
+
+test("the entitlement set of an organization that is not there, or another's, is not found", async () => {
+  const { owner, stranger } = world();
+  for (const name of ["no-such-organization", stranger.organization]) {
+    expect((await owner.api.get(`/organizations/${name}/entitlement-set`)).status).toBe(404);
+  }
+});

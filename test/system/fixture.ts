@@ -1,0 +1,190 @@
+import path from "node:path";
+import { appendFileSync } from "node:fs";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { checkReach, recordCall, seenStatuses } from "../golden/route-coverage.ts";
+import { type Answer, type Api, api, document } from "../stack/http.ts";
+import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
+import type { Person } from "../stack/people.ts";
+import { type Stack, type StackOptions, startStack } from "../stack/stack.ts";
+import { expectStatus } from "../stack/state.ts";
+
+/** Somebody who calls the API. */
+export interface Party extends Person {
+  api: Api;
+}
+
+/** A stack and the people that tests are about. */
+export interface World<Running extends Stack = Stack> extends AsyncDisposable {
+  readonly stack: Running;
+  readonly url: string;
+  /** Of the owner; everybody but the stranger belongs to it. */
+  readonly organization: string;
+  readonly owner: Party;
+  /** On a team that may read the project `readable`, and nothing else. */
+  readonly reader: Party;
+  readonly readersTeamId: string;
+  readonly readable: { id: string; name: string };
+  /** Owner of another organization. */
+  readonly stranger: Party & { organization: string };
+  /** Calls without a token. */
+  readonly nobody: Api;
+}
+
+/** A client whose calls count for the golden file of routes. */
+export const recordedApi = (url: string, token?: string): Api => api(url, token, recordCall);
+
+/** A new person at the stack. */
+export async function newParty(stack: Stack): Promise<Party> {
+  const person = await stack.people.newUser();
+  return { ...person, api: recordedApi(stack.url, person.token) };
+}
+
+/** The people, in a stack that runs. */
+export async function populate<Running extends Stack>(stack: Running): Promise<World<Running>> {
+  const [owner, reader, stranger] = await Promise.all([
+    newParty(stack),
+    newParty(stack),
+    newParty(stack),
+  ]);
+  const [organization, foreign] = await Promise.all([
+    newOrganization(owner.api),
+    newOrganization(stranger.api),
+  ]);
+  const readable = await newProject({ organization, owner });
+  const readers = await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: "readers",
+    members: [reader],
+  });
+  await stack.people.grant({ teamId: readers.id, projectId: readable.id, access: "read" });
+  return {
+    stack,
+    url: stack.url,
+    organization,
+    owner,
+    reader,
+    readersTeamId: readers.id,
+    readable,
+    stranger: { ...stranger, organization: foreign },
+    nobody: recordedApi(stack.url),
+    [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
+  };
+}
+
+/** A world for all tests of the file, in one process. */
+export function useWorld(options?: StackOptions): () => World {
+  return useStack(async () => startStack(options));
+}
+
+/** A world for all tests of the file, in the stack that `start` starts. */
+export function useStack<Running extends Stack>(
+  start: () => Promise<Running>,
+): () => World<Running> {
+  let world: World<Running> | undefined;
+  beforeAll(async () => {
+    world = await populate(await start());
+  });
+  afterAll(() => world?.[Symbol.asyncDispose]());
+  provesRoutes();
+  return () => {
+    if (!world) throw new Error("the world begins with the file's tests");
+    return world;
+  };
+}
+
+/** Holds the file to what routes.golden.txt promises of it, when all its tests have run. */
+export function provesRoutes(): void {
+  let file: { filepath: string; tasks: Tasks[]; type: string; mode: string } | undefined;
+  beforeEach(({ task }) => {
+    file = task.file;
+  });
+  afterAll(() => {
+    if (process.env.SEEN_DIR && file) appendFileSync(`${process.env.SEEN_DIR}/${path.basename(file.filepath)}`, `${seenStatuses().join("\n")}\n`);
+    if (file && everyTestPassed(file)) checkReach(path.basename(file.filepath));
+  });
+}
+
+interface Tasks {
+  type: string;
+  mode: string;
+  result?: { state: string } | undefined;
+  tasks?: Tasks[];
+}
+
+const everyTestPassed = (task: Tasks): boolean =>
+  task.tasks
+    ? task.tasks.every(everyTestPassed)
+    : task.mode === "run" && task.result?.state === "pass";
+
+/** A project of its own. */
+export async function newProject({
+  organization,
+  owner,
+}: Pick<World, "organization" | "owner">): Promise<{ id: string; name: string }> {
+  const name = unusedName("project");
+  const path = `/organizations/${organization}/projects`;
+  const { body } = await expectStatus(201, owner.api.post(path, document("projects", { name })));
+  return { id: body.data.id, name };
+}
+
+/** A workspace of its own, in the default project unless one is given; answers with its document's `data`. */
+export async function newWorkspace(
+  { organization, owner }: Pick<World, "organization" | "owner">,
+  attributes: Record<string, unknown> = {},
+  projectId?: string,
+): Promise<Answer["body"]> {
+  const created = await expectStatus(
+    201,
+    owner.api.post(
+      `/organizations/${organization}/workspaces`,
+      document(
+        "workspaces",
+        { name: unusedName("workspace"), ...attributes },
+        projectId === undefined
+          ? {}
+          : { project: { data: { type: "projects", id: projectId } } },
+      ),
+    ),
+  );
+  return created.body.data;
+}
+
+/** A workspace whose lock its owner holds. */
+export async function newLockedWorkspace(
+  world: Pick<World, "organization" | "owner">,
+): Promise<Answer["body"]> {
+  const workspace = await newWorkspace(world);
+  const lock = `/workspaces/${workspace.id}/actions/lock`;
+  return (await expectStatus(200, world.owner.api.post(lock))).body.data;
+}
+
+/** The `detail` of each error, after checking the members that clients read. */
+export function errorDetails({ status, body, headers }: Answer): string[] {
+  if (!headers.get("content-type")?.startsWith("application/vnd.api+json")) {
+    throw new Error(`not JSON:API: ${headers.get("content-type")}`);
+  }
+  return body.errors.map((error: Record<string, unknown>) => {
+    if (error.status !== String(status)) throw new Error(`status ${error.status} in a ${status}`);
+    if (typeof error.title !== "string" || typeof error.detail !== "string") {
+      throw new Error(`an error without words: ${JSON.stringify(error)}`);
+    }
+    return error.detail;
+  });
+}
+
+/** The pointers of a 422, with their details. */
+export const problems = (answer: Answer): Record<string, string> => {
+  errorDetails(answer);
+  return Object.fromEntries(
+    answer.body.errors.map(
+      ({ source, detail }: { source?: { pointer: string }; detail: string }) => [
+        source?.pointer ?? "",
+        detail,
+      ],
+    ),
+  );
+};
+
+/** Names of a list answer. */
+export const namesOf = ({ body }: Answer): string[] =>
+  body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);

@@ -1,0 +1,146 @@
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { newOrganization, unusedName } from "../stack/organization.ts";
+import { namesOf, newParty, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+const wanted = (name: unknown = unusedName("org"), email: unknown = "owner@example.com") =>
+  document("organizations", { name, email });
+
+test("a new organization has its default project, and reads as it was created", async () => {
+  const { api } = await newParty(world().stack);
+  const body = wanted();
+  const created = await api.post("/organizations", body);
+  expect(created.status).toBe(201);
+  const { name } = body.data.attributes;
+  const shown = await api.get(`/organizations/${name}`);
+  expect(shown.status).toBe(200);
+  expect(shown.body).toEqual(created.body);
+  const { data } = created.body;
+  expect(data).toMatchObject({
+    id: name,
+    type: "organizations",
+    attributes: { name, email: "owner@example.com", "default-execution-mode": "local" },
+    links: { self: `/api/v2/organizations/${name}` },
+  });
+  const project = await api.get(`/projects/${data.relationships["default-project"].data.id}`);
+  expect(project.body.data.attributes).toMatchObject({
+    name: "Default Project",
+    "is-default": true,
+    "workspace-count": 0,
+  });
+});
+
+test("its creator owns it, a member may read it", async () => {
+  const { owner, reader, organization } = world();
+  const path = `/organizations/${organization}`;
+  const own = (await owner.api.get(path)).body.data.attributes;
+  expect(own.permissions).toMatchObject({
+    "can-update": true,
+    "can-destroy": true,
+    "can-create-workspace": true,
+    "can-create-project": true,
+  });
+  const read = (await reader.api.get(path)).body.data.attributes;
+  expect(read.permissions).toMatchObject({
+    "can-update": false,
+    "can-destroy": false,
+    "can-create-workspace": false,
+    "can-traverse": true,
+  });
+});
+
+test("its document has every attribute that clients read, with its kind", async () => {
+  const { owner, organization } = world();
+  const { attributes } = (await owner.api.get(`/organizations/${organization}`)).body.data;
+  expect(attributes).toMatchObject({
+    name: expect.any(String),
+    email: expect.any(String),
+    "external-id": expect.any(String),
+    "created-at": expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    "collaborator-auth-policy": "password",
+    "default-execution-mode": expect.any(String),
+    "plan-identifier": "premium",
+    "allow-force-delete-workspaces": false,
+    "assessments-enforced": false,
+    "cost-estimation-enabled": expect.any(Boolean),
+    "user-tokens-enabled": true,
+    "aggregated-commit-status-enabled": expect.any(Boolean),
+    "speculative-plan-management-enabled": expect.any(Boolean),
+    "send-passing-statuses-for-untriggered-speculative-plans": expect.any(Boolean),
+    "saml-enabled": false,
+    "two-factor-conformant": expect.any(Boolean),
+  });
+  for (const value of Object.values(attributes.permissions)) expect(value).toBeTypeOf("boolean");
+});
+
+test("a name that is taken is refused, whoever has it", async () => {
+  const { stranger, organization } = world();
+  for (const name of [organization, stranger.organization]) {
+    const again = await stranger.api.post("/organizations", wanted(name));
+    expect(again.status).toBe(422);
+    expect(problems(again)).toEqual({ "/data/attributes/name": "Name has already been taken" });
+  }
+});
+
+test("of many who want one name at once, one gets it and the others hear why not", async () => {
+  const parties = await Promise.all(Array.from({ length: 6 }, () => newParty(world().stack)));
+  const body = wanted();
+  const answers = await Promise.all(parties.map(({ api }) => api.post("/organizations", body)));
+  const statuses = answers.map(({ status }) => status).toSorted();
+  expect(statuses).toEqual([201, 422, 422, 422, 422, 422]);
+  const winner = parties[answers.findIndex(({ status }) => status === 201)];
+  const path = `/organizations/${body.data.attributes.name}`;
+  for (const party of parties) {
+    expect((await party.api.get(path)).status).toBe(party === winner ? 200 : 404);
+  }
+});
+
+test("all that is wrong is said at once", async () => {
+  const { owner } = world();
+  const empty = await owner.api.post("/organizations", document("organizations", {}));
+  expect(Object.keys(problems(empty))).toContain("/data/attributes/name");
+  const wrong = await owner.api.post("/organizations", wanted("a b", "nowhere"));
+  expect(wrong.status).toBe(422);
+  expect(problems(wrong)).toEqual({
+    "/data/attributes/name": "Name is invalid",
+    "/data/attributes/email": "Email is invalid",
+  });
+  const kinds = await owner.api.post("/organizations", wanted(3, false));
+  expect(Object.keys(problems(kinds)).toSorted()).toEqual([
+    "/data/attributes/email",
+    "/data/attributes/name",
+  ]);
+});
+
+test("the list has those that one belongs to: all of them, those asked for, or a page", async () => {
+  const { api } = await newParty(world().stack);
+  const prefix = unusedName("list");
+  const names: string[] = [];
+  for (let number = 0; number < 23; number++) {
+    names.push(await newOrganization(api, `${prefix}-${String(number).padStart(2, "0")}`));
+  }
+  const all = await api.get("/organizations");
+  expect(namesOf(all)).toEqual(names);
+  expect(all.body.meta.pagination).toMatchObject({ "total-count": 23, "next-page": null });
+
+  const asked = await api.get("/organizations?q=-07");
+  expect(namesOf(asked)).toEqual([`${prefix}-07`]);
+  expect(asked.body.meta.pagination["total-count"]).toBe(1);
+
+  const page = await api.get("/organizations?page[number]=2&page[size]=10");
+  expect(namesOf(page)).toEqual(names.slice(10, 20));
+  expect(page.body.meta.pagination).toEqual({
+    "current-page": 2,
+    "page-size": 10,
+    "prev-page": 1,
+    "next-page": 3,
+    "total-pages": 3,
+    "total-count": 23,
+  });
+  const { links } = page.body;
+  expect(namesOf(await api.get(links.next))).toEqual(names.slice(20));
+  expect(namesOf(await api.get(links.first))).toEqual(names.slice(0, 10));
+  expect(links.last).toBe(links.next);
+});

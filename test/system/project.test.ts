@@ -1,0 +1,142 @@
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { namesOf, newParty, newProject, newWorkspace, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+const projects = () => `/organizations/${world().organization}/projects`;
+const wanted = (attributes: Record<string, unknown>) => document("projects", attributes);
+
+test("a new project reads as it was created", async () => {
+  const { owner, organization } = world();
+  const name = `Team ${unusedName("a_b")}`.slice(0, 40);
+  const created = await owner.api.post(projects(), wanted({ name, description: "What it is ✓" }));
+  expect(created.status).toBe(201);
+  const { data } = created.body;
+  expect(data).toMatchObject({
+    type: "projects",
+    attributes: {
+      name,
+      description: "What it is ✓",
+      "workspace-count": 0,
+      "is-default": false,
+      "default-execution-mode": "local",
+      "setting-overwrites": { "default-execution-mode": false, "default-agent-pool": false },
+      "created-at": expect.stringMatching(/\.\d{3}Z$/),
+      permissions: { "can-read": true, "can-update": true, "can-create-workspace": true },
+    },
+    relationships: { organization: { data: { id: organization, type: "organizations" } } },
+    links: { self: `/api/v2/projects/${data.id}` },
+  });
+  expect(data.id).toMatch(/^prj-[A-Za-z0-9]{16}$/);
+  const shown = await owner.api.get(`/projects/${data.id}`);
+  expect(shown.status).toBe(200);
+  expect(shown.body).toEqual(created.body);
+});
+
+test("it counts its workspaces", async () => {
+  const project = await newProject(world());
+  await newWorkspace(world(), {}, project.id);
+  await newWorkspace(world(), {}, project.id);
+  const { body } = await world().owner.api.get(`/projects/${project.id}`);
+  expect(body.data.attributes["workspace-count"]).toBe(2);
+});
+
+test("its tag bindings count for its workspaces", async () => {
+  const { owner } = world();
+  const created = await owner.api.post(
+    projects(),
+    document(
+      "projects",
+      { name: unusedName("tagged") },
+      {
+        "tag-bindings": {
+          data: [{ type: "tag-bindings", attributes: { key: "cost", value: "42" } }],
+        },
+      },
+    ),
+  );
+  expect(created.status).toBe(201);
+  const workspace = await newWorkspace(world(), {}, created.body.data.id);
+  const effective = await owner.api.get(`/workspaces/${workspace.id}/effective-tag-bindings`);
+  expect(effective.body.data).toMatchObject([
+    {
+      type: "effective-tag-bindings",
+      attributes: { key: "cost", value: "42" },
+      relationships: { "inherited-from": { data: { id: created.body.data.id, type: "projects" } } },
+      links: { "inherited-from": `/api/v2/projects/${created.body.data.id}` },
+    },
+  ]);
+});
+
+test.each([
+  ["of 2 characters", "ab", "Name is too short (minimum is 3 characters)"],
+  ["of 41 characters", "a".repeat(41), "Name is too long (maximum is 40 characters)"],
+  ["with a dot", "a.b.c", "Name is invalid"],
+  ["with a space at its end", "abc ", "Name is invalid"],
+  ["that is missing", undefined, "Name is required"],
+  ["that is taken", "Default Project", "Name has already been taken"],
+])("a name %s is refused", async (_, name, detail) => {
+  const answer = await world().owner.api.post(projects(), wanted({ name }));
+  expect(answer.status).toBe(422);
+  expect(problems(answer)).toEqual({ "/data/attributes/name": detail });
+});
+
+test("of many projects of one name made at once, one is made", async () => {
+  const { owner } = world();
+  const body = wanted({ name: unusedName("race") });
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => owner.api.post(projects(), body)),
+  );
+  const statuses = answers.map(({ status }) => status).toSorted();
+  expect(statuses).toEqual([201, ...Array(7).fill(422)]);
+});
+
+test("the list can be searched, filtered by exact names, sorted and paged", async () => {
+  const { api } = await newParty(world().stack);
+  const organization = unusedName("org");
+  await api.post("/organizations", document("organizations", { name: organization, email: "a@b.example" }));
+  const path = `/organizations/${organization}/projects`;
+  for (const name of ["charlie", "alpha", "alpha two", "bravo"]) {
+    await api.post(path, wanted({ name }));
+  }
+  const names = async (query: string) => namesOf(await api.get(`${path}?${query}`));
+  expect(await names("sort=name")).toEqual([
+    "alpha",
+    "alpha two",
+    "bravo",
+    "charlie",
+    "Default Project",
+  ].toSorted((a, b) => a.localeCompare(b)));
+  expect(await names("sort=-name")).toEqual((await names("sort=name")).toReversed());
+  expect(await names("q=alpha&sort=name")).toEqual(["alpha", "alpha two"]);
+  expect(await names("filter[names]=alpha")).toEqual(["alpha"]);
+  expect(await names("filter[names]=bravo,alpha&sort=name")).toEqual(["alpha", "bravo"]);
+  expect(await names("filter[names]=alp")).toEqual([]);
+  const page = await api.get(`${path}?sort=name&page[size]=2&page[number]=2`);
+  expect(namesOf(page)).toEqual((await names("sort=name")).slice(2, 4));
+  expect(page.body.meta.pagination).toMatchObject({ "total-count": 5, "total-pages": 3 });
+  expect((await api.get(`${path}?sort=nonsense`)).status).toBe(400);
+});
+
+test("the list has only the projects that one may read, and counts only them", async () => {
+  const { reader, readable } = world();
+  await newProject(world());
+  const listed = await reader.api.get(projects());
+  expect(listed.status).toBe(200);
+  expect(namesOf(listed)).toEqual([readable.name]);
+  expect(listed.body.meta.pagination["total-count"]).toBe(1);
+});
+
+test("what is not there is not found", async () => {
+  const { owner, stranger } = world();
+  expect((await owner.api.get("/projects/prj-0000000000000000")).status).toBe(404);
+  expect((await owner.api.get("/organizations/nowhere/projects")).status).toBe(404);
+  const elsewhere = `/organizations/${stranger.organization}/projects`;
+  expect((await owner.api.post(elsewhere, wanted({ name: "abc" }))).status).toBe(404);
+});
+
+test("a reader may not make one", async () => {
+  const answer = await world().reader.api.post(projects(), wanted({ name: unusedName("no") }));
+  expect(answer.status).toBe(404);
+});

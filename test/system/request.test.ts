@@ -1,0 +1,240 @@
+import { describe, expect, test } from "vitest";
+import { routes } from "../../services/gateway/routes/routes.ts";
+import { document } from "../stack/http.ts";
+import { errorDetails, newWorkspace, problems, useWorld } from "./fixture.ts";
+
+const MAX_BODY_BYTES = 100_000;
+const world = useWorld({ settings: { MAX_BODY_BYTES: String(MAX_BODY_BYTES) } });
+
+const withBody = routes.filter(({ body }) => body);
+const named = (list: typeof routes) =>
+  list.map((route) => [`${route.method} ${route.path}`, route] as const);
+const anywhere = (path: string) => path.replaceAll(/:[^/]+/g, "whatever");
+
+test("an unknown address is a JSON 404", async () => {
+  const { url, owner, nobody } = world();
+  const paths = ["/", "/api", "/api/v2", "/api/v3/ping", "/api/v2/no-such-noun", "/favicon.ico"];
+  for (const path of [...paths, "/api/v2/workspaces/ws-1/runs", "/api/v2/%2e%2e/%2e%2e/etc/passwd"]) {
+    for (const api of [owner.api, nobody]) {
+      const answer = await api.get(url + path);
+      expect(answer.status, path).toBe(404);
+      expect(errorDetails(answer)).toHaveLength(1);
+    }
+  }
+});
+
+test("a wrong method is a JSON 405 that names the right ones", async () => {
+  const { owner, url } = world();
+  const details = await owner.api.send("DELETE", "/account/details");
+  expect(details.status).toBe(405);
+  expect(details.headers.get("allow")).toBe("GET");
+  expect(errorDetails(details)).toHaveLength(1);
+  for (const method of ["PUT", "OPTIONS", "PATCH"]) {
+    const answer = await owner.api.send(method, `${url}/api/v2/organizations`);
+    expect(answer.status, method).toBe(405);
+    errorDetails(answer);
+  }
+});
+
+describe.each(named(withBody))("%s", (_, { method, path }) => {
+  const send = (body: unknown) => world().owner.api.send(method, world().url + anywhere(path), body);
+
+  test("refuses broken JSON with 400", async () => {
+    for (const broken of ['{"data":', "{'data': 1}", "data", '{"data":{}}}']) {
+      const answer = await send(broken);
+      expect(answer.status).toBe(400);
+      expect(errorDetails(answer)).toHaveLength(1);
+    }
+  });
+
+  test("refuses a body over the limit with 413, and goes on answering", async () => {
+    const answer = await send(JSON.stringify({ filler: "x".repeat(MAX_BODY_BYTES) }));
+    expect(answer.status).toBe(413);
+    expect(errorDetails(answer)[0]).toContain(String(MAX_BODY_BYTES));
+    expect((await world().owner.api.get("/account/details")).status).toBe(200);
+  });
+
+  test("refuses JSON that is no document with words and never with 5xx", async () => {
+    for (const body of ["[]", "3", "null", '"text"', '{"data":[1]}', '{"data":"x"}', "{}"]) {
+      const { status } = await send(body);
+      expect(status, body).toBeGreaterThanOrEqual(200);
+      expect(status, body).toBeLessThan(500);
+    }
+  });
+});
+
+test("a body without a length, over the limit, is 413", async () => {
+  const { url, owner, organization } = world();
+  const piece = new TextEncoder().encode("x".repeat(50_000));
+  let sent = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      sent += 1;
+      if (sent > 10) controller.close();
+      else controller.enqueue(piece);
+    },
+  });
+  const response = await fetch(`${url}/api/v2/organizations/${organization}/workspaces`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${owner.token}` },
+    body,
+    duplex: "half",
+  } as RequestInit);
+  expect(response.status).toBe(413);
+});
+
+test.each([
+  ["organizations", "/organizations", "organization"],
+  ["projects", "", "project"],
+  ["workspaces", "", "workspace"],
+])("a wrong type for %s is 422 and points at it", async (noun, path) => {
+  const { owner, organization } = world();
+  const target = path || `/organizations/${organization}/${noun}`;
+  for (const type of ["things", "", 3, null, undefined]) {
+    const answer = await owner.api.post(target, { data: { type, attributes: { name: "unused" } } });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(problems(answer))).toContain("/data/type");
+  }
+});
+
+const including = routes.filter(({ method, includes }) => method === "GET" && includes.length > 0);
+
+test.each(named(including))("%s refuses an unknown include with 400 that says so", async (_, { path }) => {
+  const { url, owner } = world();
+  for (const include of ["nonsense", "outputs,nonsense", "organization.project", "__proto__"]) {
+    const answer = await owner.api.get(`${url}${anywhere(path)}?include=${include}`);
+    expect(answer.status).toBe(400);
+    expect(errorDetails(answer)[0]).toContain("include parameter");
+  }
+});
+
+describe("a page", () => {
+  const lists = () => {
+    const { organization, owner } = world();
+    return [
+      "/organizations",
+      `/organizations/${organization}/projects`,
+      `/organizations/${organization}/workspaces`,
+      `/users/${owner.id}/authentication-tokens`,
+    ];
+  };
+
+  test("size or number of 0, below 0 or no number is 400", async () => {
+    for (const path of lists()) {
+      for (const value of ["0", "-1", "x", "1.5", "1e3", "%20", "NaN"]) {
+        for (const parameter of ["page[size]", "page[number]"]) {
+          const answer = await world().owner.api.get(`${path}?${parameter}=${value}`);
+          expect(answer.status, `${path} ${parameter}=${value}`).toBe(400);
+          expect(errorDetails(answer)[0]).toContain(parameter);
+        }
+      }
+    }
+  });
+
+  test("size beyond 100 counts as 100, and a number past the end is an empty page", async () => {
+    for (const path of lists()) {
+      const large = await world().owner.api.get(`${path}?page%5Bsize%5D=1000000000`);
+      expect(large.status).toBe(200);
+      expect(large.body.meta.pagination["page-size"]).toBe(100);
+      const total = large.body.meta.pagination["total-count"];
+      const beyond = await world().owner.api.get(`${path}?page%5Bnumber%5D=1000000000`);
+      expect(beyond.status).toBe(200);
+      expect(beyond.body.data).toEqual([]);
+      expect(beyond.body.meta.pagination).toMatchObject({
+        "total-count": total,
+        "next-page": null,
+      });
+    }
+  });
+});
+
+test("unknown query parameters are ignored", async () => {
+  const { owner, organization } = world();
+  const workspace = await newWorkspace(world());
+  const junk = "TagBindings=&page%5Bnonsense%5D=1&filter%5Bnonsense%5D%5B0%5D=a&fields=name&&=&%5B";
+  for (const path of [
+    "/organizations",
+    `/organizations/${organization}`,
+    `/organizations/${organization}/workspaces`,
+    `/organizations/${organization}/projects`,
+    `/workspaces/${workspace.id}`,
+    "/account/details",
+  ]) {
+    expect((await owner.api.get(`${path}?${junk}`)).status, path).toBe(200);
+  }
+});
+
+const strangeNames = [
+  ["spaces", "a name with spaces"],
+  ["slashes", "a/b/../c"],
+  ["unicode", "Zoë-✓-名前"],
+  ["10,000 characters", "x".repeat(10_000)],
+  ["markup", "<script>alert(1)</script>"],
+  ["quotes", `a'b"c;--`],
+  ["percent signs", "%2e%2e%2f"],
+  ["a line break", "a\nb"],
+  ["nothing", ""],
+  ["a NUL", "a\0b"],
+  ["half a character", "a\ud800b"],
+] as const;
+
+describe.each(strangeNames)("a name with %s", (_, name) => {
+  test("is refused with words where a name is made", async () => {
+    const { owner, organization } = world();
+    const workspace = await newWorkspace(world());
+    const answers = [
+      await owner.api.post("/organizations", document("organizations", { name, email: "a@b.example" })),
+      await owner.api.post(
+        `/organizations/${organization}/workspaces`,
+        document("workspaces", { name }),
+      ),
+      await owner.api.patch(`/workspaces/${workspace.id}`, document("workspaces", { name })),
+    ];
+    // Projects may have spaces in their names.
+    if (!/^[a-z ]+$/.test(name)) {
+      const path = `/organizations/${organization}/projects`;
+      answers.push(await owner.api.post(path, document("projects", { name })));
+    }
+    for (const answer of answers) {
+      expect(answer.status).toBe(422);
+      expect(answer.body.errors[0].title).toBe("invalid attribute");
+      errorDetails(answer);
+    }
+  });
+
+  test("is not found where a name is looked up", async () => {
+    const { owner, organization } = world();
+    const encoded = encodeURIComponent(name.toWellFormed());
+    for (const path of [
+      `/organizations/${encoded}/entitlement-set`,
+      `/organizations/${encoded}/workspaces`,
+      `/organizations/${organization}/workspaces/${encoded}/actions/safe-delete`,
+      `/workspaces/${encoded}/current-state-version`,
+      `/state-version-outputs/x${encoded}`,
+    ]) {
+      const method = path.endsWith("safe-delete") ? "POST" : "GET";
+      const { status } = await owner.api.send(method, path);
+      expect([400, 404], path.slice(0, 80)).toContain(status);
+    }
+  });
+
+  test("finds nothing where it is searched for, and breaks nothing", async () => {
+    const { owner, organization } = world();
+    if (name === "" || name.includes("\0")) return;
+    const encoded = encodeURIComponent(name.toWellFormed());
+    const paths = ["workspaces?search[name]", "workspaces?search[tags]", "projects?q", "projects?filter[names]"];
+    for (const path of paths) {
+      const answer = await owner.api.get(`/organizations/${organization}/${path}=${encoded}`);
+      expect(answer.status, path).toBe(200);
+      expect(answer.body.data).toEqual([]);
+    }
+  });
+});
+
+test("every answer carries the id under which the logs have it", async () => {
+  const { owner, nobody } = world();
+  for (const answer of [await owner.api.get("/account/details"), await nobody.get("/organizations")]) {
+    expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f]{32}$/);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+  }
+});

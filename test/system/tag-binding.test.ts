@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { newWorkspace, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+const binding = (key: unknown, value?: unknown) => ({
+  type: "tag-bindings",
+  attributes: { key, ...(value === undefined ? {} : { value }) },
+});
+const path = (id: string) => `/workspaces/${id}/tag-bindings`;
+const patch = (id: string, ...data: unknown[]) => world().owner.api.patch(path(id), { data });
+const pairs = (data: { attributes: { key: string; value: string } }[]) =>
+  data.map(({ attributes: { key, value } }) => `${key}=${value}`);
+const own = async (id: string) =>
+  pairs((await world().owner.api.get(path(id))).body.data).toSorted();
+
+test("bindings are added and changed, the others kept, and answered in the order of the request", async () => {
+  const { id } = await newWorkspace(world());
+  const first = await patch(id, binding("zone", "b"), binding("app", "web"), binding("flat"));
+  expect(first.status).toBe(200);
+  expect(pairs(first.body.data)).toEqual(["zone=b", "app=web", "flat="]);
+  for (const data of first.body.data) {
+    expect(data).toMatchObject({
+      type: "tag-bindings",
+      id: expect.stringMatching(/^tb-[A-Za-z0-9]{16}$/),
+      attributes: { "created-at": expect.stringMatching(/Z$/) },
+    });
+  }
+  const second = await patch(id, binding("new", "1"), binding("zone", "c"));
+  expect(pairs(second.body.data)).toEqual(["new=1", "zone=c"]);
+  expect(await own(id)).toEqual(["app=web", "flat=", "new=1", "zone=c"]);
+  const shown = await world().owner.api.get(`/workspaces/${id}`);
+  expect(shown.body.data.attributes["tag-names"]).toEqual(["flat"]);
+});
+
+test("an update of the workspace replaces them all", async () => {
+  const { owner } = world();
+  const { id } = await newWorkspace(world());
+  await patch(id, binding("old", "1"), binding("flat"));
+  const updated = await owner.api.patch(
+    `/workspaces/${id}`,
+    document("workspaces", {}, { "tag-bindings": { data: [binding("new", "2")] } }),
+  );
+  expect(updated.status).toBe(200);
+  expect(await own(id)).toEqual(["new=2"]);
+  const emptied = await owner.api.patch(
+    `/workspaces/${id}`,
+    document("workspaces", {}, { "tag-bindings": { data: [] } }),
+  );
+  expect(emptied.status).toBe(200);
+  expect(await own(id)).toEqual([]);
+});
+
+test("effective bindings are the workspace's own where the project has none", async () => {
+  const { owner } = world();
+  const { id } = await newWorkspace(world());
+  await patch(id, binding("team", "core"));
+  const { status, body } = await owner.api.get(`/workspaces/${id}/effective-tag-bindings`);
+  expect(status).toBe(200);
+  expect(body.data).toHaveLength(1);
+  expect(body.data[0]).toMatchObject({
+    type: "effective-tag-bindings",
+    attributes: { key: "team", value: "core" },
+  });
+  expect(body.data[0].links ?? {}).not.toHaveProperty("inherited-from");
+});
+
+test("ten bindings with a value are the most; flat tags do not count", async () => {
+  const { id } = await newWorkspace(world());
+  const ten = Array.from({ length: 10 }, (_, index) => binding(`k${index}`, "v"));
+  expect((await patch(id, ...ten, binding("flat1"), binding("flat2"))).status).toBe(200);
+  expect((await patch(id, binding("k0", "other"))).status).toBe(200);
+  const eleventh = await patch(id, binding("k10", "v"));
+  expect(eleventh.status).toBe(422);
+  problems(eleventh);
+  expect(await own(id)).toHaveLength(12);
+});
+
+test.each([
+  ["an empty key", "", "v"],
+  ["a key of 129 characters", "k".repeat(129), "v"],
+  ["a value of 257 characters", "k", "v".repeat(257)],
+  ["a space in a key", "a b", "v"],
+  ["a slash in a value", "k", "a/b"],
+  ["the prefix hc:", "hc:k", "v"],
+  ["the prefix hcp:", "hcp:k", "v"],
+  ["a key that is a number", 3, "v"],
+  ["no key", undefined, "v"],
+])("%s is refused", async (_, key, value) => {
+  const { id } = await newWorkspace(world());
+  const answer = await patch(id, binding("fine", "1"), binding(key, value));
+  expect(answer.status).toBe(422);
+  const [pointer] = Object.keys(problems(answer));
+  expect(pointer).toMatch(/^\/data\/1\/attributes\/(key|value)$/);
+  expect(await own(id)).toEqual([]);
+});
+
+test("the longest key and value, of every character there may be, are kept", async () => {
+  const { id } = await newWorkspace(world());
+  const key = "aZ0_.=+-@:".padEnd(128, "k");
+  const value = "aZ0_.=+-@:".padEnd(256, "v");
+  expect((await patch(id, binding(key, value))).status).toBe(200);
+  expect(await own(id)).toEqual([`${key}=${value}`]);
+});
+
+test("a reader may see bindings and not change them; a stranger sees nothing", async () => {
+  const { reader, stranger, readable } = world();
+  const { id } = await newWorkspace(world(), {}, readable.id);
+  await patch(id, binding("team", "core"));
+  expect(pairs((await reader.api.get(path(id))).body.data)).toEqual(["team=core"]);
+  expect((await reader.api.get(`/workspaces/${id}/effective-tag-bindings`)).status).toBe(200);
+  const change = { data: [binding("team", "other")] };
+  expect((await reader.api.patch(path(id), change)).status).toBe(404);
+  for (const suffix of ["tag-bindings", "effective-tag-bindings"]) {
+    expect((await stranger.api.get(`/workspaces/${id}/${suffix}`)).status).toBe(404);
+  }
+});

@@ -1,0 +1,144 @@
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { namesOf, newWorkspace, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+const tag = (name: string) => ({ type: "tags", attributes: { name } });
+const path = (id: string) => `/workspaces/${id}/relationships/tags`;
+const add = (id: string, ...data: unknown[]) => world().owner.api.post(path(id), { data });
+const remove = (id: string, ...data: unknown[]) => world().owner.api.delete(path(id), { data });
+const tagNames = async (id: string): Promise<string[]> =>
+  (await world().owner.api.get(`/workspaces/${id}`)).body.data.attributes["tag-names"];
+
+test("tags are added once each, listed, and shown with the workspace", async () => {
+  const { owner, organization } = world();
+  const { id } = await newWorkspace(world());
+  expect((await add(id, tag("green"), tag("app"))).status).toBe(204);
+  expect((await add(id, tag("app"), tag("blue"))).status).toBe(204);
+  const listed = await owner.api.get(path(id));
+  expect(listed.status).toBe(200);
+  expect(namesOf(listed).toSorted()).toEqual(["app", "blue", "green"]);
+  for (const data of listed.body.data) {
+    expect(data).toMatchObject({
+      id: expect.stringMatching(/^tag-[A-Za-z0-9]{16}$/),
+      type: "tags",
+      attributes: { "instance-count": expect.any(Number) },
+      relationships: { organization: { data: { id: organization, type: "organizations" } } },
+    });
+  }
+  expect(await tagNames(id)).toEqual(["app", "blue", "green"]);
+});
+
+test("a tag is one tag of the organization, and counts its workspaces", async () => {
+  const { owner } = world();
+  const name = unusedName("shared");
+  const [one, other] = [await newWorkspace(world()), await newWorkspace(world())];
+  await add(one.id, tag(name));
+  const [first] = (await owner.api.get(path(one.id))).body.data;
+  expect((await add(other.id, { type: "tags", id: first.id })).status).toBe(204);
+  const [second] = (await owner.api.get(path(other.id))).body.data;
+  expect(second).toEqual({ ...first, attributes: { name, "instance-count": 2 } });
+});
+
+test("tags are removed by name and by id; a name that is not there does nothing", async () => {
+  const { owner } = world();
+  const { id } = await newWorkspace(world());
+  await add(id, tag("one"), tag("two"), tag("three"));
+  const two = (await owner.api.get(path(id))).body.data.find(
+    ({ attributes }: { attributes: { name: string } }) => attributes.name === "two",
+  );
+  const removed = await remove(id, tag("one"), { type: "tags", id: two.id }, tag("unknown"));
+  expect(removed.status).toBe(204);
+  expect(await tagNames(id)).toEqual(["three"]);
+  const unknown = await remove(id, { type: "tags", id: "tag-0000000000000000" });
+  expect([404, 422]).toContain(unknown.status);
+});
+
+test("tags of a new workspace, and bindings without a value, are the same thing", async () => {
+  const { owner, organization } = world();
+  const made = await owner.api.post(
+    `/organizations/${organization}/workspaces`,
+    document(
+      "workspaces",
+      { name: unusedName("tagged") },
+      {
+        tags: { data: [tag("flat")] },
+        "tag-bindings": {
+          data: [
+            { type: "tag-bindings", attributes: { key: "empty", value: "" } },
+            { type: "tag-bindings", attributes: { key: "team", value: "core" } },
+          ],
+        },
+      },
+    ),
+  );
+  expect(made.status).toBe(201);
+  const { id, attributes } = made.body.data;
+  expect(attributes["tag-names"]).toEqual(["empty", "flat"]);
+  const bindings = await owner.api.get(`/workspaces/${id}/tag-bindings`);
+  expect(
+    Object.fromEntries(
+      bindings.body.data.map(
+        (binding: { attributes: { key: string; value: string } }) =>
+          [binding.attributes.key, binding.attributes.value] as const,
+      ),
+    ),
+  ).toEqual({ empty: "", flat: "", team: "core" });
+  await remove(id, tag("empty"));
+  expect((await owner.api.get(`/workspaces/${id}/tag-bindings`)).body.data).toHaveLength(2);
+});
+
+test("many tags are listed in pages", async () => {
+  const { owner } = world();
+  const { id } = await newWorkspace(world());
+  const names = Array.from({ length: 25 }, (_, index) => `t${String(index).padStart(2, "0")}`);
+  expect((await add(id, ...names.map(tag))).status).toBe(204);
+  const first = await owner.api.get(path(id));
+  expect(first.body.data).toHaveLength(20);
+  expect(first.body.meta.pagination).toMatchObject({ "total-count": 25, "next-page": 2 });
+  const second = await owner.api.get(`${path(id)}?page[number]=2`);
+  expect([...namesOf(first), ...namesOf(second)].toSorted()).toEqual(names);
+  expect((await owner.api.get(`${path(id)}?page[size]=-1`)).status).toBe(400);
+});
+
+test("tags added at once by several are all there", async () => {
+  const { id } = await newWorkspace(world());
+  const shared = unusedName("at-once");
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => add(id, tag(`n${index}`), tag(shared))),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(204));
+  expect(await tagNames(id)).toHaveLength(9);
+});
+
+test("what is no tag is refused, and nothing is changed", async () => {
+  const { id } = await newWorkspace(world());
+  for (const data of [
+    [tag("fine"), tag("not fine")],
+    [tag("x".repeat(10_000))],
+    [{ type: "things", attributes: { name: "a" } }],
+    [{ type: "tags" }],
+    [{ type: "tags", attributes: { name: "" } }],
+    "tags",
+  ]) {
+    const answer = await world().owner.api.post(path(id), { data });
+    expect(answer.status, JSON.stringify(data).slice(0, 60)).toBe(422);
+    expect(Object.keys(problems(answer))[0]).toMatch(/^\/data/);
+  }
+  const wrong = await remove(id, { type: "things" });
+  expect(wrong.status).toBe(422);
+  expect(await tagNames(id)).toEqual([]);
+});
+
+test("a reader may see tags and not change them; a stranger sees nothing", async () => {
+  const { reader, stranger, readable } = world();
+  const { id } = await newWorkspace(world(), {}, readable.id);
+  await add(id, tag("seen"));
+  expect(namesOf(await reader.api.get(path(id)))).toEqual(["seen"]);
+  expect((await reader.api.post(path(id), { data: [tag("no")] })).status).toBe(404);
+  expect((await reader.api.delete(path(id), { data: [tag("seen")] })).status).toBe(404);
+  expect((await stranger.api.get(path(id))).status).toBe(404);
+  expect(await tagNames(id)).toEqual(["seen"]);
+});

@@ -1,0 +1,176 @@
+import { waitFor } from "@statehouse/testing";
+import { expect, test } from "vitest";
+import { download } from "../stack/http.ts";
+import { organizationId } from "../stack/organization.ts";
+import { announcement, stateFile, writeState } from "../stack/state.ts";
+import {
+  errorDetails,
+  newLockedWorkspace,
+  newParty,
+  newProject,
+  newWorkspace,
+  useWorld,
+} from "./fixture.ts";
+
+const world = useWorld();
+
+const safeDelete = (id: string) => world().owner.api.post(`/workspaces/${id}/actions/safe-delete`);
+const byName = (name: string) => `/organizations/${world().organization}/workspaces/${name}`;
+
+async function withState(state = stateFile()) {
+  const { owner } = world();
+  const workspace = await newWorkspace(world());
+  const { body } = await writeState(owner.api, workspace.id, state);
+  await waitFor(async () => {
+    const shown = await owner.api.get(`/state-versions/${body.data.id}`);
+    return shown.body.data.attributes["resources-processed"];
+  });
+  return { workspace, version: body.data };
+}
+
+/** Safe delete, as soon as the state is processed. */
+const settled = (id: string) =>
+  waitFor(async () => {
+    const answer = await safeDelete(id);
+    const processing = answer.status === 409 && /being processed/.test(errorDetails(answer)[0] ?? "");
+    return processing ? undefined : answer;
+  });
+
+test("an empty workspace is deleted safely, by id and by name, and its name is free", async () => {
+  const { owner } = world();
+  const [one, other] = [await newWorkspace(world()), await newWorkspace(world())];
+  expect((await safeDelete(one.id)).status).toBe(204);
+  const named = byName(other.attributes.name);
+  expect((await owner.api.post(`${named}/actions/safe-delete`)).status).toBe(204);
+  for (const { id, attributes } of [one, other]) {
+    expect((await owner.api.get(`/workspaces/${id}`)).status).toBe(404);
+    expect((await owner.api.get(byName(attributes.name))).status).toBe(404);
+    expect((await safeDelete(id)).status).toBe(404);
+    const again = await newWorkspace(world(), { name: attributes.name });
+    expect(again.id).not.toBe(id);
+  }
+});
+
+test("a locked one is refused, and the text says that it is locked, by whom", async () => {
+  const { owner } = world();
+  const { id, attributes } = await newLockedWorkspace(world());
+  for (const path of [`/workspaces/${id}`, byName(attributes.name)]) {
+    const answer = await owner.api.post(`${path}/actions/safe-delete`);
+    expect(answer.status).toBe(409);
+    const [detail] = errorDetails(answer);
+    expect(detail).toContain("locked");
+    expect(detail).toContain(owner.username);
+    expect(detail).not.toContain("being processed");
+  }
+  expect((await owner.api.post(`/workspaces/${id}/actions/unlock`)).status).toBe(200);
+  expect((await safeDelete(id)).status).toBe(204);
+});
+
+test("one that manages resources is refused, and the text says how many and nothing of locks", async () => {
+  const { workspace } = await withState(stateFile({ resources: 3 }));
+  const answer = await settled(workspace.id);
+  expect(answer.status).toBe(409);
+  const [detail] = errorDetails(answer);
+  expect(detail).toContain("3 resources");
+  expect(detail).not.toMatch(/locked|being processed/);
+  const { owner } = world();
+  const shown = await owner.api.get(`/workspaces/${workspace.id}`);
+  expect(shown.body.data.attributes.locked).toBe(false);
+  // A refused deletion is over: the lock is free.
+  expect((await owner.api.post(`/workspaces/${workspace.id}/actions/lock`)).status).toBe(200);
+});
+
+test("one whose state manages nothing any more is deleted", async () => {
+  const { owner } = world();
+  const first = stateFile({ resources: 2 });
+  const { workspace } = await withState(first);
+  await writeState(owner.api, workspace.id, stateFile({ serial: 2, lineage: first.lineage }));
+  expect((await settled(workspace.id)).status).toBe(204);
+});
+
+test("what a deleted workspace held cannot be read any more", async () => {
+  const { owner } = world();
+  const state = stateFile({ outputs: { a: { value: 1, type: "number" } } });
+  const { workspace, version } = await withState(state);
+  const outputs = await owner.api.get(`/state-versions/${version.id}/outputs`);
+  const url = version.attributes["hosted-state-download-url"];
+  expect((await download(url, owner.token)).status).toBe(200);
+  expect((await settled(workspace.id)).status).toBe(204);
+  expect((await download(url, owner.token)).status).toBe(404);
+  for (const path of [
+    `/state-versions/${version.id}`,
+    `/state-versions/${version.id}/outputs`,
+    `/state-version-outputs/${outputs.body.data[0].id}`,
+    `/workspaces/${workspace.id}/current-state-version`,
+    `/workspaces/${workspace.id}/current-state-version-outputs`,
+  ]) {
+    expect((await owner.api.get(path)).status, path).toBe(404);
+  }
+});
+
+test("an owner may force it, whatever it holds and whoever locked it", async () => {
+  const { owner } = world();
+  const { workspace } = await withState(stateFile({ resources: 1 }));
+  expect((await owner.api.post(`/workspaces/${workspace.id}/actions/lock`)).status).toBe(200);
+  expect((await owner.api.delete(`/workspaces/${workspace.id}`)).status).toBe(204);
+  expect((await owner.api.get(`/workspaces/${workspace.id}`)).status).toBe(404);
+
+  const pending = await newLockedWorkspace(world());
+  const created = await owner.api.post(
+    `/workspaces/${pending.id}/state-versions`,
+    announcement(stateFile()),
+  );
+  expect(created.status).toBe(201);
+  expect((await owner.api.delete(byName(pending.attributes.name), {})).status).toBe(204);
+  const put = created.body.data.attributes["hosted-state-upload-url"];
+  expect((await fetch(put, { method: "PUT", body: "x" })).status).toBe(404);
+});
+
+test("who may read but not force it hears 403; who may not read, 404", async () => {
+  const { reader, readable, stranger } = world();
+  const { id, attributes } = await newWorkspace(world(), {}, readable.id);
+  for (const path of [`/workspaces/${id}`, byName(attributes.name)]) {
+    const answer = await reader.api.delete(path);
+    expect(answer.status).toBe(403);
+    errorDetails(answer);
+    expect((await stranger.api.delete(path)).status).toBe(404);
+    expect((await reader.api.post(`${path}/actions/safe-delete`)).status).toBe(404);
+  }
+  expect((await world().owner.api.get(`/workspaces/${id}`)).status).toBe(200);
+});
+
+test("a project's administrator may delete safely, and not by force", async () => {
+  const { stack, organization } = world();
+  const administrator = await newParty(stack);
+  const project = await newProject(world());
+  const team = await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: "administrators",
+    members: [administrator],
+  });
+  await stack.people.grant({ teamId: team.id, projectId: project.id, access: "admin" });
+  const { id } = await newWorkspace(world(), {}, project.id);
+  expect((await administrator.api.delete(`/workspaces/${id}`)).status).toBe(403);
+  const safe = await administrator.api.post(`/workspaces/${id}/actions/safe-delete`);
+  expect(safe.status).toBe(204);
+});
+
+test("of a deletion and a lock at once, one wins and nothing is left half", async () => {
+  const { owner } = world();
+  for (let round = 0; round < 5; round++) {
+    const { id } = await newWorkspace(world());
+    const [deleted, locked] = await Promise.all([
+      safeDelete(id),
+      owner.api.post(`/workspaces/${id}/actions/lock`),
+    ]);
+    const shown = await owner.api.get(`/workspaces/${id}`);
+    if (deleted.status === 204) {
+      expect([404, 409]).toContain(locked.status);
+      expect(shown.status).toBe(404);
+    } else {
+      expect(deleted.status).toBe(409);
+      expect(locked.status).toBe(200);
+      expect(shown.body.data.attributes.locked).toBe(true);
+    }
+  }
+});

@@ -1,0 +1,140 @@
+import { beforeAll, expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { newOrganization } from "../stack/organization.ts";
+import { namesOf, newParty, newProject, newWorkspace, type Party, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+/** An organization of its own, since lists count what others make. */
+let owner: Party;
+let organization: string;
+let path: string;
+let project: { id: string };
+
+const tagged = (key: string, value: string) => ({
+  type: "tag-bindings",
+  attributes: { key, value },
+});
+
+beforeAll(async () => {
+  owner = await newParty(world().stack);
+  organization = await newOrganization(owner.api);
+  path = `/organizations/${organization}/workspaces`;
+  project = await newProject({ organization, owner });
+  for (const [name, tags, projectId] of [
+    ["net-east", ["app", "blue"], project.id],
+    ["net-west", ["app"], project.id],
+    ["app_one", ["blue"], undefined],
+    ["APP-two", [], undefined],
+  ] as const) {
+    const made = await owner.api.post(
+      path,
+      document(
+        "workspaces",
+        { name },
+        {
+          tags: { data: tags.map((tag) => ({ type: "tags", attributes: { name: tag } })) },
+          ...(projectId ? { project: { data: { type: "projects", id: projectId } } } : {}),
+        },
+      ),
+    );
+    expect(made.status).toBe(201);
+  }
+});
+
+const names = async (query: string) => namesOf(await owner.api.get(`${path}?${query}`)).toSorted();
+
+test("the list holds whole documents, the same as when they are shown", async () => {
+  const listed = await owner.api.get(path);
+  expect(listed.status).toBe(200);
+  expect(listed.body.data).toHaveLength(4);
+  for (const data of listed.body.data) {
+    expect((await owner.api.get(`/workspaces/${data.id}`)).body.data).toEqual(data);
+  }
+});
+
+test("a part of the name finds, whatever its case, and its characters mean themselves", async () => {
+  expect(await names("search[name]=net-")).toEqual(["net-east", "net-west"]);
+  expect(await names("search%5Bname%5D=app")).toEqual(["APP-two", "app_one"]);
+  expect(await names("search[name]=_")).toEqual(["app_one"]);
+  expect(await names("search[name]=%25")).toEqual([]);
+  expect(await names("search[name]=")).toHaveLength(4);
+});
+
+test("several tags must all be there", async () => {
+  expect(await names("search[tags]=app")).toEqual(["net-east", "net-west"]);
+  expect(await names("search[tags]=app,blue")).toEqual(["net-east"]);
+  expect(await names("search[tags]=blue&search[name]=app")).toEqual(["app_one"]);
+  expect(await names("search[tags]=app,unknown")).toEqual([]);
+});
+
+test("a project narrows the list", async () => {
+  expect(await names(`filter[project][id]=${project.id}`)).toEqual(["net-east", "net-west"]);
+  expect(await names(`filter[project][id]=${project.id}&search[tags]=blue`)).toEqual(["net-east"]);
+  expect(await names("filter[project][id]=prj-0000000000000000")).toEqual([]);
+});
+
+test("pages cover the list once, with true totals and links that lead on", async () => {
+  const seen: string[] = [];
+  let next: string | null = `${path}?page[size]=3&search[name]=e`;
+  const totals = new Set<number>();
+  while (next) {
+    const page: Awaited<ReturnType<typeof owner.api.get>> = await owner.api.get(next);
+    expect(page.status).toBe(200);
+    seen.push(...namesOf(page));
+    totals.add(page.body.meta.pagination["total-count"]);
+    expect(page.body.links.next === null).toBe(page.body.meta.pagination["next-page"] === null);
+    next = page.body.links.next;
+    if (next) expect(decodeURIComponent(next)).toContain("search[name]=e");
+  }
+  expect(seen.toSorted()).toEqual(await names("search[name]=e"));
+  expect([...totals]).toEqual([3]);
+
+  const one = await owner.api.get(`${path}?page[size]=1&page[number]=2`);
+  expect(one.body.meta.pagination).toEqual({
+    "current-page": 2,
+    "page-size": 1,
+    "prev-page": 1,
+    "next-page": 3,
+    "total-pages": 4,
+    "total-count": 4,
+  });
+  expect(one.body.links.self).toContain(`${world().url}/api/v2${path}`);
+});
+
+test("without a page size there are 20 on a page", async () => {
+  const own = await newOrganization(owner.api);
+  for (let made = 0; made < 21; made++) await newWorkspace({ organization: own, owner });
+  const { body } = await owner.api.get(`/organizations/${own}/workspaces`);
+  expect(body.data).toHaveLength(20);
+  expect(body.meta.pagination).toMatchObject({ "total-count": 21, "next-page": 2 });
+});
+
+test("a reader's list has only what the reader may read, and its pages are full", async () => {
+  const { reader, readable, organization: shared } = world();
+  for (let made = 0; made < 3; made++) {
+    await newWorkspace(world());
+    await newWorkspace(world(), {}, readable.id);
+  }
+  const { body } = await reader.api.get(`/organizations/${shared}/workspaces?page[size]=2`);
+  expect(body.data).toHaveLength(2);
+  expect(body.meta.pagination["total-count"]).toBe(3);
+  for (const { relationships } of body.data) {
+    expect(relationships.project.data.id).toBe(readable.id);
+  }
+});
+
+test("an organization that is not there, or another's, has no list", async () => {
+  for (const name of ["nowhere", world().stranger.organization]) {
+    expect((await owner.api.get(`/organizations/${name}/workspaces`)).status).toBe(404);
+  }
+  expect((await owner.api.get(`${path}?page[size]=x`)).status).toBe(400);
+});
+
+test("tags and bindings without a value are found alike", async () => {
+  const workspace = await newWorkspace({ organization, owner });
+  const bindings = { data: [tagged("shared", ""), tagged("team", "core")] };
+  const set = await owner.api.patch(`/workspaces/${workspace.id}/tag-bindings`, bindings);
+  expect(set.status).toBe(200);
+  expect(await names("search[tags]=shared")).toEqual([workspace.attributes.name]);
+});

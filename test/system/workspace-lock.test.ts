@@ -1,0 +1,227 @@
+import { describe, expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { organizationId } from "../stack/organization.ts";
+import { announcement, inlineState, stateFile } from "../stack/state.ts";
+import {
+  errorDetails,
+  newLockedWorkspace,
+  newParty,
+  newWorkspace,
+  type Party,
+  useWorld,
+} from "./fixture.ts";
+
+const world = useWorld();
+
+const act = (id: string, action: string, by: Party = world().owner, body?: unknown) =>
+  by.api.post(`/workspaces/${id}/actions/${action}`, body);
+const shown = async (id: string) => (await world().owner.api.get(`/workspaces/${id}`)).body.data;
+
+/** Another owner of the organization. */
+async function colleague(): Promise<Party> {
+  const { stack, organization } = world();
+  const party = await newParty(stack);
+  await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: `managers-${party.username}`,
+    members: [party],
+    organizationAccess: ["manage-workspaces"],
+  });
+  return party;
+}
+
+describe("an unlocked workspace", () => {
+  test("is locked, and its document says by whom and why", async () => {
+    const { owner } = world();
+    const { id } = await newWorkspace(world());
+    const locked = await act(id, "lock", owner, document("", { reason: "maintenance ✓" }));
+    expect(locked.status).toBe(200);
+    const { attributes, relationships } = locked.body.data;
+    expect(attributes).toMatchObject({ locked: true, "locked-reason": "maintenance ✓" });
+    expect(relationships["locked-by"].data).toEqual({ id: owner.id, type: "users" });
+    expect(locked.body.data).toEqual(await shown(id));
+  });
+
+  test.each([
+    ["the documented body", { reason: "why" }, "why"],
+    ["the command line's body", document("", { reason: "why" }), "why"],
+    ["an empty object", {}, ""],
+    ["no body", undefined, ""],
+    ["a null reason", document("", { reason: null }), ""],
+  ])("is locked with %s", async (_, body, reason) => {
+    const { id } = await newWorkspace(world());
+    const locked = await act(id, "lock", world().owner, body);
+    expect(locked.status).toBe(200);
+    expect(locked.body.data.attributes["locked-reason"]).toBe(reason);
+  });
+
+  test("takes no reason that is no text", async () => {
+    const { id } = await newWorkspace(world());
+    expect((await act(id, "lock", world().owner, { reason: 3 })).status).toBe(422);
+    expect((await shown(id)).attributes.locked).toBe(false);
+  });
+
+  test.each(["unlock", "force-unlock"])("refuses %s and says that it is already unlocked", async (action) => {
+    const { id } = await newWorkspace(world());
+    const answer = await act(id, action);
+    expect(answer.status).toBe(409);
+    expect(errorDetails(answer)[0]).toContain("already unlocked");
+  });
+});
+
+describe("a locked workspace", () => {
+  test("refuses another lock, the holder's own too, and names the holder", async () => {
+    const { owner } = world();
+    const { id } = await newLockedWorkspace(world());
+    for (const party of [owner, await colleague()]) {
+      const answer = await act(id, "lock", party);
+      expect(answer.status).toBe(409);
+      expect(errorDetails(answer)[0]).toContain(`is locked by User ${owner.username}`);
+    }
+  });
+
+  test("is unlocked by its holder, and can be locked again", async () => {
+    const { id } = await newLockedWorkspace(world());
+    const unlocked = await act(id, "unlock");
+    expect(unlocked.status).toBe(200);
+    expect(unlocked.body.data.attributes).toMatchObject({ locked: false, "locked-reason": "" });
+    expect(unlocked.body.data.relationships["locked-by"].data).toBeNull();
+    expect(unlocked.body.data).toEqual(await shown(id));
+    expect((await act(id, "unlock")).status).toBe(409);
+    expect((await act(id, "lock")).status).toBe(200);
+  });
+
+  test("refuses to be unlocked by another, in the words that clients look for", async () => {
+    const { owner } = world();
+    const { id } = await newLockedWorkspace(world());
+    const answer = await act(id, "unlock", await colleague());
+    expect(answer.status).toBe(409);
+    expect(errorDetails(answer)[0]).toContain(`is locked by User ${owner.username}`);
+    expect((await shown(id)).attributes.locked).toBe(true);
+  });
+
+  test("is unlocked by force by whoever administers it", async () => {
+    const { id } = await newLockedWorkspace(world());
+    const freed = await act(id, "force-unlock", await colleague());
+    expect(freed.status).toBe(200);
+    expect(freed.body.data.attributes.locked).toBe(false);
+    expect(freed.body.data).toEqual(await shown(id));
+    expect((await act(id, "unlock")).status).toBe(409);
+  });
+
+  test("can be changed and renamed, and stays locked", async () => {
+    const { owner } = world();
+    const { id } = await newLockedWorkspace(world());
+    const updated = await owner.api.patch(
+      `/workspaces/${id}`,
+      document("workspaces", { description: "while locked" }),
+    );
+    expect(updated.body.data.attributes).toMatchObject({
+      description: "while locked",
+      locked: true,
+    });
+  });
+});
+
+test("of 50 locks at once, one wins and all others hear who has it", async () => {
+  const { owner } = world();
+  const parties = [owner, await colleague(), await colleague()];
+  const { id } = await newWorkspace(world());
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => act(id, "lock", parties[index % parties.length])),
+  );
+  const winners = answers.flatMap(({ status }, index) => (status === 200 ? [index] : []));
+  expect(winners).toHaveLength(1);
+  const winner = parties[(winners[0] ?? 0) % parties.length];
+  for (const answer of answers.filter(({ status }) => status !== 200)) {
+    expect(answer.status).toBe(409);
+    expect(errorDetails(answer)[0]).toContain(`is locked by User ${winner?.username}`);
+  }
+  expect((await shown(id)).relationships["locked-by"].data.id).toBe(winner?.id);
+});
+
+test("of many unlocks at once, one unlocks", async () => {
+  const { id } = await newLockedWorkspace(world());
+  const answers = await Promise.all(Array.from({ length: 10 }, () => act(id, "unlock")));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(409)]);
+});
+
+describe("while a state version is pending", () => {
+  test("unlock is 503 in the words that clients retry on, until it is uploaded", async () => {
+    const { owner } = world();
+    const { id } = await newLockedWorkspace(world());
+    const state = stateFile();
+    const created = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
+    expect(created.body.data.attributes.status).toBe("pending");
+    for (let asked = 0; asked < 2; asked++) {
+      const answer = await act(id, "unlock");
+      expect(answer.status).toBe(503);
+      expect(errorDetails(answer)[0]).toContain("latest state version is still pending");
+    }
+    expect((await shown(id)).attributes.locked).toBe(true);
+    const put = await fetch(created.body.data.attributes["hosted-state-upload-url"], {
+      method: "PUT",
+      body: Uint8Array.from(state.bytes),
+    });
+    expect(put.status).toBe(200);
+    const unlocked = await act(id, "unlock");
+    expect(unlocked.status).toBe(200);
+    expect(unlocked.body.data.relationships["current-state-version"].data).toEqual({
+      id: created.body.data.id,
+      type: "state-versions",
+    });
+  });
+
+  test("force-unlock discards it, and its upload comes too late", async () => {
+    const { owner } = world();
+    const { id } = await newLockedWorkspace(world());
+    const state = stateFile();
+    const created = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
+    expect((await act(id, "force-unlock")).status).toBe(200);
+    const version = await owner.api.get(`/state-versions/${created.body.data.id}`);
+    expect(version.body.data.attributes.status).toBe("discarded");
+    const put = await fetch(created.body.data.attributes["hosted-state-upload-url"], {
+      method: "PUT",
+      body: Uint8Array.from(state.bytes),
+    });
+    expect(put.status).toBe(409);
+    expect((await owner.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);
+  });
+
+  test("force-unlock keeps what was finalized", async () => {
+    const { owner } = world();
+    const { id } = await newLockedWorkspace(world());
+    const state = stateFile();
+    await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));
+    const next = stateFile({ serial: 2, lineage: state.lineage });
+    await owner.api.post(`/workspaces/${id}/state-versions`, announcement(next));
+    expect((await act(id, "force-unlock")).status).toBe(200);
+    const current = await owner.api.get(`/workspaces/${id}/current-state-version`);
+    expect(current.body.data.attributes.serial).toBe(1);
+  });
+});
+
+test("a state that was written under a lock is not stale right after the unlock", async () => {
+  const { owner } = world();
+  const { id } = await newLockedWorkspace(world());
+  const created = await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(stateFile()));
+  const unlocked = await act(id, "unlock");
+  expect(unlocked.body.data.relationships["current-state-version"].data.id).toBe(
+    created.body.data.id,
+  );
+});
+
+test("only who may lock locks, and only who administers breaks locks", async () => {
+  const { owner, reader, readable, stranger } = world();
+  const { id } = await newWorkspace(world(), {}, readable.id);
+  for (const action of ["lock", "unlock", "force-unlock"]) {
+    for (const party of [reader, stranger]) {
+      expect((await act(id, action, party)).status).toBe(404);
+    }
+    expect((await act("ws-0000000000000000", action, owner)).status).toBe(404);
+  }
+  expect((await act(id, "lock")).status).toBe(200);
+  for (const action of ["unlock", "force-unlock"]) {
+    expect((await act(id, action, reader)).status).toBe(404);
+  }
+});

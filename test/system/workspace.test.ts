@@ -1,0 +1,278 @@
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { newProject, newWorkspace, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+const workspaces = () => `/organizations/${world().organization}/workspaces`;
+const create = (attributes: Record<string, unknown>, relationships?: Record<string, unknown>) =>
+  world().owner.api.post(workspaces(), document("workspaces", attributes, relationships));
+const update = (id: string, attributes: Record<string, unknown>) =>
+  world().owner.api.patch(`/workspaces/${id}`, document("workspaces", attributes));
+
+const everything = {
+  "allow-destroy-plan": false,
+  "auto-apply": true,
+  "auto-apply-run-trigger": true,
+  description: "Zoë's ✓ <&> workspace",
+  "execution-mode": "remote",
+  "file-triggers-enabled": false,
+  "global-remote-state": true,
+  "queue-all-runs": true,
+  "speculative-enabled": false,
+  "structured-run-output-enabled": false,
+  "engine-version": "~> 1.0.0",
+  "trigger-patterns": ["/modules/**/*"],
+  "trigger-prefixes": ["/a", "/b"],
+  "working-directory": "infra/live",
+};
+
+test("a new workspace reads the same by id, by name and as it was created", async () => {
+  const { owner } = world();
+  for (const attributes of [{}, { ...everything, "source-name": "a client", "source-url": "https://client.example" }]) {
+    const name = unusedName("workspace");
+    const created = await create({ name, ...attributes });
+    expect(created.status).toBe(201);
+    const { id } = created.body.data;
+    const byId = await owner.api.get(`/workspaces/${id}`);
+    const byName = await owner.api.get(`${workspaces()}/${name}`);
+    expect(byId.status).toBe(200);
+    expect(byName.status).toBe(200);
+    expect(byId.body).toEqual(created.body);
+    expect(byName.body).toEqual(created.body);
+    expect(created.body.data.attributes).toMatchObject({ name, ...attributes });
+  }
+});
+
+test("what is not given has the specification's defaults", async () => {
+  const { attributes, relationships } = await newWorkspace(world());
+  expect(attributes).toMatchObject({
+    "allow-destroy-plan": true,
+    "auto-apply": false,
+    "auto-apply-run-trigger": false,
+    description: null,
+    "execution-mode": "local",
+    "file-triggers-enabled": true,
+    "global-remote-state": false,
+    operations: false,
+    "queue-all-runs": false,
+    "speculative-enabled": true,
+    "trigger-patterns": [],
+    "trigger-prefixes": [],
+    "vcs-repo": null,
+    "working-directory": null,
+    "tag-names": [],
+    locked: false,
+    "resource-count": 0,
+    "setting-overwrites": { "execution-mode": false, "agent-pool": false },
+  });
+  const { owner, organization } = world();
+  const { body } = await owner.api.get(`/organizations/${organization}`);
+  expect(relationships.project.data).toEqual(body.data.relationships["default-project"].data);
+});
+
+test("both spellings of the engine's version are read and shown; two values are refused", async () => {
+  for (const spelling of ["engine-version", "terraform-version"]) {
+    const { attributes } = await newWorkspace(world(), { [spelling]: "1.9.8" });
+    expect(attributes["engine-version"]).toBe("1.9.8");
+    expect(attributes["terraform-version"]).toBe("1.9.8");
+  }
+  const same = { "engine-version": "1.9.8", "terraform-version": "1.9.8" };
+  expect((await create({ name: unusedName("same"), ...same })).status).toBe(201);
+  const different = { "engine-version": "1.9.8", "terraform-version": "1.9.9" };
+  const refused = await create({ name: unusedName("different"), ...different });
+  expect(refused.status).toBe(422);
+});
+
+test.each(["1.11.0", "1.12.0-beta1", "~> 1.0.0", ">= 1.2, < 2.0", "latest", "1.10.99"])(
+  "the version %s is kept as it was sent",
+  async (version) => {
+    const { id } = await newWorkspace(world());
+    const updated = await update(id, { "terraform-version": version });
+    expect(updated.status).toBe(200);
+    expect(updated.body.data.attributes["terraform-version"]).toBe(version);
+  },
+);
+
+test("what is neither a version, a constraint nor latest is refused", async () => {
+  const { id } = await newWorkspace(world());
+  for (const version of ["newest", "1.x", "", "~> one"]) {
+    expect((await update(id, { "terraform-version": version })).status, version).toBe(422);
+  }
+});
+
+test("all that is wrong is said at once, in words and with pointers", async () => {
+  const answer = await create({
+    name: "not a name",
+    "engine-version": "x",
+    "execution-mode": "sometimes",
+    operations: true,
+  });
+  expect(answer.status).toBe(422);
+  const said = problems(answer);
+  expect(said["/data/attributes/name"]).toBe("Name is invalid");
+  expect(Object.keys(said).toSorted()).toEqual([
+    "/data/attributes/engine-version",
+    "/data/attributes/execution-mode",
+    "/data/attributes/name",
+    "/data/attributes/operations",
+  ]);
+  const kinds = await create({ name: 3, "auto-apply": "yes", "trigger-prefixes": "a" });
+  expect(Object.keys(problems(kinds)).toSorted()).toEqual([
+    "/data/attributes/auto-apply",
+    "/data/attributes/name",
+    "/data/attributes/trigger-prefixes",
+  ]);
+  expect(Object.keys(problems(await create({})))).toEqual(["/data/attributes/name"]);
+});
+
+test("the execution mode follows the organization until it is given, and again when it is given back", async () => {
+  const { id } = await newWorkspace(world(), { operations: true });
+  const own = await update(id, {});
+  expect(own.body.data.attributes).toMatchObject({
+    "execution-mode": "remote",
+    operations: true,
+    "setting-overwrites": { "execution-mode": true },
+  });
+  const back = await update(id, { "setting-overwrites": { "execution-mode": false } });
+  expect(back.body.data.attributes).toMatchObject({
+    "execution-mode": "local",
+    operations: false,
+    "setting-overwrites": { "execution-mode": false },
+  });
+  const agent = await update(id, { "execution-mode": "agent" });
+  expect(agent.status).toBe(422);
+  expect(Object.values(problems(agent))).toEqual([
+    "must be specified when using 'agent' execution mode",
+  ]);
+});
+
+test("an update changes what it names and keeps the rest, by id and by name", async () => {
+  const { owner } = world();
+  const workspace = await newWorkspace(world(), everything);
+  const byId = await update(workspace.id, { description: "new" });
+  expect(byId.status).toBe(200);
+  expect(byId.body.data.attributes).toMatchObject({ ...everything, description: "new" });
+  const byName = await owner.api.patch(
+    `${workspaces()}/${workspace.attributes.name}`,
+    document("workspaces", { "auto-apply": false, "trigger-prefixes": [] }),
+  );
+  expect(byName.status).toBe(200);
+  expect(byName.body.data.attributes).toMatchObject({
+    ...everything,
+    description: "new",
+    "auto-apply": false,
+    "trigger-prefixes": [],
+  });
+  const shown = await owner.api.get(`/workspaces/${workspace.id}`);
+  expect(shown.body).toEqual(byName.body);
+  const { "updated-at": updated, "created-at": created } = shown.body.data.attributes;
+  expect(Date.parse(updated)).toBeGreaterThan(Date.parse(created));
+});
+
+test("null is the same as absent", async () => {
+  const nulls = Object.fromEntries(Object.keys(everything).map((name) => [name, null]));
+  const workspace = await newWorkspace(world(), everything);
+  const updated = await update(workspace.id, { ...nulls, name: null });
+  expect(updated.body.data.attributes).toMatchObject(everything);
+});
+
+test("an update that is refused changes nothing", async () => {
+  const workspace = await newWorkspace(world());
+  const refused = await update(workspace.id, { description: "half", name: "not a name" });
+  expect(refused.status).toBe(422);
+  const shown = await world().owner.api.get(`/workspaces/${workspace.id}`);
+  expect(shown.body.data).toEqual(workspace);
+});
+
+test("a new name frees the old one", async () => {
+  const { owner } = world();
+  const { id, attributes } = await newWorkspace(world());
+  const renamed = unusedName("renamed");
+  expect((await update(id, { name: renamed })).status).toBe(200);
+  expect((await owner.api.get(`${workspaces()}/${attributes.name}`)).status).toBe(404);
+  expect((await owner.api.get(`${workspaces()}/${renamed}`)).body.data.id).toBe(id);
+  const successor = await create({ name: attributes.name });
+  expect(successor.status).toBe(201);
+  expect(successor.body.data.id).not.toBe(id);
+  const taken = await update(id, { name: attributes.name });
+  expect(problems(taken)).toEqual({ "/data/attributes/name": "Name has already been taken" });
+});
+
+test("of many workspaces of one name made at once, one is made", async () => {
+  const name = unusedName("race");
+  const answers = await Promise.all(Array.from({ length: 10 }, () => create({ name })));
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(9).fill(422)]);
+});
+
+test("two updates at once lose nothing", async () => {
+  const { id } = await newWorkspace(world());
+  const attributes = ["auto-apply", "queue-all-runs", "global-remote-state", "auto-apply-run-trigger"];
+  const answers = await Promise.all([
+    ...attributes.map((name) => update(id, { [name]: true })),
+    update(id, { description: "at once" }),
+    update(id, { "working-directory": "somewhere" }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  const { body } = await world().owner.api.get(`/workspaces/${id}`);
+  expect(body.data.attributes).toMatchObject({
+    ...Object.fromEntries(attributes.map((name) => [name, true])),
+    description: "at once",
+    "working-directory": "somewhere",
+  });
+});
+
+test("a workspace is made in a project, and moved to another", async () => {
+  const { owner } = world();
+  const [one, other] = [await newProject(world()), await newProject(world())];
+  const workspace = await newWorkspace(world(), {}, one.id);
+  expect(workspace.relationships.project.data).toEqual({ id: one.id, type: "projects" });
+  const moved = await owner.api.patch(
+    `/workspaces/${workspace.id}`,
+    document("workspaces", {}, { project: { data: { type: "projects", id: other.id } } }),
+  );
+  expect(moved.status).toBe(200);
+  expect(moved.body.data.relationships.project.data.id).toBe(other.id);
+  for (const project of ["", other.id]) {
+    const kept = await owner.api.patch(
+      `/workspaces/${workspace.id}`,
+      document("workspaces", {}, { project: { data: { type: "projects", id: project } } }),
+    );
+    expect(kept.body.data.relationships.project.data.id).toBe(other.id);
+  }
+});
+
+test("a project that is not there, or is another organization's, is refused", async () => {
+  const { stranger, owner } = world();
+  const foreign = await newProject({ organization: stranger.organization, owner: stranger });
+  const { id } = await newWorkspace(world());
+  for (const project of ["prj-0000000000000000", foreign.id]) {
+    const relationships = { project: { data: { type: "projects", id: project } } };
+    const made = await create({ name: unusedName("lost") }, relationships);
+    expect([404, 422]).toContain(made.status);
+    const body = document("workspaces", {}, relationships);
+    expect([404, 422]).toContain((await owner.api.patch(`/workspaces/${id}`, body)).status);
+  }
+  const nowhere = document("workspaces", { name: "abc" });
+  expect((await owner.api.post("/organizations/nowhere/workspaces", nowhere)).status).toBe(404);
+});
+
+test("what is not there is not found, by id and by name", async () => {
+  const { owner } = world();
+  const body = document("workspaces", {});
+  for (const path of ["/workspaces/ws-0000000000000000", `${workspaces()}/nothing`]) {
+    expect((await owner.api.get(path)).status).toBe(404);
+    expect((await owner.api.patch(path, body)).status).toBe(404);
+    expect((await owner.api.delete(path)).status).toBe(404);
+    expect((await owner.api.post(`${path}/actions/safe-delete`)).status).toBe(404);
+  }
+});
+
+test("a wrong type is refused on update too", async () => {
+  const { attributes, id } = await newWorkspace(world());
+  for (const path of [`/workspaces/${id}`, `${workspaces()}/${attributes.name}`]) {
+    const answer = await world().owner.api.patch(path, document("projects", {}));
+    expect(answer.status).toBe(422);
+    expect(Object.keys(problems(answer))).toEqual(["/data/type"]);
+  }
+});
