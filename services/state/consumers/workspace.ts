@@ -1,4 +1,4 @@
-import { type EventHandlers, on } from "@statehouse/events";
+import { type EventHandlers, eventType, on } from "@statehouse/events";
 import {
   WorkspaceDeletedSchema,
   WorkspaceUpdatedSchema,
@@ -9,7 +9,7 @@ import { dropWorkspace } from "../app/workspace-state.ts";
 import { isWorkspaceId } from "../domain/ids.ts";
 
 /** Subjects of `workspaceHandlers`. */
-export const workspaceFilters = ["statehouse.workspaces.workspace.*.v1"] as const;
+export const workspaceFilters = [WorkspaceDeletedSchema, WorkspaceUpdatedSchema].map(eventType);
 
 /** Repeats what workspaces calls us for, in case it died between its commit and the call. */
 export const workspaceHandlers = (app: App): EventHandlers => ({

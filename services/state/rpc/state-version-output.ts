@@ -16,7 +16,7 @@ import { isStateVersionId, isWorkspaceId } from "../domain/ids.ts";
 import type { StateVersionOutput } from "../domain/state-version-output.ts";
 import type { Context } from "./context.ts";
 import { outputIdOf, stateVersionIdOf, workspaceIdOf } from "./ids.ts";
-import { sliceOf } from "./page.ts";
+import { sliceOf, wholeOrSliceOf } from "./page.ts";
 
 export const stateVersionOutputService = (
   app: App,
@@ -36,7 +36,7 @@ export const stateVersionOutputService = (
   listCurrentOutputs: async ({ workspaceId, ...page }, { caller }) => {
     const { outputs, total } = await listCurrentOutputs(app, caller, {
       workspaceId: workspaceIdOf(workspaceId),
-      ...sliceOf(page),
+      ...wholeOrSliceOf(page),
     });
     return { outputs: outputs.map(outputToProto), totalCount: total };
   },

@@ -15,7 +15,8 @@ export async function removeVersions(
     em,
     // index: state_version_position
     `select id, blob_key, json_blob_key from state_version
-     where id in (select id from state_version where workspace_id = $1 order by position limit $2)
+     where id = any(array(
+       select id from state_version where workspace_id = $1 order by position limit $2))
      order by id for update`,
     [workspaceId, limit],
   );

@@ -83,9 +83,9 @@ export const createJobs = (database: Database): Jobs => ({
   async takeBlobDeletions(now, until, limit) {
     const rows = await database.query<{ key: string }>(
       // index: blob_deletions_due
-      `update blob_deletions set due_at = $2 where key in (
+      `update blob_deletions set due_at = $2 where key = any(array(
          select key from blob_deletions where due_at <= $1 order by due_at limit $3
-         for update skip locked)
+         for update skip locked))
        returning key`,
       [now, until, limit],
     );
