@@ -5,6 +5,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import { conflict, forbidden, invalid, notFound, unauthenticated } from "@statehouse/errors";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import {
@@ -89,6 +90,21 @@ const methodsOf: [DescService, ServiceBinding<object>["methods"]][] = [
         return {
           workspace: { ...unlocked, lock: { holderType: "user", holderId: "user-1", reason } },
         };
+      },
+    },
+  ],
+  [
+    StateVersionOutputService,
+    {
+      listCurrentOutputs: async ({ pageSize }: { pageSize: number }) => {
+        const names = Array.from({ length: 45 }, (_, n) => `output-${n}`);
+        const outputs = (pageSize === 0 ? names : names.slice(0, pageSize)).map((name) => ({
+          id: `wsout-${name}`,
+          name,
+          type: "number",
+          valueJson: "12345678901234567890",
+        }));
+        return { outputs, totalCount: names.length };
       },
     },
   ],
@@ -341,6 +357,23 @@ describe("lists and includes", () => {
     const { status, json } = await ask("GET", "/api/v2/workspaces/ws-1?include=secrets");
     expect(status).toBe(400);
     expect(json.errors[0].detail).toContain("include parameter");
+  });
+});
+
+describe("the outputs of a workspace", () => {
+  const path = "/api/v2/workspaces/ws-1/current-state-version-outputs";
+  test("are all there where no page is asked for: the CLI asks once", async () => {
+    const { json } = await ask("GET", path);
+    expect(json.data).toHaveLength(45);
+    expect(json.meta.pagination).toMatchObject({ "total-pages": 1, "total-count": 45 });
+  });
+  test("have pages where one is asked for", async () => {
+    const { json } = await ask("GET", `${path}?page%5Bsize%5D=10`);
+    expect(json.data).toHaveLength(10);
+    expect(json.meta.pagination).toMatchObject({ "total-pages": 5 });
+  });
+  test("keep every digit of a number", async () => {
+    expect((await ask("GET", path)).text).toContain('"value":12345678901234567890');
   });
 });
 

@@ -16,6 +16,12 @@ export const readPage = (query: URLSearchParams): Page => ({
 export const readOptionalPage = (query: URLSearchParams): Page | undefined =>
   query.get("page[number]") || query.get("page[size]") ? readPage(query) : undefined;
 
+/** The one page of a list that was read as a whole. */
+export const wholePage = (totalCount: number): Page => ({
+  number: 1,
+  size: Math.max(1, totalCount),
+});
+
 function positive(query: URLSearchParams, name: string, missing: number, most: number): number {
   const text = query.get(name);
   if (text === null || text === "") return missing;

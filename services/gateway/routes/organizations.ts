@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { readOptionalPage } from "../http/paging.ts";
+import { readOptionalPage, wholePage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
@@ -43,8 +43,7 @@ export const organizationRoutes: readonly Route[] = [
         },
         caller,
       );
-      const all = { number: 1, size: Math.max(1, totalCount) };
-      return { items: organizations, page: page ?? all, totalCount };
+      return { items: organizations, page: page ?? wholePage(totalCount), totalCount };
     },
   }),
   route({

@@ -1,4 +1,4 @@
-import { readPage } from "../http/paging.ts";
+import { readOptionalPage, readPage, wholePage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { stateVersionOutputResource } from "../resources/state-version-outputs.ts";
@@ -36,12 +36,17 @@ export const stateVersionOutputRoutes: readonly Route[] = [
     success: [200, list(stateVersionOutputResource)],
     failures: [400, 404, 503],
     handle: async ({ services: { state }, params, query, caller }) => {
-      const page = readPage(query);
+      // Without paging all of them: the CLI's output command asks once and shows what it gets.
+      const page = readOptionalPage(query);
       const { outputs, totalCount } = await state.outputs.listCurrentOutputs(
-        { workspaceId: params.workspaceId, pageNumber: page.number, pageSize: page.size },
+        {
+          workspaceId: params.workspaceId,
+          pageNumber: page?.number ?? 0,
+          pageSize: page?.size ?? 0,
+        },
         caller,
       );
-      return { items: outputs, page, totalCount };
+      return { items: outputs, page: page ?? wholePage(totalCount), totalCount };
     },
   }),
 ];
