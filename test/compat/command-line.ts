@@ -18,6 +18,8 @@ export interface WorkingFolder extends AsyncDisposable {
   read(file: string): Promise<Buffer>;
   /** Runs the command line; never throws for an exit code. */
   run(...args: string[]): Promise<Outcome>;
+  /** Runs it with `input` as what a person types. */
+  runWith(input: string, ...args: string[]): Promise<Outcome>;
   /** Runs it and throws what it printed unless it succeeded. */
   succeed(...args: string[]): Promise<Outcome>;
 }
@@ -45,12 +47,15 @@ export async function workingFolder(options: {
     CHECKPOINT_DISABLE: "1",
     ...options.env,
   };
-  const run = (...args: string[]) => execute(commandLine(), args, directory, env);
+  const runWith = (input: string, ...args: string[]) =>
+    execute(commandLine(), args, { cwd: directory, env, input });
+  const run = (...args: string[]) => runWith("", ...args);
   return {
     path: directory,
     write: (file, text) => writeFile(path.join(directory, file), text),
     read: (file) => readFile(path.join(directory, file)),
     run,
+    runWith,
     succeed: async (...args) => {
       const outcome = await run(...args);
       if (outcome.code !== 0) throw new Error(`${args.join(" ")} failed:\n${outcome.output}`);
@@ -63,16 +68,17 @@ export async function workingFolder(options: {
 function execute(
   command: string,
   args: readonly string[],
-  cwd: string,
-  env: NodeJS.ProcessEnv,
+  { input, ...options }: { cwd: string; env: NodeJS.ProcessEnv; input: string },
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, [...args, ...(takesNoColor(args) ? ["-no-color"] : [])], {
-      cwd,
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
+      ...options,
+      stdio: ["pipe", "pipe", "pipe"],
       timeout: TIMEOUT_MS,
     });
+    // It may end without having read anything.
+    child.stdin.on("error", () => {});
+    child.stdin.end(input);
     let stdout = "";
     let output = "";
     child.stdout.on("data", (chunk: Buffer) => {
