@@ -3,7 +3,8 @@ import type { ExtractedOutput } from "../domain/extraction.ts";
 import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domain/ids.ts";
 import type { StateVersionOutput } from "../domain/state-version-output.ts";
 
-const placeOf = (rowId: string) => ({
+/** Where an output's sealed value lives. */
+export const outputPlace = (rowId: string) => ({
   table: "state_version_output",
   column: "sealed_value",
   rowId,
@@ -28,7 +29,7 @@ export async function insertOutputs(
       type,
       detailed_type: detailedTypeJson,
       value: sensitive ? null : valueJson,
-      sealed_value: sensitive ? sealer.seal(valueJson, placeOf(id)) : null,
+      sealed_value: sensitive ? sealer.seal(valueJson, outputPlace(id)) : null,
     };
   });
   await queryIn(
@@ -74,5 +75,5 @@ export const withheldOutput = (row: Omit<OutputRow, "sealed_value">): StateVersi
 export const clearOutput = (row: OutputRow, sealer: Sealer): StateVersionOutput => ({
   ...withheldOutput(row),
   valueJson:
-    row.sealed_value === null ? row.value : sealer.unseal(row.sealed_value, placeOf(row.id)),
+    row.sealed_value === null ? row.value : sealer.unseal(row.sealed_value, outputPlace(row.id)),
 });
