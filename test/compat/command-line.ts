@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { commandLine, temporaryFolder } from "@statehouse/testing";
 import { cliConfiguration } from "../../services/standalone/cli-configuration.ts";
@@ -11,17 +11,20 @@ export interface Outcome {
   stdout: string;
 }
 
-/** One folder with a configuration, in which the real command line runs. */
-export interface WorkingFolder extends AsyncDisposable {
-  readonly path: string;
-  write(file: string, text: string): Promise<void>;
-  read(file: string): Promise<Buffer>;
-  /** Runs the command line; never throws for an exit code. */
+/** The real command line, run in one folder. */
+export interface CommandLine {
+  /** Never throws for an exit code. */
   run(...args: string[]): Promise<Outcome>;
   /** Runs it with `input` as what a person types. */
   runWith(input: string, ...args: string[]): Promise<Outcome>;
   /** Runs it and throws what it printed unless it succeeded. */
   succeed(...args: string[]): Promise<Outcome>;
+}
+
+/** A folder of its own with a configuration, in which the real command line runs. */
+export interface WorkingFolder extends CommandLine, AsyncDisposable {
+  readonly path: string;
+  write(file: string, text: string): Promise<void>;
 }
 
 const TIMEOUT_MS = 120_000;
@@ -39,21 +42,26 @@ export async function workingFolder(options: {
   const directory = path.join(folder.path, "configuration");
   await mkdir(directory);
   await writeFile(path.join(directory, "main.tf"), options.configuration);
-  const env = {
-    PATH: process.env.PATH ?? "",
-    HOME: folder.path,
-    TF_CLI_CONFIG_FILE: cliFile,
-    TF_IN_AUTOMATION: "1",
-    CHECKPOINT_DISABLE: "1",
-    ...options.env,
-  };
-  const runWith = (input: string, ...args: string[]) =>
-    execute(commandLine(), args, { cwd: directory, env, input });
-  const run = (...args: string[]) => runWith("", ...args);
   return {
+    ...inFolder(directory, { HOME: folder.path, TF_CLI_CONFIG_FILE: cliFile, ...options.env }),
     path: directory,
     write: (file, text) => writeFile(path.join(directory, file), text),
-    read: (file) => readFile(path.join(directory, file)),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
+
+/** The command line in an existing folder. */
+export function inFolder(cwd: string, given: Record<string, string>): CommandLine {
+  const env = {
+    PATH: process.env.PATH ?? "",
+    TF_IN_AUTOMATION: "1",
+    CHECKPOINT_DISABLE: "1",
+    ...given,
+  };
+  const runWith = (input: string, ...args: string[]) =>
+    execute(commandLine(), args, { cwd, env, input });
+  const run = (...args: string[]) => runWith("", ...args);
+  return {
     run,
     runWith,
     succeed: async (...args) => {
@@ -61,7 +69,6 @@ export async function workingFolder(options: {
       if (outcome.code !== 0) throw new Error(`${args.join(" ")} failed:\n${outcome.output}`);
       return outcome;
     },
-    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }
 

@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { cp, readFile, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import path from "node:path";
+import { needs, type TemporaryFolder, temporaryFolder, waitFor } from "@statehouse/testing";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { inFolder } from "./command-line.ts";
+
+interface Started {
+  output: () => string;
+  /** Settles with the exit code. */
+  exit: Promise<number | null>;
+  signal: (signal: NodeJS.Signals) => void;
+}
+
+let children: ChildProcess[] = [];
+afterEach(async () => {
+  for (const child of children) child.kill("SIGTERM");
+  await Promise.all(
+    children.map(
+      (child) => child.exitCode ?? new Promise((resolve) => child.once("exit", resolve)),
+    ),
+  );
+  children = [];
+});
+
+/** `npm start` without npm. */
+function start(env: Record<string, string>, ...args: string[]): Started {
+  const child = spawn(process.execPath, ["services/standalone/main.ts", ...args], {
+    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", PORT: "0", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  children.push(child);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (chunk: Buffer) => {
+      output += chunk;
+    });
+  }
+  return {
+    output: () => output,
+    exit: new Promise((resolve) => child.once("exit", resolve)),
+    signal: (signal) => child.kill(signal),
+  };
+}
+
+const running = async (started: Started) => {
+  await Promise.race([
+    waitFor(() => started.output().includes("Ctrl-C stops it"), { timeout: 60_000 }),
+    started.exit.then(() => {
+      throw new Error(`ended at its start:\n${started.output()}`);
+    }),
+  ]);
+  const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(started.output()) ?? [];
+  if (!url) throw new Error(`no address in:\n${started.output()}`);
+  return url;
+};
+
+let folder: TemporaryFolder;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+needs("terraform")("npm start", () => {
+  test("prints what a first apply needs, stops at Ctrl-C, and finds everything again", {
+    timeout: 120_000,
+  }, async () => {
+    const dataDirectory = path.join(folder.path, "data");
+    const first = start({ DATA_DIR: dataDirectory });
+    await running(first);
+    const [, token = ""] = /token +(sth_\S+)/.exec(first.output()) ?? [];
+    expect(token).not.toBe("");
+    const cliFile = path.join(dataDirectory, "cli.tfrc");
+    expect(first.output()).toContain(`export TF_CLI_CONFIG_FILE=${cliFile}`);
+    expect((await stat(cliFile)).mode & 0o777).toBe(0o600);
+    expect((await stat(path.join(dataDirectory, "secrets.json"))).mode & 0o777).toBe(0o600);
+
+    const example = path.join(folder.path, "example");
+    await cp("examples/first-apply", example, { recursive: true });
+    const cli = inFolder(example, { TF_CLI_CONFIG_FILE: cliFile, HOME: folder.path });
+    await cli.succeed("init");
+    await cli.succeed("apply", "-auto-approve");
+    first.signal("SIGINT");
+    expect(await first.exit).toBe(0);
+
+    const second = start({ DATA_DIR: dataDirectory });
+    await running(second);
+    expect(second.output()).not.toContain(token);
+    expect(await readFile(cliFile, "utf8")).toContain(token);
+    expect((await cli.succeed("output", "-raw", "greeting")).stdout).toBe("Hello from Statehouse");
+    expect((await cli.succeed("plan")).output).toContain("No changes");
+    second.signal("SIGTERM");
+    expect(await second.exit).toBe(0);
+  });
+});
+
+describe("npm start says in a sentence", () => {
+  const sentence = async (started: Started) => {
+    expect(await started.exit).toBe(1);
+    expect(started.output()).not.toMatch(/\n\s+at /);
+    return started.output().trim();
+  };
+
+  test("that its port is taken", async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    const address = taken.address();
+    const port = String(typeof address === "object" && address ? address.port : 0);
+    const said = await sentence(start({ PORT: port, DATA_DIR: path.join(folder.path, "taken") }));
+    taken.close();
+    expect(said).toBe(
+      `Port ${port} of 127.0.0.1 is taken; stop what uses it, or set PORT to another (0: any free one).`,
+    );
+  });
+
+  test("that its folder cannot be written", async () => {
+    const file = path.join(folder.path, "file");
+    await writeFile(file, "");
+    const said = await sentence(start({ DATA_DIR: path.join(file, "data") }));
+    expect(said).toBe(
+      `The data folder ${file}/data cannot be written (ENOTDIR); set DATA_DIR to one that can.`,
+    );
+  });
+
+  test("which settings are wrong, all of them", async () => {
+    const said = await sentence(start({ PORT: "many", LOG_LEVEL: "loud" }));
+    expect(said).toMatch(/^PORT: /m);
+    expect(said).toMatch(/^LOG_LEVEL: /m);
+  });
+
+  test("which part is missing", async () => {
+    const said = await sentence(
+      start({
+        PATH: path.join(folder.path, "empty"),
+        XDG_CACHE_HOME: path.join(folder.path, "cache"),
+        DATA_DIR: path.join(folder.path, "lacking"),
+      }),
+    );
+    expect(said).toMatch(/nats-server/);
+  });
+});
+
+test("npm start -- --help lists every setting with its default", async () => {
+  const help = start({}, "--help");
+  expect(await help.exit).toBe(0);
+  for (const name of ["HOST", "PORT", "DATA_DIR", "PUBLIC_URL", "BLOB_STORE", "PENDING_WINDOW"]) {
+    expect(help.output()).toMatch(new RegExp(`^ {2}${name} `, "m"));
+  }
+  expect(help.output()).not.toContain("DATABASE_URL");
+});
