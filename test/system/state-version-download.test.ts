@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { download } from "../stack/http.ts";
+import { md5Of, stateFile, writeState } from "../stack/state.ts";
+import { newWorkspace, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+const json = Buffer.from('{"format_version": "1.0"}');
+
+async function written(projectId?: string) {
+  const { owner } = world();
+  const workspace = await newWorkspace(world(), {}, projectId);
+  const state = stateFile({ marker: "only those who may read" });
+  const { body } = await writeState(owner.api, workspace.id, state, {
+    "json-state": json.toString("base64"),
+  });
+  const { attributes } = body.data;
+  return {
+    state,
+    raw: attributes["hosted-state-download-url"] as string,
+    json: attributes["hosted-json-state-download-url"] as string,
+  };
+}
+
+test("the bytes come back exactly, again and again, from the service's own address", async () => {
+  const { owner, url } = world();
+  const version = await written();
+  for (let asked = 0; asked < 2; asked++) {
+    expect(version.raw).toMatch(`${url}/v1/object/`);
+    expect((await download(version.raw, owner.token)).bytes.equals(version.state.bytes)).toBe(true);
+    expect((await download(version.json, owner.token)).bytes.equals(json)).toBe(true);
+  }
+});
+
+test("without a good token there is nothing: 401", async () => {
+  const version = await written();
+  for (const url of [version.raw, version.json]) {
+    for (const token of [undefined, "sth_wrong", ""]) {
+      const answer = await download(url, token);
+      expect(answer.status).toBe(401);
+      expect(answer.bytes.toString()).not.toContain("only those");
+    }
+  }
+});
+
+test("a reader may read, a stranger hears 404", async () => {
+  const { reader, stranger, readable } = world();
+  const version = await written(readable.id);
+  const elsewhere = await written();
+  expect((await download(version.raw, reader.token)).bytes.equals(version.state.bytes)).toBe(true);
+  expect((await download(elsewhere.raw, reader.token)).status).toBe(404);
+  expect((await download(version.raw, stranger.token)).status).toBe(404);
+  expect((await download(version.json, stranger.token)).status).toBe(404);
+});
+
+test("what is not there is not found", async () => {
+  const { owner, url } = world();
+  for (const path of ["sv-0000000000000000", "sv-0000000000000000/json", "sv-1/other", "x", ""]) {
+    const { status } = await download(`${url}/v1/object/${path}`, owner.token);
+    expect([404, 405], path).toContain(status);
+  }
+});
+
+test("states of any bytes come back: empty lines, unicode, 3 MiB", async () => {
+  const { owner } = world();
+  for (const marker of ["Zoë ✓ 名前 \u0000 \u2028", "x".repeat(3 * 1024 * 1024)]) {
+    const workspace = await newWorkspace(world());
+    const state = stateFile({ marker });
+    const { body } = await writeState(owner.api, workspace.id, state);
+    const url = body.data.attributes["hosted-state-download-url"];
+    expect(md5Of((await download(url, owner.token)).bytes)).toBe(state.md5);
+  }
+});

@@ -1,0 +1,215 @@
+import { waitFor } from "@statehouse/testing";
+import { describe, expect, test } from "vitest";
+import { announcement, inlineState, md5Of, stateFile, writeState } from "../stack/state.ts";
+import { errorDetails, newLockedWorkspace, newWorkspace, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+/** Each with the type that clients read. */
+const every = {
+  text: [{ value: "Zoë ✓ <&>", type: "string" }, "string"],
+  number: [{ value: 3.5, type: "number" }, "number"],
+  flag: [{ value: true, type: "bool" }, "bool"],
+  list: [{ value: ["a", "b"], type: ["list", "string"] }, "array"],
+  set: [{ value: ["a", "b"], type: ["set", "string"] }, "array"],
+  tuple: [{ value: [1, "two"], type: ["tuple", ["number", "string"]] }, "array"],
+  map: [{ value: { a: 1 }, type: ["map", "number"] }, "map"],
+  object: [
+    { value: { name: "n", deep: [false] }, type: ["object", { name: "string", deep: ["list", "bool"] }] },
+    "object",
+  ],
+} as const;
+const outputs = {
+  ...Object.fromEntries(Object.entries(every).map(([name, [output]]) => [name, output])),
+  secret: { value: { password: "hunter2" }, type: ["object", { password: "string" }], sensitive: true },
+};
+
+const current = (id: string) => `/workspaces/${id}/current-state-version-outputs`;
+const byName = (data: { attributes: { name: string } }[]) =>
+  Object.fromEntries(data.map((output) => [output.attributes.name, output]));
+
+async function written() {
+  const { owner } = world();
+  const workspace = await newWorkspace(world());
+  const { body } = await writeState(owner.api, workspace.id, stateFile({ outputs }));
+  await waitFor(async () => (await owner.api.get(current(workspace.id))).status === 200);
+  return { workspaceId: workspace.id as string, versionId: body.data.id as string };
+}
+
+test("every output has its name, type, detailed type and value, in both lists", async () => {
+  const { owner } = world();
+  const { workspaceId, versionId } = await written();
+  for (const path of [current(workspaceId), `/state-versions/${versionId}/outputs`]) {
+    const { status, body } = await owner.api.get(path);
+    expect(status).toBe(200);
+    const found = byName(body.data);
+    expect(Object.keys(found).toSorted()).toEqual(Object.keys(outputs).toSorted());
+    for (const [name, [{ value, type }, shown]] of Object.entries(every)) {
+      expect(found[name]).toMatchObject({
+        id: expect.stringMatching(/^wsout-[A-Za-z0-9]{16}$/),
+        type: "state-version-outputs",
+        attributes: { name, sensitive: false, type: shown, "detailed-type": type, value },
+      });
+    }
+    expect(body.meta.pagination["total-count"]).toBe(9);
+  }
+});
+
+test("a sensitive value is null in lists and includes, and in clear when it alone is asked for", async () => {
+  const { owner, reader } = world();
+  const { workspaceId, versionId } = await written();
+  const lists = [
+    await owner.api.get(current(workspaceId)),
+    await owner.api.get(`/state-versions/${versionId}/outputs`),
+    await owner.api.get(`/state-versions/${versionId}?include=outputs`),
+    await owner.api.get(`/workspaces/${workspaceId}?include=outputs`),
+  ];
+  for (const answer of lists) {
+    expect(answer.status).toBe(200);
+    expect(JSON.stringify(answer.body)).not.toContain("hunter2");
+  }
+  const { secret } = byName(lists[0]?.body.data);
+  expect(secret).toMatchObject({ attributes: { sensitive: true, value: null, type: "object" } });
+  const one = await owner.api.get(`/state-version-outputs/${(secret as unknown as { id: string }).id}`);
+  expect(one.status).toBe(200);
+  expect(one.body.data.attributes.value).toEqual({ password: "hunter2" });
+  expect(one.body.data.attributes.sensitive).toBe(true);
+  const { id } = secret as unknown as { id: string };
+  expect((await reader.api.get(`/state-version-outputs/${id}`)).status).toBe(404);
+});
+
+test("numbers keep every digit", async () => {
+  const { owner, url } = world();
+  const workspace = await newWorkspace(world());
+  const state = stateFile({ outputs: { big: { value: 0, type: "number" } } });
+  const text = state.bytes.toString().replace('"value": 0', '"value": 12345678901234567890123.5');
+  const bytes = Buffer.from(text);
+  await writeState(owner.api, workspace.id, { ...state, bytes, md5: md5Of(bytes) });
+  await waitFor(async () => (await owner.api.get(current(workspace.id))).status === 200);
+  const raw = await fetch(`${url}/api/v2${current(workspace.id)}`, {
+    headers: { authorization: `Bearer ${owner.token}` },
+  });
+  expect(await raw.text()).toContain("12345678901234567890123.5");
+});
+
+test("a workspace without state has no outputs: 200 and an empty list", async () => {
+  const { id } = await newWorkspace(world());
+  const { status, body } = await world().owner.api.get(current(id));
+  expect(status).toBe(200);
+  expect(body.data).toEqual([]);
+});
+
+test("the outputs of the newest state are the current ones", async () => {
+  const { owner } = world();
+  const workspace = await newWorkspace(world());
+  const first = stateFile({ outputs: { a: { value: 1, type: "number" } } });
+  await writeState(owner.api, workspace.id, first);
+  const next = stateFile({
+    serial: 2,
+    lineage: first.lineage,
+    outputs: { b: { value: 2, type: "number" } },
+  });
+  await writeState(owner.api, workspace.id, next);
+  await waitFor(async () => (await owner.api.get(current(workspace.id))).status === 200);
+  const { body } = await owner.api.get(current(workspace.id));
+  expect(Object.keys(byName(body.data))).toEqual(["b"]);
+});
+
+describe("outputs that come with the create request", () => {
+  const given = Buffer.from(JSON.stringify({ quick: { value: ["x"], type: ["list", "string"] } }));
+
+  test("are there at once", async () => {
+    const { owner } = world();
+    const { id } = await newLockedWorkspace(world());
+    const created = await owner.api.post(
+      `/workspaces/${id}/state-versions`,
+      inlineState(stateFile(), { "json-state-outputs": given.toString("base64") }),
+    );
+    expect(created.status).toBe(201);
+    const { status, body } = await owner.api.get(current(id));
+    expect(status).toBe(200);
+    expect(body.data[0].attributes).toMatchObject({ name: "quick", value: ["x"], type: "array" });
+  });
+
+  test("are those of an encrypted state, and stay when it has been processed", async () => {
+    const { owner } = world();
+    const { id } = await newLockedWorkspace(world());
+    const bytes = Buffer.from('{"serial":1,"lineage":"l","meta":{},"encrypted_data":"Zm9v"}');
+    const created = await owner.api.post(
+      `/workspaces/${id}/state-versions`,
+      inlineState(
+        { serial: 1, lineage: "l", bytes, md5: md5Of(bytes) },
+        { "json-state-outputs": given.toString("base64") },
+      ),
+    );
+    await waitFor(async () => {
+      const shown = await owner.api.get(`/state-versions/${created.body.data.id}`);
+      return shown.body.data.attributes["resources-processed"];
+    });
+    expect((await owner.api.get(current(id))).body.data).toHaveLength(1);
+  });
+});
+
+test("a large state's outputs are 503 in the words that clients retry on, until they are extracted", async () => {
+  const { owner } = world();
+  const { id } = await newLockedWorkspace(world());
+  const state = stateFile({
+    resources: 20_000,
+    outputs: { late: { value: "there", type: "string" } },
+  });
+  const created = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
+  const put = await fetch(created.body.data.attributes["hosted-state-upload-url"], {
+    method: "PUT",
+    body: Uint8Array.from(state.bytes),
+  });
+  expect(put.status).toBe(200);
+  const first = await owner.api.get(current(id));
+  expect(first.status).toBe(503);
+  expect(first.body.errors[0].title).toBe("service unavailable");
+  errorDetails(first);
+  const answer = await waitFor(async () => {
+    const again = await owner.api.get(current(id));
+    return again.status === 200 && again;
+  });
+  expect(answer.body.data[0].attributes.value).toBe("there");
+});
+
+test("many outputs come in pages", async () => {
+  const { owner } = world();
+  const workspace = await newWorkspace(world());
+  const many = Object.fromEntries(
+    Array.from({ length: 45 }, (_, index) => [`o${index}`, { value: index, type: "number" }]),
+  );
+  const { body } = await writeState(owner.api, workspace.id, stateFile({ outputs: many }));
+  await waitFor(async () => (await owner.api.get(current(workspace.id))).status === 200);
+  for (const path of [current(workspace.id), `/state-versions/${body.data.id}/outputs`]) {
+    const names = new Set<string>();
+    for (const page of [1, 2, 3]) {
+      const answer = await owner.api.get(`${path}?page[number]=${page}`);
+      expect(answer.body.meta.pagination).toMatchObject({ "total-count": 45, "total-pages": 3 });
+      for (const { attributes } of answer.body.data) names.add(attributes.name);
+    }
+    expect(names.size).toBe(45);
+    expect((await owner.api.get(`${path}?page[size]=none`)).status).toBe(400);
+  }
+});
+
+test("what is not there, or another's, is not found", async () => {
+  const { owner, stranger } = world();
+  const { workspaceId, versionId } = await written();
+  const { body } = await owner.api.get(current(workspaceId));
+  for (const path of [
+    current(workspaceId),
+    `/state-versions/${versionId}/outputs`,
+    `/state-version-outputs/${body.data[0].id}`,
+  ]) {
+    expect((await stranger.api.get(path)).status).toBe(404);
+  }
+  for (const path of [
+    current("ws-0000000000000000"),
+    "/state-versions/sv-0000000000000000/outputs",
+    "/state-version-outputs/wsout-0000000000000000",
+  ]) {
+    expect((await owner.api.get(path)).status).toBe(404);
+  }
+});

@@ -1,0 +1,393 @@
+import { waitFor } from "@statehouse/testing";
+import { describe, expect, test } from "vitest";
+import { download } from "../stack/http.ts";
+import { organizationId } from "../stack/organization.ts";
+import { announcement, inlineState, md5Of, stateFile, writeState } from "../stack/state.ts";
+import { errorDetails, newLockedWorkspace, newParty, newWorkspace, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+const path = (id: string) => `/workspaces/${id}/state-versions`;
+const create = (id: string, body: unknown) => world().owner.api.post(path(id), body);
+const shown = async (id: string) =>
+  (await world().owner.api.get(`/state-versions/${id}`)).body.data;
+const processed = (id: string) =>
+  waitFor(async () => {
+    const data = await shown(id);
+    return data.attributes["resources-processed"] && data;
+  });
+
+describe("a state version created with its state", () => {
+  test("is finalized and current at once, and reads as it was created", async () => {
+    const { owner } = world();
+    const { id } = await newLockedWorkspace(world());
+    const state = stateFile({ serial: 7, resources: 2 });
+    const created = await create(id, inlineState(state));
+    expect(created.status).toBe(201);
+    const { data } = created.body;
+    expect(data.attributes).toMatchObject({
+      serial: 7,
+      status: "finalized",
+      intermediate: false,
+      "hosted-state-upload-url": null,
+      "hosted-state-download-url": expect.stringMatching(/^http/),
+    });
+    const current = await owner.api.get(`/workspaces/${id}/current-state-version`);
+    expect(current.status).toBe(200);
+    expect(current.body.data.id).toBe(data.id);
+    const got = await download(data.attributes["hosted-state-download-url"], owner.token);
+    expect(got.bytes.equals(state.bytes)).toBe(true);
+    const settled = await processed(data.id);
+    expect(settled.attributes).toMatchObject({
+      "engine-version": "1.11.0",
+      "terraform-version": "1.11.0",
+      "state-version": 4,
+      size: state.bytes.length,
+      resources: [
+        expect.objectContaining({ type: "terraform_data", count: 1 }),
+        expect.objectContaining({ type: "terraform_data", count: 1 }),
+      ],
+      modules: { root: { "terraform-data": 2 } },
+    });
+    const workspace = await waitFor(async () => {
+      const { body } = await owner.api.get(`/workspaces/${id}`);
+      return body.data.attributes["resource-count"] === 2 && body.data;
+    });
+    expect(workspace.relationships["current-state-version"].data.id).toBe(data.id);
+    expect(Date.parse(workspace.attributes["latest-change-at"])).toBeGreaterThanOrEqual(
+      Date.parse(data.attributes["created-at"]),
+    );
+  });
+
+  test("has every attribute and relationship that clients read", async () => {
+    const { owner } = world();
+    const { id } = await newLockedWorkspace(world());
+    const { data } = (await create(id, inlineState(stateFile()))).body;
+    expect(data.id).toMatch(/^sv-[A-Za-z0-9]{16}$/);
+    expect(data).toMatchObject({
+      type: "state-versions",
+      attributes: {
+        "created-at": expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        "hosted-json-state-download-url": null,
+        "resources-processed": expect.any(Boolean),
+        size: expect.any(Number),
+      },
+      relationships: {
+        workspace: { data: { id, type: "workspaces" } },
+        "created-by": { data: { id: owner.id, type: "users" } },
+        run: { data: null },
+        outputs: expect.anything(),
+      },
+      links: { self: `/api/v2/state-versions/${data.id}` },
+    });
+  });
+
+  test("whose md5 is not that of the state is 422, and nothing is made", async () => {
+    const { owner } = world();
+    const { id } = await newLockedWorkspace(world());
+    const answer = await create(id, inlineState(stateFile(), { md5: "0".repeat(32) }));
+    expect(answer.status).toBe(422);
+    expect(Object.keys(problems(answer))).toEqual(["/data/attributes/md5"]);
+    expect((await owner.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);
+    expect((await owner.api.post(`/workspaces/${id}/actions/unlock`)).status).toBe(200);
+  });
+
+  test("that is encrypted needs no outputs, and says nothing of what it holds", async () => {
+    const { id } = await newLockedWorkspace(world());
+    const encrypted = Buffer.from(
+      '{"serial":1,"lineage":"x","meta":{},"encrypted_data":"Zm9v","encryption_version":"v0"}',
+    );
+    const state = { ...stateFile({ lineage: "x" }), bytes: encrypted };
+    const created = await create(id, inlineState({ ...state, md5: md5Of(encrypted) }));
+    expect(created.status).toBe(201);
+    expect((await processed(created.body.data.id)).attributes.resources).toEqual([]);
+  });
+
+  test("keeps the request's serial, whatever the file says", async () => {
+    const { id } = await newLockedWorkspace(world());
+    const created = await create(id, inlineState({ ...stateFile({ serial: 3 }), serial: 9 }));
+    expect(created.status).toBe(201);
+    expect((await processed(created.body.data.id)).attributes.serial).toBe(9);
+  });
+
+  test("keeps the id of a run that is not known yet", async () => {
+    const { id } = await newLockedWorkspace(world());
+    const body = inlineState(stateFile());
+    const run = { data: { id: "run-0123456789abcdef", type: "runs" } };
+    const created = await create(id, { data: { ...body.data, relationships: { run } } });
+    expect(created.status).toBe(201);
+  });
+});
+
+describe("who may create one", () => {
+  test("nobody, while nobody holds the lock: 412", async () => {
+    const { id } = await newWorkspace(world());
+    const answer = await create(id, inlineState(stateFile()));
+    expect(answer.status).toBe(412);
+    errorDetails(answer);
+  });
+
+  test("nobody but the holder of the lock: 409", async () => {
+    const { stack, owner, organization } = world();
+    const other = await newParty(stack);
+    await stack.people.newTeam({
+      organizationId: await organizationId(stack, organization),
+      name: "writers",
+      members: [other],
+      organizationAccess: ["manage-workspaces"],
+    });
+    const { id } = await newLockedWorkspace(world());
+    const answer = await other.api.post(path(id), inlineState(stateFile()));
+    expect(answer.status).toBe(409);
+    expect((await owner.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);
+  });
+
+  test("not readers, not strangers, and not for what is not there: 404", async () => {
+    const { reader, stranger, readable, owner } = world();
+    const { id } = await newWorkspace(world(), {}, readable.id);
+    await owner.api.post(`/workspaces/${id}/actions/lock`);
+    for (const { api } of [reader, stranger]) {
+      expect((await api.post(path(id), inlineState(stateFile()))).status).toBe(404);
+    }
+    expect((await create("ws-0000000000000000", inlineState(stateFile()))).status).toBe(404);
+  });
+});
+
+test("a malformed body is 422 with every problem", async () => {
+  const { id } = await newLockedWorkspace(world());
+  const answer = await create(id, {
+    data: { type: "state-versions", attributes: { serial: "1", md5: "zz", state: "not base64!" } },
+  });
+  expect(answer.status).toBe(422);
+  expect(Object.keys(problems(answer)).toSorted()).toEqual([
+    "/data/attributes/md5",
+    "/data/attributes/serial",
+    "/data/attributes/state",
+  ]);
+  const missing = await create(id, { data: { type: "state-versions", attributes: {} } });
+  expect(Object.keys(problems(missing)).toSorted()).toEqual([
+    "/data/attributes/md5",
+    "/data/attributes/serial",
+  ]);
+  // Clients take this very text for a server that wants the state inline.
+  expect(JSON.stringify(missing.body)).not.toContain("param is missing");
+  for (const attributes of [{ serial: -1 }, { serial: 1.5 }, { serial: 2 ** 53 }, { state: "" }]) {
+    const body = announcement(stateFile(), attributes);
+    expect((await create(id, body)).status, JSON.stringify(attributes)).toBe(422);
+  }
+  const outputs = Buffer.from("[1]").toString("base64");
+  const wrong = await create(id, inlineState(stateFile(), { "json-state-outputs": outputs }));
+  expect(Object.keys(problems(wrong))).toEqual(["/data/attributes/json-state-outputs"]);
+  const type = await create(id, { data: { ...inlineState(stateFile()).data, type: "states" } });
+  expect(Object.keys(problems(type))).toEqual(["/data/type"]);
+});
+
+describe("a repeat within one lock", () => {
+  test("of the same state answers the version that exists", async () => {
+    const { id } = await newLockedWorkspace(world());
+    const state = stateFile();
+    const first = await create(id, inlineState(state));
+    const again = await create(id, inlineState(state));
+    expect(again.status).toBe(201);
+    expect(again.body.data.id).toBe(first.body.data.id);
+    const parallel = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        create(id, announcement(stateFile({ serial: 2, lineage: state.lineage, marker: "x" }))),
+      ),
+    );
+    expect(parallel.map(({ status }) => status)).toEqual(Array(6).fill(201));
+    expect(new Set(parallel.map(({ body }) => body.data.id)).size).toBe(1);
+  });
+
+  test("with the state in it finishes a version that was pending", async () => {
+    const { id } = await newLockedWorkspace(world());
+    const state = stateFile();
+    const pending = await create(id, announcement(state));
+    expect(pending.body.data.attributes.status).toBe("pending");
+    const finished = await create(id, inlineState(state));
+    expect(finished.status).toBe(201);
+    expect(finished.body.data).toMatchObject({
+      id: pending.body.data.id,
+      attributes: { status: "finalized" },
+    });
+  });
+
+  test("of a version that is no longer the newest is 409, forced or not", async () => {
+    const { id } = await newLockedWorkspace(world());
+    const first = stateFile();
+    await create(id, inlineState(first));
+    await create(id, inlineState(stateFile({ serial: 2, lineage: first.lineage })));
+    for (const force of [false, true]) {
+      const answer = await create(id, inlineState(first, { force }));
+      expect(answer.status).toBe(409);
+      errorDetails(answer);
+    }
+  });
+
+  test("of the serial with another state is 409, unless it is forced", async () => {
+    const { id } = await newLockedWorkspace(world());
+    const first = stateFile();
+    await create(id, inlineState(first));
+    const other = stateFile({ lineage: first.lineage, marker: "other" });
+    expect((await create(id, inlineState(other))).status).toBe(409);
+    expect((await create(id, inlineState(other, { force: true }))).status).toBe(201);
+  });
+});
+
+describe("what may follow a state", () => {
+  test("is a higher serial of its lineage", async () => {
+    const { owner } = world();
+    const { id } = await newWorkspace(world());
+    const first = stateFile({ serial: 5 });
+    await writeState(owner.api, id, first);
+    const next = stateFile({ serial: 6, lineage: first.lineage });
+    expect((await writeState(owner.api, id, next)).status).toBe(201);
+    const current = await owner.api.get(`/workspaces/${id}/current-state-version`);
+    expect(current.body.data.attributes.serial).toBe(6);
+  });
+
+  test("is a lower or equal serial, as the first of a lock and not later", async () => {
+    const { owner } = world();
+    const { id } = await newWorkspace(world());
+    const { lineage } = stateFile();
+    await writeState(owner.api, id, stateFile({ serial: 5, lineage }));
+    for (const serial of [5, 3]) {
+      const pushed = stateFile({ serial, lineage, marker: String(serial) });
+      const written = await writeState(owner.api, id, pushed);
+      expect(written.status).toBe(201);
+      const current = await owner.api.get(`/workspaces/${id}/current-state-version`);
+      expect(current.body.data.id).toBe(written.body.data.id);
+    }
+    await owner.api.post(`/workspaces/${id}/actions/lock`);
+    expect((await create(id, inlineState(stateFile({ serial: 8, lineage })))).status).toBe(201);
+    const behind = stateFile({ serial: 7, lineage });
+    expect((await create(id, inlineState(behind))).status).toBe(409);
+    expect((await create(id, inlineState(behind, { force: true }))).status).toBe(201);
+  });
+
+  test("is another lineage only by force", async () => {
+    const { owner } = world();
+    const { id } = await newWorkspace(world());
+    await writeState(owner.api, id, stateFile());
+    const foreign = stateFile({ serial: 9 });
+    const refused = await writeState(owner.api, id, foreign);
+    expect(refused.status).toBe(409);
+    expect(errorDetails(refused)[0]).toMatch(/lineage/);
+    expect((await writeState(owner.api, id, foreign, { force: true })).status).toBe(201);
+  });
+});
+
+test("a newer version discards the one that was pending", async () => {
+  const { owner } = world();
+  const { id } = await newLockedWorkspace(world());
+  const first = stateFile();
+  const pending = await create(id, announcement(first));
+  const next = await create(
+    id,
+    inlineState(stateFile({ serial: 2, lineage: first.lineage })),
+  );
+  expect(next.status).toBe(201);
+  const discarded = await shown(pending.body.data.id);
+  expect(discarded.attributes).toMatchObject({
+    status: "discarded",
+    "hosted-state-upload-url": null,
+    "hosted-state-download-url": null,
+  });
+  const late = await fetch(pending.body.data.attributes["hosted-state-upload-url"], {
+    method: "PUT",
+    body: Uint8Array.from(first.bytes),
+  });
+  expect(late.status).toBe(409);
+  const current = await owner.api.get(`/workspaces/${id}/current-state-version`);
+  expect(current.body.data.id).toBe(next.body.data.id);
+});
+
+describe("the list", () => {
+  const list = (organization: string, workspace: string, more = "") =>
+    `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${workspace}${more}`;
+
+  test("has a workspace's versions, newest first, by status and in pages", async () => {
+    const { owner, organization } = world();
+    const { id, attributes } = await newLockedWorkspace(world());
+    const { lineage } = stateFile();
+    const ids: string[] = [];
+    for (const serial of [1, 2, 3, 4]) {
+      const created = await create(id, inlineState(stateFile({ serial, lineage }), { force: true }));
+      ids.unshift(created.body.data.id);
+      // Superseded by the next.
+      if (serial === 2) await create(id, announcement(stateFile({ serial: 3, lineage, marker: "x" })));
+    }
+    const idsOf = async (more = "") => {
+      const answer = await owner.api.get(list(organization, attributes.name, more));
+      expect(answer.status).toBe(200);
+      return answer.body.data.map((data: { id: string }) => data.id);
+    };
+    expect(await idsOf("&filter[status]=finalized")).toEqual(ids);
+    expect(await idsOf("&filter[status]=discarded")).toHaveLength(1);
+    expect(await idsOf("&filter[status]=pending")).toEqual([]);
+    expect(await idsOf()).toHaveLength(5);
+    const page = await owner.api.get(
+      list(organization, attributes.name, "&page[size]=2&page[number]=2&filter[status]=finalized"),
+    );
+    expect(page.body.data.map((data: { id: string }) => data.id)).toEqual(ids.slice(2, 4));
+    expect(page.body.meta.pagination).toMatchObject({ "total-count": 4, "total-pages": 2 });
+    expect(page.body.data[0]).toEqual(await shown(ids[2] ?? ""));
+  });
+
+  test("wants to know of which workspace, and takes only statuses and pages that there are", async () => {
+    const { owner, organization } = world();
+    const { attributes } = await newWorkspace(world());
+    for (const query of [
+      "",
+      `?filter[organization][name]=${organization}`,
+      `?filter[workspace][name]=${attributes.name}`,
+    ]) {
+      const answer = await owner.api.get(`/state-versions${query}`);
+      expect(answer.status).toBe(400);
+      expect(errorDetails(answer)[0]).toContain("is required");
+    }
+    const wrongPage = await owner.api.get(list(organization, attributes.name, "&page[size]=0"));
+    expect(wrongPage.status).toBe(400);
+    const include = await owner.api.get(list(organization, attributes.name, "&include=nothing"));
+    expect(include.status).toBe(400);
+    expect((await owner.api.get(list(organization, "nothing"))).status).toBe(404);
+    expect((await owner.api.get(list("nowhere", attributes.name))).status).toBe(404);
+  });
+});
+
+test("what is asked for is included, each resource once", async () => {
+  const { owner, organization } = world();
+  const { id, attributes } = await newLockedWorkspace(world());
+  const outputs = { text: { value: "a", type: "string" } };
+  const given = Buffer.from(JSON.stringify(outputs)).toString("base64");
+  const created = await create(
+    id,
+    inlineState(stateFile({ outputs }), { "json-state-outputs": given }),
+  );
+  const version = created.body.data.id;
+  for (const target of [`/state-versions/${version}`, `/workspaces/${id}/current-state-version`]) {
+    const { status, body } = await owner.api.get(`${target}?include=created_by,outputs`);
+    expect(status).toBe(200);
+    expect(body.included.map(({ type }: { type: string }) => type).toSorted()).toEqual([
+      "state-version-outputs",
+      "users",
+    ]);
+    const refused = await owner.api.get(`${target}?include=workspace.nothing`);
+    expect(refused.status).toBe(400);
+    expect(errorDetails(refused)[0]).toContain("include parameter");
+  }
+  const listed = await owner.api.get(
+    `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${attributes.name}&include=created_by`,
+  );
+  expect(listed.body.included).toHaveLength(1);
+});
+
+test("a workspace without state has no current version, and what is not there is not found", async () => {
+  const { owner, stranger } = world();
+  const { id } = await newWorkspace(world());
+  expect((await owner.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);
+  expect((await owner.api.get("/state-versions/sv-0000000000000000")).status).toBe(404);
+  const written = await writeState(owner.api, id, stateFile());
+  expect((await stranger.api.get(`/state-versions/${written.body.data.id}`)).status).toBe(404);
+  expect((await stranger.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);
+});
