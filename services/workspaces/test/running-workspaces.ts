@@ -60,9 +60,14 @@ export async function runWorkspaces({ reconciliationIntervalMs = 30_000 } = {}) 
   const nats = starting.use(await ownNats());
   const folder = starting.use(await temporaryFolder());
   const listener = starting.use(await objectListener());
-  const pool = starting.adopt(new Pool({ connectionString: databases.workspaces }), (open) =>
-    open.end(),
-  );
+  const sqlOf = (connectionString: string) => {
+    const pool = starting.adopt(new Pool({ connectionString }), (open) => open.end());
+    return async <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
+      (await pool.query<Row>(text, values)).rows;
+  };
+  /** Straight on the tables, for what no method does or shows. */
+  const sql = sqlOf(databases.workspaces);
+  const stateSql = sqlOf(databases.state);
   const pairs = await Promise.all(
     names.map(async (name) => [name, await generateAssertionKey()] as const),
   );
@@ -144,10 +149,8 @@ export async function runWorkspaces({ reconciliationIntervalMs = 30_000 } = {}) 
     teamProjects: createClient(TeamProjectService, toAccess, identities.testing),
     stateVersions: createClient(StateVersionService, toState),
 
-    /** Straight on the tables, for what no method does or shows. */
-    async sql<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-      return (await pool.query<Row>(text, values)).rows;
-    },
+    sql,
+    stateSql,
 
     /** A name that no other test has. */
     unique: (noun: string) => `${noun}-${++count}-${randomBytes(3).toString("hex")}`,

@@ -1,0 +1,68 @@
+import { AppError } from "@statehouse/errors";
+import { expect, test } from "vitest";
+import { Problems } from "./problems.ts";
+import {
+  checkTagBindingCount,
+  checkTagBindings,
+  mergeTagBindings,
+  type TagBindingInput,
+} from "./tag-binding.ts";
+
+function problemsOf(given: TagBindingInput[]): string[] {
+  const problems = new Problems();
+  checkTagBindings(given, problems, (index, part) => `${index}/${part}`);
+  checkTagBindingCount(mergeTagBindings([], given), problems, "all");
+  try {
+    problems.throwIfAny();
+  } catch (error) {
+    if (error instanceof AppError) return error.fields.map((f) => `${f.field}: ${f.detail}`);
+    throw error;
+  }
+  return [];
+}
+
+const binding = (key: string, value = "") => ({ key, value });
+const many = (count: number, value: string) =>
+  Array.from({ length: count }, (_, index) => binding(`key${index}`, value));
+
+test.each([
+  binding("env", "prod"),
+  binding("a:b_c.d=e+f-g@h"),
+  binding("k".repeat(128), "v".repeat(256)),
+])("%j is accepted", (given) => {
+  expect(problemsOf([given])).toEqual([]);
+});
+
+test.each<[TagBindingInput, string]>([
+  [binding(""), "0/key: Key can't be blank"],
+  [binding("a b"), "0/key: Key is invalid"],
+  [binding("a\0"), "0/key: Key is invalid"],
+  [binding("k".repeat(129)), "0/key: Key is too long (maximum is 128 characters)"],
+  [binding("hc:a"), "0/key: Key has a reserved prefix"],
+  [binding("hcp:a"), "0/key: Key has a reserved prefix"],
+  [binding("HCP:a"), "0/key: Key has a reserved prefix"],
+  [binding("a", "b c"), "0/value: Value is invalid"],
+  [binding("a", "v".repeat(257)), "0/value: Value is too long (maximum is 256 characters)"],
+])("%j is refused", (given, problem) => {
+  expect(problemsOf([given])).toEqual([problem]);
+});
+
+test("ten bindings with a value are allowed, and any number of flat tags beside them", () => {
+  expect(problemsOf([...many(10, "v"), ...many(0, "")])).toEqual([]);
+  expect(problemsOf(many(200, ""))).toEqual([]);
+  expect(problemsOf(many(11, "v"))).toEqual(["all: Tag bindings are too many (maximum is 10)"]);
+});
+
+test("a key given twice is refused, everything else is told with it", () => {
+  expect(problemsOf([binding("a"), binding("a", "b c")])).toEqual([
+    "1/key: Key is given twice",
+    "1/value: Value is invalid",
+  ]);
+});
+
+test("what is given wins over what is there, the rest stays", () => {
+  expect([...mergeTagBindings([binding("a", "1"), binding("b")], [binding("a")])]).toEqual([
+    ["a", ""],
+    ["b", ""],
+  ]);
+});

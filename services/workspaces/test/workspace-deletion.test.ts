@@ -1,0 +1,240 @@
+import { createHash } from "node:crypto";
+import { waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { failureOf } from "./failure.ts";
+import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
+
+let running: RunningWorkspaces;
+let owner: Person;
+let admin: Person;
+let organizationId: string;
+let organizationName: string;
+let workspaceId: string;
+let name: string;
+
+beforeAll(async () => {
+  running = await runWorkspaces();
+  owner = await running.person();
+  admin = await running.person();
+  const organization = await running.organization(owner);
+  organizationName = organization.name;
+  organizationId = organization.id;
+  const { team } = await running.teams.createTeam({ organizationId, name: "admins" });
+  const teamId = team?.id ?? "";
+  await running.teams.addTeamMember({ teamId, userId: admin.id });
+  const projectId = organization.defaultProjectId;
+  await running.teamProjects.createTeamProject({ teamId, projectId, access: "admin" });
+});
+afterAll(() => running[Symbol.asyncDispose]());
+
+beforeEach(async () => {
+  name = running.unique("doomed");
+  workspaceId = await create(name);
+});
+
+async function create(name: string): Promise<string> {
+  const settings = { name, tagNames: { values: [`only-${name}`] } };
+  const { workspace } = await running.service.createWorkspace(
+    { organizationName, settings },
+    owner,
+  );
+  return workspace?.id ?? "";
+}
+
+const byId = () => ({ by: { case: "id" as const, value: workspaceId } });
+const byName = () => ({ by: { case: "name" as const, value: { organizationName, name } } });
+const show = () => running.service.getWorkspace({ workspace: byId() }, owner);
+const force = (as = owner, workspace: ReturnType<typeof byId | typeof byName> = byId()) =>
+  running.service.deleteWorkspace({ workspace }, as);
+const safe = (as = owner, workspace: ReturnType<typeof byId | typeof byName> = byId()) =>
+  running.service.safeDeleteWorkspace({ workspace }, as);
+const lock = (as = owner) => running.locks.lockWorkspace({ workspaceId }, as);
+
+/** Uploads a state with so many resources, and lets go of the lock. */
+async function manage(resources: number, { unlock = true } = {}): Promise<void> {
+  await lock();
+  const instances = Array.from({ length: resources }, (_, index) => ({
+    mode: "managed",
+    type: "terraform_data",
+    name: `r${index}`,
+    provider: 'provider["terraform.io/builtin/terraform"]',
+    instances: [{ attributes: {} }],
+  }));
+  const state = { version: 4, terraform_version: "1.11.0", serial: 1, lineage: "a" };
+  const bytes = JSON.stringify({ ...state, outputs: {}, resources: instances });
+  const { stateVersion } = await running.stateVersions.createStateVersion(
+    {
+      workspaceId,
+      serial: 1n,
+      lineage: "a",
+      md5: createHash("md5").update(bytes).digest("hex"),
+    },
+    owner,
+  );
+  await fetch(stateVersion?.uploadUrl ?? "", { method: "PUT", body: bytes });
+  if (unlock) await running.locks.unlockWorkspace({ workspaceId }, owner);
+}
+
+/** Everything that is left of it here. */
+async function remains() {
+  const rows = await running.sql<{ deletion: Record<string, unknown> }>(
+    "select to_jsonb(d) as deletion from workspace_deletions d where workspace_id = $1",
+    [workspaceId],
+  );
+  const [counts] = await running.sql<Record<string, number>>(
+    `select (select count(*)::int from workspaces where id = $1) as workspaces,
+       (select count(*)::int from tag_bindings where workspace_id = $1) as bindings,
+       (select count(*)::int from tags where name = $2) as tags`,
+    [workspaceId, `only-${name}`],
+  );
+  return { ...counts, deletions: rows.map(({ deletion }) => deletion) };
+}
+
+const gone = () => ({
+  workspaces: 0,
+  bindings: 0,
+  tags: 0,
+  deletions: [
+    {
+      workspace_id: workspaceId,
+      organization_id: null,
+      project_id: null,
+      name: null,
+      retry_at: null,
+    },
+  ],
+});
+
+const droppedAtState = async () => {
+  const rows = await running.stateSql<{ dropped: boolean }>(
+    "select dropped_at is not null as dropped from workspace_state where workspace_id = $1",
+    [workspaceId],
+  );
+  return rows.some(({ dropped }) => dropped);
+};
+
+describe("force delete", () => {
+  test.each([
+    ["id", byId],
+    ["name", byName],
+  ])("by %s leaves nothing but the bare id, and frees the name", async (_, ref) => {
+    await force(owner, ref());
+    expect(await failureOf(show())).toMatchObject({ kind: "notFound" });
+    expect(await remains()).toEqual(gone());
+    expect(await droppedAtState()).toBe(true);
+    expect(await create(name)).not.toBe(workspaceId);
+    expect(await failureOf(force())).toMatchObject({ kind: "notFound" });
+  });
+
+  test("succeeds on a workspace that is locked and manages resources", async () => {
+    await manage(2, { unlock: false });
+    await force();
+    expect(await remains()).toEqual(gone());
+  });
+
+  test("is the owners', unless the organization lets workspace admins", async () => {
+    expect(await failureOf(force(admin))).toMatchObject({ kind: "forbidden" });
+    expect(await failureOf(force(await running.person()))).toMatchObject({ kind: "notFound" });
+    const allow = "update organizations set allow_force_delete_workspaces = $2 where id = $1";
+    await running.sql(allow, [organizationId, true]);
+    try {
+      const { workspace } = await running.service.getWorkspace({ workspace: byId() }, admin);
+      expect(workspace?.allowedActions).toContain("workspace:force-delete");
+      await force(admin);
+    } finally {
+      await running.sql(allow, [organizationId, false]);
+    }
+    expect(await remains()).toEqual(gone());
+  });
+
+  test.each(["request", "answer"] as const)(
+    "answers unavailable while state's %s is lost; the repeat completes it, the name is free",
+    async (loss) => {
+      const found = running.toState.lose("DropWorkspace", loss);
+      try {
+        expect(await failureOf(force())).toMatchObject({ kind: "unavailable" });
+        expect(await failureOf(show())).toMatchObject({ kind: "notFound" });
+        expect(await failureOf(force(owner, byName()))).toMatchObject({ kind: "unavailable" });
+        expect(await failureOf(safe())).toMatchObject({ kind: "unavailable" });
+        expect(await failureOf(force(await running.person()))).toMatchObject({ kind: "notFound" });
+        await create(name);
+      } finally {
+        found();
+      }
+      await waitFor(async () => {
+        await force().catch(() => {});
+        return (await remains()).deletions[0]?.retry_at === null;
+      });
+      expect(await droppedAtState()).toBe(true);
+    },
+  );
+
+  test("that nobody repeats is completed by its event", async () => {
+    const found = running.toState.lose("DropWorkspace", "request");
+    await failureOf(force());
+    found();
+    await waitFor(droppedAtState);
+    await waitFor(async () => (await remains()).deletions[0]?.retry_at === null);
+    expect(await remains()).toEqual(gone());
+  });
+});
+
+describe("safe delete", () => {
+  test("of a workspace without resources leaves nothing but the bare id", async () => {
+    await safe(admin);
+    expect(await remains()).toEqual(gone());
+    expect(await droppedAtState()).toBe(true);
+  });
+
+  test("of a locked one is refused and names the holder", async () => {
+    await lock(owner);
+    expect(await failureOf(safe(admin))).toMatchObject({
+      kind: "conflict",
+      message: `The workspace is locked by User ${owner.username}.`,
+    });
+  });
+
+  test("of one that manages resources is refused, and leaves it usable", async () => {
+    await manage(2);
+    const failure = await waitFor(async () => {
+      const refused = await failureOf(safe());
+      return refused.reason === "manages_resources" && refused;
+    });
+    expect(failure).toMatchObject({ kind: "conflict" });
+    expect(failure.message).not.toMatch(/locked|being processed/);
+    await lock();
+    await running.locks.unlockWorkspace({ workspaceId }, owner);
+  });
+
+  test("keeps everybody out while state is asked", async () => {
+    const arrived = running.toState.holdUp("GetManagedResources");
+    const deletion = safe();
+    const goOn = await arrived;
+    expect(await failureOf(lock())).toMatchObject({ kind: "conflict", reason: "workspace_locked" });
+    expect(await failureOf(safe())).toMatchObject({ kind: "conflict", reason: "workspace_locked" });
+    const { lock: held } = await running.locks.getLock({ workspaceId }, running.identities.state);
+    expect(held).toBeUndefined();
+    goOn();
+    await deletion;
+    expect(await remains()).toEqual(gone());
+  });
+
+  test("whose lease ended changes nothing once somebody has locked", async () => {
+    const arrived = running.toState.holdUp("GetManagedResources");
+    const deletion = failureOf(safe());
+    const goOn = await arrived;
+    await running.sql("update workspaces set deletion_lock_until = now() where id = $1", [
+      workspaceId,
+    ]);
+    await lock();
+    goOn();
+    expect(await deletion).toMatchObject({ kind: "conflict", reason: "workspace_locked" });
+    expect((await show()).workspace?.lock).toBeDefined();
+  });
+
+  test("that state does not answer gives its lock back at once", async () => {
+    const found = running.toState.lose("GetManagedResources", "answer");
+    expect(await failureOf(safe()).finally(found)).toMatchObject({ kind: "unavailable" });
+    await lock();
+  });
+});

@@ -1,0 +1,234 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { failureOf } from "./failure.ts";
+import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
+
+let running: RunningWorkspaces;
+let owner: Person;
+let second: Person;
+let reader: Person;
+let organizationName: string;
+let workspaceId: string;
+
+beforeAll(async () => {
+  running = await runWorkspaces();
+  owner = await running.person();
+  second = await running.person();
+  reader = await running.person();
+  const organization = await running.organization(owner);
+  organizationName = organization.name;
+  const team = async (member: Person, access: string) => {
+    const { team } = await running.teams.createTeam({
+      organizationId: organization.id,
+      name: running.unique("team"),
+      visibility: "secret",
+    });
+    const teamId = team?.id ?? "";
+    await running.teams.addTeamMember({ teamId, userId: member.id });
+    const projectId = organization.defaultProjectId;
+    await running.teamProjects.createTeamProject({ teamId, projectId, access });
+  };
+  await team(second, "admin");
+  await team(reader, "read");
+});
+afterAll(() => running[Symbol.asyncDispose]());
+
+beforeEach(async () => {
+  const settings = { name: running.unique("network") };
+  const { workspace } = await running.service.createWorkspace(
+    { organizationName, settings },
+    owner,
+  );
+  workspaceId = workspace?.id ?? "";
+});
+
+const lock = (as: Person, reason = "") =>
+  running.locks.lockWorkspace({ workspaceId, reason }, as).then(({ workspace }) => workspace);
+const unlock = (as: Person) =>
+  running.locks.unlockWorkspace({ workspaceId }, as).then(({ workspace }) => workspace);
+const forceUnlock = (as: Person) =>
+  running.locks.forceUnlockWorkspace({ workspaceId }, as).then(({ workspace }) => workspace);
+const show = (as: Person) =>
+  running.service
+    .getWorkspace({ workspace: { by: { case: "id", value: workspaceId } } }, as)
+    .then(({ workspace }) => workspace);
+/** A version that waits for its upload. */
+async function pendingVersion(as: Person, bytes: string) {
+  const md5 = createHash("md5").update(bytes).digest("hex");
+  const { stateVersion } = await running.stateVersions.createStateVersion(
+    { workspaceId, serial: 1n, lineage: "a", md5 },
+    as,
+  );
+  return stateVersion?.uploadUrl ?? "";
+}
+
+describe("lock", () => {
+  test("shows holder and reason, and what is read next is the same", async () => {
+    const locked = await lock(owner, "maintenance");
+    expect(locked?.lock).toMatchObject({
+      holderType: "user",
+      holderId: owner.id,
+      reason: "maintenance",
+    });
+    expect(await show(owner)).toEqual(locked);
+  });
+
+  test("a second one is refused and names the holder, also while access does not answer", async () => {
+    await lock(second);
+    expect(await failureOf(lock(owner))).toMatchObject({
+      kind: "conflict",
+      reason: "workspace_locked",
+      message: `The workspace is locked by User ${second.username}.`,
+    });
+    const found = running.toAccess.lose("GetPrincipalName", "request");
+    const { message } = await failureOf(lock(owner)).finally(found);
+    expect(message).toBe(`The workspace is locked by User ${second.id}.`);
+  });
+
+  test("of 50 at once one wins", async () => {
+    const attempts = Array.from({ length: 50 }, (_, index) => lock(index % 2 ? owner : second));
+    const outcomes = await Promise.allSettled(attempts);
+    const won = outcomes.filter(({ status }) => status === "fulfilled");
+    const reasons = outcomes.flatMap((outcome) =>
+      outcome.status === "rejected" ? [outcome.reason.reason] : [],
+    );
+    expect(won).toHaveLength(1);
+    expect(reasons).toEqual(Array.from({ length: 49 }, () => "workspace_locked"));
+    const [row] = await running.sql<{ lock_epoch: string; last_lock_epoch: string }>(
+      "select lock_epoch, last_lock_epoch from workspaces where id = $1",
+      [workspaceId],
+    );
+    expect(row?.lock_epoch).toBe(row?.last_lock_epoch);
+  });
+
+  test("a reader may not, a stranger finds nothing", async () => {
+    expect(await failureOf(lock(reader))).toMatchObject({ kind: "forbidden" });
+    expect(await failureOf(lock(await running.person()))).toMatchObject({ kind: "notFound" });
+  });
+
+  test("a reason with a NUL is refused", async () => {
+    expect((await failureOf(lock(owner, "a\0b"))).fields).toEqual([
+      { field: "reason", detail: "Reason is invalid" },
+    ]);
+  });
+
+  test("asks no neighbour", async () => {
+    const calls = running.toAccess.calls("GetPrincipalName");
+    await lock(owner);
+    expect(running.toAccess.calls("GetPrincipalName")).toBe(calls);
+  });
+});
+
+describe("unlock", () => {
+  test("by the holder releases it, at once visible to state", async () => {
+    await lock(owner);
+    const unlocked = await unlock(owner);
+    expect(unlocked?.lock).toBeUndefined();
+    expect(await show(owner)).toEqual(unlocked);
+    const { lock: held } = await running.locks.getLock({ workspaceId }, running.identities.state);
+    expect(held).toBeUndefined();
+  });
+
+  test("by another names the holder", async () => {
+    await lock(owner);
+    expect(await failureOf(unlock(second))).toMatchObject({
+      kind: "conflict",
+      reason: "locked_by_other",
+      message: `The workspace is locked by User ${owner.username}.`,
+    });
+  });
+
+  test("twice: already unlocked", async () => {
+    await lock(owner);
+    await unlock(owner);
+    expect(await failureOf(unlock(owner))).toMatchObject({
+      kind: "conflict",
+      message: expect.stringContaining("already unlocked"),
+    });
+  });
+
+  test("waits for a pending version, and shows the new state right after", async () => {
+    await lock(owner);
+    const bytes = JSON.stringify({
+      version: 4,
+      serial: 1,
+      lineage: "a",
+      outputs: {},
+      resources: [],
+    });
+    const url = await pendingVersion(owner, bytes);
+    expect(await failureOf(unlock(owner))).toMatchObject({
+      kind: "unavailable",
+      message: expect.stringContaining("latest state version is still pending"),
+    });
+    expect((await show(owner))?.lock).toBeDefined();
+    const put = await fetch(url, { method: "PUT", body: bytes });
+    expect(put.status).toBe(200);
+    const unlocked = await unlock(owner);
+    expect(unlocked?.currentStateVersionId).toMatch(/^sv-/);
+    expect(unlocked?.latestChangeAt).toBeDefined();
+  });
+
+  test.each(["request", "answer"] as const)(
+    "that dies at state (%s lost) leaves the lock, and its repeat releases it",
+    async (loss) => {
+      await lock(owner);
+      const found = running.toState.lose("SealLock", loss);
+      expect(await failureOf(unlock(owner)).finally(found)).toMatchObject({ kind: "unavailable" });
+      expect((await show(owner))?.lock).toBeDefined();
+      expect((await unlock(owner))?.lock).toBeUndefined();
+    },
+  );
+
+  test("that was overtaken by a force-unlock and a new lock leaves the new lock alone", async () => {
+    await lock(owner);
+    const arrived = running.toState.holdUp("SealLock");
+    const slow = failureOf(unlock(owner));
+    const goOn = await arrived;
+    await forceUnlock(second);
+    await lock(owner, "second");
+    goOn();
+    expect(await slow).toMatchObject({ kind: "conflict", reason: "already_unlocked" });
+    expect((await show(owner))?.lock?.reason).toBe("second");
+    expect((await unlock(owner))?.lock).toBeUndefined();
+  });
+
+  test("holds no row while state is slow: others read and are refused at once", async () => {
+    await lock(owner);
+    const arrived = running.toState.holdUp("SealLock");
+    const slow = unlock(owner);
+    const goOn = await arrived;
+    expect(await failureOf(lock(second))).toMatchObject({ reason: "workspace_locked" });
+    goOn();
+    expect((await slow)?.lock).toBeUndefined();
+  });
+});
+
+describe("force-unlock", () => {
+  test("by an admin breaks another's lock, though a version is pending", async () => {
+    await lock(owner);
+    await pendingVersion(owner, "{}");
+    expect((await forceUnlock(second))?.lock).toBeUndefined();
+    expect(await failureOf(unlock(owner))).toMatchObject({ reason: "already_unlocked" });
+  });
+
+  test("of an unlocked workspace is refused; a reader may not", async () => {
+    expect(await failureOf(forceUnlock(owner))).toMatchObject({ reason: "already_unlocked" });
+    await lock(owner);
+    expect(await failureOf(forceUnlock(reader))).toMatchObject({ kind: "forbidden" });
+  });
+});
+
+test("state reads lock and placement; a user may not call what is state's", async () => {
+  await lock(owner, "r");
+  const asked = await running.locks.getLock({ workspaceId }, running.identities.state);
+  expect(asked.lock).toMatchObject({ holderType: "user", holderId: owner.id, reason: "r" });
+  expect(asked.placement).toMatchObject({ workspaceId });
+  const { placement } = await running.locks.getPlacement({ workspaceId }, running.identities.state);
+  expect(placement).toEqual(asked.placement);
+  expect(await failureOf(running.locks.getLock({ workspaceId }, owner))).toMatchObject({
+    reason: "caller_not_declared",
+  });
+  const nobody = running.locks.getLock({ workspaceId: "ws-none" }, running.identities.state);
+  expect(await failureOf(nobody)).toMatchObject({ kind: "notFound" });
+});
