@@ -18,6 +18,7 @@ export {
   type OpsOptions,
   startOpsServer,
 } from "./ops-server.ts";
+export { keyRingSetting, portSetting, secondsSetting, settings } from "./settings.ts";
 export {
   type Attributes,
   type Span,

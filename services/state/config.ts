@@ -1,64 +1,29 @@
+import { keyRingSetting, portSetting, secondsSetting, settings } from "@statehouse/runtime";
 import { z } from "zod";
-
-/** A JSON object in a variable; its content is checked by whoever imports the keys. */
-const json = z.string().transform((text, context): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    context.addIssue("is not JSON");
-    return z.NEVER;
-  }
-});
-
-/** `id:base64,id:base64`; the first is used for new values, all for old ones. */
-const keyRing = z
-  .string()
-  .regex(
-    /^\s*[\w-]+:[A-Za-z0-9+/=]+\s*(,\s*[\w-]+:[A-Za-z0-9+/=]+\s*)*$/,
-    "must be id:base64, several separated by commas",
-  );
-
-const jwk = z.looseObject({ kty: z.literal("OKP", "is no EdDSA key"), kid: z.string().min(1) });
-const port = z.coerce.number().int().min(0).max(65_535);
-const seconds = z.coerce.number().int().min(1);
 
 /** The environment of the service state. */
 export const configSchema = z.object({
-  LOG_LEVEL: z
-    .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
-    .default("info")
-    .describe("Lines below this level are left out of the log."),
-  DATABASE_URL: z.url().describe("Address of the service's own PostgreSQL database."),
-  NATS_URL: z.string().default("nats://127.0.0.1:4222").describe("Address of NATS."),
-  HOST: z.string().default("0.0.0.0").describe("Address to listen on."),
-  GRPC_PORT: port.default(9103).describe("Port for gRPC; 0 takes any free one."),
-  OPS_PORT: port.default(9203).describe("Port for health, readiness and metrics; 0: any free one."),
-  OBJECT_PORT: port.default(8081).describe("Port for state bytes, /v1/object; 0: any free one."),
-  PUBLIC_URL: z
-    .url()
-    .transform((url) => url.replace(/\/+$/, ""))
-    .describe("The installation's public address, base of upload and download URLs."),
-  EDITION: z
-    .enum(["self-hosted", "hosted"])
-    .default("self-hosted")
-    .describe("What the installation offers."),
-  ASSERTION_PRIVATE_KEY: json
-    .pipe(jwk)
-    .describe("The key this service signs its calls with: an EdDSA JWK as JSON."),
-  ASSERTION_PUBLIC_KEYS: json
-    .pipe(z.record(z.string(), z.array(jwk)))
-    .describe("Who may sign with which keys: JSON, from a service's name to a list of JWKs."),
-  ACCESS_ADDRESS: z.string().default("127.0.0.1:9101").describe("host:port of access' gRPC."),
-  WORKSPACES_ADDRESS: z
-    .string()
-    .default("127.0.0.1:9102")
-    .describe("host:port of workspaces' gRPC."),
-  UPLOAD_TOKEN_KEYS: keyRing.describe("Keys that sign upload URLs, at least 32 bytes each."),
-  SEALING_KEYS: keyRing.describe("Keys that encrypt sensitive output values, 32 bytes each."),
-  PENDING_WINDOW: seconds
+  LOG_LEVEL: settings.LOG_LEVEL,
+  DATABASE_URL: settings.DATABASE_URL,
+  NATS_URL: settings.NATS_URL,
+  HOST: settings.HOST,
+  GRPC_PORT: portSetting(9103, "gRPC"),
+  OPS_PORT: portSetting(9203, "health, readiness and metrics"),
+  OBJECT_PORT: portSetting(8081, "state bytes, /v1/object"),
+  PUBLIC_URL: settings.PUBLIC_URL,
+  EDITION: settings.EDITION,
+  ASSERTION_PRIVATE_KEY: settings.ASSERTION_PRIVATE_KEY,
+  ASSERTION_PUBLIC_KEYS: settings.ASSERTION_PUBLIC_KEYS,
+  ACCESS_ADDRESS: settings.ACCESS_ADDRESS,
+  WORKSPACES_ADDRESS: settings.WORKSPACES_ADDRESS,
+  UPLOAD_TOKEN_KEYS: keyRingSetting.describe("Keys that sign upload URLs, at least 32 bytes each."),
+  SEALING_KEYS: keyRingSetting.describe(
+    "Keys that encrypt sensitive output values, 32 bytes each.",
+  ),
+  PENDING_WINDOW: secondsSetting
     .default(3600)
     .describe("Seconds a state version waits for its upload before it is discarded."),
-  SWEEP_GRACE: seconds
+  SWEEP_GRACE: secondsSetting
     .default(86_400)
     .describe("Seconds before stored bytes that no state version refers to are deleted."),
   MAX_STATE_BYTES: z.coerce

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { needs } from "@statehouse/testing";
+import { needs, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cloud, compatFixture, exampleOutputs, type Fixture, remote } from "./fixture.ts";
 
@@ -40,9 +40,13 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
       expect(values).toMatchObject(exampleOutputs);
       expect(outputs.secret.sensitive).toBe(true);
 
-      const shown = await fixture.api.get(`${workspacePath(name)}?include=outputs,locked_by`);
+      const shown = await fixture.api.get(workspacePath(name));
       expect(shown.body.data.attributes.locked).toBe(false);
-      expect(shown.body.data.attributes["resource-count"]).toBe(3);
+      // Counted in the background, as the public service does.
+      await waitFor(async () => {
+        const { body } = await fixture.api.get(workspacePath(name));
+        return body.data.attributes["resource-count"] === 3;
+      });
 
       const again = await folder.succeed("plan");
       expect(again.output).toContain("No changes");
