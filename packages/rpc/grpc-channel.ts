@@ -22,6 +22,7 @@ export function grpcChannel({ address, audience }: { address: string; audience: 
   const client = new Client(address, credentials.createInsecure(), {
     "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
     "grpc.enable_retries": 0,
+    "grpc.enable_channelz": 0,
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": maxMessageBytes,
     "grpc.initial_reconnect_backoff_ms": 100,

@@ -54,6 +54,7 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
   // What goes wrong reaches us as an error; grpc-js would write it to the console as well.
   if (!process.env.GRPC_VERBOSITY) setLogVerbosity(logVerbosity.NONE);
   const server = new Server({
+    "grpc.enable_channelz": 0,
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": maxMessageBytes,
     // Clients that balance over headless addresses find new replicas this way.
