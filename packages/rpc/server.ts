@@ -73,9 +73,15 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
         const run = withServerSpan(path, metadata.traceparent, attributes, () =>
           runWithDeadline(metadata.deadline, async () => {
             try {
-              return await answer(method, implementation, request, metadata);
+              const bytes = await answer(method, implementation, request, metadata);
+              // What leads from a request's line at the gateway to the services that it went through.
+              logger.debug({ method: path }, "call");
+              return bytes;
             } catch (error) {
-              if (error instanceof AppError) throw error;
+              if (error instanceof AppError) {
+                logger.debug({ method: path, reason: error.reason }, "call refused");
+                throw error;
+              }
               logger.error({ err: error, method: path }, "call failed");
               throw internalError(name);
             }

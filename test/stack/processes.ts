@@ -25,7 +25,8 @@ export interface ServiceProcess extends AsyncDisposable {
   pid(): number;
 }
 
-const READY_TIMEOUT_MS = 20_000;
+/** Long, since many processes may start at once on few cores. */
+const READY_TIMEOUT_MS = 60_000;
 
 /** A service's process, not started yet. */
 export function serviceProcess(name: ServiceName, environment: Environment): ServiceProcess {

@@ -1,0 +1,53 @@
+import type { DescFile } from "@bufbuild/protobuf";
+import { connectNats, type Event, eventType, subscribe } from "@statehouse/events";
+import { file_statehouse_access_v1_events } from "@statehouse/proto/statehouse/access/v1/events";
+import { file_statehouse_state_v1_events } from "@statehouse/proto/statehouse/state/v1/events";
+import { file_statehouse_workspaces_v1_events } from "@statehouse/proto/statehouse/workspaces/v1/events";
+import { createLogger } from "@statehouse/runtime";
+import { unusedName } from "./organization.ts";
+
+const files: readonly DescFile[] = [
+  file_statehouse_access_v1_events,
+  file_statehouse_workspaces_v1_events,
+  file_statehouse_state_v1_events,
+];
+
+/** Every type of event that a service declares. */
+export const declaredEvents: readonly string[] = files.flatMap(({ messages }) =>
+  messages.map(eventType),
+);
+
+/** What the services have published, from the beginning, in the order of the stream. */
+export interface Published extends AsyncDisposable {
+  readonly events: readonly Event[];
+  /** Those whose message says so, and of the types that end like `.locked.v1`, if given. */
+  about(field: string, id: string, ...endings: string[]): Event[];
+}
+
+/** Hears all events on a bus, as a service of somebody else's would. */
+export function published(natsUrl: string): Published {
+  const events: Event[] = [];
+  const nats = connectNats({ url: natsUrl, name: "test" });
+  const keep = async (event: Event) => void events.push(event);
+  const subscription = subscribe({
+    nats,
+    durable: unusedName("test"),
+    filters: ["statehouse.>"],
+    handlers: Object.fromEntries(declaredEvents.map((type) => [type, keep])),
+    park: async () => {},
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  return {
+    events,
+    about: (field, id, ...endings) =>
+      events.filter(
+        ({ json, type }) =>
+          JSON.parse(json)[field] === id &&
+          (endings.length === 0 || endings.some((ending) => type.endsWith(ending))),
+      ),
+    async [Symbol.asyncDispose]() {
+      await subscription[Symbol.asyncDispose]();
+      await nats[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,284 @@
+import { describe, expect, test } from "vitest";
+import { type Route } from "../../services/gateway/http/route.ts";
+import { routes } from "../../services/gateway/routes/routes.ts";
+import { document, download } from "../stack/http.ts";
+import { organizationId, unusedName } from "../stack/organization.ts";
+import { announcement, inlineState, stateFile, writeState } from "../stack/state.ts";
+import {
+  errorDetails,
+  newParty,
+  newProject,
+  newWorkspace,
+  type Party,
+  useWorld,
+  type World,
+} from "./fixture.ts";
+
+const world = useWorld();
+
+/** One of each thing, by the names of the routes' parameters. */
+type Estate = Record<string, string>;
+
+const outputs = { text: { value: "a", type: "string" } };
+const given = Buffer.from(JSON.stringify(outputs)).toString("base64");
+
+async function newEstate(
+  { organization, owner }: Pick<World, "organization" | "owner">,
+  projectId?: string,
+): Promise<Estate> {
+  const project = projectId ?? (await newProject({ organization, owner })).id;
+  const workspace = await newWorkspace({ organization, owner }, {}, project);
+  const { body } = await writeState(owner.api, workspace.id, stateFile({ outputs }), {
+    "json-state-outputs": given,
+  });
+  const listed = await owner.api.get(`/state-versions/${body.data.id}/outputs`);
+  const made = await owner.api.post(
+    `/users/${owner.id}/authentication-tokens`,
+    document("authentication-tokens", {}),
+  );
+  return {
+    organizationName: organization,
+    projectId: project,
+    workspaceId: workspace.id,
+    name: workspace.attributes.name,
+    stateVersionId: body.data.id,
+    stateVersionOutputId: listed.body.data[0].id,
+    userId: owner.id,
+    tokenId: made.body.data.id,
+    downloadUrl: body.data.attributes["hosted-state-download-url"],
+  };
+}
+
+/** A body that would be accepted from whoever may, so that no 422 stands in for a 404. */
+const bodies: Record<string, () => unknown> = {
+  "/api/v2/organizations": () =>
+    document("organizations", { name: unusedName("org"), email: "a@b.example" }),
+  "/api/v2/organizations/:organizationName/projects": () =>
+    document("projects", { name: unusedName("project") }),
+  "/api/v2/organizations/:organizationName/workspaces": () =>
+    document("workspaces", { name: unusedName("workspace") }),
+  "/api/v2/organizations/:organizationName/workspaces/:name": () =>
+    document("workspaces", { description: "changed" }),
+  "/api/v2/workspaces/:workspaceId": () => document("workspaces", { description: "changed" }),
+  "/api/v2/workspaces/:workspaceId/actions/lock": () => ({ reason: "mine" }),
+  "/api/v2/workspaces/:workspaceId/relationships/tags": () => ({
+    data: [{ type: "tags", attributes: { name: "mine" } }],
+  }),
+  "/api/v2/workspaces/:workspaceId/tag-bindings": () => ({
+    data: [{ type: "tag-bindings", attributes: { key: "mine", value: "1" } }],
+  }),
+  "/api/v2/workspaces/:workspaceId/state-versions": () => inlineState(stateFile()),
+  "/api/v2/users/:userId/authentication-tokens": () => document("authentication-tokens", {}),
+};
+
+const parametersOf = ({ path }: Route) => [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name ?? "");
+
+function bodyFor({ body, path, method }: Route): unknown {
+  if (!body) return undefined;
+  const make = bodies[path];
+  if (!make) throw new Error(`a new route with a body: give ${method} ${path} an example in bodies`);
+  return make();
+}
+
+const pathWith = ({ path }: Route, estate: Estate): string =>
+  path.replaceAll(/:([A-Za-z]+)/g, (_, name: string) => {
+    const value = estate[name];
+    if (!value) throw new Error(`a new kind of id: give :${name} an example in newEstate`);
+    return value;
+  });
+
+const call = (route: Route, party: Party, estate: Estate) =>
+  party.api.send(route.method, world().url + pathWith(route, estate), bodyFor(route));
+
+/** Everything of an estate, as its owner sees it. */
+const survey = async (estate: Estate, owner: Party) =>
+  JSON.stringify(
+    await Promise.all(
+      [
+        `/workspaces/${estate.workspaceId}`,
+        `/workspaces/${estate.workspaceId}/tag-bindings`,
+        `/workspaces/${estate.workspaceId}/current-state-version-outputs`,
+        `/projects/${estate.projectId}`,
+        `/organizations/${estate.organizationName}/projects`,
+        `/users/${owner.id}/authentication-tokens?page[size]=1`,
+      ].map(async (path) => {
+        const { status, body } = await owner.api.get(path);
+        return [status, body.data];
+      }),
+    ),
+  ).replaceAll(/"last-used-at":("[^"]*"|null)/g, "");
+
+const addressed = routes.filter((route) => parametersOf(route).length > 0);
+
+test("a stranger hears 404 on every route with a foreign id in any place, and nothing is changed", async () => {
+  const { owner, organization, stranger } = world();
+  const ours = await newEstate({ organization, owner });
+  const theirs = await newEstate({ organization: stranger.organization, owner: stranger });
+  const before = await survey(ours, owner);
+  for (const route of addressed) {
+    const names = parametersOf(route);
+    // Every mix of foreign and own ids but the one with none that is foreign.
+    for (let mix = 1; mix < 2 ** names.length; mix++) {
+      const foreign = names.filter((_, index) => mix & (1 << index));
+      const estate = {
+        ...theirs,
+        ...Object.fromEntries(foreign.map((name) => [name, ours[name] ?? ""])),
+      };
+      const answer = await call(route, stranger, estate);
+      const what = `${route.method} ${route.path} with foreign ${foreign.join(", ")}`;
+      expect(answer.status, what).toBe(404);
+      errorDetails(answer);
+      expect(JSON.stringify(answer.body), what).not.toContain(organization);
+    }
+  }
+  expect(await survey(ours, owner)).toBe(before);
+});
+
+test("a stranger hears 404 for a foreign download URL and a foreign workspace's states", async () => {
+  const { owner, organization, stranger } = world();
+  const ours = await newEstate({ organization, owner });
+  expect((await download(ours.downloadUrl ?? "", stranger.token)).status).toBe(404);
+  const list = `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${ours.name}`;
+  expect((await stranger.api.get(list)).status).toBe(404);
+});
+
+test("a foreign id inside a body counts as one that is not there", async () => {
+  const { owner, organization, stranger } = world();
+  const ours = await newEstate({ organization, owner });
+  const theirs = await newEstate({ organization: stranger.organization, owner: stranger });
+  await owner.api.post(`/workspaces/${ours.workspaceId}/relationships/tags`, {
+    data: [{ type: "tags", attributes: { name: "ours" } }],
+  });
+  const tags = await owner.api.get(`/workspaces/${ours.workspaceId}/relationships/tags`);
+  const project = { project: { data: { type: "projects", id: ours.projectId } } };
+  const answers = [
+    await stranger.api.post(
+      `/organizations/${stranger.organization}/workspaces`,
+      document("workspaces", { name: unusedName("thief") }, project),
+    ),
+    await stranger.api.patch(`/workspaces/${theirs.workspaceId}`, document("workspaces", {}, project)),
+    await stranger.api.post(`/workspaces/${theirs.workspaceId}/relationships/tags`, {
+      data: [{ type: "tags", id: tags.body.data[0].id }],
+    }),
+  ];
+  for (const { status } of answers) expect([404, 422]).toContain(status);
+  const listed = await stranger.api.get(
+    `/organizations/${stranger.organization}/workspaces?filter[project][id]=${ours.projectId}`,
+  );
+  expect(listed.body.data).toEqual([]);
+});
+
+test("nothing of a foreign organization comes by way of an include or a list", async () => {
+  const { stranger, organization, owner } = world();
+  await newEstate({ organization, owner });
+  await newEstate({ organization: stranger.organization, owner: stranger });
+  const listed = await stranger.api.get("/organizations");
+  expect(listed.body.data).toHaveLength(1);
+  const included = await stranger.api.get(
+    `/organizations/${stranger.organization}/workspaces?include=organization,project,outputs,locked_by`,
+  );
+  expect(included.status).toBe(200);
+  expect(JSON.stringify(included.body)).not.toContain(organization);
+});
+
+describe("a reader", () => {
+  /** What everybody may do for themselves. */
+  const own = (route: Route) => /authentication-tokens|account/.test(route.path);
+
+  test("may read everything of the project, and change nothing", async () => {
+    const { owner, organization, readable, reader } = world();
+    const estate = await newEstate({ organization, owner }, readable.id);
+    const before = await survey(estate, owner);
+    for (const route of addressed.filter((route) => !own(route))) {
+      const { status } = await call(route, reader, estate);
+      const what = `${route.method} ${route.path}`;
+      if (route.method === "GET") expect(status, what).toBe(200);
+      else expect(status, what).toBe(route.failures.includes(403) ? 403 : 404);
+    }
+    expect((await download(estate.downloadUrl ?? "", reader.token)).status).toBe(200);
+    expect(await survey(estate, owner)).toBe(before);
+  });
+
+  test("hears 404 for everything of another project of the same organization", async () => {
+    const { owner, organization, reader } = world();
+    const estate = await newEstate({ organization, owner });
+    const before = await survey(estate, owner);
+    const deep = addressed.filter((route) => parametersOf(route).some((name) => name !== "organizationName"));
+    for (const route of deep) {
+      const { status } = await call(route, reader, estate);
+      expect(status, `${route.method} ${route.path}`).toBe(404);
+    }
+    expect((await download(estate.downloadUrl ?? "", reader.token)).status).toBe(404);
+    expect(await survey(estate, owner)).toBe(before);
+  });
+});
+
+describe("a right that is taken away", () => {
+  async function newWriter(): Promise<{ writer: Party; teamId: string; projectId: string }> {
+    const { stack, organization } = world();
+    const writer = await newParty(stack);
+    const project = await newProject(world());
+    const team = await stack.people.newTeam({
+      organizationId: await organizationId(stack, organization),
+      name: unusedName("writers"),
+      members: [writer],
+    });
+    await stack.people.grant({ teamId: team.id, projectId: project.id, access: "write" });
+    return { writer, teamId: team.id, projectId: project.id };
+  }
+
+  test("is gone on the next request: documents, lists, lock, state and download", async () => {
+    const { owner, organization, stack } = world();
+    const { writer, teamId, projectId } = await newWriter();
+    const estate = await newEstate({ organization, owner }, projectId);
+    const { workspaceId: id } = estate;
+    expect((await writer.api.post(`/workspaces/${id}/actions/lock`)).status).toBe(200);
+    const next = announcement(stateFile({ serial: 2 }), { force: true });
+    const created = await writer.api.post(`/workspaces/${id}/state-versions`, next);
+    expect(created.status).toBe(201);
+    expect(created.body.data.attributes["hosted-state-upload-url"]).toMatch(/^http/);
+    expect((await download(estate.downloadUrl ?? "", writer.token)).status).toBe(200);
+
+    await stack.people.removeMember(teamId, writer);
+    const answers = {
+      organization: await writer.api.get(`/organizations/${organization}`),
+      show: await writer.api.get(`/workspaces/${id}`),
+      unlock: await writer.api.post(`/workspaces/${id}/actions/unlock`),
+      version: await writer.api.get(`/state-versions/${created.body.data.id}`),
+      create: await writer.api.post(`/workspaces/${id}/state-versions`, next),
+      outputs: await writer.api.get(`/workspaces/${id}/current-state-version-outputs`),
+    };
+    for (const [what, { status }] of Object.entries(answers)) expect(status, what).toBe(404);
+    expect((await download(estate.downloadUrl ?? "", writer.token)).status).toBe(404);
+    expect((await writer.api.get("/organizations")).body.data).toEqual([]);
+    expect((await owner.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(200);
+  });
+
+  test("stays away however many requests race with the removal", async () => {
+    const { owner, organization, stack } = world();
+    for (let round = 0; round < 3; round++) {
+      const { writer, teamId, projectId } = await newWriter();
+      const { workspaceId } = await newEstate({ organization, owner }, projectId);
+      const show = () => writer.api.get(`/workspaces/${workspaceId}`);
+      const racing = Array.from({ length: 10 }, show);
+      const removed = stack.people.removeMember(teamId, writer);
+      await Promise.all([...racing, removed]);
+      expect((await show()).status).toBe(404);
+    }
+  });
+
+  test("given again, works again on the next request", async () => {
+    const { stack, organization } = world();
+    const { writer, projectId } = await newWriter();
+    const other = await newProject(world());
+    expect((await writer.api.get(`/projects/${projectId}`)).status).toBe(200);
+    expect((await writer.api.get(`/projects/${other.id}`)).status).toBe(404);
+    const team = await stack.people.newTeam({
+      organizationId: await organizationId(stack, organization),
+      name: unusedName("more"),
+      members: [writer],
+    });
+    await stack.people.grant({ teamId: team.id, projectId: other.id, access: "read" });
+    expect((await writer.api.get(`/projects/${other.id}`)).status).toBe(200);
+  });
+});

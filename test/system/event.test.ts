@@ -1,0 +1,153 @@
+import { waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { organizationId, unusedName } from "../stack/organization.ts";
+import { declaredEvents, type Published, published } from "../stack/published.ts";
+import { announcement, inlineState, stateFile } from "../stack/state.ts";
+import { newParty, newWorkspace, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+let bus: Published;
+beforeAll(() => {
+  bus = published(world().stack.nats.url);
+});
+afterAll(() => bus[Symbol.asyncDispose]());
+
+const short = ({ type }: { type: string }) => type.replace(/^statehouse\.\w+\./, "").replace(/\.v1$/, "");
+const act = (id: string, action: string) =>
+  world().owner.api.post(`/workspaces/${id}/actions/${action}`);
+
+/** A workspace's life, with state whose bytes and outputs must not be told to anybody. */
+async function liveThrough() {
+  const { owner } = world();
+  const workspace = await newWorkspace(world());
+  const { id } = workspace;
+  await owner.api.patch(`/workspaces/${id}`, document("workspaces", { description: "changed" }));
+  await act(id, "lock");
+  const state = stateFile({
+    marker: "bytes-nobody-hears-of",
+    resources: 1,
+    outputs: { secret: { value: "value-nobody-hears-of", type: "string", sensitive: true } },
+  });
+  const created = await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));
+  await waitFor(async () => {
+    const shown = await owner.api.get(`/state-versions/${created.body.data.id}`);
+    return shown.body.data.attributes["resources-processed"];
+  });
+  await act(id, "unlock");
+  await act(id, "lock");
+  await owner.api.post(
+    `/workspaces/${id}/state-versions`,
+    announcement(stateFile({ serial: 2, lineage: state.lineage })),
+  );
+  await act(id, "force-unlock");
+  expect((await owner.api.delete(`/workspaces/${id}`)).status).toBe(204);
+  return { id: id as string, state };
+}
+
+test("every change of a workspace is told, in its order, with growing revisions", async () => {
+  const { organization, stack } = world();
+  const { id } = await liveThrough();
+  await waitFor(() => bus.about("workspaceId", id, "workspace.deleted.v1").length > 0);
+  const own = bus.about("workspaceId", id).filter(({ source }) => source === "statehouse/workspaces");
+  expect(own.map(short)).toEqual([
+    "workspace.created",
+    "workspace.updated",
+    "workspace.locked",
+    "workspace.unlocked",
+    "workspace.locked",
+    "workspace.unlocked",
+    "workspace.deleted",
+  ]);
+  for (const [index, event] of own.entries()) {
+    expect(event.subject).toBe(id);
+    expect(event.revision).toBeGreaterThan(own[index - 1]?.revision ?? 0);
+  }
+  const unlocks = own.filter(({ type }) => type.endsWith("unlocked.v1"));
+  expect(unlocks.map(({ json }) => JSON.parse(json).forced ?? false)).toEqual([false, true]);
+  const inside = await organizationId(stack, organization);
+  for (const { json } of own) expect(JSON.parse(json).organizationId).toBe(inside);
+});
+
+test("every change of a state is told, in its order", async () => {
+  const { id } = await liveThrough();
+  await waitFor(() => bus.about("workspaceId", id, "state-version.discarded.v1").length > 0);
+  const versions = bus.about("workspaceId", id).filter(({ type }) => type.includes("state-version"));
+  expect(versions.map(short)).toEqual([
+    "state-version.created",
+    "state-version.finalized",
+    "state-version.processed",
+    "state-version.created",
+    "state-version.discarded",
+  ]);
+  const revisions = bus
+    .about("workspaceId", id)
+    .filter(({ source }) => source === "statehouse/state")
+    .map(({ revision }) => revision);
+  expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
+});
+
+test("every declared type of event is published by something that people do, as CloudEvents", async () => {
+  const { stack, owner, organization } = world();
+  await liveThrough();
+  const person = await newParty(stack);
+  const made = await person.api.post(
+    `/users/${person.id}/authentication-tokens`,
+    document("authentication-tokens", {}),
+  );
+  await person.api.delete(`/authentication-tokens/${made.body.data.id}`);
+  const project = await owner.api.post(
+    `/organizations/${organization}/projects`,
+    document("projects", { name: unusedName("told") }),
+  );
+  const team = await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: unusedName("told"),
+    members: [person],
+  });
+  await stack.people.grant({ teamId: team.id, projectId: project.body.data.id, access: "read" });
+  await stack.people.removeMember(team.id, person);
+  await waitFor(() => {
+    const types = new Set(bus.events.map(({ type }) => type));
+    const missing = declaredEvents.filter((type) => !types.has(type));
+    if (missing.length > 0) throw new Error(`not heard yet: ${missing.join(", ")}`);
+    return true;
+  });
+  const ids = bus.events.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const event of bus.events) {
+    expect(event.id).not.toBe("");
+    expect(event.source).toMatch(/^statehouse\/(access|workspaces|state)$/);
+    expect(event.type.split(".")[1]).toBe(event.source.split("/")[1]);
+    expect(event.subject).not.toBe("");
+    expect(event.revision).toBeGreaterThan(0);
+    expect(Math.abs(Date.now() - event.time.getTime())).toBeLessThan(600_000);
+  }
+});
+
+test("no event carries a token, a state or an output's value", async () => {
+  const { owner, reader, stranger } = world();
+  const { state, id } = await liveThrough();
+  await waitFor(() => bus.about("workspaceId", id, "workspace.deleted.v1").length > 0);
+  const told = bus.events.map(({ json }) => json).join("\n");
+  expect(told).toContain(id);
+  const secrets = ["nobody-hears-of", state.bytes.toString("base64").slice(0, 40), "sth_"];
+  for (const secret of [...secrets, owner.token, reader.token, stranger.token]) {
+    expect(told).not.toContain(secret);
+  }
+});
+
+test("what is refused tells nothing", async () => {
+  const { owner, reader } = world();
+  const workspace = await newWorkspace(world());
+  await reader.api.post(`/workspaces/${workspace.id}/actions/lock`);
+  await act(workspace.id, "unlock");
+  await owner.api.patch(`/workspaces/${workspace.id}`, document("workspaces", { name: "no name" }));
+  await owner.api.post(`/workspaces/${workspace.id}/state-versions`, inlineState(stateFile()));
+  await act(workspace.id, "lock");
+  await waitFor(() => bus.about("workspaceId", workspace.id, "workspace.locked.v1").length > 0);
+  expect(bus.about("workspaceId", workspace.id).map(short)).toEqual([
+    "workspace.created",
+    "workspace.locked",
+  ]);
+});
