@@ -1,0 +1,78 @@
+import { waitFor } from "@statehouse/testing";
+import { expect } from "vitest";
+import { download } from "../stack/http.ts";
+import { expectStatus } from "../stack/state.ts";
+import { endLeases, type Site, sweep } from "./site.ts";
+import { brokenPromises, differences, unsettled } from "./truth.ts";
+
+/** Longer than the bus waits for the acknowledgement of a consumer that was killed. */
+const SETTLING_MS = 60_000;
+
+/**
+ * What must hold once every fault is over: no workspace is stuck, nothing is left half done, what was
+ * acknowledged is there byte for byte, and the store has not one key too many.
+ */
+export async function expectWhole(site: Site): Promise<void> {
+  await expectEveryLockOpens(site);
+  await endLeases(site);
+  await becomesEmpty("unsettled work", () => unsettled(site));
+  await becomesEmpty("differences between the services", () => differences(site));
+  expect(await brokenPromises(site)).toEqual([]);
+  await expectAcknowledgedStates(site);
+  await expectNoOwnerlessBlobs(site);
+}
+
+/** Waits until nothing is on the list; otherwise fails with what still is. */
+async function becomesEmpty(what: string, list: () => Promise<string[]>): Promise<void> {
+  let last: string[] = [];
+  const isEmpty = async () => {
+    last = await list();
+    return last.length === 0;
+  };
+  await waitFor(isEmpty, { timeout: SETTLING_MS, interval: 100, what }).catch((error: unknown) => {
+    throw new Error(`${what}:\n${last.join("\n")}`, { cause: error });
+  });
+}
+
+async function expectEveryLockOpens({ rows, owner }: Site): Promise<void> {
+  // A safe delete that died keeps its lock for the time of its lease.
+  await rows(
+    "workspaces",
+    "update workspaces set deletion_lock_until = now() where deletion_lock_until > now()",
+  );
+  const workspaces = await rows<{ id: string; locked: boolean }>(
+    "workspaces",
+    "select id, lock_holder_id is not null as locked from workspaces",
+  );
+  const open = async ({ id, locked }: { id: string; locked: boolean }) => {
+    const act = (action: string) =>
+      expectStatus(200, owner.api.post(`/workspaces/${id}/actions/${action}`));
+    if (locked) await act("force-unlock");
+    await act("lock");
+    await act("unlock");
+  };
+  await Promise.all(workspaces.map(open));
+}
+
+async function expectAcknowledgedStates({ acknowledged, owner }: Site): Promise<void> {
+  for (const [id, bytes] of acknowledged) {
+    const { body } = await expectStatus(200, owner.api.get(`/state-versions/${id}`));
+    expect(body.data.attributes.status).toBe("finalized");
+    const kept = await download(body.data.attributes["hosted-state-download-url"], owner.token);
+    expect(kept.status).toBe(200);
+    expect(kept.bytes.equals(bytes), `the bytes of ${id}`).toBe(true);
+  }
+}
+
+async function expectNoOwnerlessBlobs(site: Site): Promise<void> {
+  const ownerless = async () => {
+    const owned = await site.rows<{ key: string }>("state", "select key from blob order by key");
+    const kept = new Set(owned.map(({ key }) => key));
+    const there = await site.store.keys();
+    // The other way round: a row without its bytes.
+    expect(there).toEqual(expect.arrayContaining([...kept]));
+    return there.filter((key) => !kept.has(key));
+  };
+  if ((await ownerless()).length === 0) return;
+  await sweep(site, async () => (await ownerless()).length === 0);
+}

@@ -1,0 +1,21 @@
+import { request } from "node:http";
+
+/** A PUT that has announced all its bytes and sent the first `sent` of them; the rest never comes. */
+export function partialUpload(url: string, bytes: Buffer, sent: number): AsyncDisposable {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const upload = request(url, {
+    method: "PUT",
+    agent: false,
+    headers: { "content-length": String(bytes.length) },
+  });
+  // However it ends: with an answer, or because the other side was killed.
+  upload.once("close", resolve).on("error", () => {});
+  upload.on("response", (response) => response.resume());
+  upload.write(bytes.subarray(0, sent));
+  return {
+    async [Symbol.asyncDispose]() {
+      upload.destroy();
+      await over;
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import { migrate } from "@statehouse/postgres";
+import { freshBucket, type ownMinio, type ownPostgres, waitFor } from "@statehouse/testing";
+import { Client } from "pg";
+import { freePort } from "../../deploy/local/port.ts";
+import { migrations as accessMigrations } from "../../services/access/store/migrations.ts";
+import { serviceNames } from "../../services/standalone/environments.ts";
+import { migrations as stateMigrations } from "../../services/state/store/migrations.ts";
+import { migrations as workspacesMigrations } from "../../services/workspaces/store/migrations.ts";
+import { type Answer, type Api, api } from "../stack/http.ts";
+import { newOrganization } from "../stack/organization.ts";
+import type { Person } from "../stack/people.ts";
+import { serviceProcess } from "../stack/processes.ts";
+import { type ProcessStack, type StackOptions, startProcesses } from "../stack/stack.ts";
+import { type StoreView, storeView } from "./store.ts";
+import { layWires, type Wires, type Wiring } from "./wires.ts";
+
+export interface SiteOptions {
+  /** Default: a directory. */
+  store?: "directory" | "minio" | Awaited<ReturnType<typeof ownMinio>>;
+  postgres?: Awaited<ReturnType<typeof ownPostgres>>;
+  settings?: Record<string, string>;
+}
+
+export type DatabaseName = keyof ProcessStack["databases"];
+
+/** The four services as processes with our wires between them, somebody who uses them, and what they promised. */
+export interface Site extends AsyncDisposable {
+  readonly stack: ProcessStack;
+  readonly wires: Wires;
+  readonly store: StoreView;
+  readonly owner: Person & { api: Api };
+  readonly organization: string;
+  /** Bytes of every state version that was answered finalized, by its id. */
+  readonly acknowledged: Map<string, Buffer>;
+  /** Rows of one of the databases, past every wire. */
+  rows<Row>(database: DatabaseName, sql: string, params?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** Starts it. */
+export async function startSite({ store, postgres, settings }: SiteOptions): Promise<Site> {
+  await using starting = new AsyncDisposableStack();
+  let wiring: Wiring | undefined;
+  let view: StoreView | undefined;
+  const own = postgres && (await ownDatabases(postgres));
+  const bucket =
+    typeof store === "object" ? starting.use(await freshBucket(addressOf(store))) : undefined;
+  const options: StackOptions = {
+    blobs: store === "minio" ? "minio" : "directory",
+    settings: { ...(bucket ? s3Settings(bucket) : {}), ...settings },
+    ...(own ? { databaseUrl: (service) => own[service] } : {}),
+    rewire: async (environments) => {
+      view = storeView(environments.state);
+      wiring = starting.use(await layWires(environments));
+    },
+  };
+  const stack = starting.use(await startProcesses(options));
+  if (!wiring || !view) throw new Error("the stack started without being wired");
+  const { wires } = wiring;
+  const person = await stack.people.newUser();
+  const owner = { ...person, api: api(stack.url, person.token) };
+  // Services that started one after the other may still have to find each other.
+  const organization = await waitFor(() => newOrganization(owner.api), { timeout: 30_000 });
+  const databases = own ?? stack.databases;
+  const owned = starting.move();
+  return {
+    stack,
+    wires,
+    store: view,
+    owner,
+    organization,
+    acknowledged: new Map(),
+    async rows(database, sql, params = []) {
+      const client = new Client({ connectionString: databases[database] });
+      await client.connect();
+      try {
+        return (await client.query(sql, [...params])).rows;
+      } finally {
+        await client.end();
+      }
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+const addressOf = ({
+  endpoint,
+  region,
+  accessKey,
+  secretKey,
+}: Awaited<ReturnType<typeof ownMinio>>) => ({
+  endpoint,
+  region,
+  accessKey,
+  secretKey,
+});
+
+const s3Settings = (bucket: Awaited<ReturnType<typeof freshBucket>>) => ({
+  BLOB_STORE: "s3",
+  S3_ENDPOINT: bucket.endpoint,
+  S3_BUCKET: bucket.bucket,
+  S3_REGION: bucket.region,
+  S3_ACCESS_KEY: bucket.accessKey,
+  S3_SECRET_KEY: bucket.secretKey,
+});
+
+async function ownDatabases(
+  postgres: Awaited<ReturnType<typeof ownPostgres>>,
+): Promise<Record<DatabaseName, string>> {
+  const schemas = {
+    access: accessMigrations,
+    workspaces: workspacesMigrations,
+    state: stateMigrations,
+  } as const;
+  const names = Object.keys(schemas) as DatabaseName[];
+  await postgres.createDatabases(names);
+  for (const contextName of names) {
+    await migrate({
+      url: postgres.url(contextName),
+      contextName,
+      migrations: schemas[contextName],
+    });
+  }
+  return {
+    access: postgres.url("access"),
+    workspaces: postgres.url("workspaces"),
+    state: postgres.url("state"),
+  };
+}
+
+/** Lets everything pass again, starts what is dead, and waits until the whole road is open. */
+export async function mendAll({ stack, wires, owner, organization }: Site): Promise<void> {
+  for (const wire of Object.values(wires)) {
+    wire.release();
+    wire.mend();
+  }
+  const dead = serviceNames.map((name) => stack.processes[name]).filter(({ running }) => !running);
+  await Promise.all(dead.map((process) => process.start()));
+  await eventually(200, () => owner.api.get(`/organizations/${organization}/workspaces`));
+  // Not there, but asked: gateway, state and, from there, workspaces answer.
+  await eventually(404, () =>
+    owner.api.get("/workspaces/ws-0000000000000000/current-state-version"),
+  );
+}
+
+/** Asks again for as long as nobody answers or the answer is 5xx; then it must be `status`. */
+export async function eventually(status: number, ask: () => Promise<Answer>): Promise<Answer> {
+  const answer = await waitFor(
+    async () => {
+      const asked = await ask();
+      if (asked.status >= 500) throw new Error(`${asked.status}: ${JSON.stringify(asked.body)}`);
+      return asked;
+    },
+    { timeout: 60_000, interval: 100, what: `an answer with status ${status}` },
+  );
+  if (answer.status === status) return answer;
+  throw new Error(`Expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`);
+}
+
+/** Ends what a killed process held on lease, as if the time had passed. */
+export async function endLeases({ rows }: Site): Promise<void> {
+  await rows(
+    "state",
+    "update state_version set extraction_due_at = now() where extraction_due_at > now()",
+  );
+  await rows("state", "update blob_deletions set due_at = now() where due_at > now()");
+}
+
+/** Runs another replica of state, which takes every key that is older than a second for old, and ends it. */
+export async function sweep({ stack }: Site, done: () => Promise<boolean>): Promise<void> {
+  const replica = serviceProcess("state", {
+    ...stack.environments.state,
+    SWEEP_GRACE: "1",
+    GRPC_PORT: String(await freePort()),
+    OPS_PORT: String(await freePort()),
+    OBJECT_PORT: String(await freePort()),
+  });
+  await using _ = replica;
+  await replica.start();
+  await waitFor(done, { timeout: 30_000, interval: 100, what: "the sweep" });
+  await replica.terminate();
+}

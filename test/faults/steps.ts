@@ -1,0 +1,91 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import { type Answer, document } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import {
+  announcement,
+  expectStatus,
+  inlineState,
+  type StateFile,
+  stateFile,
+} from "../stack/state.ts";
+import type { Site } from "./site.ts";
+
+type Place = Pick<Site, "owner" | "organization">;
+
+/** A workspace of its own; answers with its id. */
+export async function newWorkspace({ owner, organization }: Place): Promise<string> {
+  const path = `/organizations/${organization}/workspaces`;
+  const body = document("workspaces", { name: unusedName("workspace") });
+  return (await expectStatus(201, owner.api.post(path, body))).body.data.id;
+}
+
+/** A workspace whose lock the owner holds; answers with its id. */
+export async function newLockedWorkspace(place: Place): Promise<string> {
+  const id = await newWorkspace(place);
+  await expectStatus(200, lock(place, id));
+  return id;
+}
+
+export const lock = ({ owner }: Pick<Site, "owner">, id: string): Promise<Answer> =>
+  owner.api.post(`/workspaces/${id}/actions/lock`);
+
+export const unlock = ({ owner }: Pick<Site, "owner">, id: string): Promise<Answer> =>
+  owner.api.post(`/workspaces/${id}/actions/unlock`);
+
+/** Two states of one lineage, as an engine would write them one after the other. */
+export function succession(count: number): StateFile[] {
+  const lineage = randomUUID();
+  return Array.from({ length: count }, (_, index) =>
+    stateFile({
+      lineage,
+      serial: index + 1,
+      resources: index + 1,
+      outputs: { serial: { value: index + 1, type: "number" } },
+      marker: randomUUID(),
+    }),
+  );
+}
+
+export const one = (): StateFile => {
+  const [state] = succession(1);
+  if (!state) throw new Error("unreachable");
+  return state;
+};
+
+/** Announces a state; answers with the version's document, `data`. */
+export async function announce(
+  { owner }: Pick<Site, "owner">,
+  id: string,
+  state: StateFile,
+): Promise<{ id: string; uploadUrl: string }> {
+  const path = `/workspaces/${id}/state-versions`;
+  const { body } = await expectStatus(201, owner.api.post(path, announcement(state)));
+  return { id: body.data.id, uploadUrl: body.data.attributes["hosted-state-upload-url"] };
+}
+
+/** Sends a create request with the state in it, and remembers what it was promised. */
+export async function write(
+  site: Pick<Site, "owner" | "acknowledged">,
+  id: string,
+  state: StateFile,
+): Promise<Answer> {
+  const path = `/workspaces/${id}/state-versions`;
+  const answer = await site.owner.api.post(path, inlineState(state));
+  if (answer.status === 201) {
+    expect(answer.body.data.attributes.status).toBe("finalized");
+    acknowledge(site, answer.body.data.id, state);
+  }
+  return answer;
+}
+
+/** Somebody was told that this state is kept. */
+export const acknowledge = (
+  { acknowledged }: Pick<Site, "acknowledged">,
+  versionId: string,
+  state: Pick<StateFile, "bytes">,
+): void => void acknowledged.set(versionId, state.bytes);
+
+/** A request that may get no answer at all. */
+export const attempted = (asked: Promise<Answer>): Promise<Answer | undefined> =>
+  asked.catch(() => undefined);

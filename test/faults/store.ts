@@ -1,0 +1,39 @@
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { minioClient, objectNames } from "@statehouse/testing";
+import type { Environment } from "../../services/standalone/environments.ts";
+
+/** What lies in a stack's blob store, seen from outside. */
+export interface StoreView {
+  /** The keys of all contents, half-written ones included. */
+  keys(): Promise<string[]>;
+}
+
+/** Looks where the settings of the state service say that bytes are. Call it before wires are put between. */
+export function storeView(settings: Environment): StoreView {
+  const setting = (name: string) => {
+    const value = settings[name];
+    if (value === undefined) throw new Error(`${name} is not set`);
+    return value;
+  };
+  if (setting("BLOB_STORE") === "s3") {
+    const client = minioClient({
+      endpoint: setting("S3_ENDPOINT"),
+      region: setting("S3_REGION"),
+      accessKey: setting("S3_ACCESS_KEY"),
+      secretKey: setting("S3_SECRET_KEY"),
+    });
+    return { keys: () => objectNames(client, setting("S3_BUCKET")) };
+  }
+  const folder = setting("BLOB_DIRECTORY");
+  return {
+    async keys() {
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+      return entries
+        .filter((entry) => entry.isFile())
+        .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+        .map((file) => file.replace(/^blobs\/[0-9a-f]{2}\//, ""))
+        .toSorted();
+    },
+  };
+}

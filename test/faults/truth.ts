@@ -1,0 +1,166 @@
+import type { DatabaseName, Site } from "./site.ts";
+
+type Question = readonly [DatabaseName, string, string];
+
+/** What is under way and has to end by itself: each question answers with what is not yet done. */
+const underWay: readonly Question[] = [
+  ["access", "not published", "select type || ' ' || subject as found from outbox"],
+  ["workspaces", "not published", "select type || ' ' || subject as found from outbox"],
+  ["state", "not published", "select type || ' ' || subject as found from outbox"],
+  ["workspaces", "parked", "select type || ' ' || error as found from parked_events"],
+  ["state", "parked", "select type || ' ' || error as found from parked_events"],
+  [
+    "workspaces",
+    "not acknowledged by access",
+    "select id as found from organizations where status <> 'active'",
+  ],
+  [
+    "workspaces",
+    "placement not acknowledged by state",
+    "select id as found from workspaces where placement_acknowledged < placement_version",
+  ],
+  [
+    "workspaces",
+    "deletion not acknowledged by state",
+    "select workspace_id as found from workspace_deletions where retry_at is not null",
+  ],
+  [
+    "state",
+    "not extracted",
+    "select id as found from state_version where extraction_due_at is not null",
+  ],
+  [
+    "state",
+    "dropped and not collected",
+    `select workspace_id as found from workspace_state
+     where dropped_at is not null and collected_at is null`,
+  ],
+  ["state", "bytes not deleted", "select key as found from blob_deletions"],
+];
+
+/** What may never be found, at any time. */
+const forbidden: readonly Question[] = [
+  [
+    "state",
+    "finalized without its content",
+    `select v.id as found from state_version v left join blob b on b.key = v.blob_key
+     where v.status = 'finalized' and (b.key is null or v.size is distinct from b.size
+       or v.sha256 is distinct from b.sha256)`,
+  ],
+  [
+    "state",
+    "content without being finalized",
+    "select id as found from state_version where status <> 'finalized' and blob_key is not null",
+  ],
+  [
+    "state",
+    "JSON form half there",
+    `select v.id as found from state_version v left join blob b on b.key = v.json_blob_key
+     where num_nonnulls(v.json_blob_key, v.json_size, v.json_sha256) not in (0, 3)
+       or (v.json_blob_key is not null and b.key is null)`,
+  ],
+  [
+    "state",
+    "references of a blob miscounted",
+    `select key as found from blob b where "references" <> (
+       select count(*) from state_version v where b.key in (v.blob_key, v.json_blob_key))`,
+  ],
+  [
+    "state",
+    "current version not the newest finalized one",
+    `select w.workspace_id as found from workspace_state w where w.dropped_at is null
+       and w.current_version_id is distinct from (
+         select v.id from state_version v where v.workspace_id = w.workspace_id
+           and v.status = 'finalized' and not v.intermediate
+         order by v.position desc limit 1)`,
+  ],
+  [
+    "state",
+    "outputs that do not belong to what was read",
+    `select v.id as found from state_version v where v.status = 'finalized'
+       and v.extraction_due_at is null and v.extraction_error is null
+       and (select count(*) from state_version_output o where o.state_version_id = v.id) <> 1`,
+  ],
+  [
+    "workspaces",
+    "events heard of a workspace that never was",
+    `select id as found from workspaces where current_state_version_id is not null
+       and state_revision = 0`,
+  ],
+];
+
+const ask = async ({ rows }: Site, questions: readonly Question[]): Promise<string[]> => {
+  const answers = questions.map(async ([database, what, sql]) =>
+    (await rows<{ found: string }>(database, sql)).map(
+      ({ found }) => `${database}: ${what}: ${found}`,
+    ),
+  );
+  return (await Promise.all(answers)).flat();
+};
+
+/** Work that has begun and not ended. */
+export const unsettled = (site: Site): Promise<string[]> => ask(site, underWay);
+
+/** Rows that contradict each other inside one service. */
+export const brokenPromises = (site: Site): Promise<string[]> => ask(site, forbidden);
+
+interface Summary {
+  id: string;
+  current: string | null;
+  resources: number;
+  latest: string | null;
+  organization: string;
+  project: string;
+}
+
+/** What services that speak of the same thing say differently. */
+export async function differences(site: Site): Promise<string[]> {
+  const { rows } = site;
+  const [shown, kept, deleted, organizations, provisioned] = await Promise.all([
+    rows<Summary>(
+      "workspaces",
+      `select id, current_state_version_id as current, resource_count as resources,
+         latest_change_at::timestamptz(3)::text as latest, organization_id as organization,
+         project_id as project from workspaces`,
+    ),
+    rows<Summary & { dropped: boolean }>(
+      "state",
+      `select workspace_id as id, current_version_id as current, resource_count as resources,
+         latest_change_at::timestamptz(3)::text as latest, organization_id as organization,
+         project_id as project, dropped_at is not null as dropped from workspace_state`,
+    ),
+    rows<{ id: string }>("workspaces", "select workspace_id as id from workspace_deletions"),
+    rows<{ id: string }>("workspaces", "select id from organizations"),
+    rows<{ id: string }>(
+      "access",
+      `select o.id from organizations o where exists (
+         select from teams t join team_members m on m.team_id = t.id
+         where t.organization_id = o.id and t.owners)`,
+    ),
+  ]);
+  const truth = new Map(kept.map((row) => [row.id, row]));
+  const isDeleted = new Set(deleted.map(({ id }) => id));
+  const isProvisioned = new Set(provisioned.map(({ id }) => id));
+  const found: string[] = [];
+  for (const { id, ...says } of shown) {
+    const { id: _, dropped, ...is } = truth.get(id) ?? { id, dropped: false, ...says };
+    if (dropped) found.push(`${id} is dropped at state and alive at workspaces`);
+    // Sealed before anybody wrote there: state has not been told where it belongs.
+    if (is.organization === null)
+      Object.assign(is, { organization: says.organization, project: says.project });
+    if (JSON.stringify(says) !== JSON.stringify(is)) {
+      found.push(`${id}: workspaces says ${JSON.stringify(says)}, state ${JSON.stringify(is)}`);
+    }
+  }
+  for (const id of isDeleted) {
+    if (truth.get(id)?.dropped !== true) found.push(`${id} is deleted at workspaces, not at state`);
+  }
+  const alive = new Set(shown.map(({ id }) => id));
+  for (const { id } of kept) {
+    if (!alive.has(id) && !isDeleted.has(id)) found.push(`${id} is known to state only`);
+  }
+  for (const { id } of organizations) {
+    if (!isProvisioned.has(id)) found.push(`${id} has no owners at access`);
+  }
+  return found;
+}

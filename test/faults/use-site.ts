@@ -1,0 +1,24 @@
+import { afterAll, afterEach, beforeAll, vi } from "vitest";
+import { expectWhole } from "./check.ts";
+import { mendAll, type Site, type SiteOptions, startSite } from "./site.ts";
+
+const PATIENCE_MS = 120_000;
+
+/** A site for all tests of the file. After each of them everything is mended, and must be whole again. */
+export function useSite(options: () => Promise<SiteOptions> | SiteOptions): () => Site {
+  vi.setConfig({ testTimeout: PATIENCE_MS, hookTimeout: PATIENCE_MS });
+  let site: Site | undefined;
+  const running = () => {
+    if (!site) throw new Error("the site is started with the file's tests");
+    return site;
+  };
+  beforeAll(async () => {
+    site = await startSite(await options());
+  });
+  afterEach(async () => {
+    await mendAll(running());
+    await expectWhole(running());
+  });
+  afterAll(() => site?.[Symbol.asyncDispose]());
+  return running;
+}

@@ -1,0 +1,146 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+type Direction = "requests" | "answers";
+
+/** A piece of what passes, as TCP happens to cut it. */
+type Recognizes = (piece: Buffer) => boolean;
+
+/** A piece that has all of these texts in it. Neither PostgreSQL nor NATS nor protobuf hides them. */
+export const mentions =
+  (...texts: readonly string[]): Recognizes =>
+  (piece) =>
+    texts.every((text) => piece.includes(text));
+
+export interface Moment {
+  direction: Direction;
+  when: Recognizes;
+  /** Only on a connection on which such a request has passed before. */
+  after?: Recognizes;
+}
+
+/** A wire between two parts that tests hold, slow down and cut, from outside the product. */
+export interface Wire extends AsyncDisposable {
+  readonly port: number;
+  /**
+   * Lets everything pass until that moment; its piece and all after it, both ways, on its connection, stay here.
+   * Resolves when it has come.
+   */
+  hold(moment: Moment): Promise<void>;
+  /** Lets nothing pass on any connection, new ones included: the server is there, and silent. */
+  freeze(): void;
+  /** Delays every piece towards the server, in ms. */
+  delay(ms: number): void;
+  /** Ends all connections and refuses new ones, until `mend`. */
+  cut(): void;
+  mend(): void;
+  /** Lets go of what is held, and holds no more. */
+  release(): void;
+}
+
+interface Trap extends Moment {
+  sprung: () => void;
+  /** Connections on which `after` has passed. */
+  armed: WeakSet<Connection>;
+}
+
+interface Connection {
+  client: Socket;
+  server: Socket;
+  held: (() => void)[] | undefined;
+}
+
+/** Listens on a free port and passes on to `port` of this machine. */
+export async function startWire(port: number): Promise<Wire> {
+  const connections = new Set<Connection>();
+  let traps: Trap[] = [];
+  let delayMs = 0;
+  let isCut = false;
+  let isFrozen = false;
+
+  const springs = (
+    trap: Trap,
+    connection: Connection,
+    direction: Direction,
+    piece: Buffer,
+  ): boolean => {
+    const ready = !trap.after || trap.armed.has(connection);
+    if (ready && trap.direction === direction && trap.when(piece)) return true;
+    if (direction === "requests" && trap.after?.(piece)) trap.armed.add(connection);
+    return false;
+  };
+
+  const pass = (connection: Connection, direction: Direction, piece: Buffer) => {
+    const to = direction === "requests" ? connection.server : connection.client;
+    const write = () => {
+      if (!to.destroyed) to.write(piece);
+    };
+    const trap = traps.find((set) => springs(set, connection, direction, piece));
+    if (trap) traps = traps.filter((set) => set !== trap);
+    if (trap || isFrozen) connection.held ??= [];
+    if (connection.held) connection.held.push(write);
+    else if (delayMs > 0 && direction === "requests") setTimeout(write, delayMs);
+    else write();
+    trap?.sprung();
+  };
+
+  const server: Server = createServer((client) => {
+    if (isCut) {
+      client.destroy();
+      return;
+    }
+    const connection: Connection = { client, server: connect(port, "127.0.0.1"), held: undefined };
+    connections.add(connection);
+    client.on("data", (piece: Buffer) => pass(connection, "requests", piece));
+    connection.server.on("data", (piece: Buffer) => pass(connection, "answers", piece));
+    const end = () => {
+      connections.delete(connection);
+      client.destroy();
+      connection.server.destroy();
+    };
+    for (const socket of [client, connection.server]) socket.on("error", end).on("close", end);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const cutAll = () => {
+    for (const { client, server: remote } of connections) {
+      client.destroy();
+      remote.destroy();
+    }
+  };
+
+  return {
+    port: typeof address === "object" && address ? address.port : 0,
+    hold: (moment) =>
+      new Promise((resolve) => {
+        traps.push({ ...moment, sprung: resolve, armed: new WeakSet() });
+      }),
+    freeze: () => {
+      isFrozen = true;
+    },
+    delay: (ms) => {
+      delayMs = ms;
+    },
+    cut: () => {
+      isCut = true;
+      cutAll();
+    },
+    mend: () => {
+      isCut = false;
+    },
+    release: () => {
+      traps = [];
+      delayMs = 0;
+      isFrozen = false;
+      for (const connection of connections) {
+        const held = connection.held ?? [];
+        connection.held = undefined;
+        for (const write of held) write();
+      }
+    },
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        cutAll();
+      }),
+  };
+}

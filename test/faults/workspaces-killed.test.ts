@@ -1,0 +1,246 @@
+import { waitFor } from "@statehouse/testing";
+import { describe, expect, test } from "vitest";
+import { type Answer, api, document, download } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { eventually, mendAll } from "./site.ts";
+import { attempted, lock, newLockedWorkspace, newWorkspace, one, unlock, write } from "./steps.ts";
+import { useSite } from "./use-site.ts";
+import { mentions } from "./wire.ts";
+
+const site = useSite(() => ({}));
+
+const sealedEpoch = async (id: string) =>
+  (
+    await site().rows<{ sealed: string }>(
+      "state",
+      "select sealed_epoch as sealed from workspace_state where workspace_id = $1",
+      [id],
+    )
+  )[0]?.sealed;
+
+const lockEpoch = async (id: string) =>
+  (
+    await site().rows<{ epoch: string | null }>(
+      "workspaces",
+      "select lock_epoch as epoch from workspaces where id = $1",
+      [id],
+    )
+  )[0]?.epoch;
+
+/** The neighbour's answer did not come; what the client hears is that it should try again. */
+const expectUnanswered = (answer: Answer | undefined) => expect(answer?.status).toBe(503);
+
+describe("kill -9 of workspaces between seal and release", () => {
+  test.each(["unlock", "force-unlock"])("a repeated %s succeeds", async (action) => {
+    const { stack, wires, owner } = site();
+    const id = await newLockedWorkspace(site());
+    expect((await write(site(), id, one())).status).toBe(201);
+    const act = () => owner.api.post(`/workspaces/${id}/actions/${action}`);
+    const held = wires.workspacesToState.hold({
+      direction: "answers",
+      when: () => true,
+      after: mentions(id),
+    });
+    const asked = act();
+    await held;
+    // The answer is on the wire, or will be: its transaction is what tells.
+    const epoch = await lockEpoch(id);
+    await waitFor(async () => (await sealedEpoch(id)) === epoch, { what: "the seal" });
+    await stack.processes.workspaces.kill();
+    expectUnanswered(await asked);
+    await mendAll(site());
+    const shown = await owner.api.get(`/workspaces/${id}`);
+    expect(shown.body.data.attributes.locked).toBe(true);
+    // Sealed: whoever still holds the lock can write no more under it.
+    expect((await write(site(), id, one())).status).toBe(409);
+    await eventually(200, act);
+    expect((await lock(site(), id)).status).toBe(200);
+    expect((await unlock(site(), id)).status).toBe(200);
+  });
+
+  test("after the release, before the answer: the repeat says that it is unlocked", async () => {
+    const { stack, wires, owner } = site();
+    const id = await newLockedWorkspace(site());
+    const held = wires.workspacesToDatabase.hold({
+      direction: "answers",
+      when: mentions("COMMIT\0"),
+      after: mentions("workspace.unlocked.v1", id),
+    });
+    const asked = unlock(site(), id);
+    await held;
+    await stack.processes.workspaces.kill();
+    expectUnanswered(await asked);
+    await mendAll(site());
+    expect((await owner.api.get(`/workspaces/${id}`)).body.data.attributes.locked).toBe(false);
+    const repeated = await unlock(site(), id);
+    expect(repeated.status).toBe(409);
+    expect(repeated.body.errors[0].detail).toContain("already unlocked");
+  });
+});
+
+describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
+  /** Deletes a workspace with state in it, and dies before state has heard of it. */
+  async function dieDeleting() {
+    const { stack, wires, owner, acknowledged } = site();
+    const id = await newLockedWorkspace(site());
+    const written = await write(site(), id, one());
+    expect(written.status).toBe(201);
+    expect((await unlock(site(), id)).status).toBe(200);
+    await waitFor(async () => (await owner.api.get(`/workspaces/${id}`)).status === 200);
+    // Otherwise the event might already tell state.
+    wires.workspacesToNats.freeze();
+    const held = wires.workspacesToState.hold({ direction: "requests", when: mentions(id) });
+    const asked = attempted(owner.api.delete(`/workspaces/${id}`));
+    await held;
+    await stack.processes.workspaces.kill();
+    expectUnanswered(await asked);
+    const { attributes, id: versionId } = written.body.data;
+    acknowledged.delete(versionId);
+    const url: string = attributes["hosted-state-download-url"];
+    expect((await download(url, owner.token)).status).toBe(200);
+    return { id, url };
+  }
+
+  test("the repeated request completes it", async () => {
+    const { owner, wires } = site();
+    const { id, url } = await dieDeleting();
+    wires.workspacesToState.release();
+    await site().stack.processes.workspaces.start();
+    await eventually(204, () => owner.api.delete(`/workspaces/${id}`));
+    expect((await download(url, owner.token)).status).toBe(404);
+    expect((await owner.api.delete(`/workspaces/${id}`)).status).toBe(404);
+  });
+
+  test("without a repeat its event completes it", async () => {
+    const { owner } = site();
+    const { id, url } = await dieDeleting();
+    await mendAll(site());
+    expect((await owner.api.get(`/workspaces/${id}`)).status).toBe(404);
+    await waitFor(async () => (await download(url, owner.token)).status === 404, {
+      timeout: 30_000,
+    });
+  });
+
+  test("without a bus reconciliation completes it", async () => {
+    const { owner, wires, stack, rows } = site();
+    const { id, url } = await dieDeleting();
+    await rows(
+      "workspaces",
+      "update workspace_deletions set retry_at = now() where workspace_id = $1",
+      [id],
+    );
+    wires.workspacesToState.release();
+    await stack.processes.workspaces.start();
+    await waitFor(async () => (await download(url, owner.token)).status === 404, {
+      timeout: 30_000,
+    });
+    expect(await rows("workspaces", "select from outbox where subject = $1", [id])).not.toEqual([]);
+  });
+
+  test("a safe delete that died lets others in when its lease has ended", async () => {
+    const { owner, wires, stack, rows } = site();
+    const id = await newWorkspace(site());
+    const held = wires.workspacesToState.hold({
+      direction: "answers",
+      when: () => true,
+      after: mentions(id),
+    });
+    const asked = owner.api.post(`/workspaces/${id}/actions/safe-delete`);
+    await held;
+    await stack.processes.workspaces.kill();
+    expectUnanswered(await asked);
+    await mendAll(site());
+    expect((await lock(site(), id)).status).toBe(409);
+    await rows("workspaces", "update workspaces set deletion_lock_until = now() where id = $1", [
+      id,
+    ]);
+    await eventually(204, () => owner.api.post(`/workspaces/${id}/actions/safe-delete`));
+  });
+});
+
+describe("kill -9 of workspaces in the middle of creating an organization", () => {
+  const create = (name: string) =>
+    site().owner.api.post(
+      "/organizations",
+      document("organizations", { name, email: "owner@example.com" }),
+    );
+
+  /** Dies before access has heard of the organization, or before its answer has come. */
+  async function dieCreating(lost: "call" | "answer"): Promise<string> {
+    const { stack, wires, rows } = site();
+    const name = unusedName("org");
+    // Otherwise the event might complete it meanwhile.
+    wires.workspacesToNats.freeze();
+    const held = wires.workspacesToAccess.hold(
+      lost === "call"
+        ? { direction: "requests", when: mentions("org-") }
+        : { direction: "answers", when: () => true, after: mentions("org-") },
+    );
+    const asked = create(name);
+    await held;
+    const [{ id } = { id: "" }] = await rows<{ id: string }>(
+      "workspaces",
+      "select id from organizations where name = $1",
+      [name],
+    );
+    const known = () => rows("access", "select from organizations where id = $1", [id]);
+    if (lost === "call") expect(await known()).toEqual([]);
+    else await waitFor(async () => (await known()).length === 1);
+    await stack.processes.workspaces.kill();
+    expectUnanswered(await asked);
+    return name;
+  }
+
+  test.each(["call", "answer"] as const)(
+    "its %s to access lost: the repeat completes it",
+    async (lost) => {
+      const { owner, wires, stack } = site();
+      const name = await dieCreating(lost);
+      wires.workspacesToAccess.release();
+      await stack.processes.workspaces.start();
+      await eventually(201, () => create(name));
+      expect((await owner.api.get(`/organizations/${name}`)).status).toBe(200);
+      const second = await create(name);
+      expect(second.status).toBe(422);
+    },
+  );
+
+  test("without a repeat its event completes it", async () => {
+    const { owner } = site();
+    const name = await dieCreating("call");
+    expect(name).not.toBe("");
+    await mendAll(site());
+    await waitFor(async () => (await owner.api.get(`/organizations/${name}`)).status === 200, {
+      timeout: 30_000,
+    });
+  });
+
+  test("without a bus reconciliation completes it", async () => {
+    const { owner, wires, stack, rows } = site();
+    const name = await dieCreating("answer");
+    await rows("workspaces", "update organizations set retry_at = now() where name = $1", [name]);
+    wires.workspacesToAccess.release();
+    await stack.processes.workspaces.start();
+    await waitFor(async () => (await owner.api.get(`/organizations/${name}`)).status === 200, {
+      timeout: 30_000,
+    });
+  });
+
+  test("until then nobody else sees it or takes its name", async () => {
+    const { stack, wires } = site();
+    const name = await dieCreating("call");
+    const other = await stack.people.newUser();
+    const stranger = api(stack.url, other.token);
+    // The event stays in the outbox.
+    wires.workspacesToAccess.release();
+    await stack.processes.workspaces.start();
+    const taken = await eventually(422, () =>
+      stranger.post(
+        "/organizations",
+        document("organizations", { name, email: "other@example.com" }),
+      ),
+    );
+    expect(taken.body.errors[0].detail).toContain("taken");
+    expect((await stranger.get(`/organizations/${name}`)).status).toBe(404);
+  });
+});
