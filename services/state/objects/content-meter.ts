@@ -3,6 +3,9 @@ import { type Readable, Transform, type TransformCallback } from "node:stream";
 import { contentTruncated, md5Mismatch } from "./blob-errors.ts";
 import type { ExpectedContent, StoredBlob } from "./blob-store.ts";
 
+/** Some reads' worth on either side, so that client and store do not wait for each other at every chunk. */
+const BUFFERED_BYTES = 512 * 1024;
+
 /**
  * Passes a body on and takes its digests. It holds back the last chunk until length and md5 are known to
  * be right, so that a body that is not what was announced never arrives whole.
@@ -17,7 +20,7 @@ export class ContentMeter extends Transform {
   #digests: StoredBlob | undefined;
 
   constructor(expected: ExpectedContent, { md5 }: { md5: "computed" | "proven elsewhere" }) {
-    super();
+    super({ highWaterMark: BUFFERED_BYTES });
     this.#expected = expected;
     this.#md5 = md5 === "computed" ? createHash("md5") : undefined;
   }

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { addAbortListener } from "node:events";
 import { Readable, type Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { AppError } from "@statehouse/errors";
@@ -104,12 +105,16 @@ export class S3Store implements BlobStore {
   }
 
   async *list({ after }: { after?: string | undefined } = {}): AsyncIterable<BlobEntry> {
+    const listing = this.#client.listObjectsV2(this.#bucket, "", true, after ?? "");
+    const items = listing[Symbol.asyncIterator]();
     try {
-      for await (const item of this.#client.listObjectsV2(this.#bucket, "", true, after ?? "")) {
-        if (item.name !== undefined) yield { key: item.name, size: item.size };
+      for (;;) {
+        const { done, value } = await this.#call(() => items.next());
+        if (done) return;
+        if (value.name !== undefined) yield { key: value.name, size: value.size };
       }
-    } catch (error) {
-      throw storeUnavailable(error);
+    } finally {
+      listing.destroy();
     }
   }
 
@@ -129,6 +134,9 @@ export class S3Store implements BlobStore {
   async #call<T>(work: () => Promise<T>): Promise<T> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(new Error("no answer in time")), CALL_TIMEOUT_MS);
+    using _ = addAbortListener(this.#closing.signal, () =>
+      reject(new Error("the store is closed")),
+    );
     try {
       return await Promise.race([work(), late]);
     } catch (error) {
