@@ -63,10 +63,14 @@ export function withServerSpan<T>(
 ): T {
   const remote = parseTraceparent(parent);
   if (!recording) {
-    const own: SpanContext = {
-      traceId: remote?.traceId ?? randomHex(32),
+    // No span of ours is shown to anybody, so a trace that has begun is passed on as it came; within one
+    // process it is there already.
+    const active = trace.getSpanContext(context.active());
+    if (remote && active?.traceId === remote.traceId) return work(noSpan);
+    const own: SpanContext = remote ?? {
+      traceId: randomHex(32),
       spanId: randomHex(16),
-      traceFlags: remote?.traceFlags ?? TraceFlags.NONE,
+      traceFlags: TraceFlags.NONE,
     };
     return context.with(trace.setSpanContext(context.active(), own), work, undefined, noSpan);
   }

@@ -5,7 +5,7 @@ import type { WorkspaceView } from "../domain/workspace-view.ts";
 import { Parameters } from "./parameters.ts";
 import { containing } from "./pattern.ts";
 import { type Readable, readableWorkspaces } from "./readable.ts";
-import { toWorkspaceView, type WorkspaceViewRow, workspaceView } from "./workspace-view.ts";
+import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-view.ts";
 
 export interface WorkspaceSearch {
   organizationName: string;
@@ -70,10 +70,10 @@ export const workspaceLists = (database: Database) => ({
   ): Promise<WorkspaceView[]> {
     const parameters = new Parameters();
     const sought = conditions(search, readable, parameters.bind(organizationId), parameters);
-    const rows = await database.query<WorkspaceViewRow>(
+    const rows = await database.query<WorkspaceRow>(
       // index: workspaces_name_key. Names are unique here, so their order is stable.
-      `${workspaceView} where ${sought} order by w.name
-       limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`,
+      selectWorkspaces(`where ${sought} order by w.name
+        limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`),
       parameters.values,
     );
     return rows.map(toWorkspaceView);

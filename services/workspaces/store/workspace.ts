@@ -12,10 +12,10 @@ import type { WorkspaceRef, WorkspaceView } from "../domain/workspace-view.ts";
 import { workspaceSchema } from "./entities.ts";
 import {
   type LockColumns,
+  selectWorkspaces,
   toLock,
   toWorkspaceView,
-  type WorkspaceViewRow,
-  workspaceView,
+  type WorkspaceRow,
 } from "./workspace-view.ts";
 
 interface PlacementColumns {
@@ -41,15 +41,15 @@ export const workspaceReads = (database: Database) => ({
     const address = addressed(ref);
     if (!address) return undefined;
     const [condition, values] = address;
-    const sql = `${workspaceView} where ${condition} and o.status = 'active'`;
-    const [row] = await database.query<WorkspaceViewRow>(sql, values);
+    const sql = selectWorkspaces(`where ${condition} and o.status = 'active'`);
+    const [row] = await database.query<WorkspaceRow>(sql, values);
     return row && toWorkspaceView(row);
   },
 
   async batch(ids: readonly string[]): Promise<WorkspaceView[]> {
-    const rows = await database.query<WorkspaceViewRow>(
+    const rows = await database.query<WorkspaceRow>(
       // index: workspaces_pkey
-      `${workspaceView} where w.id = any($1)`,
+      selectWorkspaces("where w.id = any($1)"),
       [ids],
     );
     return rows.map(toWorkspaceView);
@@ -130,7 +130,7 @@ export const workspaceRows = (em: EntityManager) => ({
   /** The document's view with everything that the transaction has changed. */
   async view(id: WorkspaceId): Promise<WorkspaceView> {
     await em.flush();
-    const [row] = await queryIn<WorkspaceViewRow>(em, `${workspaceView} where w.id = $1`, [id]);
+    const [row] = await queryIn<WorkspaceRow>(em, selectWorkspaces("where w.id = $1"), [id]);
     if (!row) throw noSuchWorkspace();
     return toWorkspaceView(row);
   },
