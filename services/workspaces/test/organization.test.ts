@@ -58,14 +58,14 @@ test("nobody else sees it, and its name is taken", async () => {
 });
 
 test.each([
-  ["ab", "a@b.co", ["name"]],
-  ["a b c", "a@b.co", ["name"]],
-  ["ünïcode", "a@b.co", ["name"]],
-  ["a\0bc", "a@b.co", ["name"]],
-  ["a".repeat(10_000), "a@b.co", ["name"]],
-  ["acme", "nobody", ["email"]],
-  ["", "", ["name", "email"]],
-])("name %j with address %j is refused, everything at once", async (name, email, fields) => {
+  ["a short name", "ab", "a@b.co", ["name"]],
+  ["a name with spaces", "a b c", "a@b.co", ["name"]],
+  ["a name in unicode", "ünïcode", "a@b.co", ["name"]],
+  ["a name with NUL", "a\0bc", "a@b.co", ["name"]],
+  ["a name of 10,000 characters", "a".repeat(10_000), "a@b.co", ["name"]],
+  ["an address without host", "acme", "nobody", ["email"]],
+  ["nothing at all", "", "", ["name", "email"]],
+])("%s is refused, everything at once", async (_, name, email, fields) => {
   const failure = await failureOf(create(name, owner, email));
   expect(failure.kind).toBe("invalid");
   expect(failure.fields.map(({ field }) => field)).toEqual(fields);
