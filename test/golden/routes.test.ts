@@ -13,7 +13,7 @@ test("every route's declared statuses, and only those, have a system test that r
 });
 
 test("every system test that the golden file names is there, and proves what it promises", () => {
-  // Each file checks its own promises when it ends: fixture.ts, `provesRoutes`.
+  // Each file checks its own promises when it ends: proves-routes.ts.
   for (const file of new Set(readGolden().values())) {
     expect(existsSync(path.join(systemTests, file)), file).toBe(true);
   }

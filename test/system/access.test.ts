@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Route } from "../../services/gateway/http/route.ts";
+import type { Route } from "../../services/gateway/http/route.ts";
 import { routes } from "../../services/gateway/routes/routes.ts";
 import { document, download } from "../stack/http.ts";
 import { organizationId, unusedName } from "../stack/organization.ts";
@@ -71,12 +71,14 @@ const bodies: Record<string, () => unknown> = {
   "/api/v2/users/:userId/authentication-tokens": () => document("authentication-tokens", {}),
 };
 
-const parametersOf = ({ path }: Route) => [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name ?? "");
+const parametersOf = ({ path }: Route) =>
+  [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name ?? "");
 
 function bodyFor({ body, path, method }: Route): unknown {
   if (!body) return undefined;
   const make = bodies[path];
-  if (!make) throw new Error(`a new route with a body: give ${method} ${path} an example in bodies`);
+  if (!make)
+    throw new Error(`a new route with a body: give ${method} ${path} an example in bodies`);
   return make();
 }
 
@@ -156,7 +158,10 @@ test("a foreign id inside a body counts as one that is not there", async () => {
       `/organizations/${stranger.organization}/workspaces`,
       document("workspaces", { name: unusedName("thief") }, project),
     ),
-    await stranger.api.patch(`/workspaces/${theirs.workspaceId}`, document("workspaces", {}, project)),
+    await stranger.api.patch(
+      `/workspaces/${theirs.workspaceId}`,
+      document("workspaces", {}, project),
+    ),
     await stranger.api.post(`/workspaces/${theirs.workspaceId}/relationships/tags`, {
       data: [{ type: "tags", id: tags.body.data[0].id }],
     }),
@@ -203,7 +208,9 @@ describe("a reader", () => {
     const { owner, organization, reader } = world();
     const estate = await newEstate({ organization, owner });
     const before = await survey(estate, owner);
-    const deep = addressed.filter((route) => parametersOf(route).some((name) => name !== "organizationName"));
+    const deep = addressed.filter((route) =>
+      parametersOf(route).some((name) => name !== "organizationName"),
+    );
     for (const route of deep) {
       const { status } = await call(route, reader, estate);
       expect(status, `${route.method} ${route.path}`).toBe(404);

@@ -78,10 +78,10 @@ test("tokens are listed in pages", async () => {
 test("when a token was last used is known soon after", async () => {
   const { person, path } = await withTokens();
   await expect
-    .poll(
-      async () => (await person.api.get(path)).body.data[0].attributes["last-used-at"],
-      { timeout: 15_000, interval: 250 },
-    )
+    .poll(async () => (await person.api.get(path)).body.data[0].attributes["last-used-at"], {
+      timeout: 15_000,
+      interval: 250,
+    })
     .toMatch(/Z$/);
 });
 

@@ -8,18 +8,21 @@ const world = useWorld();
 const guarded = routes.filter(({ credentials }) => credentials !== "none");
 const anywhere = (path: string) => path.replaceAll(/:[^/]+/g, "whatever");
 
-describe.each(guarded.map(({ method, path }) => [method, path] as const))("%s %s", (method, path) => {
-  test("without a good token is 401, whatever it would be about", async () => {
-    const { url, nobody } = world();
-    const target = url + anywhere(path);
-    const unknown = recordedApi(url, `sth_${"x".repeat(43)}`);
-    for (const api of [nobody, unknown]) {
-      const answer = await api.send(method, target);
-      expect(answer.status).toBe(401);
-      expect(errorDetails(answer)).toHaveLength(1);
-    }
-  });
-});
+describe.each(guarded.map(({ method, path }) => [method, path] as const))(
+  "%s %s",
+  (method, path) => {
+    test("without a good token is 401, whatever it would be about", async () => {
+      const { url, nobody } = world();
+      const target = url + anywhere(path);
+      const unknown = recordedApi(url, `sth_${"x".repeat(43)}`);
+      for (const api of [nobody, unknown]) {
+        const answer = await api.send(method, target);
+        expect(answer.status).toBe(401);
+        expect(errorDetails(answer)).toHaveLength(1);
+      }
+    });
+  },
+);
 
 test("a token counts only in the form that clients send it in", async () => {
   const { url, owner, nobody } = world();

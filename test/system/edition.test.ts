@@ -13,7 +13,10 @@ test("the hosted edition says so, and has its own attributes and headers", async
   const entitlements = await owner.api.get(`/organizations/${organization}/entitlement-set`);
   expect(entitlements.body.data.attributes.operations).toBe(true);
   const { id } = await newLockedWorkspace(world());
-  const created = await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(stateFile()));
+  const created = await owner.api.post(
+    `/workspaces/${id}/state-versions`,
+    inlineState(stateFile()),
+  );
   expect(Number(created.headers.get("x-terraform-snapshot-interval"))).toBeGreaterThan(0);
 });
 
@@ -31,23 +34,26 @@ describe("in the hosted edition a state that is uploaded by URL", () => {
     return body.data.id as string;
   }
 
-  test.each(["unlock", "force-unlock"])("is intermediate until %s, which promotes the newest", async (action) => {
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
-    const first = stateFile();
-    await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(first));
-    await uploaded(id, 2, first.lineage);
-    const newest = await uploaded(id, 3, first.lineage);
-    const shown = await owner.api.get(`/state-versions/${newest}`);
-    expect(shown.body.data.attributes).toMatchObject({ status: "finalized", intermediate: true });
-    expect((await current(id)).body.data.attributes.serial).toBe(1);
-    const unlocked = await owner.api.post(`/workspaces/${id}/actions/${action}`);
-    expect(unlocked.status).toBe(200);
-    expect((await current(id)).body.data).toMatchObject({
-      id: newest,
-      attributes: { intermediate: false },
-    });
-  });
+  test.each(["unlock", "force-unlock"])(
+    "is intermediate until %s, which promotes the newest",
+    async (action) => {
+      const { owner } = world();
+      const { id } = await newLockedWorkspace(world());
+      const first = stateFile();
+      await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(first));
+      await uploaded(id, 2, first.lineage);
+      const newest = await uploaded(id, 3, first.lineage);
+      const shown = await owner.api.get(`/state-versions/${newest}`);
+      expect(shown.body.data.attributes).toMatchObject({ status: "finalized", intermediate: true });
+      expect((await current(id)).body.data.attributes.serial).toBe(1);
+      const unlocked = await owner.api.post(`/workspaces/${id}/actions/${action}`);
+      expect(unlocked.status).toBe(200);
+      expect((await current(id)).body.data).toMatchObject({
+        id: newest,
+        attributes: { intermediate: false },
+      });
+    },
+  );
 
   test("does not hide a pending one from unlock; force-unlock discards it and keeps the last good", async () => {
     const { owner } = world();

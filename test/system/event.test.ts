@@ -13,7 +13,8 @@ beforeAll(() => {
 });
 afterAll(() => bus[Symbol.asyncDispose]());
 
-const short = ({ type }: { type: string }) => type.replace(/^statehouse\.\w+\./, "").replace(/\.v1$/, "");
+const short = ({ type }: { type: string }) =>
+  type.replace(/^statehouse\.\w+\./, "").replace(/\.v1$/, "");
 const act = (id: string, action: string) =>
   world().owner.api.post(`/workspaces/${id}/actions/${action}`);
 
@@ -49,7 +50,9 @@ test("every change of a workspace is told, in its order, with growing revisions"
   const { organization, stack } = world();
   const { id } = await liveThrough();
   await waitFor(() => bus.about("workspaceId", id, "workspace.deleted.v1").length > 0);
-  const own = bus.about("workspaceId", id).filter(({ source }) => source === "statehouse/workspaces");
+  const own = bus
+    .about("workspaceId", id)
+    .filter(({ source }) => source === "statehouse/workspaces");
   expect(own.map(short)).toEqual([
     "workspace.created",
     "workspace.updated",
@@ -72,7 +75,9 @@ test("every change of a workspace is told, in its order, with growing revisions"
 test("every change of a state is told, in its order", async () => {
   const { id } = await liveThrough();
   await waitFor(() => bus.about("workspaceId", id, "state-version.discarded.v1").length > 0);
-  const versions = bus.about("workspaceId", id).filter(({ type }) => type.includes("state-version"));
+  const versions = bus
+    .about("workspaceId", id)
+    .filter(({ type }) => type.includes("state-version"));
   expect(versions.map(short)).toEqual([
     "state-version.created",
     "state-version.finalized",

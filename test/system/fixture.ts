@@ -1,7 +1,6 @@
-import path from "node:path";
-import { appendFileSync } from "node:fs";
-import { afterAll, beforeAll, beforeEach } from "vitest";
-import { checkReach, recordCall, seenStatuses } from "../golden/route-coverage.ts";
+import { afterAll, beforeAll } from "vitest";
+import { recordCall } from "../golden/route-coverage.ts";
+import "../golden/proves-routes.ts";
 import { type Answer, type Api, api, document } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
 import type { Person } from "../stack/people.ts";
@@ -85,36 +84,11 @@ export function useStack<Running extends Stack>(
     world = await populate(await start());
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
-  provesRoutes();
   return () => {
     if (!world) throw new Error("the world begins with the file's tests");
     return world;
   };
 }
-
-/** Holds the file to what routes.golden.txt promises of it, when all its tests have run. */
-export function provesRoutes(): void {
-  let file: { filepath: string; tasks: Tasks[]; type: string; mode: string } | undefined;
-  beforeEach(({ task }) => {
-    file = task.file;
-  });
-  afterAll(() => {
-    if (process.env.SEEN_DIR && file) appendFileSync(`${process.env.SEEN_DIR}/${path.basename(file.filepath)}`, `${seenStatuses().join("\n")}\n`);
-    if (file && everyTestPassed(file)) checkReach(path.basename(file.filepath));
-  });
-}
-
-interface Tasks {
-  type: string;
-  mode: string;
-  result?: { state: string } | undefined;
-  tasks?: Tasks[];
-}
-
-const everyTestPassed = (task: Tasks): boolean =>
-  task.tasks
-    ? task.tasks.every(everyTestPassed)
-    : task.mode === "run" && task.result?.state === "pass";
 
 /** A project of its own. */
 export async function newProject({
@@ -140,9 +114,7 @@ export async function newWorkspace(
       document(
         "workspaces",
         { name: unusedName("workspace"), ...attributes },
-        projectId === undefined
-          ? {}
-          : { project: { data: { type: "projects", id: projectId } } },
+        projectId === undefined ? {} : { project: { data: { type: "projects", id: projectId } } },
       ),
     ),
   );

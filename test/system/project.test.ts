@@ -95,7 +95,10 @@ test("of many projects of one name made at once, one is made", async () => {
 test("the list can be searched, filtered by exact names, sorted and paged", async () => {
   const { api } = await newParty(world().stack);
   const organization = unusedName("org");
-  await api.post("/organizations", document("organizations", { name: organization, email: "a@b.example" }));
+  await api.post(
+    "/organizations",
+    document("organizations", { name: organization, email: "a@b.example" }),
+  );
   const path = `/organizations/${organization}/projects`;
   for (const name of ["charlie", "alpha", "alpha two", "bravo"]) {
     await api.post(path, wanted({ name }));

@@ -14,7 +14,11 @@ const anywhere = (path: string) => path.replaceAll(/:[^/]+/g, "whatever");
 test("an unknown address is a JSON 404", async () => {
   const { url, owner, nobody } = world();
   const paths = ["/", "/api", "/api/v2", "/api/v3/ping", "/api/v2/no-such-noun", "/favicon.ico"];
-  for (const path of [...paths, "/api/v2/workspaces/ws-1/runs", "/api/v2/%2e%2e/%2e%2e/etc/passwd"]) {
+  for (const path of [
+    ...paths,
+    "/api/v2/workspaces/ws-1/runs",
+    "/api/v2/%2e%2e/%2e%2e/etc/passwd",
+  ]) {
     for (const api of [owner.api, nobody]) {
       const answer = await api.get(url + path);
       expect(answer.status, path).toBe(404);
@@ -37,7 +41,8 @@ test("a wrong method is a JSON 405 that names the right ones", async () => {
 });
 
 describe.each(named(withBody))("%s", (_, { method, path }) => {
-  const send = (body: unknown) => world().owner.api.send(method, world().url + anywhere(path), body);
+  const send = (body: unknown) =>
+    world().owner.api.send(method, world().url + anywhere(path), body);
 
   test("refuses broken JSON with 400", async () => {
     for (const broken of ['{"data":', "{'data': 1}", "data", '{"data":{}}}']) {
@@ -99,14 +104,17 @@ test.each([
 
 const including = routes.filter(({ method, includes }) => method === "GET" && includes.length > 0);
 
-test.each(named(including))("%s refuses an unknown include with 400 that says so", async (_, { path }) => {
-  const { url, owner } = world();
-  for (const include of ["nonsense", "outputs,nonsense", "organization.project", "__proto__"]) {
-    const answer = await owner.api.get(`${url}${anywhere(path)}?include=${include}`);
-    expect(answer.status).toBe(400);
-    expect(errorDetails(answer)[0]).toContain("include parameter");
-  }
-});
+test.each(named(including))(
+  "%s refuses an unknown include with 400 that says so",
+  async (_, { path }) => {
+    const { url, owner } = world();
+    for (const include of ["nonsense", "outputs,nonsense", "organization.project", "__proto__"]) {
+      const answer = await owner.api.get(`${url}${anywhere(path)}?include=${include}`);
+      expect(answer.status).toBe(400);
+      expect(errorDetails(answer)[0]).toContain("include parameter");
+    }
+  },
+);
 
 describe("a page", () => {
   const lists = () => {
@@ -183,7 +191,10 @@ describe.each(strangeNames)("a name with %s", (_, name) => {
     const { owner, organization } = world();
     const workspace = await newWorkspace(world());
     const answers = [
-      await owner.api.post("/organizations", document("organizations", { name, email: "a@b.example" })),
+      await owner.api.post(
+        "/organizations",
+        document("organizations", { name, email: "a@b.example" }),
+      ),
       await owner.api.post(
         `/organizations/${organization}/workspaces`,
         document("workspaces", { name }),
@@ -222,7 +233,12 @@ describe.each(strangeNames)("a name with %s", (_, name) => {
     const { owner, organization } = world();
     if (name === "" || name.includes("\0")) return;
     const encoded = encodeURIComponent(name.toWellFormed());
-    const paths = ["workspaces?search[name]", "workspaces?search[tags]", "projects?q", "projects?filter[names]"];
+    const paths = [
+      "workspaces?search[name]",
+      "workspaces?search[tags]",
+      "projects?q",
+      "projects?filter[names]",
+    ];
     for (const path of paths) {
       const answer = await owner.api.get(`/organizations/${organization}/${path}=${encoded}`);
       expect(answer.status, path).toBe(200);
@@ -233,7 +249,10 @@ describe.each(strangeNames)("a name with %s", (_, name) => {
 
 test("every answer carries the id under which the logs have it", async () => {
   const { owner, nobody } = world();
-  for (const answer of [await owner.api.get("/account/details"), await nobody.get("/organizations")]) {
+  for (const answer of [
+    await owner.api.get("/account/details"),
+    await nobody.get("/organizations"),
+  ]) {
     expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f]{32}$/);
     expect(answer.headers.get("cache-control")).toBe("no-store");
   }

@@ -139,10 +139,7 @@ function uploads(blobs: BlobKind): void {
     const won = contents.filter((_, index) => raced[index]?.status === 200);
     expect(won).toHaveLength(1);
     const attributes = await attributesOf(version.id);
-    const got = await download(
-      attributes["hosted-json-state-download-url"],
-      world().owner.token,
-    );
+    const got = await download(attributes["hosted-json-state-download-url"], world().owner.token);
     expect(got.bytes.toString()).toBe(won[0]);
   });
 
@@ -154,7 +151,9 @@ function uploads(blobs: BlobKind): void {
     expect(refused.status).toBe(409);
     expect(errorDetails(refused)[0]).toMatch(/md5/);
     expect((await attributesOf(id)).status).toBe("pending");
-    expect((await owner.api.get(`/workspaces/${workspaceId}/current-state-version`)).status).toBe(404);
+    expect((await owner.api.get(`/workspaces/${workspaceId}/current-state-version`)).status).toBe(
+      404,
+    );
     expect((await upload(raw, state.bytes)).status).toBe(200);
     const got = await download((await attributesOf(id))["hosted-state-download-url"], owner.token);
     expect(got.bytes.equals(state.bytes)).toBe(true);
@@ -165,7 +164,10 @@ function uploads(blobs: BlobKind): void {
     await new Promise<void>((resolve) => {
       const put = request(raw, {
         method: "PUT",
-        headers: { "content-length": state.bytes.length, "content-type": "application/octet-stream" },
+        headers: {
+          "content-length": state.bytes.length,
+          "content-type": "application/octet-stream",
+        },
       });
       put.on("error", () => resolve());
       put.on("close", () => resolve());
@@ -187,7 +189,11 @@ function uploads(blobs: BlobKind): void {
         controller.close();
       },
     });
-    const unknown = await fetch(raw, { method: "PUT", body: stream, duplex: "half" } as RequestInit);
+    const unknown = await fetch(raw, {
+      method: "PUT",
+      body: stream,
+      duplex: "half",
+    } as RequestInit);
     expect(unknown.status).toBe(411);
     expect((await attributesOf(id)).status).toBe("pending");
     expect((await upload(raw, state.bytes)).status).toBe(200);

@@ -3,7 +3,14 @@ import { describe, expect, test } from "vitest";
 import { download } from "../stack/http.ts";
 import { organizationId } from "../stack/organization.ts";
 import { announcement, inlineState, md5Of, stateFile, writeState } from "../stack/state.ts";
-import { errorDetails, newLockedWorkspace, newParty, newWorkspace, problems, useWorld } from "./fixture.ts";
+import {
+  errorDetails,
+  newLockedWorkspace,
+  newParty,
+  newWorkspace,
+  problems,
+  useWorld,
+} from "./fixture.ts";
 
 const world = useWorld();
 
@@ -182,126 +189,6 @@ test("a malformed body is 422 with every problem", async () => {
   expect(Object.keys(problems(type))).toEqual(["/data/type"]);
 });
 
-describe("a repeat within one lock", () => {
-  test("of the same state answers the version that exists", async () => {
-    const { id } = await newLockedWorkspace(world());
-    const state = stateFile();
-    const first = await create(id, inlineState(state));
-    const again = await create(id, inlineState(state));
-    expect(again.status).toBe(201);
-    expect(again.body.data.id).toBe(first.body.data.id);
-    const parallel = await Promise.all(
-      Array.from({ length: 6 }, () =>
-        create(id, announcement(stateFile({ serial: 2, lineage: state.lineage, marker: "x" }))),
-      ),
-    );
-    expect(parallel.map(({ status }) => status)).toEqual(Array(6).fill(201));
-    expect(new Set(parallel.map(({ body }) => body.data.id)).size).toBe(1);
-  });
-
-  test("with the state in it finishes a version that was pending", async () => {
-    const { id } = await newLockedWorkspace(world());
-    const state = stateFile();
-    const pending = await create(id, announcement(state));
-    expect(pending.body.data.attributes.status).toBe("pending");
-    const finished = await create(id, inlineState(state));
-    expect(finished.status).toBe(201);
-    expect(finished.body.data).toMatchObject({
-      id: pending.body.data.id,
-      attributes: { status: "finalized" },
-    });
-  });
-
-  test("of a version that is no longer the newest is 409, forced or not", async () => {
-    const { id } = await newLockedWorkspace(world());
-    const first = stateFile();
-    await create(id, inlineState(first));
-    await create(id, inlineState(stateFile({ serial: 2, lineage: first.lineage })));
-    for (const force of [false, true]) {
-      const answer = await create(id, inlineState(first, { force }));
-      expect(answer.status).toBe(409);
-      errorDetails(answer);
-    }
-  });
-
-  test("of the serial with another state is 409, unless it is forced", async () => {
-    const { id } = await newLockedWorkspace(world());
-    const first = stateFile();
-    await create(id, inlineState(first));
-    const other = stateFile({ lineage: first.lineage, marker: "other" });
-    expect((await create(id, inlineState(other))).status).toBe(409);
-    expect((await create(id, inlineState(other, { force: true }))).status).toBe(201);
-  });
-});
-
-describe("what may follow a state", () => {
-  test("is a higher serial of its lineage", async () => {
-    const { owner } = world();
-    const { id } = await newWorkspace(world());
-    const first = stateFile({ serial: 5 });
-    await writeState(owner.api, id, first);
-    const next = stateFile({ serial: 6, lineage: first.lineage });
-    expect((await writeState(owner.api, id, next)).status).toBe(201);
-    const current = await owner.api.get(`/workspaces/${id}/current-state-version`);
-    expect(current.body.data.attributes.serial).toBe(6);
-  });
-
-  test("is a lower or equal serial, as the first of a lock and not later", async () => {
-    const { owner } = world();
-    const { id } = await newWorkspace(world());
-    const { lineage } = stateFile();
-    await writeState(owner.api, id, stateFile({ serial: 5, lineage }));
-    for (const serial of [5, 3]) {
-      const pushed = stateFile({ serial, lineage, marker: String(serial) });
-      const written = await writeState(owner.api, id, pushed);
-      expect(written.status).toBe(201);
-      const current = await owner.api.get(`/workspaces/${id}/current-state-version`);
-      expect(current.body.data.id).toBe(written.body.data.id);
-    }
-    await owner.api.post(`/workspaces/${id}/actions/lock`);
-    expect((await create(id, inlineState(stateFile({ serial: 8, lineage })))).status).toBe(201);
-    const behind = stateFile({ serial: 7, lineage });
-    expect((await create(id, inlineState(behind))).status).toBe(409);
-    expect((await create(id, inlineState(behind, { force: true }))).status).toBe(201);
-  });
-
-  test("is another lineage only by force", async () => {
-    const { owner } = world();
-    const { id } = await newWorkspace(world());
-    await writeState(owner.api, id, stateFile());
-    const foreign = stateFile({ serial: 9 });
-    const refused = await writeState(owner.api, id, foreign);
-    expect(refused.status).toBe(409);
-    expect(errorDetails(refused)[0]).toMatch(/lineage/);
-    expect((await writeState(owner.api, id, foreign, { force: true })).status).toBe(201);
-  });
-});
-
-test("a newer version discards the one that was pending", async () => {
-  const { owner } = world();
-  const { id } = await newLockedWorkspace(world());
-  const first = stateFile();
-  const pending = await create(id, announcement(first));
-  const next = await create(
-    id,
-    inlineState(stateFile({ serial: 2, lineage: first.lineage })),
-  );
-  expect(next.status).toBe(201);
-  const discarded = await shown(pending.body.data.id);
-  expect(discarded.attributes).toMatchObject({
-    status: "discarded",
-    "hosted-state-upload-url": null,
-    "hosted-state-download-url": null,
-  });
-  const late = await fetch(pending.body.data.attributes["hosted-state-upload-url"], {
-    method: "PUT",
-    body: Uint8Array.from(first.bytes),
-  });
-  expect(late.status).toBe(409);
-  const current = await owner.api.get(`/workspaces/${id}/current-state-version`);
-  expect(current.body.data.id).toBe(next.body.data.id);
-});
-
 describe("the list", () => {
   const list = (organization: string, workspace: string, more = "") =>
     `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${workspace}${more}`;
@@ -312,10 +199,14 @@ describe("the list", () => {
     const { lineage } = stateFile();
     const ids: string[] = [];
     for (const serial of [1, 2, 3, 4]) {
-      const created = await create(id, inlineState(stateFile({ serial, lineage }), { force: true }));
+      const created = await create(
+        id,
+        inlineState(stateFile({ serial, lineage }), { force: true }),
+      );
       ids.unshift(created.body.data.id);
       // Superseded by the next.
-      if (serial === 2) await create(id, announcement(stateFile({ serial: 3, lineage, marker: "x" })));
+      if (serial === 2)
+        await create(id, announcement(stateFile({ serial: 3, lineage, marker: "x" })));
     }
     const idsOf = async (more = "") => {
       const answer = await owner.api.get(list(organization, attributes.name, more));

@@ -32,7 +32,8 @@ async function withState(state = stateFile()) {
 const settled = (id: string) =>
   waitFor(async () => {
     const answer = await safeDelete(id);
-    const processing = answer.status === 409 && /being processed/.test(errorDetails(answer)[0] ?? "");
+    const processing =
+      answer.status === 409 && /being processed/.test(errorDetails(answer)[0] ?? "");
     return processing ? undefined : answer;
   });
 

@@ -9,7 +9,10 @@ const boolean = expect.any(Boolean);
 const text = expect.any(String);
 
 test("the document has every attribute that clients read, with its kind", async () => {
-  const { attributes } = await newWorkspace(world(), { description: "a", "working-directory": "b" });
+  const { attributes } = await newWorkspace(world(), {
+    description: "a",
+    "working-directory": "b",
+  });
   expect(attributes).toMatchObject({
     actions: { "is-destroyable": boolean },
     "allow-destroy-plan": boolean,
@@ -153,7 +156,10 @@ describe("included", () => {
       const byType = Object.fromEntries(
         body.included.map((resource: { type: string }) => [resource.type, resource]),
       );
-      expect(byType.users).toMatchObject({ id: owner.id, attributes: { username: owner.username } });
+      expect(byType.users).toMatchObject({
+        id: owner.id,
+        attributes: { username: owner.username },
+      });
       expect(byType.users.attributes).not.toHaveProperty("email");
       expect(byType.organizations.id).toBe(organization);
       expect(byType.projects.id).toBe(body.data.relationships.project.data.id);

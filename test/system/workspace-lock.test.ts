@@ -61,12 +61,15 @@ describe("an unlocked workspace", () => {
     expect((await shown(id)).attributes.locked).toBe(false);
   });
 
-  test.each(["unlock", "force-unlock"])("refuses %s and says that it is already unlocked", async (action) => {
-    const { id } = await newWorkspace(world());
-    const answer = await act(id, action);
-    expect(answer.status).toBe(409);
-    expect(errorDetails(answer)[0]).toContain("already unlocked");
-  });
+  test.each(["unlock", "force-unlock"])(
+    "refuses %s and says that it is already unlocked",
+    async (action) => {
+      const { id } = await newWorkspace(world());
+      const answer = await act(id, action);
+      expect(answer.status).toBe(409);
+      expect(errorDetails(answer)[0]).toContain("already unlocked");
+    },
+  );
 });
 
 describe("a locked workspace", () => {
@@ -206,7 +209,10 @@ describe("while a state version is pending", () => {
 test("a state that was written under a lock is not stale right after the unlock", async () => {
   const { owner } = world();
   const { id } = await newLockedWorkspace(world());
-  const created = await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(stateFile()));
+  const created = await owner.api.post(
+    `/workspaces/${id}/state-versions`,
+    inlineState(stateFile()),
+  );
   const unlocked = await act(id, "unlock");
   expect(unlocked.body.data.relationships["current-state-version"].data.id).toBe(
     created.body.data.id,

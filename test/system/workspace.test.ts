@@ -29,7 +29,10 @@ const everything = {
 
 test("a new workspace reads the same by id, by name and as it was created", async () => {
   const { owner } = world();
-  for (const attributes of [{}, { ...everything, "source-name": "a client", "source-url": "https://client.example" }]) {
+  for (const attributes of [
+    {},
+    { ...everything, "source-name": "a client", "source-url": "https://client.example" },
+  ]) {
     const name = unusedName("workspace");
     const created = await create({ name, ...attributes });
     expect(created.status).toBe(201);
@@ -207,7 +210,12 @@ test("of many workspaces of one name made at once, one is made", async () => {
 
 test("two updates at once lose nothing", async () => {
   const { id } = await newWorkspace(world());
-  const attributes = ["auto-apply", "queue-all-runs", "global-remote-state", "auto-apply-run-trigger"];
+  const attributes = [
+    "auto-apply",
+    "queue-all-runs",
+    "global-remote-state",
+    "auto-apply-run-trigger",
+  ];
   const answers = await Promise.all([
     ...attributes.map((name) => update(id, { [name]: true })),
     update(id, { description: "at once" }),

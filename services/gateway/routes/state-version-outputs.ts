@@ -9,7 +9,7 @@ export const stateVersionOutputRoutes: readonly Route[] = [
     path: "/state-versions/:stateVersionId/outputs",
     summary: "List a state version's outputs",
     success: [200, list(stateVersionOutputResource)],
-    failures: [400, 404],
+    failures: [400, 404, 503],
     handle: async ({ services: { state }, params, query, caller }) => {
       const page = readPage(query);
       const { outputs, totalCount } = await state.outputs.listStateVersionOutputs(

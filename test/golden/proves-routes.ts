@@ -1,0 +1,25 @@
+import path from "node:path";
+import { afterAll, beforeEach } from "vitest";
+import { checkReach } from "./route-coverage.ts";
+
+// Importing this holds a test file to what routes.golden.txt promises of it, once all its tests have passed.
+// It cannot be forgotten that way: every system test has its people from a fixture that imports it.
+
+interface Tasks {
+  mode: string;
+  result?: { state: string } | undefined;
+  tasks?: Tasks[];
+}
+
+let file: (Tasks & { filepath: string }) | undefined;
+
+beforeEach(({ task }) => {
+  file = task.file;
+});
+
+afterAll(() => {
+  if (file && everyTestPassed(file)) checkReach(path.basename(file.filepath));
+});
+
+const everyTestPassed = ({ tasks, mode, result }: Tasks): boolean =>
+  tasks ? tasks.every(everyTestPassed) : mode === "run" && result?.state === "pass";

@@ -1,0 +1,209 @@
+import { execFile } from "node:child_process";
+import { request } from "node:http";
+import { promisify } from "node:util";
+import { needs, waitFor } from "@statehouse/testing";
+import { describe, expect, test } from "vitest";
+import { serviceNames } from "../../services/standalone/environments.ts";
+import { servicesMayBeAway } from "../golden/route-coverage.ts";
+import { document, upload } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { startProcesses } from "../stack/stack.ts";
+import { announcement, stateFile } from "../stack/state.ts";
+import { newLockedWorkspace, newWorkspace, useStack } from "./fixture.ts";
+import { smoke } from "./smoke.ts";
+
+servicesMayBeAway();
+
+const run = promisify(execFile);
+
+const dependenciesOf = async (ready: Response): Promise<Record<string, { status: string }>> =>
+  JSON.parse(await ready.text()).dependencies;
+
+/** A request whose body is half sent and which the server has begun to read. */
+async function underWay(method: string, url: string, body: Buffer, headers = {}) {
+  const answer = Promise.withResolvers<number>();
+  // Not to be lost when the test fails before it asks.
+  answer.promise.catch(() => {});
+  const begun = Promise.withResolvers<void>();
+  const sent = request(url, {
+    method,
+    headers: { ...headers, "content-length": body.length, expect: "100-continue" },
+  });
+  sent.on("continue", () => begun.resolve());
+  sent.on("response", (response) => answer.resolve(response.resume().statusCode ?? 0));
+  sent.on("error", (error) => {
+    begun.reject(error);
+    answer.reject(error);
+  });
+  sent.flushHeaders();
+  await begun.promise;
+  const half = Math.floor(body.length / 2);
+  await new Promise<void>((resolve) => sent.write(body.subarray(0, half), () => resolve()));
+  return { finish: () => sent.end(body.subarray(half)), answer: answer.promise };
+}
+
+needs("minio")("four processes on MinIO", () => {
+  const world = useStack(() => startProcesses({ blobs: "minio" }));
+  const operations = (name: (typeof serviceNames)[number], path: string) =>
+    fetch(`http://127.0.0.1:${world().stack.environments[name].OPS_PORT}${path}`);
+
+  test("a workspace lives its whole life", async () => {
+    await smoke(world());
+  });
+
+  test("rights and conflicts are the same as in one process", async () => {
+    const { owner, reader, stranger, readable, organization } = world();
+    const { id, attributes } = await newWorkspace(world(), {}, readable.id);
+    expect((await reader.api.get(`/workspaces/${id}`)).status).toBe(200);
+    expect((await reader.api.delete(`/workspaces/${id}`)).status).toBe(403);
+    expect((await stranger.api.get(`/workspaces/${id}`)).status).toBe(404);
+    const again = await owner.api.post(
+      `/organizations/${organization}/workspaces`,
+      document("workspaces", { name: attributes.name, "engine-version": "nonsense" }),
+    );
+    expect(again.status).toBe(422);
+    expect(again.body.errors).toHaveLength(2);
+    const locks = await Promise.all(
+      Array.from({ length: 20 }, () => owner.api.post(`/workspaces/${id}/actions/lock`)),
+    );
+    expect(locks.map(({ status }) => status).toSorted()).toEqual([200, ...Array(19).fill(409)]);
+  });
+
+  test.each(serviceNames)(
+    "%s tells that it lives, what it depends on, and its metrics",
+    async (name) => {
+      expect((await operations(name, "/healthz")).status).toBe(200);
+      const ready = await operations(name, "/readyz");
+      expect(ready.status).toBe(200);
+      const dependencies = await dependenciesOf(ready);
+      const known = {
+        gateway: ["access", "state", "workspaces"],
+        access: ["database"],
+        workspaces: ["database"],
+        state: ["database"],
+      }[name];
+      expect(Object.keys(dependencies)).toEqual(expect.arrayContaining(known));
+      for (const [dependency, { status }] of Object.entries(dependencies)) {
+        expect(status, `${name}: ${dependency}`).toBe("ok");
+      }
+      const metrics = await operations(name, "/metrics");
+      expect(metrics.headers.get("content-type")).toContain("text/plain");
+      expect(await metrics.text()).toContain("process_resident_memory_bytes");
+      expect((await operations(name, "/nothing")).status).toBe(404);
+    },
+  );
+
+  test("gateway names a service that is away, and stays ready to say so in JSON", async () => {
+    const { stack, owner } = world();
+    const { id } = await newWorkspace(world());
+    await stack.processes.state.kill();
+    try {
+      const dependencies = await dependenciesOf(await operations("gateway", "/readyz"));
+      expect(dependencies).toMatchObject({ state: { status: "failed" }, access: { status: "ok" } });
+      const answer = await owner.api.get(`/workspaces/${id}/current-state-version`);
+      expect(answer.status).toBe(503);
+      expect(answer.body.errors[0].title).toBe("service unavailable");
+      expect((await owner.api.get(`/workspaces/${id}`)).status).toBe(200);
+    } finally {
+      await stack.processes.state.start();
+    }
+    await waitFor(async () => {
+      const answer = await owner.api.get(`/workspaces/${id}/current-state-version`);
+      return answer.status === 404;
+    });
+  });
+
+  test("gateway finishes the request under way when it is told to stop, and exits with 0", async () => {
+    const { stack, url, owner, organization } = world();
+    const { gateway } = stack.processes;
+    const name = unusedName("under-way");
+    const post = await underWay(
+      "POST",
+      `${url}/api/v2/organizations/${organization}/workspaces`,
+      Buffer.from(JSON.stringify(document("workspaces", { name }))),
+      { authorization: `Bearer ${owner.token}` },
+    );
+    const stopped = gateway.terminate();
+    await waitFor(async () => {
+      const refused = await fetch(`${url}/api/v2/ping`).catch(() => undefined);
+      return refused === undefined;
+    });
+    post.finish();
+    expect(await post.answer).toBe(201);
+    expect(await stopped).toBe(0);
+    await gateway.start();
+    const made = await owner.api.get(`/organizations/${organization}/workspaces/${name}`);
+    expect(made.status).toBe(200);
+  });
+
+  test("state finishes the upload under way when it is told to stop, and exits with 0", async () => {
+    const { stack, owner } = world();
+    const { id } = await newLockedWorkspace(world());
+    const state = stateFile({ marker: "x".repeat(100_000) });
+    const created = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
+    const target: string = created.body.data.attributes["hosted-state-upload-url"];
+    const put = await underWay("PUT", target, state.bytes);
+    const stopped = stack.processes.state.terminate();
+    await waitFor(async () => {
+      const refused = await fetch(new URL("/v1/object/x", target)).catch(() => undefined);
+      return refused === undefined;
+    });
+    put.finish();
+    expect(await put.answer).toBe(200);
+    expect(await stopped).toBe(0);
+    await stack.processes.state.start();
+    await waitFor(async () => {
+      const unlocked = await owner.api.post(`/workspaces/${id}/actions/unlock`);
+      return unlocked.status === 200;
+    });
+    expect((await upload(target, state.bytes)).status).toBe(200);
+  });
+
+  test.each(["workspaces", "access"] as const)(
+    "%s stops with 0 under load: each request is answered, or refused as unavailable",
+    async (name) => {
+      const { stack, owner } = world();
+      const { id } = await newWorkspace(world());
+      const asked = Array.from({ length: 30 }, () => owner.api.get(`/workspaces/${id}`));
+      const stopped = stack.processes[name].terminate();
+      const answers = await Promise.all(asked);
+      for (const { status } of answers) expect([200, 503]).toContain(status);
+      expect(await stopped).toBe(0);
+      await stack.processes[name].start();
+      await waitFor(async () => (await owner.api.get(`/workspaces/${id}`)).status === 200);
+    },
+  );
+});
+
+describe.each(serviceNames)("%s, wrongly configured", (name) => {
+  const start = (env: Record<string, string>) =>
+    run(process.execPath, [`services/${name}/main.ts`], {
+      env: { PATH: process.env.PATH ?? "", ...env },
+      timeout: 20_000,
+    }).then(
+      () => ({ code: 0, stderr: "" }),
+      ({ code, stderr }: { code: number; stderr: string }) => ({ code, stderr }),
+    );
+
+  test("names every problem at once, and no stack", async () => {
+    const { code, stderr } = await start({
+      LOG_LEVEL: "silent",
+      OPS_PORT: "many",
+      EDITION: "other",
+      ASSERTION_PRIVATE_KEY: "{",
+      REQUEST_TIMEOUT: "-1",
+    });
+    expect(code).toBe(1);
+    const named = {
+      gateway: ["PUBLIC_URL", "EDITION", "REQUEST_TIMEOUT"],
+      access: ["DATABASE_URL", "ASSERTION_PUBLIC_KEYS"],
+      workspaces: ["DATABASE_URL", "ASSERTION_PUBLIC_KEYS"],
+      state: ["DATABASE_URL", "PUBLIC_URL", "UPLOAD_TOKEN_KEYS", "SEALING_KEYS", "EDITION"],
+    }[name];
+    for (const variable of ["OPS_PORT", "ASSERTION_PRIVATE_KEY", ...named]) {
+      expect(stderr).toContain(variable);
+    }
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(stderr.trim().split("\n").length).toBeLessThan(15);
+  });
+});

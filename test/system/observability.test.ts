@@ -1,0 +1,170 @@
+import { randomBytes } from "node:crypto";
+import { waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { serviceNames } from "../../services/standalone/environments.ts";
+import { type Published, published } from "../stack/published.ts";
+import { startProcesses } from "../stack/stack.ts";
+import { startTraceCollector, type TraceCollector } from "../stack/traces.ts";
+import { newParty, newWorkspace, useStack } from "./fixture.ts";
+import { smoke, smokeMarkers } from "./smoke.ts";
+
+let collector: TraceCollector;
+let bus: Published;
+
+const world = useStack(async () => {
+  collector = await startTraceCollector();
+  return startProcesses({
+    settings: {
+      LOG_LEVEL: "debug",
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_BSP_SCHEDULE_DELAY: "200",
+    },
+  });
+});
+beforeAll(() => {
+  bus = published(world().stack.nats.url);
+});
+afterAll(async () => {
+  await bus[Symbol.asyncDispose]();
+  await collector[Symbol.asyncDispose]();
+});
+
+const newTrace = () => {
+  const traceId = randomBytes(16).toString("hex");
+  return {
+    traceId,
+    headers: { traceparent: `00-${traceId}-${randomBytes(8).toString("hex")}-01` },
+  };
+};
+
+interface Line {
+  name: string;
+  trace_id?: string;
+}
+const linesOf = (name: (typeof serviceNames)[number]): Line[] =>
+  world()
+    .stack.processes[name].output()
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line));
+
+test("one request is one trace: HTTP, calls, SQL, object store, and the events that follow", async () => {
+  const { traceId, headers } = newTrace();
+  const { stateVersionId } = await smoke(world(), headers);
+  const spans = await waitFor(
+    () => {
+      const found = collector.spansOf(traceId);
+      const services = new Set(found.map(({ service }) => service));
+      const names = found.map(({ name }) => name).join("\n");
+      const wanted = [
+        /^POST \/api\/v2\/workspaces\/:workspaceId\/state-versions$/m,
+        /^PUT \/v1\/object\/:token$/m,
+        /StateVersionService\/CreateStateVersion/,
+        /WorkspaceLockService\/GetLock/,
+        /AuthenticationService\/Authenticate/,
+        /^(select|insert|begin|update)\b/im,
+        /^blob store put$/m,
+        /^publish statehouse\.state\.state-version\.finalized\.v1$/m,
+        /^process statehouse\.state\.workspace-state\.changed\.v1$/m,
+      ].filter((name) => !name.test(names));
+      const silent = serviceNames.filter((name) => !services.has(name));
+      if (wanted.length + silent.length > 0) {
+        throw new Error(`no span yet of ${[...silent, ...wanted].join(", ")} in:\n${names}`);
+      }
+      return found;
+    },
+    { timeout: 15_000 },
+  );
+  // All of it hangs together below the two requests that carried the trace.
+  const known = new Set(spans.map(({ spanId }) => spanId));
+  const roots = spans.filter(({ parentSpanId }) => !known.has(parentSpanId));
+  expect(roots.map(({ name }) => name).toSorted()).toEqual([
+    "POST /api/v2/workspaces/:workspaceId/state-versions",
+    "PUT /v1/object/:token",
+  ]);
+
+  const events = await waitFor(() => {
+    const told = bus.about("stateVersionId", stateVersionId, "created.v1", "finalized.v1");
+    return told.length === 2 && told;
+  });
+  for (const event of events) expect(event.traceparent?.split("-")[1]).toBe(traceId);
+});
+
+test("the answer names the trace, and the log of every process on the way has it", async () => {
+  const { owner } = world();
+  const { traceId, headers } = newTrace();
+  const { id } = await newWorkspace(world());
+  await owner.api.post(`/workspaces/${id}/actions/lock`);
+  const unlocked = await owner.api.send(
+    "POST",
+    `/workspaces/${id}/actions/unlock`,
+    undefined,
+    headers,
+  );
+  expect(unlocked.status).toBe(200);
+  expect(unlocked.headers.get("x-request-id")).toBe(traceId);
+  for (const name of serviceNames) {
+    await waitFor(() => linesOf(name).some(({ trace_id }) => trace_id === traceId), {
+      what: `the trace in the log of ${name}`,
+    });
+  }
+});
+
+test("a trace begins here when the request brings none, or something that is none", async () => {
+  const { owner } = world();
+  const seen = new Set<string>();
+  for (const traceparent of [undefined, "nonsense", `00-${"0".repeat(32)}-${"0".repeat(16)}-01`]) {
+    const answer = await owner.api.send(
+      "GET",
+      "/account/details",
+      undefined,
+      traceparent === undefined ? {} : { traceparent },
+    );
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("x-request-id")).toMatch(/^(?!0{32})[0-9a-f]{32}$/);
+    seen.add(answer.headers.get("x-request-id") ?? "");
+  }
+  expect(seen.size).toBe(3);
+});
+
+test("neither logs nor traces have a token, an upload URL, a state or an output's value", async () => {
+  const { owner, url } = world();
+  const person = await newParty(world().stack);
+  const made = await owner.api.post(`/users/${owner.id}/authentication-tokens`, {
+    data: { type: "authentication-tokens", attributes: {} },
+  });
+  const secret: string = made.body.data.attributes.token;
+  await fetch(`${url}/api/v2/account/details?token=${secret}`);
+  await fetch(`${url}/nowhere/${secret}`);
+  await smoke(world());
+  await waitFor(() => linesOf("state").some((line) => JSON.stringify(line).includes("uploaded")));
+  const everything = [
+    ...serviceNames.map((name) => world().stack.processes[name].output()),
+    collector.text(),
+  ].join("\n");
+  const forbidden = [
+    owner.token,
+    person.token,
+    secret,
+    smokeMarkers.state,
+    smokeMarkers.output,
+    "Bearer ",
+    // Payloads of upload tokens and of assertions.
+    Buffer.from("ws-").toString("base64url").slice(0, 4),
+    "eyJ",
+  ];
+  for (const text of forbidden) expect(everything.includes(text), text).toBe(false);
+  expect(everything).not.toMatch(/\/v1\/object\/(?!:)[\w-]+\./);
+});
+
+test("metrics count requests by route and status, never by address", async () => {
+  const { owner, stack } = world();
+  const { id } = await newWorkspace(world());
+  await owner.api.get(`/workspaces/${id}`);
+  const response = await fetch(`http://127.0.0.1:${stack.environments.gateway.OPS_PORT}/metrics`);
+  const text = await response.text();
+  expect(text).toMatch(
+    /http_server_request_duration_seconds_count\{[^}]*route="\/api\/v2\/workspaces\/:workspaceId"[^}]*\}/,
+  );
+  expect(text).not.toContain(id);
+});

@@ -1,0 +1,124 @@
+import { waitFor } from "@statehouse/testing";
+import { afterAll, expect, test } from "vitest";
+import { layWires, type Wires, type Wiring } from "../faults/wires.ts";
+import { type Answer, document } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { startProcesses } from "../stack/stack.ts";
+import { inlineState, stateFile, writeState } from "../stack/state.ts";
+import { errorDetails, newLockedWorkspace, newProject, newWorkspace, useStack } from "./fixture.ts";
+
+// A neighbour that is away is 503, never a lost change: the repeat of the request completes it.
+
+let wiring: Wiring;
+const world = useStack(() =>
+  startProcesses({
+    async rewire(environments) {
+      wiring = await layWires(environments);
+    },
+  }),
+);
+afterAll(() => wiring[Symbol.asyncDispose]());
+
+/** Asks while the road is cut, and again until it is back: 503, then `status`. */
+async function refusedThenDone(road: keyof Wires, status: number, ask: () => Promise<Answer>) {
+  const wire = wiring.wires[road];
+  wire.cut();
+  const refused = await ask();
+  expect(refused.status).toBe(503);
+  errorDetails(refused);
+  wire.mend();
+  return waitFor(async () => {
+    const answer = await ask();
+    if (answer.status === status) return answer;
+    if (answer.status !== 503) throw new Error(`${answer.status}`);
+    return undefined;
+  });
+}
+
+test("an organization that access did not hear of is finished by the repeat", async () => {
+  const { owner, stranger } = world();
+  // So that the owner's grants are known, and only the second half of the creation is missing.
+  await owner.api.get("/organizations");
+  const body = document("organizations", { name: unusedName("half"), email: "a@b.example" });
+  const path = `/organizations/${body.data.attributes.name}`;
+  await refusedThenDone("workspacesToAccess", 201, () => owner.api.post("/organizations", body));
+  expect((await owner.api.get(path)).status).toBe(200);
+  expect((await stranger.api.get(path)).status).toBe(404);
+});
+
+test("a workspace whose move state did not hear of is moved by the repeat", async () => {
+  const { owner, organization } = world();
+  for (const by of ["id", "name"]) {
+    const project = await newProject(world());
+    const { id, attributes } = await newWorkspace(world());
+    await writeState(owner.api, id, stateFile());
+    const path =
+      by === "id"
+        ? `/workspaces/${id}`
+        : `/organizations/${organization}/workspaces/${attributes.name}`;
+    const body = document(
+      "workspaces",
+      {},
+      { project: { data: { type: "projects", id: project.id } } },
+    );
+    await refusedThenDone("workspacesToState", 200, () => owner.api.patch(path, body));
+    const shown = await owner.api.get(path);
+    expect(shown.body.data.relationships.project.data.id).toBe(project.id);
+  }
+});
+
+test.each(["unlock", "force-unlock"])("%s is done by the repeat", async (action) => {
+  const { owner } = world();
+  const { id } = await newLockedWorkspace(world());
+  await refusedThenDone("workspacesToState", 200, () =>
+    owner.api.post(`/workspaces/${id}/actions/${action}`),
+  );
+  expect((await owner.api.get(`/workspaces/${id}`)).body.data.attributes.locked).toBe(false);
+});
+
+test("a deletion is never answered before state has heard of it, and the repeat may find it done", async () => {
+  const { owner, organization } = world();
+  for (const by of ["id", "name"]) {
+    const { id, attributes } = await newWorkspace(world());
+    const path =
+      by === "id"
+        ? `/workspaces/${id}`
+        : `/organizations/${organization}/workspaces/${attributes.name}`;
+    wiring.wires.workspacesToState.cut();
+    expect((await owner.api.delete(path)).status).toBe(503);
+    wiring.wires.workspacesToState.mend();
+    await waitFor(async () => {
+      const { status } = await owner.api.delete(path);
+      return status === 204 || status === 404;
+    });
+    expect((await owner.api.get(path)).status).toBe(404);
+  }
+});
+
+test("a safe deletion that could not ask state deletes nothing, and works afterwards", async () => {
+  const { owner, organization } = world();
+  for (const by of ["id", "name"]) {
+    const { id, attributes } = await newWorkspace(world());
+    const path =
+      by === "id"
+        ? `/workspaces/${id}`
+        : `/organizations/${organization}/workspaces/${attributes.name}`;
+    wiring.wires.workspacesToState.cut();
+    expect((await owner.api.post(`${path}/actions/safe-delete`)).status).toBe(503);
+    expect((await owner.api.get(path)).status).toBe(200);
+    wiring.wires.workspacesToState.mend();
+    await waitFor(async () => {
+      const { status } = await owner.api.post(`${path}/actions/safe-delete`);
+      return status === 204;
+    });
+  }
+});
+
+test("inline state that could not be put is finished by the repeat", async () => {
+  const { owner } = world();
+  const { id } = await newLockedWorkspace(world());
+  const state = stateFile();
+  const create = () => owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));
+  const created = await refusedThenDone("gatewayToObjects", 201, create);
+  expect(created.body.data.attributes.status).toBe("finalized");
+});
