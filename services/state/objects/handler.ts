@@ -35,6 +35,8 @@ export function createObjectHandler(
       if (!response.writableFinished) gone.abort(new Error("the client has gone"));
     });
     request.setTimeout(idleTimeoutMs, () => request.destroy());
+    // From its last byte on the client waits for us, for as long as store and database may take.
+    request.once("end", () => request.setTimeout(0));
     const route = routeOf(request);
     const parent = request.headers.traceparent;
     const traced = typeof parent === "string" ? parent : undefined;

@@ -1,0 +1,129 @@
+import { createHash } from "node:crypto";
+import { connect, type Socket } from "node:net";
+import { createLogger } from "@statehouse/runtime";
+import { freshBucket, needs, temporaryFolder } from "@statehouse/testing";
+import { request } from "undici";
+import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
+import type { BlobStore } from "../objects/blob-store.ts";
+import { openDirectoryStore } from "../objects/directory-store.ts";
+import { createObjectHandler } from "../objects/handler.ts";
+import { S3Store } from "../objects/s3-store.ts";
+import { startObjectServer } from "../objects/server.ts";
+import { type RunningState, runState } from "./running-state.ts";
+
+/** Largest content that the object server of these tests takes, in bytes. */
+export const LIMIT = 4 * 1024 * 1024;
+/** How long it lets a connection stand still, in ms. */
+export const IDLE_MS = 400;
+
+export const silent = createLogger({ service: "state", level: "silent" });
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  bytes: Buffer;
+}
+
+export type RunningObjects = Awaited<ReturnType<typeof runObjects>>;
+
+/** An object server over `store`. */
+export async function runObjects(state: RunningState, store: BlobStore) {
+  const objects = { app: state.app, store, maxStateBytes: LIMIT, logger: silent };
+  const handler = createObjectHandler(objects, { idleTimeoutMs: IDLE_MS });
+  const server = await startObjectServer({ host: "127.0.0.1", port: 0, handler, logger: silent });
+  const base = `http://127.0.0.1:${server.port}`;
+  return {
+    state,
+    store,
+    base,
+    port: server.port,
+
+    /** A pending version for this content. */
+    async pending(content: Buffer | string, workspaceId = state.lockedWorkspace()) {
+      const { stateVersion, internalUploadPath, internalJsonUploadPath } =
+        await state.versions.createStateVersion({
+          workspaceId,
+          serial: 1n,
+          lineage: "a",
+          md5: createHash("md5").update(content).digest("hex"),
+        });
+      return { id: stateVersion?.id ?? "", raw: internalUploadPath, json: internalJsonUploadPath };
+    },
+
+    statusOf: async (id: string) =>
+      (await state.versions.getStateVersion({ id })).stateVersion?.status,
+
+    /** What the store holds of a version. */
+    async keysOf(versionId: string): Promise<string[]> {
+      const keys: string[] = [];
+      for await (const { key } of store.list()) if (key.includes(`/${versionId}/`)) keys.push(key);
+      return keys;
+    },
+
+    async send(
+      path: string,
+      method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE",
+      { body, headers = {} }: { body?: Buffer | string; headers?: Record<string, string> } = {},
+    ): Promise<Answer> {
+      const answer = await request(base + path, { method, body: body ?? null, headers });
+      const bytes = Buffer.from(await answer.body.arrayBuffer());
+      return { status: answer.statusCode, headers: answer.headers, bytes };
+    },
+
+    /** A PUT whose body is the test's to write, on a socket that may be half closed. */
+    rawPut(path: string, length: number, headers = ""): Socket {
+      const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
+      onTestFinished(() => void socket.destroy());
+      socket.on("error", () => {});
+      socket.write(
+        `PUT ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n${headers}\r\n`,
+      );
+      return socket;
+    },
+
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+/** Runs a suite once for each kind of store. */
+export function onEveryStore(name: string, suite: (objects: () => RunningObjects) => void): void {
+  describe(`${name}, kept in a folder`, () => {
+    served(suite, async (stack) => openDirectoryStore(stack.use(await temporaryFolder()).path));
+  });
+  needs("minio")(`${name}, kept in MinIO`, () => {
+    served(suite, async (stack) => {
+      const store = new S3Store(stack.use(await freshBucket()), silent);
+      await store.prepared;
+      return store;
+    });
+  });
+}
+
+function served(
+  suite: (objects: () => RunningObjects) => void,
+  openStore: (stack: AsyncDisposableStack) => Promise<BlobStore>,
+): void {
+  const stack = new AsyncDisposableStack();
+  let objects: RunningObjects;
+  beforeAll(async () => {
+    const state = stack.use(await runState());
+    objects = stack.use(await runObjects(state, stack.use(await openStore(stack))));
+  });
+  afterAll(() => stack.disposeAsync());
+  suite(() => objects);
+}
+
+interface ErrorDocument {
+  errors: { status: string; title: string; detail: string }[];
+}
+
+/** The one error of a JSON:API document. */
+export function errorOf({ headers, bytes, status }: Answer): { status: number; detail: string } {
+  expect(headers["content-type"]).toBe("application/vnd.api+json");
+  const { errors } = JSON.parse(bytes.toString()) as ErrorDocument;
+  expect(errors).toHaveLength(1);
+  expect(errors[0]?.status).toBe(String(status));
+  return { status, detail: errors[0]?.detail ?? "" };
+}
+
+export const bearer = (who: { id: string }) => ({ authorization: `Bearer ${who.id}` });
