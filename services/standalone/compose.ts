@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Channel } from "@statehouse/rpc";
 import { type Check, createOpsHandler, type Logger, readConfig } from "@statehouse/runtime";
 import { configSchema as accessConfig } from "../access/config.ts";
@@ -11,11 +10,12 @@ import { configSchema as workspacesConfig } from "../workspaces/config.ts";
 import { start as startWorkspaces } from "../workspaces/start.ts";
 import type { Environment, ServiceName } from "./environments.ts";
 import { lateChannel } from "./late-channel.ts";
+import type { Handler } from "./listener.ts";
 
 /** Four services in this process, behind one request handler. */
 export interface Composition extends AsyncDisposable {
   /** Sends `/v1/object/*` to state, /healthz and its like to operations, everything else to the gateway. */
-  handler: (request: IncomingMessage, response: ServerResponse) => void;
+  handler: Handler;
   /** To access, for what only named services may do. */
   access: Channel;
 }
@@ -66,11 +66,14 @@ export async function compose(
   const started = starting.move();
   return {
     access,
-    handler: (request, response) => {
+    handler: (request, response, awaitsContinue) => {
       const path = request.url ?? "";
-      if (path.startsWith("/v1/object/")) runningState.objectHandler(request, response);
-      else if (!operationsPaths.has(path.split("?", 1)[0] ?? ""))
-        gateway.handler(request, response);
+      if (path.startsWith("/v1/object/")) {
+        runningState.objectHandler(request, response, awaitsContinue);
+        return;
+      }
+      if (awaitsContinue) response.writeContinue();
+      if (!operationsPaths.has(path.split("?", 1)[0] ?? "")) gateway.handler(request, response);
       else void operations(request, response);
     },
     [Symbol.asyncDispose]: () => started.disposeAsync(),

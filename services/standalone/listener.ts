@@ -1,7 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { StartError } from "@statehouse/runtime";
 
-type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+/** `awaitsContinue`: the client sends its body only once it is told to. */
+export type Handler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  awaitsContinue: boolean,
+) => void;
 
 /** The one address of standalone. It listens before the services run, so that a busy port is known at once. */
 export interface Listener extends AsyncDisposable {
@@ -30,8 +35,9 @@ const notReady: Handler = (_, response) => {
 export async function listen(host: string, port: number): Promise<Listener> {
   let handler = notReady;
   const server = createServer({ requestTimeout: 0 }, (request, response) =>
-    handler(request, response),
+    handler(request, response, false),
   );
+  server.on("checkContinue", (request, response) => handler(request, response, true));
   server.timeout = IDLE_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   await new Promise<void>((resolve, reject) => {
