@@ -2,7 +2,7 @@ import { waitFor } from "@statehouse/testing";
 import { expect } from "vitest";
 import { download } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
-import { endLeases, type Site, sweep } from "./site.ts";
+import { endLeases, eventually, type Site, sweep } from "./site.ts";
 import { brokenPromises, differences, unsettled } from "./truth.ts";
 
 /** Longer than the bus waits for the acknowledgement of a consumer that was killed. */
@@ -34,7 +34,7 @@ async function becomesEmpty(what: string, list: () => Promise<string[]>): Promis
   });
 }
 
-async function expectEveryLockOpens({ rows, owner }: Site): Promise<void> {
+async function expectEveryLockOpens({ rows, owner, checked }: Site): Promise<void> {
   // A safe delete that died keeps its lock for the time of its lease.
   await rows(
     "workspaces",
@@ -42,20 +42,24 @@ async function expectEveryLockOpens({ rows, owner }: Site): Promise<void> {
   );
   const workspaces = await rows<{ id: string; locked: boolean }>(
     "workspaces",
-    "select id, lock_holder_id is not null as locked from workspaces",
+    `select id, lock_holder_id is not null as locked from workspaces
+     where lock_holder_id is not null or id <> all($1)`,
+    [[...checked]],
   );
   const open = async ({ id, locked }: { id: string; locked: boolean }) => {
     const act = (action: string) =>
-      expectStatus(200, owner.api.post(`/workspaces/${id}/actions/${action}`));
+      eventually(200, () => owner.api.post(`/workspaces/${id}/actions/${action}`));
     if (locked) await act("force-unlock");
     await act("lock");
     await act("unlock");
+    checked.add(id);
   };
-  await Promise.all(workspaces.map(open));
+  // A few at a time: this is no load test.
+  while (workspaces.length > 0) await Promise.all(workspaces.splice(0, 6).map(open));
 }
 
 async function expectAcknowledgedStates({ acknowledged, owner }: Site): Promise<void> {
-  for (const [id, bytes] of acknowledged) {
+  for (const [id, { bytes }] of acknowledged) {
     const { body } = await expectStatus(200, owner.api.get(`/state-versions/${id}`));
     expect(body.data.attributes.status).toBe("finalized");
     const kept = await download(body.data.attributes["hosted-state-download-url"], owner.token);

@@ -31,7 +31,9 @@ export interface Site extends AsyncDisposable {
   readonly owner: Person & { api: Api };
   readonly organization: string;
   /** Bytes of every state version that was answered finalized, by its id. */
-  readonly acknowledged: Map<string, Buffer>;
+  readonly acknowledged: Map<string, { workspaceId: string; bytes: Buffer }>;
+  /** Workspaces that were whole after an earlier test. */
+  readonly checked: Set<string>;
   /** Rows of one of the databases, past every wire. */
   rows<Row>(database: DatabaseName, sql: string, params?: readonly unknown[]): Promise<Row[]>;
 }
@@ -69,6 +71,7 @@ export async function startSite({ store, postgres, settings }: SiteOptions): Pro
     owner,
     organization,
     acknowledged: new Map(),
+    checked: new Set(),
     async rows(database, sql, params = []) {
       const client = new Client({ connectionString: databases[database] });
       await client.connect();

@@ -27,9 +27,13 @@ const statusOf = async ({ rows }: Site, versionId: string) =>
   )[0]?.status;
 
 /** Puts the bytes until they are kept, as a client does that was not answered. */
-async function putAgain(site: Site, version: { id: string; uploadUrl: string }, bytes: Buffer) {
+async function putAgain(
+  site: Site,
+  version: { id: string; workspaceId: string; uploadUrl: string },
+  bytes: Buffer,
+) {
   await eventually(200, () => upload(version.uploadUrl, bytes));
-  acknowledge(site, version.id, { bytes });
+  acknowledge(site, version.workspaceId, version.id, { bytes });
 }
 
 function killingState(site: () => Site, store: "directory" | "minio") {

@@ -58,10 +58,14 @@ export async function announce(
   { owner }: Pick<Site, "owner">,
   id: string,
   state: StateFile,
-): Promise<{ id: string; uploadUrl: string }> {
+): Promise<{ id: string; workspaceId: string; uploadUrl: string }> {
   const path = `/workspaces/${id}/state-versions`;
   const { body } = await expectStatus(201, owner.api.post(path, announcement(state)));
-  return { id: body.data.id, uploadUrl: body.data.attributes["hosted-state-upload-url"] };
+  return {
+    id: body.data.id,
+    workspaceId: id,
+    uploadUrl: body.data.attributes["hosted-state-upload-url"],
+  };
 }
 
 /** Sends a create request with the state in it, and remembers what it was promised. */
@@ -74,7 +78,7 @@ export async function write(
   const answer = await site.owner.api.post(path, inlineState(state));
   if (answer.status === 201) {
     expect(answer.body.data.attributes.status).toBe("finalized");
-    acknowledge(site, answer.body.data.id, state);
+    acknowledge(site, id, answer.body.data.id, state);
   }
   return answer;
 }
@@ -82,9 +86,17 @@ export async function write(
 /** Somebody was told that this state is kept. */
 export const acknowledge = (
   { acknowledged }: Pick<Site, "acknowledged">,
+  workspaceId: string,
   versionId: string,
-  state: Pick<StateFile, "bytes">,
-): void => void acknowledged.set(versionId, state.bytes);
+  { bytes }: Pick<StateFile, "bytes">,
+): void => void acknowledged.set(versionId, { workspaceId, bytes });
+
+/** Its workspace is to be deleted, and its state with it. */
+export function forget({ acknowledged }: Pick<Site, "acknowledged">, id: string): void {
+  for (const [versionId, { workspaceId }] of acknowledged) {
+    if (workspaceId === id) acknowledged.delete(versionId);
+  }
+}
 
 /** A request that may get no answer at all. */
 export const attempted = (asked: Promise<Answer>): Promise<Answer | undefined> =>

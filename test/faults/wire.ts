@@ -47,6 +47,8 @@ interface Connection {
   client: Socket;
   server: Socket;
   held: (() => void)[] | undefined;
+  /** What is on its way for as long as `delay` says. */
+  late: (() => void)[];
 }
 
 /** Listens on a free port and passes on to `port` of this machine. */
@@ -78,8 +80,11 @@ export async function startWire(port: number): Promise<Wire> {
     if (trap) traps = traps.filter((set) => set !== trap);
     if (trap || isFrozen) connection.held ??= [];
     if (connection.held) connection.held.push(write);
-    else if (delayMs > 0 && direction === "requests") setTimeout(write, delayMs);
-    else write();
+    else if (direction === "requests" && (delayMs > 0 || connection.late.length > 0)) {
+      connection.late.push(write);
+      // Whatever timer ends first, the oldest piece goes first.
+      setTimeout(() => connection.late.shift()?.(), delayMs);
+    } else write();
     trap?.sprung();
   };
 
@@ -88,7 +93,12 @@ export async function startWire(port: number): Promise<Wire> {
       client.destroy();
       return;
     }
-    const connection: Connection = { client, server: connect(port, "127.0.0.1"), held: undefined };
+    const connection: Connection = {
+      client,
+      server: connect(port, "127.0.0.1"),
+      held: undefined,
+      late: [],
+    };
     connections.add(connection);
     client.on("data", (piece: Buffer) => pass(connection, "requests", piece));
     connection.server.on("data", (piece: Buffer) => pass(connection, "answers", piece));

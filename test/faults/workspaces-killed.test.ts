@@ -3,7 +3,16 @@ import { describe, expect, test } from "vitest";
 import { type Answer, api, document, download } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { eventually, mendAll } from "./site.ts";
-import { attempted, lock, newLockedWorkspace, newWorkspace, one, unlock, write } from "./steps.ts";
+import {
+  attempted,
+  forget,
+  lock,
+  newLockedWorkspace,
+  newWorkspace,
+  one,
+  unlock,
+  write,
+} from "./steps.ts";
 import { useSite } from "./use-site.ts";
 import { mentions } from "./wire.ts";
 
@@ -81,7 +90,7 @@ describe("kill -9 of workspaces between seal and release", () => {
 describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
   /** Deletes a workspace with state in it, and dies before state has heard of it. */
   async function dieDeleting() {
-    const { stack, wires, owner, acknowledged } = site();
+    const { stack, wires, owner } = site();
     const id = await newLockedWorkspace(site());
     const written = await write(site(), id, one());
     expect(written.status).toBe(201);
@@ -94,8 +103,8 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
     await held;
     await stack.processes.workspaces.kill();
     expectUnanswered(await asked);
-    const { attributes, id: versionId } = written.body.data;
-    acknowledged.delete(versionId);
+    const { attributes } = written.body.data;
+    forget(site(), id);
     const url: string = attributes["hosted-state-download-url"];
     expect((await download(url, owner.token)).status).toBe(200);
     return { id, url };

@@ -1,0 +1,209 @@
+import { jetstream } from "@nats-io/jetstream";
+import { connect, headers } from "@nats-io/transport-node";
+import { waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectStatus } from "../stack/state.ts";
+import { type Bus, durables, openBus } from "./bus.ts";
+import { mendAll } from "./site.ts";
+import {
+  forget,
+  lock,
+  newLockedWorkspace,
+  newWorkspace,
+  one,
+  succession,
+  unlock,
+  write,
+} from "./steps.ts";
+import { useSite } from "./use-site.ts";
+import { mentions } from "./wire.ts";
+
+const site = useSite(() => ({}));
+let bus: Bus;
+
+beforeAll(async () => {
+  const { url } = site().stack.nats;
+  bus = await waitFor(() => openBus(url));
+});
+afterAll(() => bus?.[Symbol.asyncDispose]());
+
+const services = ["workspaces", "state"] as const;
+
+/** Waits until nothing is under way between the services. */
+async function quiet(): Promise<void> {
+  for (const service of services) {
+    await waitFor(async () => (await site().rows(service, "select from outbox")).length === 0, {
+      timeout: 60_000,
+    });
+  }
+  await bus.quiet();
+}
+
+const outbox = async (service: (typeof services)[number]): Promise<string[]> =>
+  (await site().rows<{ event_id: string }>(service, "select event_id from outbox order by id")).map(
+    ({ event_id }) => event_id,
+  );
+
+const currentVersion = async (id: string) =>
+  (
+    await site().rows<{ current: string | null }>(
+      "workspaces",
+      "select current_state_version_id as current from workspaces where id = $1",
+      [id],
+    )
+  )[0]?.current;
+
+describe("while NATS is stopped", () => {
+  test.each(["stopped", "killed"])(
+    "the API works, and all events arrive later, in order, each handled once: %s",
+    async (end) => {
+      const { stack, owner } = site();
+      await quiet();
+      const before = await bus.lastSequence();
+      const delivered = async () =>
+        Promise.all(
+          durables.map(async (name) => (await bus.consumer(name)).delivered.consumer_seq),
+        );
+      const deliveredBefore = await delivered();
+      if (end === "stopped") await stack.nats.stop();
+      else await stack.nats.kill();
+
+      const ids = await Promise.all([1, 2, 3].map(() => newWorkspace(site())));
+      for (const id of ids) {
+        for (const state of succession(2)) {
+          expect((await lock(site(), id)).status).toBe(200);
+          expect((await write(site(), id, state)).status).toBe(201);
+          const unlocked = await unlock(site(), id);
+          // Not stale without the bus either: the answer of the seal says what is current.
+          expect(unlocked.body.data.relationships["current-state-version"].data.id).toBe(
+            (await owner.api.get(`/workspaces/${id}/current-state-version`)).body.data.id,
+          );
+        }
+      }
+      const [gone = ""] = ids;
+      await expectStatus(204, owner.api.delete(`/workspaces/${gone}`));
+      forget(site(), gone);
+      const readiness = await fetch(
+        `http://127.0.0.1:${stack.environments.workspaces.OPS_PORT}/readyz`,
+      );
+      expect(readiness.status).toBe(200);
+      expect(await readiness.json()).toMatchObject({
+        dependencies: { nats: { status: "failed" } },
+      });
+
+      const waiting = { workspaces: await outbox("workspaces"), state: await outbox("state") };
+      expect(waiting.workspaces.length).toBeGreaterThan(12);
+      expect(waiting.state.length).toBeGreaterThan(6);
+      await stack.nats.start();
+      await quiet();
+
+      const published = await bus.since(before);
+      expect(new Set(published.map(({ id }) => id)).size).toBe(published.length);
+      for (const service of services) {
+        const own = published.filter(({ source }) => source === `statehouse/${service}`);
+        expect(own.slice(0, waiting[service].length).map(({ id }) => id)).toEqual(waiting[service]);
+        for (const id of ids) {
+          const revisions = own
+            .filter(({ subject }) => subject === id)
+            .map(({ revision }) => revision);
+          expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
+        }
+      }
+      const heardBy = [
+        ({ type }: { type: string }) => type.startsWith("statehouse.state.workspace-state."),
+        ({ type }: { type: string }) => type.startsWith("statehouse.workspaces."),
+        ({ type }: { type: string }) => /workspaces\.workspace\.(deleted|updated)\.v1$/.test(type),
+      ];
+      const expected = heardBy.map((hears) => published.filter(hears).length);
+      const counts = (await delivered()).map(
+        (count, index) => count - (deliveredBefore[index] ?? 0),
+      );
+      expect(counts).toEqual(expected);
+    },
+  );
+});
+
+describe("kill -9 of a relay between publish and delete", () => {
+  test.each([
+    ["state", "stateToNats", "workspace-state.changed"],
+    ["workspaces", "workspacesToNats", "workspace.locked"],
+  ] as const)(
+    "%s publishes again, and the event is in the stream once",
+    async (service, wire, type) => {
+      const { stack, wires, rows } = site();
+      const id = await (service === "state" ? newLockedWorkspace(site()) : newWorkspace(site()));
+      await quiet();
+      const before = await bus.lastSequence();
+      const held = wires[wire].hold({
+        direction: "answers",
+        when: mentions('"stream":"STATEHOUSE"', '"seq"'),
+        after: mentions("HPUB", type, id),
+      });
+      if (service === "state") expect((await write(site(), id, one())).status).toBe(201);
+      else expect((await lock(site(), id)).status).toBe(200);
+      await held;
+      await stack.processes[service].kill();
+      const [published] = (await bus.since(before)).filter(({ type: is }) => is.includes(type));
+      expect(published?.subject).toBe(id);
+      expect(
+        await rows(service, "select from outbox where event_id = $1", [published?.id]),
+      ).toHaveLength(1);
+      await mendAll(site());
+      await quiet();
+      const again = (await bus.since(before)).filter((event) => event.id === published?.id);
+      expect(again).toHaveLength(1);
+    },
+  );
+
+  test("an event that comes again later than the stream remembers changes nothing", async () => {
+    const { stack } = site();
+    await quiet();
+    const before = await bus.lastSequence();
+    const id = await newLockedWorkspace(site());
+    for (const state of succession(2)) expect((await write(site(), id, state)).status).toBe(201);
+    expect((await unlock(site(), id)).status).toBe(200);
+    await quiet();
+    const current = await currentVersion(id);
+    const old = (await bus.since(before)).find(
+      ({ type, subject }) => type.includes("workspace-state.changed") && subject === id,
+    );
+    if (!old) throw new Error("state announced nothing");
+    const connection = await connect({ servers: stack.nats.url });
+    const copied = headers();
+    for (const [name, value] of [
+      ["ce-id", old.id],
+      ["ce-type", old.type],
+      ["ce-subject", old.subject],
+      ["ce-revision", String(old.revision)],
+      ["ce-source", old.source],
+    ] as const) {
+      copied.set(name, value);
+    }
+    await jetstream(connection).publish(old.type, old.data, { headers: copied });
+    await connection.close();
+    expect(await bus.lastSequence()).toBeGreaterThan(old.seq);
+    await bus.quiet();
+    expect(await currentVersion(id)).toBe(current);
+  });
+});
+
+test("kill -9 of a consumer between its transaction and its acknowledgement: heard again, applied once", async () => {
+  const { stack, wires } = site();
+  const id = await newLockedWorkspace(site());
+  await quiet();
+  const held = wires.workspacesToNats.hold({
+    direction: "requests",
+    when: mentions("$JS.ACK.STATEHOUSE.workspaces-workspace-state"),
+  });
+  const written = await write(site(), id, one());
+  await held;
+  expect(await currentVersion(id)).toBe(written.body.data.id);
+  await stack.processes.workspaces.kill();
+  const { num_ack_pending } = await bus.consumer("workspaces-workspace-state");
+  expect(num_ack_pending).toBe(1);
+  await mendAll(site());
+  await quiet();
+  const { num_redelivered } = await bus.consumer("workspaces-workspace-state");
+  expect(num_redelivered).toBe(0);
+  expect(await currentVersion(id)).toBe(written.body.data.id);
+});

@@ -1,0 +1,79 @@
+import { type ConsumerInfo, type JetStreamManager, jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
+import { STREAM } from "@statehouse/events";
+import { waitFor } from "@statehouse/testing";
+
+/** A message of the stream, as a listener of ours would read it. */
+export interface Published {
+  seq: number;
+  type: string;
+  id: string;
+  source: string;
+  subject: string;
+  revision: number;
+  data: Uint8Array;
+}
+
+/** The stream and its consumers, looked at over a connection of our own. */
+export interface Bus extends AsyncDisposable {
+  manager: JetStreamManager;
+  lastSequence(): Promise<number>;
+  /** What was published after this sequence, in order. */
+  since(sequence: number): Promise<Published[]>;
+  consumer(durable: string): Promise<ConsumerInfo>;
+  /** Waits until every consumer has acknowledged everything. */
+  quiet(): Promise<void>;
+}
+
+export const durables = [
+  "workspaces-workspace-state",
+  "workspaces-unsettled",
+  "state-workspaces",
+] as const;
+
+/** Connects to the stack's NATS, past every wire. */
+export async function openBus(url: string): Promise<Bus> {
+  const connection = await connect({
+    servers: url,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 100,
+  });
+  const manager = await jetstreamManager(connection);
+  const lastSequence = async () => (await manager.streams.info(STREAM)).state.last_seq;
+  const consumer = (durable: string) => manager.consumers.info(STREAM, durable);
+  return {
+    manager,
+    lastSequence,
+    consumer,
+    async since(sequence) {
+      const last = await lastSequence();
+      const messages: Published[] = [];
+      for (let seq = sequence + 1; seq <= last; seq++) {
+        const message = await manager.streams.getMessage(STREAM, { seq });
+        if (!message) continue;
+        const header = (name: string) => message.header.get(name);
+        messages.push({
+          seq,
+          type: header("ce-type"),
+          id: header("ce-id"),
+          source: header("ce-source"),
+          subject: header("ce-subject"),
+          revision: Number(header("ce-revision")),
+          data: message.data,
+        });
+      }
+      return messages;
+    },
+    async quiet() {
+      const idle = async (durable: string) => {
+        const { num_pending, num_ack_pending } = await consumer(durable);
+        return num_pending === 0 && num_ack_pending === 0;
+      };
+      await waitFor(async () => (await Promise.all(durables.map(idle))).every(Boolean), {
+        timeout: 60_000,
+        what: "the consumers to have heard everything",
+      });
+    },
+    [Symbol.asyncDispose]: () => connection.close(),
+  };
+}

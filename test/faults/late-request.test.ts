@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import { api } from "../stack/http.ts";
+import { expectStatus, inlineState, type StateFile } from "../stack/state.ts";
+import { eventually } from "./site.ts";
+import { lock, newLockedWorkspace, succession, unlock, write } from "./steps.ts";
+import { useSite } from "./use-site.ts";
+import { mentions, startWire } from "./wire.ts";
+
+const site = useSite(() => ({}));
+
+/** A create request that is on its way, and arrives when `arrive` is called. */
+async function sendLate(id: string, state: StateFile, attributes: Record<string, unknown> = {}) {
+  const { stack, owner } = site();
+  const road = await startWire(Number(new URL(stack.url).port));
+  const held = road.hold({ direction: "requests", when: mentions("POST /api") });
+  const late = api(`http://127.0.0.1:${road.port}`, owner.token);
+  const asked = late.post(`/workspaces/${id}/state-versions`, inlineState(state, attributes));
+  await held;
+  return {
+    async arrive() {
+      road.release();
+      const answer = await asked;
+      await road[Symbol.asyncDispose]();
+      return answer;
+    },
+  };
+}
+
+const versions = (id: string) =>
+  site().rows<{ id: string; status: string }>(
+    "state",
+    "select id, status from state_version where workspace_id = $1 order by position",
+    [id],
+  );
+
+const currentSerial = async (id: string) =>
+  (await expectStatus(200, site().owner.api.get(`/workspaces/${id}/current-state-version`))).body
+    .data.attributes.serial;
+
+test("a duplicate that arrives after its version was finalized is answered that version", async () => {
+  const id = await newLockedWorkspace(site());
+  const [state] = succession(1);
+  if (!state) throw new Error("unreachable");
+  const late = await sendLate(id, state);
+  const written = await write(site(), id, state);
+  expect(written.status).toBe(201);
+  const answer = await late.arrive();
+  expect(answer.status).toBe(201);
+  expect(answer.body.data.id).toBe(written.body.data.id);
+  expect(answer.body.data.attributes.status).toBe("finalized");
+  expect(await versions(id)).toHaveLength(1);
+});
+
+test.each([false, true])(
+  "one that arrives after a newer version changes nothing and is 409, forced: %s",
+  async (force) => {
+    const id = await newLockedWorkspace(site());
+    const [first, second] = succession(2);
+    if (!first || !second) throw new Error("unreachable");
+    const late = await sendLate(id, first, { force });
+    for (const state of [first, second]) expect((await write(site(), id, state)).status).toBe(201);
+    expect((await late.arrive()).status).toBe(409);
+    expect(await currentSerial(id)).toBe(2);
+    expect(await versions(id)).toHaveLength(2);
+  },
+);
+
+test("one that arrives after the unlock is 412 and changes nothing", async () => {
+  const id = await newLockedWorkspace(site());
+  const [first, second] = succession(2);
+  if (!first || !second) throw new Error("unreachable");
+  const late = await sendLate(id, first);
+  for (const state of [first, second]) expect((await write(site(), id, state)).status).toBe(201);
+  expect((await unlock(site(), id)).status).toBe(200);
+  expect((await late.arrive()).status).toBe(412);
+  expect(await currentSerial(id)).toBe(2);
+});
+
+test("a write that was overtaken inside by unlock and lock meets a sealed epoch", async () => {
+  const { wires } = site();
+  const id = await newLockedWorkspace(site());
+  const [first, second] = succession(2);
+  if (!first || !second) throw new Error("unreachable");
+  // State has asked who holds the lock; the answer, true when it was given, is late.
+  const held = wires.stateToWorkspaces.hold({
+    direction: "answers",
+    when: () => true,
+    after: mentions(id),
+  });
+  const late = write(site(), id, first);
+  await held;
+  expect((await unlock(site(), id)).status).toBe(200);
+  expect((await lock(site(), id)).status).toBe(200);
+  wires.stateToWorkspaces.release();
+  const answer = await late;
+  expect(answer.status).toBe(409);
+  expect(answer.body.errors[0].detail).toContain("released");
+  expect(await versions(id)).toEqual([]);
+  await eventually(201, () => write(site(), id, second));
+});
+
+test("bytes that arrive after a force-unlock are refused, and no version keeps them", async () => {
+  const { wires, owner } = site();
+  const id = await newLockedWorkspace(site());
+  const [state] = succession(1);
+  if (!state) throw new Error("unreachable");
+  const held = wires.gatewayToObjects.hold({
+    direction: "requests",
+    when: mentions("PUT /v1/object"),
+  });
+  const late = write(site(), id, state);
+  await held;
+  expect((await owner.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(200);
+  wires.gatewayToObjects.release();
+  expect((await late).status).toBe(409);
+  expect((await versions(id)).map(({ status }) => status)).toEqual(["discarded"]);
+  expect((await owner.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);
+});

@@ -1,0 +1,136 @@
+import { needs, ownMinio, waitFor } from "@statehouse/testing";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { download, upload } from "../stack/http.ts";
+import { announcement, expectStatus } from "../stack/state.ts";
+import { eventually } from "./site.ts";
+import {
+  acknowledge,
+  announce,
+  attempted,
+  forget,
+  lock,
+  newLockedWorkspace,
+  newWorkspace,
+  one,
+  unlock,
+  write,
+} from "./steps.ts";
+import { useSite } from "./use-site.ts";
+import { mentions } from "./wire.ts";
+
+needs("minio")("while MinIO is away", () => {
+  let minio: Awaited<ReturnType<typeof ownMinio>> | undefined;
+  const store = () => {
+    if (!minio) throw new Error("MinIO is started with the file's tests");
+    return minio;
+  };
+  const site = useSite(async () => {
+    minio = await ownMinio();
+    return { store: minio };
+  });
+  afterAll(() => minio?.[Symbol.asyncDispose]());
+  beforeEach(() => store().start());
+
+  const stateReady = async () => {
+    const answer = await fetch(
+      `http://127.0.0.1:${site().stack.environments.state.OPS_PORT}/readyz`,
+    );
+    return { status: answer.status, body: await answer.json() };
+  };
+
+  test.each(["stopped", "killed"])(
+    "%s: uploads and downloads are 5xx, never 404, and the same URL works when it is back",
+    async (end) => {
+      const { owner } = site();
+      const kept = await newLockedWorkspace(site());
+      const written = await write(site(), kept, one());
+      const url: string = written.body.data.attributes["hosted-state-download-url"];
+      const busy = await newLockedWorkspace(site());
+      const state = one();
+      const version = await announce(site(), busy, state);
+      const inline = await newLockedWorkspace(site());
+      const sent = one();
+
+      await (end === "stopped" ? store().stop() : store().kill());
+      expect((await download(url, owner.token)).status).toBe(503);
+      expect((await upload(version.uploadUrl, state.bytes)).status).toBe(503);
+      expect((await write(site(), inline, sent)).status).toBe(503);
+      expect((await upload(version.uploadUrl, state.bytes)).status).toBe(503);
+      // There is a state, and everybody is told so.
+      await expectStatus(200, owner.api.get(`/workspaces/${kept}/current-state-version`));
+      await expectStatus(200, owner.api.get(`/state-versions/${written.body.data.id}`));
+      // What waits for its bytes is neither lost nor unlocked over.
+      expect((await unlock(site(), busy)).status).toBe(503);
+      expect(await stateReady()).toMatchObject({
+        status: 200,
+        body: { dependencies: { blobs: { status: "failed" }, database: { status: "ok" } } },
+      });
+
+      await store().start();
+      await eventually(200, () => upload(version.uploadUrl, state.bytes));
+      acknowledge(site(), busy, version.id, state);
+      await eventually(201, () => write(site(), inline, sent));
+      expect((await download(url, owner.token)).status).toBe(200);
+      for (const id of [kept, busy, inline]) expect((await unlock(site(), id)).status).toBe(200);
+    },
+  );
+
+  test("locking, unlocking, force-unlocking and deleting need no bytes", async () => {
+    const { owner } = site();
+    const id = await newLockedWorkspace(site());
+    expect((await write(site(), id, one())).status).toBe(201);
+    const doomed = await newLockedWorkspace(site());
+    expect((await write(site(), doomed, one())).status).toBe(201);
+    await store().stop();
+    const other = await newWorkspace(site());
+    for (const workspace of [id, other]) {
+      if (workspace === other) expect((await lock(site(), workspace)).status).toBe(200);
+      expect((await unlock(site(), workspace)).status).toBe(200);
+      expect((await lock(site(), workspace)).status).toBe(200);
+    }
+    await expectStatus(
+      201,
+      owner.api.post(`/workspaces/${other}/state-versions`, announcement(one())),
+    );
+    expect((await owner.api.post(`/workspaces/${other}/actions/force-unlock`)).status).toBe(200);
+    forget(site(), doomed);
+    expect((await owner.api.delete(`/workspaces/${doomed}`)).status).toBe(204);
+    await store().start();
+  });
+
+  test("stopped in the middle of an upload: that one fails, and its repeat is kept", async () => {
+    const { wires } = site();
+    const id = await newLockedWorkspace(site());
+    const state = one();
+    const version = await announce(site(), id, state);
+    const held = wires.stateToStore.hold({
+      direction: "requests",
+      when: mentions("PUT /", version.id),
+    });
+    const first = attempted(upload(version.uploadUrl, state.bytes));
+    await held;
+    await store().kill();
+    wires.stateToStore.cut();
+    expect((await first)?.status).toBe(503);
+    wires.stateToStore.mend();
+    await store().start();
+    await eventually(200, () => upload(version.uploadUrl, state.bytes));
+    acknowledge(site(), id, version.id, state);
+  });
+
+  test("a state service that starts without it comes up, and uses it when it is there", async () => {
+    const { stack, owner } = site();
+    const id = await newLockedWorkspace(site());
+    const written = await write(site(), id, one());
+    const url: string = written.body.data.attributes["hosted-state-download-url"];
+    await store().stop();
+    await stack.processes.state.kill();
+    await stack.processes.state.start();
+    expect((await download(url, owner.token)).status).toBe(503);
+    await eventually(200, () => unlock(site(), id));
+    await store().start();
+    await waitFor(async () => (await download(url, owner.token)).status === 200, {
+      timeout: 30_000,
+    });
+  });
+});

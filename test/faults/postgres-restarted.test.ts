@@ -1,0 +1,86 @@
+import { ownPostgres, waitFor } from "@statehouse/testing";
+import { afterAll, expect, test } from "vitest";
+import { upload } from "../stack/http.ts";
+import type { StateFile } from "../stack/state.ts";
+import { eventually } from "./site.ts";
+import {
+  acknowledge,
+  announce,
+  newLockedWorkspace,
+  one,
+  succession,
+  unlock,
+  write,
+} from "./steps.ts";
+import { useSite } from "./use-site.ts";
+
+let postgres: Awaited<ReturnType<typeof ownPostgres>> | undefined;
+const server = () => {
+  if (!postgres) throw new Error("PostgreSQL is started with the file's tests");
+  return postgres;
+};
+const site = useSite(async () => {
+  postgres = await ownPostgres();
+  return { postgres };
+});
+afterAll(() => postgres?.[Symbol.asyncDispose]());
+
+test.each(["stopped", "killed"])(
+  "%s: requests are 503, and then work again by themselves",
+  async (end) => {
+    const { owner, stack } = site();
+    const id = await newLockedWorkspace(site());
+    const state = one();
+    const version = await announce(site(), id, state);
+    await (end === "stopped" ? server().stop() : server().kill());
+    const asked = await Promise.all([
+      owner.api.get(`/workspaces/${id}`),
+      owner.api.get(`/workspaces/${id}/current-state-version`),
+      unlock(site(), id),
+      write(site(), id, one()),
+      upload(version.uploadUrl, state.bytes),
+    ]);
+    expect(asked.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503]);
+    for (const name of ["access", "workspaces", "state"] as const) {
+      const ready = await fetch(`http://127.0.0.1:${stack.environments[name].OPS_PORT}/readyz`);
+      expect(ready.status).toBe(503);
+      expect(stack.processes[name].running).toBe(true);
+    }
+    await server().start();
+    await eventually(200, () => upload(version.uploadUrl, state.bytes));
+    acknowledge(site(), id, version.id, state);
+    await eventually(200, () => unlock(site(), id));
+  },
+);
+
+/** Writes one state after the other as a patient client does, and remembers what it was promised. */
+async function writeAll(id: string, states: readonly StateFile[], done: () => void): Promise<void> {
+  for (const state of states) {
+    await eventually(201, () => write(site(), id, state));
+    done();
+  }
+}
+
+test.each(["stopped", "killed"])(
+  "%s under load: nothing that was acknowledged is lost",
+  async (end) => {
+    const ids = await Promise.all([1, 2, 3].map(() => newLockedWorkspace(site())));
+    let written = 0;
+    const writers = ids.map((id) =>
+      writeAll(id, succession(8), () => {
+        written++;
+      }),
+    );
+    for (const round of [1, 2]) {
+      await waitFor(() => written >= round * 4, { timeout: 60_000 });
+      await (end === "stopped" ? server().stop() : server().kill());
+      await server().start();
+    }
+    await Promise.all(writers);
+    for (const id of ids) {
+      const current = await site().owner.api.get(`/workspaces/${id}/current-state-version`);
+      expect(current.body.data.attributes.serial).toBe(8);
+      await eventually(200, () => unlock(site(), id));
+    }
+  },
+);

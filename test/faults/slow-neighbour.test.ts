@@ -1,0 +1,142 @@
+import { waitFor } from "@statehouse/testing";
+import { describe, expect, test } from "vitest";
+import { document, download, upload } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { expectStatus } from "../stack/state.ts";
+import { eventually } from "./site.ts";
+import {
+  acknowledge,
+  announce,
+  lock,
+  newLockedWorkspace,
+  newWorkspace,
+  one,
+  unlock,
+  write,
+} from "./steps.ts";
+import { useSite } from "./use-site.ts";
+
+/** Long enough for a machine that does other things, short enough to wait for. */
+const REQUEST_TIMEOUT_S = 8;
+/** More than a service has connections to its database. */
+const MANY = 24;
+
+const site = useSite(() => ({ settings: { REQUEST_TIMEOUT: String(REQUEST_TIMEOUT_S) } }));
+
+const many = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: MANY }, make));
+
+/** Transactions that a service has open and does nothing in; its relay's, which waits for the bus, is none of them. */
+const idleTransactions = (service: "workspaces" | "state") =>
+  site().rows(
+    service,
+    `select query from pg_stat_activity where datname = current_database()
+       and state like 'idle in transaction%' and state_change < now() - interval '0.5 s'
+       and query !~ 'outbox'`,
+  );
+
+/** What was asked while a neighbour is silent ends in time, in words that make clients try again. */
+async function expectGivenUp(asked: readonly Promise<{ status: number }>[], since: number) {
+  const statuses = new Set((await Promise.all(asked)).map(({ status }) => status));
+  expect([...statuses].filter((status) => status !== 503 && status !== 504)).toEqual([]);
+  expect(performance.now() - since).toBeLessThan(REQUEST_TIMEOUT_S * 1000 + 5000);
+}
+
+describe("while state is silent towards workspaces", () => {
+  test("unlocks wait in vain, and everything else goes on, on the same workspaces too", async () => {
+    const { wires, owner, organization } = site();
+    const ids = await many(() => newLockedWorkspace(site()));
+    const since = performance.now();
+    wires.workspacesToState.freeze();
+    const unlocks = ids.map((id) => unlock(site(), id));
+    await Promise.all(
+      ids.map((id) =>
+        expectStatus(
+          200,
+          owner.api.patch(
+            `/workspaces/${id}`,
+            document("workspaces", { description: "meanwhile" }),
+          ),
+        ),
+      ),
+    );
+    const other = await newLockedWorkspace(site());
+    expect((await write(site(), other, one())).status).toBe(201);
+    await expectStatus(200, owner.api.get(`/organizations/${organization}/workspaces`));
+    expect(await idleTransactions("workspaces")).toEqual([]);
+    expect(performance.now() - since).toBeLessThan(REQUEST_TIMEOUT_S * 1000);
+    await expectGivenUp(unlocks, since);
+    wires.workspacesToState.release();
+    await Promise.all(ids.map((id) => eventually(200, () => unlock(site(), id))));
+  });
+
+  test("one that answers late, but in time, is waited for", async () => {
+    const { wires } = site();
+    const id = await newLockedWorkspace(site());
+    wires.workspacesToState.delay(1500);
+    expect((await unlock(site(), id)).status).toBe(200);
+  });
+});
+
+describe("while workspaces is silent towards state", () => {
+  test("creations wait in vain; uploads, downloads and unlocks go on", async () => {
+    const { wires, owner } = site();
+    const ids = await many(() => newLockedWorkspace(site()));
+    const [busy, ready] = [await newLockedWorkspace(site()), await newLockedWorkspace(site())];
+    const state = one();
+    const version = await announce(site(), busy, state);
+    const written = await write(site(), ready, one());
+    const since = performance.now();
+    wires.stateToWorkspaces.freeze();
+    const creations = ids.map((id) => write(site(), id, one()));
+    expect((await upload(version.uploadUrl, state.bytes)).status).toBe(200);
+    acknowledge(site(), busy, version.id, state);
+    const url = written.body.data.attributes["hosted-state-download-url"];
+    expect((await download(url, owner.token)).status).toBe(200);
+    expect((await unlock(site(), busy)).status).toBe(200);
+    await expectStatus(200, owner.api.get(`/workspaces/${ready}/current-state-version`));
+    expect(await idleTransactions("state")).toEqual([]);
+    await expectGivenUp(creations, since);
+    wires.stateToWorkspaces.release();
+    for (const id of ids.slice(0, 3)) await eventually(201, () => write(site(), id, one()));
+  });
+});
+
+describe("while access is silent towards workspaces", () => {
+  test("organizations wait for their owners; the workspaces of others go on", async () => {
+    const { wires, owner } = site();
+    const id = await newWorkspace(site());
+    const names = Array.from({ length: MANY }, () => unusedName("org"));
+    const create = (name: string) =>
+      owner.api.post(
+        "/organizations",
+        document("organizations", { name, email: "owner@example.com" }),
+      );
+    const since = performance.now();
+    wires.workspacesToAccess.freeze();
+    const creations = names.map(create);
+    expect((await lock(site(), id)).status).toBe(200);
+    expect((await unlock(site(), id)).status).toBe(200);
+    expect(await idleTransactions("workspaces")).toEqual([]);
+    await expectGivenUp(creations, since);
+    wires.workspacesToAccess.release();
+    await Promise.all(names.slice(0, 5).map((name) => eventually(201, () => create(name))));
+  });
+});
+
+describe("while the database of state is silent", () => {
+  test("what needs it ends in time; workspaces are shown and locked", async () => {
+    const { wires, owner } = site();
+    const ids = await many(() => newLockedWorkspace(site()));
+    const since = performance.now();
+    wires.stateToDatabase.freeze();
+    const asked = ids.flatMap((id) => [
+      unlock(site(), id),
+      owner.api.get(`/workspaces/${id}/current-state-version`),
+    ]);
+    await newLockedWorkspace(site());
+    await expectStatus(200, owner.api.get(`/workspaces/${ids[0]}`));
+    await expectGivenUp(asked, since);
+    wires.stateToDatabase.release();
+    await waitFor(async () => (await unlock(site(), ids[0] ?? "")).status !== 503);
+  });
+});
