@@ -1,3 +1,4 @@
+import type { Profiler } from "node:inspector";
 import { Session } from "node:inspector/promises";
 import path from "node:path";
 
@@ -6,12 +7,6 @@ export interface LayerTime {
   layer: string;
   /** Of the time that was not idle. */
   share: number;
-}
-
-interface ProfileNode {
-  id: number;
-  callFrame: { functionName: string; url: string };
-  children?: number[];
 }
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -33,11 +28,7 @@ export async function profileByLayer(work: () => Promise<unknown>): Promise<Laye
   }
 }
 
-function timeByLayer(profile: {
-  nodes: ProfileNode[];
-  samples?: number[] | undefined;
-  timeDeltas?: number[] | undefined;
-}): LayerTime[] {
+function timeByLayer(profile: Profiler.Profile): LayerTime[] {
   const layers = layersOf(profile.nodes);
   const micros = new Map<string, number>();
   for (const [index, id] of (profile.samples ?? []).entries()) {
@@ -52,10 +43,10 @@ function timeByLayer(profile: {
 }
 
 /** What Node itself does is counted for the file that asked for it; where none did, for Node's HTTP and sockets. */
-function layersOf(nodes: readonly ProfileNode[]): Map<number, string> {
+function layersOf(nodes: readonly Profiler.ProfileNode[]): Map<number, string> {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const layers = new Map<number, string>();
-  const walk = (node: ProfileNode, inherited: string): void => {
+  const walk = (node: Profiler.ProfileNode, inherited: string): void => {
     const own = layerOf(node, inherited);
     if (own) layers.set(node.id, own);
     for (const child of node.children ?? []) {
@@ -68,7 +59,7 @@ function layersOf(nodes: readonly ProfileNode[]): Map<number, string> {
   return layers;
 }
 
-function layerOf({ callFrame }: ProfileNode, inherited: string): string | undefined {
+function layerOf({ callFrame }: Profiler.ProfileNode, inherited: string): string | undefined {
   const { functionName, url } = callFrame;
   if (functionName === "(idle)") return undefined;
   if (functionName === "(garbage collector)") return "garbage collection";

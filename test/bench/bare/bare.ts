@@ -12,6 +12,8 @@ export interface Template {
 export interface BareQuestion {
   databaseUrl: string;
   template: Template;
+  /** With names, so that PostgreSQL keeps the plans. */
+  prepared: boolean;
 }
 
 /** The measure: a Koa handler with two indexed SELECTs in the same PostgreSQL, in a process of its own. */
@@ -40,7 +42,15 @@ const schema = `
 `;
 
 /** Starts it on a database with as many rows as ours has, answering like `template`. */
-export async function startBareHandler(template: Template, paths: number): Promise<BareHandler> {
+export async function startBareHandler({
+  template,
+  paths,
+  prepared = false,
+}: {
+  template: Template;
+  paths: number;
+  prepared?: boolean;
+}): Promise<BareHandler> {
   await using starting = new AsyncDisposableStack();
   const database = starting.use(
     await freshDatabase({
@@ -52,7 +62,7 @@ export async function startBareHandler(template: Template, paths: number): Promi
   const child = starting.use(
     startChild<BareQuestion, number>(new URL("./handler.ts", import.meta.url)),
   );
-  const port = await child.ask({ databaseUrl: database.url, template });
+  const port = await child.ask({ databaseUrl: database.url, template, prepared });
   const started = starting.move();
   return {
     origin: `http://127.0.0.1:${port}`,

@@ -3,24 +3,22 @@ import Koa from "koa";
 import { Pool } from "pg";
 import type { BareQuestion } from "./bare.ts";
 
+const tokenOf = "select user_id from tokens where token = $1";
+const workspaceOf =
+  "select id, name, description, locked, created_at, updated_at from workspaces where id = $1";
+
 // What anybody would write who had one database and no rules: whose token is it, which row is it, answer.
 process.once("message", (question: BareQuestion) => {
-  const { databaseUrl, template } = question;
+  const { databaseUrl, template, prepared } = question;
   const pool = new Pool({ connectionString: databaseUrl, max: 20 });
+  const select = (name: string, text: string, values: string[]) =>
+    pool.query(prepared ? { name, text, values } : { text, values });
   const app = new Koa();
   app.use(async (ctx) => {
     const token = ctx.get("authorization").slice("Bearer ".length);
     const id = ctx.path.slice(ctx.path.lastIndexOf("/") + 1);
-    const tokens = await pool.query({
-      name: "token",
-      text: "select user_id from tokens where token = $1",
-      values: [token],
-    });
-    const workspaces = await pool.query({
-      name: "workspace",
-      text: "select id, name, description, locked, created_at, updated_at from workspaces where id = $1",
-      values: [id],
-    });
+    const tokens = await select("token", tokenOf, [token]);
+    const workspaces = await select("workspace", workspaceOf, [id]);
     const [user] = tokens.rows;
     const [workspace] = workspaces.rows;
     ctx.status = user ? (workspace ? 200 : 404) : 401;

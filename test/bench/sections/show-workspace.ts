@@ -1,7 +1,8 @@
 import { type Aim, atLeast } from "../aim.ts";
-import { startBareHandler } from "../bare/bare.ts";
+import { type BareHandler, startBareHandler } from "../bare/bare.ts";
 import { type Bench, contender } from "../bench.ts";
-import type { Measured } from "../contest.ts";
+import type { Contender, Measured } from "../contest.ts";
+import type { Counted } from "../processes.ts";
 import { profileByLayer } from "../profile.ts";
 import { print, printTable } from "../table.ts";
 import { printRates } from "./rates.ts";
@@ -18,33 +19,38 @@ const show = (id: string) => [
 export async function showWorkspace(bench: Bench): Promise<Aim[]> {
   const { one, four, postgres, options } = bench;
   const shown = await one.api.get(`/workspaces/${one.workspaceIds[0]}`);
-  await using bare = await startBareHandler(shown.body.data, options.clients);
+  const like = { template: shown.body.data, paths: options.clients };
+  await using bare = await startBareHandler(like);
+  await using prepared = await startBareHandler({ ...like, prepared: true });
   const contenders = [
-    {
-      name: "bare Koa, two SELECTs",
-      plan: {
-        origin: bare.origin,
-        headers: bare.headers,
-        connections: bare.paths.map((path) => [{ method: "GET", path, expect: 200 } as const]),
-      },
-      processes: [{ name: "handler", pid: bare.pid }, postgres],
-    },
+    bareContender("bare Koa, two SELECTs", bare, postgres),
+    bareContender("the same, prepared", prepared, postgres),
     contender(one, show),
     contender(four, show),
   ];
   const measured = await bench.contest(contenders);
   printRates("(a) show workspace, among 10,000", measured, { ratio: "of bare" });
   printCpu(measured);
-  await printLayers(bench, measured[1]);
+  await printLayers(bench, measured[2]);
   return [
-    atLeast("(a) show workspace in one process, of the bare handler", 0.4, measured[1]?.ratio ?? 0),
+    atLeast("(a) show workspace in one process, of the bare handler", 0.4, measured[2]?.ratio ?? 0),
     atLeast(
       "(a) show workspace as four processes, of the bare handler",
       0.2,
-      measured[2]?.ratio ?? 0,
+      measured[3]?.ratio ?? 0,
     ),
   ];
 }
+
+const bareContender = (name: string, bare: BareHandler, postgres: Counted): Contender => ({
+  name,
+  plan: {
+    origin: bare.origin,
+    headers: bare.headers,
+    connections: bare.paths.map((path) => [{ method: "GET", path, expect: 200 } as const]),
+  },
+  processes: [{ name: "handler", pid: bare.pid }, postgres],
+});
 
 function printCpu(measured: readonly Measured[]): void {
   const rows = measured.flatMap(({ name, cpu }) =>
