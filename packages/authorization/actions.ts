@@ -1,39 +1,60 @@
 import type { ProjectPermissions } from "./levels.ts";
+import type { OrganizationAccess } from "./organization-access.ts";
 
-/** The least value of a project grant's permission that allows an action on a workspace or project. */
+/** The least value of a grant's permission that allows an action on a workspace or project. */
 type Need = { [P in keyof ProjectPermissions]?: ProjectPermissions[P] };
 
 interface ActionRule {
-  /** What a grant on the project must hold; all of it. Null: no project grant is enough. */
-  project: Need | null;
+  /** What a grant must hold; all of it. Null: no grant on a project or workspace is enough. */
+  needs: Need | null;
   /** Fixed project levels that are enough, whatever the permissions say. */
-  levels?: readonly ("read" | "write" | "maintain" | "admin" | "custom")[];
+  projectLevels?: readonly ("read" | "write" | "maintain" | "admin" | "custom")[];
+  /** Likewise levels on the workspace itself. */
+  workspaceLevels?: readonly ("read" | "plan" | "write" | "admin" | "custom")[];
   /** Organization-level permissions, any of which is enough. Owners need none. */
-  organization: readonly string[];
+  organization: readonly OrganizationAccess[];
   /** Any member of the organization. */
   member?: true;
+  /** Types of principals that may not, whatever they hold. */
+  refusedTo?: readonly ["organization"];
 }
 
-const rule = (project: Need | null, organization: readonly string[] = []): ActionRule => ({
-  project,
-  organization,
-});
+const rule = (
+  needs: Need | null,
+  organization: readonly OrganizationAccess[] = [],
+): ActionRule => ({ needs, organization });
 
 const workspaceManagers = ["manage-workspaces", "manage-projects"] as const;
 const workspaceReaders = ["read-workspaces", ...workspaceManagers] as const;
 
-/** Admin on the workspace: what the levels `maintain` and `admin` give. */
+/** Admin on the workspace: what the project levels `maintain` and `admin` give, and its own `admin`. */
 const workspaceAdmin: ActionRule = {
-  project: null,
-  levels: ["maintain", "admin"],
+  needs: null,
+  projectLevels: ["maintain", "admin"],
+  workspaceLevels: ["admin"],
   organization: workspaceManagers,
 };
+
+/** Locks, runs and state belong to people and teams: an organization token can hold no lock. */
+const notForOrganizationTokens = { refusedTo: ["organization"] } as const;
 
 /** Every action of the product and what allows it; specification, "Authentication" and "Team project access". */
 export const actionRules = {
   "organization:read": { ...rule(null), member: true },
   "organization:update": rule(null),
   "organization:delete": rule(null),
+  /** Create, change and delete teams, and their tokens. */
+  "organization:manage-teams": rule(null, ["manage-teams"]),
+  /** Invite and remove members, put them into teams and take them out. */
+  "organization:manage-membership": rule(null, ["manage-membership"]),
+  /** Give teams organization-level permissions. */
+  "organization:manage-access": rule(null, ["manage-organization-access"]),
+  "organization:read-secret-teams": rule(null, ["access-secret-teams"]),
+  "organization:manage-agent-pools": rule(null, ["manage-agent-pools"]),
+  /** SSH keys are how version control is reached. */
+  "organization:manage-ssh-keys": rule(null, ["manage-vcs-settings"]),
+  /** Everything that concerns all workspaces at once; specification, "Authentication", rule 6. */
+  "organization:manage-workspaces": rule(null, workspaceManagers),
   "project:list": { ...rule(null), member: true },
   "project:create": rule(null, ["manage-projects"]),
   "project:read": rule({ "project-access.settings": "read" }, [
@@ -47,23 +68,46 @@ export const actionRules = {
   "project:create-workspace": rule({ "workspace-access.create": true }, workspaceManagers),
   "project:move-workspace": rule({ "workspace-access.move": true }, ["manage-projects"]),
   "workspace:read": rule({ "workspace-access.runs": "read" }, workspaceReaders),
-  "workspace:plan": rule({ "workspace-access.runs": "plan" }, workspaceManagers),
-  "workspace:apply": rule({ "workspace-access.runs": "apply" }, workspaceManagers),
+  "workspace:plan": {
+    ...rule({ "workspace-access.runs": "plan" }, workspaceManagers),
+    ...notForOrganizationTokens,
+  },
+  "workspace:apply": {
+    ...rule({ "workspace-access.runs": "apply" }, workspaceManagers),
+    ...notForOrganizationTokens,
+  },
   "workspace:update": workspaceAdmin,
-  "workspace:delete": rule({ "workspace-access.delete": true }, workspaceManagers),
-  "workspace:lock": rule({ "workspace-access.locking": true }, workspaceManagers),
+  "workspace:delete": {
+    ...rule({ "workspace-access.delete": true }, workspaceManagers),
+    workspaceLevels: ["admin"],
+  },
+  "workspace:lock": {
+    ...rule({ "workspace-access.locking": true }, workspaceManagers),
+    ...notForOrganizationTokens,
+  },
   "workspace:force-unlock": workspaceAdmin,
   /** Owners only, unless the organization allows it to workspace admins. */
   "workspace:force-delete": rule(null),
   "workspace:read-variables": rule({ "workspace-access.variables": "read" }, workspaceManagers),
   "workspace:write-variables": rule({ "workspace-access.variables": "write" }, workspaceManagers),
   "workspace:manage-run-tasks": rule({ "workspace-access.run-tasks": true }, workspaceManagers),
+  "workspace:read-policy-mocks": rule(
+    { "workspace-access.policy-mocks": "read" },
+    workspaceManagers,
+  ),
+  /** Who may give teams access to the workspace. */
+  "workspace:manage-teams": workspaceAdmin,
   "state:read-outputs": rule(
     { "workspace-access.state-versions": "read-outputs" },
     workspaceReaders,
   ),
   "state:read": rule({ "workspace-access.state-versions": "read" }, workspaceReaders),
-  "state:write": rule({ "workspace-access.state-versions": "write" }, workspaceManagers),
+  "state:write": {
+    ...rule({ "workspace-access.state-versions": "write" }, workspaceManagers),
+    ...notForOrganizationTokens,
+  },
+  /** Soft delete, restore and permanent deletion; specification, "Authentication", rule 9. */
+  "state:manage-backing-data": { ...rule(null), ...notForOrganizationTokens },
 } as const satisfies Record<string, ActionRule>;
 
 export type Action = keyof typeof actionRules;

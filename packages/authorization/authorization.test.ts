@@ -7,12 +7,19 @@ import {
   type Caller,
   type Grants,
   type OrganizationGrants,
+  organizationAccessNames,
+  permissionValues,
+  projectLevels,
+  requireAdministrator,
   scope,
+  workspaceLevels,
+  workspacePermissionValues,
 } from "./index.ts";
 
 const organizationId = "org-1";
 const projectId = "prj-1";
-const target = { organizationId, projectId };
+const workspaceId = "ws-1";
+const target = { organizationId, projectId, workspaceId };
 
 const grantsWith = (organization: Partial<OrganizationGrants> = {}): Grants => ({
   principal: { type: "user", id: "user-1" },
@@ -27,6 +34,8 @@ const grantsWith = (organization: Partial<OrganizationGrants> = {}): Grants => (
         organizationAccess: new Set<string>(),
         teamIds: [],
         projects: new Map(),
+        workspaces: new Map(),
+        refused: false,
         ...organization,
       },
     ],
@@ -35,35 +44,65 @@ const grantsWith = (organization: Partial<OrganizationGrants> = {}): Grants => (
 const level = (access: string, permissions = {}) =>
   grantsWith({ projects: new Map([[projectId, [{ projectId, access, permissions }]]]) });
 
+const workspaceLevel = (access: string, permissions = {}) =>
+  grantsWith({ workspaces: new Map([[workspaceId, [{ workspaceId, access, permissions }]]]) });
+
+/** Each permission of a custom grant alone, at each value above the default. */
+const single = (
+  values: Readonly<Record<string, readonly unknown[]>>,
+  defaults: object,
+  grant: (access: string, permissions: object) => Grants,
+  on: string,
+) =>
+  Object.entries(values).flatMap(([permission, known]) =>
+    known
+      .filter((value) => value !== Reflect.get(defaults, permission))
+      .map((value) => [`${on} ${permission}=${value}`, grant("custom", { [permission]: value })]),
+  );
+
 const roles: Record<string, Grants> = {
   owner: grantsWith({ owner: true }),
-  "manage-projects": grantsWith({ organizationAccess: new Set(["manage-projects"]) }),
-  "manage-workspaces": grantsWith({ organizationAccess: new Set(["manage-workspaces"]) }),
-  "read-workspaces": grantsWith({ organizationAccess: new Set(["read-workspaces"]) }),
-  "read-projects": grantsWith({ organizationAccess: new Set(["read-projects"]) }),
-  admin: level("admin"),
-  maintain: level("maintain"),
-  write: level("write"),
-  read: level("read"),
-  custom: level("custom"),
+  "organization token": {
+    ...grantsWith({ owner: true }),
+    principal: { type: "organization", id: organizationId },
+  },
+  ...Object.fromEntries(
+    organizationAccessNames.map((name) => [
+      name,
+      grantsWith({ organizationAccess: new Set([name]) }),
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.keys(projectLevels).map((access) => [`project ${access}`, level(access)]),
+  ),
+  ...Object.fromEntries(single(permissionValues, projectLevels.custom, level, "project")),
+  ...Object.fromEntries(
+    Object.keys(workspaceLevels).map((access) => [`workspace ${access}`, workspaceLevel(access)]),
+  ),
+  ...Object.fromEntries(
+    single(workspacePermissionValues, workspaceLevels.custom, workspaceLevel, "workspace"),
+  ),
   member: grantsWith(),
+  administrator: { ...grantsWith(), administrator: true, organizations: new Map() },
+  "owner with a refused token": grantsWith({ owner: true, refused: true }),
   stranger: { ...grantsWith(), organizations: new Map() },
 };
 
 test("role × action is as the golden table says", async () => {
-  const names = Object.keys(roles);
-  const width = Math.max(...Object.keys(actionRules).map(({ length }) => length));
-  const rows = Object.keys(actionRules).map((action) =>
-    [
-      action.padEnd(width),
-      ...names.map((name) => {
-        const grants = roles[name];
-        const yes = grants !== undefined && allowed(grants, action as Action, target);
-        return (yes ? "yes" : "-").padEnd(name.length);
-      }),
-    ].join(" | "),
+  // A row a role, and the actions in columns under their number: as many roles would not fit beside.
+  const actions = Object.keys(actionRules) as Action[];
+  const width = Math.max(...Object.keys(roles).map(({ length }) => length));
+  const legend = actions.map((action, index) => `${String(index + 1).padStart(2)} ${action}`);
+  const row = (name: string, cells: readonly string[]) =>
+    `${name.padEnd(width)} ${cells.join(" ")}`;
+  const rows = Object.entries(roles).map(([name, grants]) =>
+    row(
+      name,
+      actions.map((action) => (allowed(grants, action, target) ? " x" : " .")),
+    ),
   );
-  const table = [["".padEnd(width), ...names].join(" | "), ...rows, ""].join("\n");
+  const numbers = actions.map((_, index) => String(index + 1).padStart(2));
+  const table = [...legend, "", row("", numbers), ...rows, ""].join("\n");
   await expect(table).toMatchFileSnapshot("./authorization.golden.txt");
 });
 
@@ -95,8 +134,17 @@ describe("rights are the union of all grants", () => {
 
 test("what is not given is refused in another project and another organization", () => {
   const grants = level("admin");
-  expect(allowed(grants, "workspace:read", { organizationId, projectId: "prj-2" })).toBe(false);
-  expect(allowed(grants, "workspace:read", { organizationId: "org-2", projectId })).toBe(false);
+  expect(allowed(grants, "workspace:read", { ...target, projectId: "prj-2" })).toBe(false);
+  expect(allowed(grants, "workspace:read", { ...target, organizationId: "org-2" })).toBe(false);
+  const onWorkspace = workspaceLevel("admin");
+  expect(allowed(onWorkspace, "workspace:read", { ...target, workspaceId: "ws-2" })).toBe(false);
+  expect(allowed(onWorkspace, "project:read", target)).toBe(false);
+});
+
+test("a grant on a workspace goes with it from project to project", () => {
+  expect(allowed(workspaceLevel("write"), "state:write", { ...target, projectId: "prj-2" })).toBe(
+    true,
+  );
 });
 
 describe("a refusal", () => {
@@ -115,6 +163,18 @@ describe("a refusal", () => {
       expect.objectContaining({ kind: "forbidden" }),
     );
   });
+  test("is unauthenticated where the organization takes no user tokens", () => {
+    const refused = grantsWith({ owner: true, refused: true });
+    expect(() => authorize(callerWith(refused), "workspace:read", target)).toThrow(
+      expect.objectContaining({ kind: "unauthenticated" }),
+    );
+  });
+  test("of the installation's administration is not found", () => {
+    expect(() => requireAdministrator(callerWith(grantsWith({ owner: true })))).toThrow(
+      expect.objectContaining({ kind: "notFound" }),
+    );
+    requireAdministrator(callerWith({ ...grantsWith(), administrator: true }));
+  });
   test("meets a service too", () => {
     expect(() => authorize({ kind: "service", name: "state" }, "workspace:lock", target)).toThrow(
       expect.objectContaining({ kind: "forbidden" }),
@@ -132,7 +192,19 @@ describe("a list's scope", () => {
     expect(scope(level("read"), "workspace:read", organizationId)).toEqual({
       all: false,
       projectIds: [projectId],
+      workspaceIds: [],
     });
-    expect(scope(level("read"), "workspace:read", "org-2")).toEqual({ all: false, projectIds: [] });
+    expect(scope(level("read"), "workspace:read", "org-2")).toEqual({
+      all: false,
+      projectIds: [],
+      workspaceIds: [],
+    });
+  });
+  test("holds the workspaces of grants on workspaces themselves", () => {
+    expect(scope(workspaceLevel("plan"), "workspace:read", organizationId)).toEqual({
+      all: false,
+      projectIds: [],
+      workspaceIds: [workspaceId],
+    });
   });
 });

@@ -1,4 +1,5 @@
 import type { ProjectPermissions } from "./levels.ts";
+import type { WorkspacePermissions } from "./workspace-levels.ts";
 
 export const principalTypes = ["user", "team", "organization", "run", "service"] as const;
 
@@ -19,6 +20,14 @@ export interface ProjectGrant {
   permissions: Partial<ProjectPermissions>;
 }
 
+/** What one team may do on one workspace. */
+export interface WorkspaceGrant {
+  workspaceId: string;
+  access: string;
+  /** Given only with access `custom`; what is left out has the level's default. */
+  permissions: Partial<WorkspacePermissions>;
+}
+
 export interface OrganizationGrants {
   organizationId: string;
   owner: boolean;
@@ -26,12 +35,16 @@ export interface OrganizationGrants {
   organizationAccess: ReadonlySet<string>;
   teamIds: readonly string[];
   projects: ReadonlyMap<string, readonly ProjectGrant[]>;
+  workspaces: ReadonlyMap<string, readonly WorkspaceGrant[]>;
+  /** The organization takes no user tokens, and this principal came with one: nothing is allowed. */
+  refused: boolean;
 }
 
 /** Everything that a principal may do, as it stood at `versions`. */
 export interface Grants {
   principal: { type: Principal["type"]; id: string };
   versions: string;
+  /** Of the installation; gives nothing in organizations. */
   administrator: boolean;
   organizations: ReadonlyMap<string, OrganizationGrants>;
 }

@@ -1,5 +1,5 @@
-import type { Grants, OrganizationGrants, ProjectPermissions } from "@statehouse/authorization";
-import { permissionValues } from "@statehouse/authorization";
+import type { Grants, OrganizationGrants } from "@statehouse/authorization";
+import { permissionValues, workspacePermissionValues } from "@statehouse/authorization";
 import {
   type Grants as GrantsMessage,
   GrantsService,
@@ -24,14 +24,18 @@ const principalType = (type: string): Grants["principal"]["type"] => {
   throw new Error(`access knows a principal of type ${type}`);
 };
 
+/** What each permission can be, weakest first. */
+type Values = Readonly<Record<string, readonly unknown[]>>;
+type Permissions<Of extends Values> = { [P in keyof Of]?: Of[P][number] };
+
 /** The value of a permission as its text; booleans travel as `true` and `false`. */
-const permissionsFromProto = (texts: Readonly<Record<string, string>>) =>
+const permissionsFromProto = <Of extends Values>(of: Of, texts: Readonly<Record<string, string>>) =>
   Object.fromEntries(
-    Object.entries(permissionValues).flatMap(([permission, values]) => {
+    Object.entries(of).flatMap(([permission, values]) => {
       const value = values.find((known) => String(known) === texts[permission]);
       return value === undefined ? [] : [[permission, value]];
     }),
-  ) as Partial<ProjectPermissions>;
+  ) as Permissions<Of>;
 
 export const grantsFromProto = (message: GrantsMessage): Grants => ({
   principal: { type: principalType(message.principalType), id: message.principalId },
@@ -49,10 +53,19 @@ export const grantsFromProto = (message: GrantsMessage): Grants => ({
           organization.projects.map(({ projectId, access, permissions }) => ({
             projectId,
             access,
-            permissions: permissionsFromProto(permissions),
+            permissions: permissionsFromProto(permissionValues, permissions),
           })),
           ({ projectId }) => projectId,
         ),
+        workspaces: Map.groupBy(
+          organization.workspaces.map(({ workspaceId, access, permissions }) => ({
+            workspaceId,
+            access,
+            permissions: permissionsFromProto(workspacePermissionValues, permissions),
+          })),
+          ({ workspaceId }) => workspaceId,
+        ),
+        refused: organization.refused,
       },
     ]),
   ),

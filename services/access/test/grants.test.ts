@@ -85,10 +85,10 @@ test("a neighbour decides with them: read allows to read and not to write", asyn
   await access.teamProjects.createTeamProject({ teamId, projectId: "prj-decided", access: "read" });
   const load = grantsFromAccess(access.channel, access.identities.state);
   const grants = await load({ type: "user", id: reader.id, versions: "" });
-  const target = { organizationId, projectId: "prj-decided" };
+  const target = { organizationId, projectId: "prj-decided", workspaceId: "ws-any" };
   expect(allowed(grants, "state:read", target)).toBe(true);
   expect(allowed(grants, "state:write", target)).toBe(false);
-  expect(allowed(grants, "workspace:read", { organizationId, projectId: "prj-other" })).toBe(false);
+  expect(allowed(grants, "workspace:read", { ...target, projectId: "prj-other" })).toBe(false);
 });
 
 test.each([

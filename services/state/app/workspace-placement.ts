@@ -1,3 +1,4 @@
+import type { Target } from "@statehouse/authorization";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { applyPlacement, type Placement, targetOf } from "../domain/workspace-state.ts";
 import type { WorkspaceView } from "../store/reads.ts";
@@ -24,7 +25,7 @@ export async function placeWorkspace(
   app: App,
   workspaceId: WorkspaceId,
   known: WorkspaceView | undefined,
-): Promise<{ organizationId: string; projectId: string }> {
+): Promise<Required<Target>> {
   if (known && (known.droppedAt || known.organizationId !== null)) return targetOf(known);
   const placement = await app.workspaces.getPlacement(workspaceId);
   return app.transaction(async (tx) => {

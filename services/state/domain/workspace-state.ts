@@ -80,13 +80,14 @@ export function applyPlacement(workspace: WorkspaceState, placement: Placement):
 
 /** What authorization decides by. Throws `workspaceNotFound` for a dropped or unplaced workspace. */
 export function targetOf(workspace: {
+  workspaceId: WorkspaceId;
   organizationId: string | null;
   projectId: string | null;
   droppedAt: Date | null;
-}): { organizationId: string; projectId: string } {
-  const { organizationId, projectId, droppedAt } = workspace;
+}): { organizationId: string; projectId: string; workspaceId: WorkspaceId } {
+  const { workspaceId, organizationId, projectId, droppedAt } = workspace;
   if (droppedAt || organizationId === null || projectId === null) throw workspaceNotFound();
-  return { organizationId, projectId };
+  return { organizationId, projectId, workspaceId };
 }
 
 /** The epoch under which `holder` may write. Throws 412 unlocked, 409 held by another, 409 sealed. */

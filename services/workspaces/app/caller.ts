@@ -1,7 +1,14 @@
-import { type Action, type Caller, type Grants, scope } from "@statehouse/authorization";
+import {
+  type Action,
+  type Caller,
+  type Grants,
+  scope,
+  type Target,
+} from "@statehouse/authorization";
 import { forbidden } from "@statehouse/errors";
 import { cannotHoldLock } from "../domain/errors.ts";
 import type { Holder } from "../domain/holder.ts";
+import type { Workspace } from "../domain/workspace.ts";
 import type { Readable } from "../store/readable.ts";
 
 /** What the caller may do. Services have no grants: what they may call is declared by method. */
@@ -9,6 +16,17 @@ export function grantsOf(caller: Caller): Grants {
   if (caller.kind !== "principal") throw forbidden("service_caller", "A service may not do this.");
   return caller.grants;
 }
+
+/** What authorization decides by about a workspace. */
+export const targetOf = ({
+  id: workspaceId,
+  organizationId,
+  projectId,
+}: Pick<Workspace, "id" | "organizationId" | "projectId">): Required<Target> => ({
+  organizationId,
+  projectId,
+  workspaceId,
+});
 
 /** The caller as the holder of a lock. */
 export function holderOf(caller: Caller): Holder {
@@ -26,5 +44,6 @@ export function readableBy(caller: Caller, action: Action): Readable {
     memberOf,
     organizationIds: scopes.filter(({ scope }) => scope.all).map(({ id }) => id),
     projectIds: scopes.flatMap(({ scope }) => (scope.all ? [] : scope.projectIds)),
+    workspaceIds: scopes.flatMap(({ scope }) => (scope.all ? [] : scope.workspaceIds)),
   };
 }

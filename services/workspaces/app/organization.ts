@@ -1,4 +1,4 @@
-import type { Caller } from "@statehouse/authorization";
+import { allowed, authorize, type Caller } from "@statehouse/authorization";
 import { nameTaken, noSuchOrganization, onlyUsersCreateOrganizations } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { newOrganization, type Organization } from "../domain/organization.ts";
@@ -38,9 +38,8 @@ export async function getOrganization(
   name: string,
 ): Promise<Shown<OrganizationView>> {
   const organization = await app.reads.organizations.findByName(name);
-  if (!organization || !grantsOf(caller).organizations.has(organization.id)) {
-    throw noSuchOrganization();
-  }
+  if (!organization) throw noSuchOrganization();
+  authorize(caller, "organization:read", { organizationId: organization.id });
   return showOrganization(caller)(organization);
 }
 
@@ -50,7 +49,7 @@ export async function listOrganizations(
   caller: Caller,
   { query, page }: Omit<OrganizationSearch, "ids">,
 ): Promise<{ organizations: Shown<OrganizationView>[]; total: number }> {
-  const search = { ids: [...grantsOf(caller).organizations.keys()], query, page };
+  const search = { ids: readableOrganizations(caller), query, page };
   const found = await app.reads.organizations.page(search);
   const total = page ? await app.reads.organizations.count(search) : found.length;
   return { organizations: found.map(showOrganization(caller)), total };
@@ -62,8 +61,8 @@ export async function batchGetOrganizations(
   caller: Caller,
   ids: readonly string[],
 ): Promise<Shown<OrganizationView>[]> {
-  const { organizations } = grantsOf(caller);
-  const own = ids.filter((id) => organizations.has(id));
+  const readable = new Set(readableOrganizations(caller));
+  const own = ids.filter((id) => readable.has(id));
   return (await app.reads.organizations.batch(own)).map(showOrganization(caller));
 }
 
@@ -105,6 +104,13 @@ async function commit(
   return organization;
 }
 
+function readableOrganizations(caller: Caller): string[] {
+  const grants = grantsOf(caller);
+  return [...grants.organizations.keys()].filter((organizationId) =>
+    allowed(grants, "organization:read", { organizationId }),
+  );
+}
+
 /** The creator's grants were read before the organization was there. */
 function asOwner(caller: Caller, organizationId: OrganizationId): Caller {
   if (caller.kind !== "principal") return caller;
@@ -114,6 +120,8 @@ function asOwner(caller: Caller, organizationId: OrganizationId): Caller {
     organizationAccess: new Set(),
     teamIds: [],
     projects: new Map(),
+    workspaces: new Map(),
+    refused: false,
   });
   return { ...caller, grants: { ...caller.grants, organizations } };
 }

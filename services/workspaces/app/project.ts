@@ -1,4 +1,4 @@
-import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import { allowed, authorize, type Caller, refuseUserToken } from "@statehouse/authorization";
 import { noSuchOrganization, noSuchProject } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
 import { isOrganizationName } from "../domain/organization.ts";
@@ -59,9 +59,10 @@ export async function getProject(
   caller: Caller,
   id: ProjectId,
 ): Promise<Shown<ProjectView>> {
-  const [project] = await batchGetProjects(app, caller, [id]);
+  const project = await app.reads.projects.find(id);
   if (!project) throw noSuchProject();
-  return project;
+  authorize(caller, "project:read", { organizationId: project.organizationId, projectId: id });
+  return showProject(caller)(project);
 }
 
 /** Those of `ids` that the caller may read. */
@@ -89,6 +90,7 @@ export async function listProjects(
   const readable = readableBy(caller, "project:read");
   const found = await app.reads.projects.count(search, readable);
   if (!found) throw noSuchOrganization();
+  refuseUserToken(grantsOf(caller), found.organizationId);
   const projects = await app.reads.projects.page(search, readable, found.organizationId);
   return { projects: projects.map(showProject(caller)), total: found.total };
 }

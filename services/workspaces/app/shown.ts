@@ -8,7 +8,7 @@ import {
 import type { OrganizationView } from "../domain/organization-view.ts";
 import type { ProjectView } from "../domain/project-view.ts";
 import type { WorkspaceView } from "../domain/workspace-view.ts";
-import { grantsOf } from "./caller.ts";
+import { grantsOf, targetOf } from "./caller.ts";
 
 /** Something with what the caller may do to it. */
 export type Shown<View> = View & { allowedActions: Action[] };
@@ -37,14 +37,16 @@ export const showProject =
     }),
   });
 
-/** For one workspace, or each of a list: what is allowed is worked out once for each project. */
+/** For one workspace, or each of a list: what is allowed is worked out once for each project, unless grants are on the workspace itself. */
 export const showWorkspace = (caller: Caller) => {
   const known = new Map<string, Action[]>();
   return (workspace: WorkspaceView): Shown<WorkspaceView> => {
-    const { organizationId, projectId, allowForceDelete } = workspace;
-    const found = known.get(projectId);
-    const actions = found ?? allowedTo(caller, workspaceActions, { organizationId, projectId });
-    if (!found) known.set(projectId, actions);
+    const { id, organizationId, projectId, allowForceDelete } = workspace;
+    const alone = grantsOf(caller).organizations.get(organizationId)?.workspaces.has(id);
+    const key = alone ? id : projectId;
+    const found = known.get(key);
+    const actions = found ?? allowedTo(caller, workspaceActions, targetOf(workspace));
+    if (!found) known.set(key, actions);
     return { ...workspace, allowedActions: withForceDelete(actions, allowForceDelete) };
   };
 };

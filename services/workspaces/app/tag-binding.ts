@@ -1,4 +1,4 @@
-import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import { authorize, type Caller } from "@statehouse/authorization";
 import { noSuchWorkspace } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
@@ -12,7 +12,7 @@ import {
 } from "../domain/tag-binding.ts";
 import { touch } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
-import { grantsOf } from "./caller.ts";
+import { targetOf } from "./caller.ts";
 
 /** A workspace's own bindings, flat tags among them, by key. */
 export async function listWorkspaceTagBindings(
@@ -43,7 +43,7 @@ export const updateWorkspaceTagBindings = (
 ): Promise<TagBinding[]> =>
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
-    authorize(caller, "workspace:update", workspace);
+    authorize(caller, "workspace:update", targetOf(workspace));
     const current = await tx.tagBindings.ofWorkspace(workspaceId);
     const problems = new Problems();
     checkTagBindings(given, problems, (index, part) => `/data/${index}/attributes/${part}`);
@@ -91,7 +91,6 @@ export async function requireReadable(
   workspaceId: WorkspaceId,
 ): Promise<void> {
   const found = await app.reads.workspaces.lockAndPlacement(workspaceId);
-  if (!found || !allowed(grantsOf(caller), "workspace:read", found.placement)) {
-    throw noSuchWorkspace();
-  }
+  if (!found) throw noSuchWorkspace();
+  authorize(caller, "workspace:read", found.placement);
 }

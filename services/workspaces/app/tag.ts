@@ -8,6 +8,7 @@ import { checkTagBindings, mergeTagBindings } from "../domain/tag-binding.ts";
 import { touch, type Workspace } from "../domain/workspace.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
+import { targetOf } from "./caller.ts";
 import { requireReadable } from "./tag-binding.ts";
 
 /** A workspace's flat tags, by name. */
@@ -61,7 +62,7 @@ const changeTags = (
 ): Promise<void> =>
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
-    authorize(caller, "workspace:update", workspace);
+    authorize(caller, "workspace:update", targetOf(workspace));
     const { organizationId } = workspace;
     const current = await tx.tagBindings.ofWorkspace(workspaceId);
     const wanted = await change(tx, workspace, current);

@@ -12,6 +12,7 @@ import type { PendingDeletion } from "../domain/workspace-deletion-record.ts";
 import type { WorkspaceRef } from "../domain/workspace-view.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
+import { targetOf } from "./caller.ts";
 import { namingHolder } from "./holder.ts";
 import { forceDeleteAction } from "./shown.ts";
 
@@ -22,9 +23,10 @@ import { forceDeleteAction } from "./shown.ts";
 export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRef): Promise<void> {
   const deletion = await app.transaction(async (tx) => {
     const { workspace, pending } = await workspaceOrDeletion(tx, ref);
-    const target = workspace ?? pending;
-    const organization = await tx.organizations.get(target.organizationId);
-    authorize(caller, forceDeleteAction(organization.allowForceDeleteWorkspaces), target);
+    const organization = await tx.organizations.get((workspace ?? pending).organizationId);
+    const action = forceDeleteAction(organization.allowForceDeleteWorkspaces);
+    const target = pending ?? targetOf(workspace);
+    authorize(caller, action, target);
     return pending ?? removeWorkspace(app, tx, workspace);
   });
   await settleDeletion(app, deletion);
@@ -38,7 +40,8 @@ export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef)
   namingHolder(app, async () => {
     const begun = await app.transaction(async (tx) => {
       const { workspace, pending } = await workspaceOrDeletion(tx, ref);
-      authorize(caller, "workspace:delete", workspace ?? pending);
+      const target = pending ?? targetOf(workspace);
+      authorize(caller, "workspace:delete", target);
       if (pending) return { deletion: pending };
       return { id: workspace.id, epoch: takeDeletionLock(workspace, app.now()) };
     });

@@ -13,7 +13,7 @@ import {
 import type { Placement } from "../domain/workspace-placement.ts";
 import type { WorkspaceView } from "../domain/workspace-view.ts";
 import type { App } from "./app.ts";
-import { holderOf } from "./caller.ts";
+import { holderOf, targetOf } from "./caller.ts";
 import { namingHolder } from "./holder.ts";
 import { type Shown, showWorkspace } from "./shown.ts";
 
@@ -26,7 +26,7 @@ export const lockWorkspace = (
   namingHolder(app, () =>
     app.transaction(async (tx) => {
       const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
-      authorize(caller, "workspace:lock", workspace);
+      authorize(caller, "workspace:lock", targetOf(workspace));
       const lock = takeLock(workspace, holderOf(caller), reason, app.now());
       touch(workspace, app.now());
       await tx.record({ type: "workspaceLocked", workspace, lock });
@@ -90,7 +90,7 @@ const release = (
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
     // It may have moved while state was asked.
-    authorize(caller, forced ? "workspace:force-unlock" : "workspace:lock", workspace);
+    authorize(caller, forced ? "workspace:force-unlock" : "workspace:lock", targetOf(workspace));
     releaseLock(workspace, epoch);
     applyStateSummary(workspace, summary);
     touch(workspace, app.now());

@@ -1,4 +1,4 @@
-import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import { allowed, authorize, type Caller, refuseUserToken } from "@statehouse/authorization";
 import { noSuchOrganization, noSuchProject, noSuchWorkspace } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
 import { isOrganizationName } from "../domain/organization.ts";
@@ -15,7 +15,7 @@ import type { WorkspaceRef, WorkspaceView } from "../domain/workspace-view.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { WorkspaceSearch } from "../store/workspace-list.ts";
 import type { App } from "./app.ts";
-import { grantsOf, readableBy } from "./caller.ts";
+import { grantsOf, readableBy, targetOf } from "./caller.ts";
 import { type Shown, showWorkspace } from "./shown.ts";
 import { checkedTags } from "./tag-binding.ts";
 import { settlePlacement } from "./workspace-placement.ts";
@@ -68,9 +68,8 @@ export async function getWorkspace(
   ref: WorkspaceRef,
 ): Promise<Shown<WorkspaceView>> {
   const workspace = await app.reads.workspaces.find(ref);
-  if (!workspace || !allowed(grantsOf(caller), "workspace:read", workspace)) {
-    throw noSuchWorkspace();
-  }
+  if (!workspace) throw noSuchWorkspace();
+  authorize(caller, "workspace:read", targetOf(workspace));
   return showWorkspace(caller)(workspace);
 }
 
@@ -83,7 +82,7 @@ export async function batchGetWorkspaces(
   const grants = grantsOf(caller);
   const workspaces = await app.reads.workspaces.batch(ids);
   return workspaces
-    .filter((workspace) => allowed(grants, "workspace:read", workspace))
+    .filter((workspace) => allowed(grants, "workspace:read", targetOf(workspace)))
     .map(showWorkspace(caller));
 }
 
@@ -97,6 +96,7 @@ export async function listWorkspaces(
   const readable = readableBy(caller, "workspace:read");
   const found = await app.reads.workspaceLists.count(search, readable);
   if (!found) throw noSuchOrganization();
+  refuseUserToken(grantsOf(caller), found.organizationId);
   const workspaces = await app.reads.workspaceLists.page(search, readable, found.organizationId);
   return { workspaces: workspaces.map(showWorkspace(caller)), total: found.total };
 }
@@ -144,8 +144,9 @@ function authorizeUpdate(
   workspace: Workspace,
   { mayOnlyMove }: { mayOnlyMove: boolean },
 ): void {
-  if (mayOnlyMove && allowed(grantsOf(caller), "project:move-workspace", workspace)) return;
-  authorize(caller, "workspace:update", workspace);
+  const target = targetOf(workspace);
+  if (mayOnlyMove && allowed(grantsOf(caller), "project:move-workspace", target)) return;
+  authorize(caller, "workspace:update", target);
 }
 
 /** Moving needs the right in both projects. */
@@ -158,7 +159,7 @@ async function move(
 ): Promise<void> {
   const { organizationId } = workspace;
   await requireProject(tx, projectId, organizationId);
-  authorize(caller, "project:move-workspace", workspace, "workspace");
+  authorize(caller, "project:move-workspace", targetOf(workspace), "workspace");
   authorize(caller, "project:move-workspace", { organizationId, projectId });
   moveWorkspace(workspace, projectId, app.now());
 }

@@ -8,25 +8,32 @@ export interface Readable {
   organizationIds: readonly string[];
   /** Elsewhere: those in these projects. */
   projectIds: readonly string[];
+  /** Also these, wherever they are. */
+  workspaceIds: readonly string[];
 }
 
 /** As a condition on workspaces `w`. */
 export const readableWorkspaces = (readable: Readable, parameters: Parameters): string =>
-  either(readable, parameters, { organization: "w.organization_id", project: "w.project_id" });
+  either(parameters, [
+    ["w.organization_id", readable.organizationIds],
+    ["w.project_id", readable.projectIds],
+    ["w.id", readable.workspaceIds],
+  ]);
 
 /** As a condition on projects `p`. */
 export const readableProjects = (readable: Readable, parameters: Parameters): string =>
-  either(readable, parameters, { organization: "p.organization_id", project: "p.id" });
+  either(parameters, [
+    ["p.organization_id", readable.organizationIds],
+    ["p.id", readable.projectIds],
+  ]);
 
 /** Only what is needed: an OR would keep PostgreSQL from the index of the other half. */
 function either(
-  { organizationIds, projectIds }: Readable,
   parameters: Parameters,
-  column: { organization: string; project: string },
+  columns: readonly (readonly [name: string, values: readonly string[]])[],
 ): string {
-  const whole = () => `${column.organization} = any(${parameters.bind(organizationIds)})`;
-  const some = () => `${column.project} = any(${parameters.bind(projectIds)})`;
-  if (projectIds.length === 0) return whole();
-  if (organizationIds.length === 0) return some();
-  return `(${whole()} or ${some()})`;
+  const needed = columns
+    .filter(([, values]) => values.length > 0)
+    .map(([name, values]) => `${name} = any(${parameters.bind(values)})`);
+  return needed.length > 0 ? `(${needed.join(" or ")})` : "false";
 }

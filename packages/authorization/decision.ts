@@ -1,0 +1,137 @@
+import { type Action, type ActionRule, actionRules } from "./actions.ts";
+import type { Grants, OrganizationGrants, ProjectGrant, WorkspaceGrant } from "./grants.ts";
+import { type ProjectPermissions, permissionValues, projectLevels } from "./levels.ts";
+import {
+  type WorkspacePermissions,
+  workspaceLevels,
+  workspacePermissionFor,
+  workspacePermissionValues,
+} from "./workspace-levels.ts";
+
+/** What an action is about. A workspace's project decides with it, and so do grants on the workspace itself. */
+export interface Target {
+  organizationId: string;
+  projectId?: string;
+  workspaceId?: string;
+}
+
+/** What must be said of the target of an action: of a workspace all three, or its own grants would not count. */
+export type TargetOf<A extends Action> = A extends `workspace:${string}` | `state:${string}`
+  ? Required<Target>
+  : Target;
+
+/** What a list may show, for the SQL that reads it: all, or what is in these projects or is one of these. */
+export type Scope =
+  | { all: true }
+  | { all: false; projectIds: readonly string[]; workspaceIds: readonly string[] };
+
+const ofProject = ({ access, permissions }: ProjectGrant): ProjectPermissions => {
+  const level = projectLevels[access as keyof typeof projectLevels] ?? projectLevels.custom;
+  return access === "custom" ? { ...level, ...permissions } : level;
+};
+
+const ofWorkspace = ({ access, permissions }: WorkspaceGrant): WorkspacePermissions => {
+  const level = workspaceLevels[access as keyof typeof workspaceLevels] ?? workspaceLevels.custom;
+  return access === "custom" ? { ...level, ...permissions } : level;
+};
+
+const atLeast = (values: readonly unknown[], held: unknown, least: unknown): boolean =>
+  values.indexOf(held) >= values.indexOf(least);
+
+function projectAllows(grant: ProjectGrant, rule: ActionRule): boolean {
+  if (rule.projectLevels?.some((level) => level === grant.access)) return true;
+  if (rule.needs === null) return false;
+  const permissions = ofProject(grant);
+  return Object.entries(rule.needs).every(([name, least]) => {
+    const permission = name as keyof ProjectPermissions;
+    return atLeast(permissionValues[permission], permissions[permission], least);
+  });
+}
+
+function workspaceAllows(grant: WorkspaceGrant, rule: ActionRule): boolean {
+  if (rule.workspaceLevels?.some((level) => level === grant.access)) return true;
+  if (rule.needs === null) return false;
+  const permissions = ofWorkspace(grant);
+  return Object.entries(rule.needs).every(([name, least]) => {
+    const permission = workspacePermissionFor[name as keyof typeof workspacePermissionFor];
+    // What only a project can give: nothing on a workspace stands for it.
+    if (!permission) return false;
+    return atLeast(workspacePermissionValues[permission], permissions[permission], least);
+  });
+}
+
+const organizationAllows = (organization: OrganizationGrants, rule: ActionRule): boolean =>
+  organization.owner ||
+  rule.member === true ||
+  rule.organization.some((permission) => organization.organizationAccess.has(permission));
+
+/** The organization's grants, unless they count for nothing. */
+function grantsIn(
+  grants: Grants,
+  rule: ActionRule,
+  organizationId: string,
+): OrganizationGrants | undefined {
+  const organization = grants.organizations.get(organizationId);
+  if (!organization || organization.refused) return undefined;
+  return rule.refusedTo?.some((type) => type === grants.principal.type) ? undefined : organization;
+}
+
+/**
+ * Whether the grants allow an action. Rights are the union of all grants: the specification's sentence
+ * ("the more restrictive") contradicts its own example, in which manage-projects wins over a read grant.
+ */
+export function allowed<A extends Action>(grants: Grants, action: A, target: TargetOf<A>): boolean {
+  const rule: ActionRule = actionRules[action];
+  const { organizationId, projectId, workspaceId }: Target = target;
+  const organization = grantsIn(grants, rule, organizationId);
+  if (!organization) return false;
+  if (organizationAllows(organization, rule)) return true;
+  const onProject = projectId === undefined ? undefined : organization.projects.get(projectId);
+  if (onProject?.some((grant) => projectAllows(grant, rule))) return true;
+  const onWorkspace =
+    workspaceId === undefined ? undefined : organization.workspaces.get(workspaceId);
+  return onWorkspace?.some((grant) => workspaceAllows(grant, rule)) ?? false;
+}
+
+/** Those of the actions that the grants allow on the target; what documents show as `permissions`. */
+export const allowedActions = (
+  grants: Grants,
+  actions: readonly Action[],
+  target: Target,
+): Action[] => actions.filter((action) => allowed(grants, action, target));
+
+/** Grants are kept for as long as their versions stand, and with them what follows from them. */
+const knownScopes = new WeakMap<Grants, Map<string, Scope>>();
+
+/** What a list of `action`'s targets in an organization may show. */
+export function scope(grants: Grants, action: Action, organizationId: string): Scope {
+  let known = knownScopes.get(grants);
+  if (!known) {
+    known = new Map();
+    knownScopes.set(grants, known);
+  }
+  const key = `${action} ${organizationId}`;
+  let found = known.get(key);
+  if (!found) {
+    found = workOutScope(grants, action, organizationId);
+    known.set(key, found);
+  }
+  return found;
+}
+
+function workOutScope(grants: Grants, action: Action, organizationId: string): Scope {
+  const rule: ActionRule = actionRules[action];
+  const organization = grantsIn(grants, rule, organizationId);
+  if (!organization) return { all: false, projectIds: [], workspaceIds: [] };
+  if (organizationAllows(organization, rule)) return { all: true };
+  return {
+    all: false,
+    projectIds: keysWhere(organization.projects, (grant) => projectAllows(grant, rule)),
+    workspaceIds: keysWhere(organization.workspaces, (grant) => workspaceAllows(grant, rule)),
+  };
+}
+
+const keysWhere = <Grant>(
+  byKey: ReadonlyMap<string, readonly Grant[]>,
+  allows: (grant: Grant) => boolean,
+): string[] => [...byKey].filter(([, all]) => all.some(allows)).map(([key]) => key);
