@@ -1,10 +1,4 @@
-import {
-  type Action,
-  type Caller,
-  type Grants,
-  scope,
-  type Target,
-} from "@statehouse/authorization";
+import { type Action, type Caller, type Grants, scope } from "@statehouse/authorization";
 import { forbidden } from "@statehouse/errors";
 import { cannotHoldLock } from "../domain/errors.ts";
 import type { Holder } from "../domain/holder.ts";
@@ -22,7 +16,7 @@ export const targetOf = ({
   id: workspaceId,
   organizationId,
   projectId,
-}: Pick<Workspace, "id" | "organizationId" | "projectId">): Required<Target> => ({
+}: Pick<Workspace, "id" | "organizationId" | "projectId">) => ({
   organizationId,
   projectId,
   workspaceId,

@@ -22,11 +22,9 @@ import { forceDeleteAction } from "./shown.ts";
  */
 export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRef): Promise<void> {
   const deletion = await app.transaction(async (tx) => {
-    const { workspace, pending } = await workspaceOrDeletion(tx, ref);
-    const organization = await tx.organizations.get((workspace ?? pending).organizationId);
-    const action = forceDeleteAction(organization.allowForceDeleteWorkspaces);
-    const target = pending ?? targetOf(workspace);
-    authorize(caller, action, target);
+    const { workspace, pending, target } = await workspaceOrDeletion(tx, ref);
+    const organization = await tx.organizations.get(target.organizationId);
+    authorize(caller, forceDeleteAction(organization.allowForceDeleteWorkspaces), target);
     return pending ?? removeWorkspace(app, tx, workspace);
   });
   await settleDeletion(app, deletion);
@@ -39,8 +37,7 @@ export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRe
 export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef): Promise<void> =>
   namingHolder(app, async () => {
     const begun = await app.transaction(async (tx) => {
-      const { workspace, pending } = await workspaceOrDeletion(tx, ref);
-      const target = pending ?? targetOf(workspace);
+      const { workspace, pending, target } = await workspaceOrDeletion(tx, ref);
       authorize(caller, "workspace:delete", target);
       if (pending) return { deletion: pending };
       return { id: workspace.id, epoch: takeDeletionLock(workspace, app.now()) };
@@ -99,17 +96,19 @@ async function removeWorkspace(app: App, tx: Tx, workspace: Workspace): Promise<
   return { workspaceId, organizationId, projectId };
 }
 
+type Placed = Pick<PendingDeletion, "workspaceId" | "organizationId" | "projectId">;
+
 /** Or, when the request is a repeat, the deletion that state has not acknowledged. Throws `notFound`. */
 async function workspaceOrDeletion(
   tx: Tx,
   ref: WorkspaceRef,
 ): Promise<
-  | { workspace: Workspace; pending?: undefined }
-  | { workspace?: undefined; pending: PendingDeletion }
+  | { workspace: Workspace; pending?: undefined; target: Placed }
+  | { workspace?: undefined; pending: PendingDeletion; target: Placed }
 > {
   const workspace = await tx.workspaces.findForUpdate(ref);
-  if (workspace) return { workspace };
+  if (workspace) return { workspace, target: targetOf(workspace) };
   const pending = await tx.workspaceDeletions.findPending(ref);
   if (!pending) throw noSuchWorkspace();
-  return { pending };
+  return { pending, target: pending };
 }
