@@ -1,5 +1,5 @@
 import { needs, ownMinio, waitFor } from "@statehouse/testing";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import { announcement, expectStatus } from "../stack/state.ts";
 import { eventually } from "./site.ts";
@@ -28,7 +28,6 @@ needs("minio")("while MinIO is away", () => {
     minio = await ownMinio();
     return { store: minio };
   });
-  afterAll(() => minio?.[Symbol.asyncDispose]());
   beforeEach(() => store().start());
 
   const stateReady = async () => {

@@ -1,5 +1,5 @@
 import { ownPostgres, waitFor } from "@statehouse/testing";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { upload } from "../stack/http.ts";
 import type { StateFile } from "../stack/state.ts";
 import { eventually } from "./site.ts";
@@ -23,7 +23,6 @@ const site = useSite(async () => {
   postgres = await ownPostgres();
   return { postgres };
 });
-afterAll(() => postgres?.[Symbol.asyncDispose]());
 
 test.each(["stopped", "killed"])(
   "%s: requests are 503, and then work again by themselves",

@@ -14,6 +14,7 @@ import { type ProcessStack, type StackOptions, startProcesses } from "../stack/s
 import { type StoreView, storeView } from "./store.ts";
 import { layWires, type Wires, type Wiring } from "./wires.ts";
 
+/** Parts that are given are the site's from then on: it stops them. */
 export interface SiteOptions {
   /** Default: a directory. */
   store?: "directory" | "minio" | Awaited<ReturnType<typeof ownMinio>>;
@@ -43,6 +44,8 @@ export async function startSite({ store, postgres, settings }: SiteOptions): Pro
   await using starting = new AsyncDisposableStack();
   let wiring: Wiring | undefined;
   let view: StoreView | undefined;
+  if (typeof store === "object") starting.use(store);
+  if (postgres) starting.use(postgres);
   const own = postgres && (await ownDatabases(postgres));
   const bucket =
     typeof store === "object" ? starting.use(await freshBucket(addressOf(store))) : undefined;
