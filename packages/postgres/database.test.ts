@@ -181,6 +181,26 @@ describe("transaction", () => {
   });
 });
 
+describe("text that PostgreSQL cannot keep", () => {
+  const refused = expect.objectContaining({ kind: "badRequest", reason: "unstorable_text" });
+
+  test("is the request's fault, as a parameter and inside jsonb", async () => {
+    await expect(database.query("select $1::text", ["a\0b"])).rejects.toEqual(refused);
+    await expect(database.query("select $1::jsonb", [JSON.stringify({ a: "\0" })])).rejects.toEqual(
+      refused,
+    );
+    await expect(
+      database.transaction((em) => database.queryIn(em, "select $1::text", ["\0"])),
+    ).rejects.toEqual(refused);
+  });
+
+  test("is refused from the ORM too, and the connection goes on", async () => {
+    await expect(addCup("a\0b")).rejects.toEqual(refused);
+    await addCup("a");
+    expect(await database.query("select id from cups")).toEqual([{ id: "a" }]);
+  });
+});
+
 describe("readiness", () => {
   test("names the migrations that are missing", async () => {
     await expect(database.ready()).resolves.toBeUndefined();

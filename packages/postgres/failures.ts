@@ -1,4 +1,4 @@
-import { AppError } from "@statehouse/errors";
+import { AppError, badRequest } from "@statehouse/errors";
 
 const TRANSACTION_TIMEOUT = "25P04";
 
@@ -47,15 +47,29 @@ export function isStalePlan(error: unknown): boolean {
   return codeOf(error) === "0A000" && property(error, "routine") === "RevalidateCachedQuery";
 }
 
+/** Text that PostgreSQL cannot keep: the NUL character, which UTF-8 has and its `text` and `jsonb` have not. */
+const UNSTORABLE_TEXT = new Set([
+  "22021", // character_not_in_repertoire
+  "22P05", // untranslatable_character
+]);
+
+/** What callers hear who sent such text, wherever they put it. */
+export const unstorableText = (): AppError =>
+  badRequest("unstorable_text", "The request holds a NUL character.");
+
 /** True when `error` is the violation of this unique constraint or index. */
 export function uniqueViolation(error: unknown, constraintName: string): boolean {
   return codeOf(error) === "23505" && property(error, "constraint") === constraintName;
 }
 
-/** Turns the failures that say nothing about the request into `unavailable`; others pass unchanged. */
+/**
+ * Turns the failures that say nothing about the request into `unavailable`, and text that cannot be
+ * kept into `badRequest`; others pass unchanged.
+ */
 export function asAppError(error: unknown): unknown {
   if (error instanceof AppError) return error;
   if (codeOf(error) === TRANSACTION_TIMEOUT) return deadlineExceeded(error);
+  if (UNSTORABLE_TEXT.has(codeOf(error) ?? "")) return unstorableText();
   if (isLost(error)) return databaseUnavailable(error);
   if (isRetryable(error)) {
     return new AppError("unavailable", "database_busy", "Too many changes at once; try again.", {

@@ -2,7 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { EntityManager } from "@mikro-orm/postgresql";
 import { type Logger, remainingMs, spansAreRecorded } from "@statehouse/runtime";
 import type { Pool, PoolClient } from "pg";
-import { asAppError, deadlineExceeded, isLost, isRetryable, isStalePlan } from "./failures.ts";
+import {
+  asAppError,
+  deadlineExceeded,
+  isLost,
+  isRetryable,
+  isStalePlan,
+  unstorableText,
+} from "./failures.ts";
 import { prepared, traced } from "./statements.ts";
 
 interface OpenTransaction {
@@ -107,6 +114,8 @@ function ormContext(transaction: OpenTransaction) {
   return {
     async executeQuery({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) {
       const client = clientOf(transaction);
+      // The ORM writes values into the text, and a NUL would end the statement: a broken message.
+      if (sql.includes("\0")) throw unstorableText();
       const send = () => client.query(sql, [...parameters]);
       const { command, rowCount, rows } = await (spansAreRecorded()
         ? traced(sql, false, send)
