@@ -38,6 +38,9 @@ export const lockedForDeletion = () =>
 export const deletionOvertaken = () =>
   conflict("workspace_locked", "The workspace was locked while it was about to be deleted.");
 
+export const reasonTooLong = (most: number) =>
+  invalid([{ field: "reason", detail: `Reason is too long (maximum is ${most} characters)` }]);
+
 export const alreadyUnlocked = () =>
   conflict("already_unlocked", "The workspace is already unlocked.");
 

@@ -1,5 +1,11 @@
 import { invalid } from "@statehouse/errors";
-import { alreadyUnlocked, lockedByOther, lockedForDeletion, workspaceLocked } from "./errors.ts";
+import {
+  alreadyUnlocked,
+  lockedByOther,
+  lockedForDeletion,
+  reasonTooLong,
+  workspaceLocked,
+} from "./errors.ts";
 import type { Holder } from "./holder.ts";
 import { holdsNul } from "./text.ts";
 import { nextVersion } from "./version.ts";
@@ -27,7 +33,10 @@ export interface Lockable {
   lastLockEpoch: bigint;
 }
 
-/** Specification, "Workspace lock state": unlocked → locked. */
+/** Far more than anybody reads. It travels with an event, and a bus takes only so much at once. */
+const MAX_REASON_LENGTH = 4096;
+
+/** Specification, "Workspace lock state": unlocked → locked. Throws `invalid` for a reason too long. */
 export function takeLock(
   workspace: Lockable,
   holder: Holder,
@@ -35,6 +44,7 @@ export function takeLock(
   now: Date,
 ): WorkspaceLock {
   if (holdsNul(reason)) throw invalid([{ field: "reason", detail: "Reason is invalid" }]);
+  if (reason.length > MAX_REASON_LENGTH) throw reasonTooLong(MAX_REASON_LENGTH);
   if (workspace.lock) throw workspaceLocked(workspace.lock.holder);
   if (isBeingDeleted(workspace, now)) throw lockedForDeletion();
   const epoch = nextVersion(workspace.lastLockEpoch, now);
