@@ -17,7 +17,7 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
   } catch {
     throw badRequest("json", "The request body is not valid JSON.");
   }
-  if (SUSPECT.test(text)) refuseUnstorable(value, "");
+  if (SUSPECT.test(text)) refuseUnstorable(value);
   return value;
 }
 
@@ -37,15 +37,19 @@ async function readText(request: IncomingMessage, limit: number): Promise<string
   }
 }
 
-function refuseUnstorable(value: unknown, pointer: string): void {
-  if (typeof value === "string") {
-    if (value.includes("\0") || !value.isWellFormed()) {
-      throw invalid([{ field: pointer || "/", detail: "Text holds characters that are none" }]);
-    }
-  } else if (value !== null && typeof value === "object") {
-    for (const [name, member] of Object.entries(value)) {
-      refuseUnstorable(name, pointer);
-      refuseUnstorable(member, `${pointer}/${name}`);
+/** Not by recursion: how deep a body is, its sender decides. */
+function refuseUnstorable(body: unknown): void {
+  const open: [value: unknown, pointer: string][] = [[body, ""]];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [value, pointer] = next;
+    if (typeof value === "string") {
+      if (value.includes("\0") || !value.isWellFormed()) {
+        throw invalid([{ field: pointer || "/", detail: "Text holds characters that are none" }]);
+      }
+    } else if (value !== null && typeof value === "object") {
+      for (const [name, member] of Object.entries(value)) {
+        open.push([member, `${pointer}/${name}`], [name, pointer]);
+      }
     }
   }
 }
