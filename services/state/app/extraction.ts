@@ -53,19 +53,23 @@ export const storeExtraction = (
   });
 
 /**
- * Gives the claim back: later again if the fault may pass (store unreachable: never given up), or, when
- * the file is at fault and after a few attempts, processed with `reason` recorded.
+ * What went wrong. `content`: every attempt would end like this one. `reading`: time or memory, given up after a
+ * few attempts. `store`: the bytes could not be had, which passes and is never given up.
  */
+export type ExtractionFault = "content" | "reading" | "store";
+
+/** Gives the claim back: to be taken again later, or, when given up, processed with `reason` recorded. */
 export async function failExtraction(
   app: App,
   claim: ExtractionClaim,
-  { reason, poisonous }: { reason: string; poisonous: boolean },
+  { reason, fault }: { reason: string; fault: ExtractionFault },
 ): Promise<void> {
-  if (poisonous && isExhausted(claim.attempt)) return giveUp(app, claim, reason);
+  const hopeless = fault === "content" || (fault === "reading" && isExhausted(claim.attempt));
+  if (hopeless) return giveUp(app, claim, reason);
   await changeClaimed(app, claim, async (_tx, { version }) => {
     version.extractionDueAt = new Date(app.now().getTime() + backoffMs(claim.attempt));
     // Only the file's own faults count.
-    if (!poisonous) version.extractionAttempts -= 1;
+    if (fault === "store") version.extractionAttempts -= 1;
   });
 }
 

@@ -1,6 +1,7 @@
 import { invalid } from "@statehouse/errors";
 import { isExactNumber, parseExactJson } from "./exact-json.ts";
 import type { ExtractedOutput } from "./extraction.ts";
+import { storable } from "./storable-text.ts";
 
 /** The type that clients read, by the engine's type constructor. */
 const outputTypes: Record<string, string> = {
@@ -37,7 +38,7 @@ export function outputFrom(name: string, entry: unknown): ExtractedOutput | unde
   const detailedType = entry.type ?? inferType(value);
   const constructorName = Array.isArray(detailedType) ? detailedType[0] : detailedType;
   return {
-    name,
+    name: storable(name),
     sensitive: entry.sensitive === true,
     type: outputTypes[String(constructorName)] ?? "dynamic",
     detailedTypeJson: JSON.stringify(detailedType),
@@ -54,7 +55,7 @@ export function outputsFrom(outputs: unknown): ExtractedOutput[] | undefined {
 
 /** The outputs that a create request carries. Throws `invalid` on `json-state-outputs`. */
 export function parseGivenOutputs(bytes: Uint8Array): ExtractedOutput[] {
-  const outputs = outputsFrom(parsed(bytes));
+  const outputs = given(bytes);
   if (outputs) return outputs;
   throw invalid([
     {
@@ -65,10 +66,11 @@ export function parseGivenOutputs(bytes: Uint8Array): ExtractedOutput[] {
   ]);
 }
 
-function parsed(bytes: Uint8Array): unknown {
+function given(bytes: Uint8Array): ExtractedOutput[] | undefined {
   try {
-    return parseExactJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return outputsFrom(parseExactJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
   } catch {
+    // No UTF-8, no JSON, or nested beyond all reason.
     return undefined;
   }
 }

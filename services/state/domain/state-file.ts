@@ -1,10 +1,16 @@
 import { isExactNumber, parseExactJson } from "./exact-json.ts";
 import type { Extraction, ResourceCounts, StateResource } from "./extraction.ts";
 import { outputsFrom } from "./output.ts";
+import { storable } from "./storable-text.ts";
 
 /** The content is no state that anybody could read; trying again gives the same. */
 export class StateFileError extends Error {
-  override readonly name = "StateFileError";
+  override readonly name: string = "StateFileError";
+}
+
+/** Time or memory did not suffice: perhaps they do later, and a few attempts are enough to know. */
+export class StateReadingError extends StateFileError {
+  override readonly name = "StateReadingError";
 }
 
 type JsonObject = Record<string, unknown>;
@@ -50,13 +56,16 @@ function holdsNumbers(value: unknown): boolean {
   return Object.values(value).some(holdsNumbers);
 }
 
+/** Larger ones are no format that anybody will ever have; columns and messages hold 32 bits. */
+const MAX_FORMAT = 2n ** 31n - 1n;
+
 /** What every format says about itself. */
 function nothingOf(file: JsonObject): Extraction {
   const version = integer(file.version);
   return {
     serial: integer(file.serial),
     lineage: string(file.lineage),
-    formatVersion: version === null ? null : Number(version),
+    formatVersion: version === null || version > MAX_FORMAT ? null : Number(version),
     engineVersion: string(file.terraform_version),
     resources: [],
     modules: {},
@@ -134,7 +143,7 @@ function instancesOfVersion3(file: JsonObject): FoundResource[] {
     for (const [key, instance] of Object.entries(
       isObject(module.resources) ? module.resources : {},
     )) {
-      const parts = key.split(".");
+      const parts = storable(key).split(".");
       const managed = parts[0] !== "data";
       const [type = "", name = ""] = managed ? parts : parts.slice(1);
       const id = `${managed} ${type}.${name}`;
@@ -173,7 +182,7 @@ const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
 
 const string = (value: unknown): string | null =>
-  typeof value === "string" && value !== "" ? value : null;
+  typeof value === "string" && value !== "" ? storable(value) : null;
 
 function integer(value: unknown): bigint | null {
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : null;

@@ -134,7 +134,7 @@ describe("extraction", () => {
     const { workspaceId, versionId } = await finalized(own);
     for (let attempts = 1; attempts <= 4; attempts++) {
       const claim = await claimOf(own, versionId);
-      await failExtraction(own.app, claim, { reason: "no state", poisonous: true });
+      await failExtraction(own.app, claim, { reason: "no state", fault: "reading" });
       own.pass(600_000);
     }
     expect(await claimExtraction(own.app)).toBeUndefined();
@@ -148,7 +148,7 @@ describe("extraction", () => {
     const { workspaceId, versionId } = await finalized(own);
     for (let attempts = 1; attempts <= 10; attempts++) {
       const claim = await claimOf(own, versionId);
-      await failExtraction(own.app, claim, { reason: "store", poisonous: false });
+      await failExtraction(own.app, claim, { reason: "store", fault: "store" });
       own.pass(600_000);
     }
     await own.workspaceState.sealLock({ workspaceId, epoch: 10n });

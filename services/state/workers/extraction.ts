@@ -1,13 +1,15 @@
+import { AppError } from "@statehouse/errors";
 import { type Logger, withSpan } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import {
   claimExtraction,
   type ExtractionClaim,
+  type ExtractionFault,
   failExtraction,
   storeExtraction,
 } from "../app/extraction.ts";
 import type { Extraction } from "../domain/extraction.ts";
-import { StateFileError } from "../domain/state-file.ts";
+import { StateFileError, StateReadingError } from "../domain/state-file.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
 import { startLoop } from "./loop.ts";
 import { StateBytes, StateReader } from "./state-reader.ts";
@@ -44,7 +46,7 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
     try {
       return await reader.read(bytes.memory, signal);
     } catch (error) {
-      if (inTime.aborted) throw new StateFileError("reading the state took too long");
+      if (inTime.aborted) throw new StateReadingError("reading the state took too long");
       throw error;
     }
   };
@@ -56,15 +58,23 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
     try {
       extraction = await withSpan("extract state", { size: claim.size }, () => extract(claim));
     } catch (error) {
-      const poisonous = error instanceof StateFileError;
-      if (!poisonous && !stopping.signal.aborted) {
+      const fault = faultOf(error);
+      if (fault === "store" && !stopping.signal.aborted) {
         logger.warn({ err: error, stateVersionId: claim.versionId }, "extraction is tried again");
       }
-      const reason = poisonous ? error.message : "the state could not be loaded";
-      await failExtraction(app, claim, { reason, poisonous });
+      const reason = fault === "store" ? "the state could not be loaded" : messageOf(error);
+      await failExtraction(app, claim, { reason, fault });
       return !stopping.signal.aborted;
     }
-    await storeExtraction(app, claim, extraction);
+    try {
+      await storeExtraction(app, claim, extraction);
+    } catch (error) {
+      // Away or too slow: that passes, and is nobody's fault.
+      if (error instanceof AppError) throw error;
+      logger.error({ err: error, stateVersionId: claim.versionId }, "extraction was not kept");
+      const reason = "what the state holds could not be kept";
+      await failExtraction(app, claim, { reason, fault: "reading" });
+    }
     return true;
   };
 
@@ -83,3 +93,10 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
     },
   };
 }
+
+function faultOf(error: unknown): ExtractionFault {
+  if (error instanceof StateReadingError) return "reading";
+  return error instanceof StateFileError ? "content" : "store";
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "unknown");

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { Worker } from "node:worker_threads";
 import type { Extraction } from "../domain/extraction.ts";
-import { StateFileError } from "../domain/state-file.ts";
+import { StateFileError, StateReadingError } from "../domain/state-file.ts";
 
 /** What the thread answers. */
 export type ReaderAnswer = { extraction: Extraction } | { fault: string };
@@ -93,11 +93,11 @@ export class StateReader implements AsyncDisposable {
 
 function ask(worker: Worker, memory: ArrayBuffer, signal: AbortSignal): Promise<ReaderAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<ReaderAnswer>();
-  const ended = () => reject(new StateFileError("reading the state ended its reader"));
+  const ended = () => reject(new StateReadingError("reading the state ended its reader"));
   const failed = (error: Error & { code?: string }) => {
     const tooLarge = error.code === "ERR_WORKER_OUT_OF_MEMORY";
     reject(
-      tooLarge ? new StateFileError("the state needs more memory than its reader has") : error,
+      tooLarge ? new StateReadingError("the state needs more memory than its reader has") : error,
     );
   };
   const stop = () => {
