@@ -289,3 +289,37 @@ describe("a right that is taken away", () => {
     expect((await writer.api.get(`/projects/${other.id}`)).status).toBe(200);
   });
 });
+
+test("a workspace that is moved is its new project's at once, and its state with it", async () => {
+  const { stack, organization, owner } = world();
+  const inside = await organizationId(stack, organization);
+  const newReader = async (projectId: string) => {
+    const party = await newParty(stack);
+    const team = await stack.people.newTeam({
+      organizationId: inside,
+      name: unusedName("readers"),
+      members: [party],
+    });
+    await stack.people.grant({ teamId: team.id, projectId, access: "read" });
+    return party;
+  };
+  const target = await newProject(world());
+  const estate = await newEstate({ organization, owner });
+  const [before, after] = [await newReader(estate.projectId ?? ""), await newReader(target.id)];
+  const seenBy = async ({ api, token }: Party) => [
+    (await api.get(`/workspaces/${estate.workspaceId}`)).status,
+    (await api.get(`/workspaces/${estate.workspaceId}/current-state-version`)).status,
+    (await api.get(`/state-versions/${estate.stateVersionId}`)).status,
+    (await api.get(`/state-version-outputs/${estate.stateVersionOutputId}`)).status,
+    (await download(estate.downloadUrl ?? "", token)).status,
+  ];
+  expect(await seenBy(before)).toEqual([200, 200, 200, 200, 200]);
+  expect(await seenBy(after)).toEqual([404, 404, 404, 404, 404]);
+  const moved = await owner.api.patch(
+    `/workspaces/${estate.workspaceId}`,
+    document("workspaces", {}, { project: { data: { type: "projects", id: target.id } } }),
+  );
+  expect(moved.status).toBe(200);
+  expect(await seenBy(before)).toEqual([404, 404, 404, 404, 404]);
+  expect(await seenBy(after)).toEqual([200, 200, 200, 200, 200]);
+});

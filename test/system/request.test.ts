@@ -257,3 +257,34 @@ test("every answer carries the id under which the logs have it", async () => {
     expect(answer.headers.get("cache-control")).toBe("no-store");
   }
 });
+
+test("an address that is none is JSON, and never our fault", async () => {
+  const { url, owner } = world();
+  for (const path of [
+    "/api/v2/workspaces/%zz",
+    "/api/v2/workspaces/%E0%A4%A",
+    "/api/v2/organizations/%00/workspaces",
+    "//api/v2/ping",
+    `/api/v2/workspaces/${"x".repeat(5000)}`,
+    "/v1/object/%zz",
+    `/v1/object/${"x".repeat(5000)}`,
+  ]) {
+    const answer = await owner.api.get(url + path);
+    expect([400, 404, 405], path.slice(0, 40)).toContain(answer.status);
+    errorDetails(answer);
+  }
+});
+
+test("a body as deep as its length allows is refused, not stumbled over", async () => {
+  const { owner, organization } = world();
+  const deep = (inside: string) => "[".repeat(40_000) + inside + "]".repeat(40_000);
+  for (const body of [
+    deep('"\\u0000"'),
+    `{"data":${deep("1")}}`,
+    `{"data":{"type":"workspaces","attributes":{"name":"x","trigger-patterns":${deep("1")}}}}`,
+  ]) {
+    const answer = await owner.api.post(`/organizations/${organization}/workspaces`, body);
+    expect([400, 422]).toContain(answer.status);
+    errorDetails(answer);
+  }
+});

@@ -125,3 +125,10 @@ test("a newer version discards the one that was pending", async () => {
   const current = await owner.api.get(`/workspaces/${id}/current-state-version`);
   expect(current.body.data.id).toBe(next.body.data.id);
 });
+
+test.each([0, Number.MAX_SAFE_INTEGER])("the serial %d is kept as it is", async (serial) => {
+  const { id } = await newWorkspace(world());
+  const written = await writeState(world().owner.api, id, stateFile({ serial }));
+  expect(written.status).toBe(201);
+  expect(written.body.data.attributes.serial).toBe(serial);
+});

@@ -175,3 +175,23 @@ test("of a deletion and a lock at once, one wins and nothing is left half", asyn
     }
   }
 });
+
+test("a workspace that takes a freed name inherits nothing", async () => {
+  const { owner, organization } = world();
+  const { workspace } = await withState(
+    stateFile({ outputs: { a: { value: 1, type: "number" } } }),
+  );
+  const { name } = workspace.attributes;
+  await owner.api.post(`/workspaces/${workspace.id}/relationships/tags`, {
+    data: [{ type: "tags", attributes: { name: "old" } }],
+  });
+  expect((await owner.api.delete(`/workspaces/${workspace.id}`)).status).toBe(204);
+  const heir = await newWorkspace(world(), { name });
+  expect(heir.attributes).toMatchObject({ "tag-names": [], "resource-count": 0 });
+  const versions = await owner.api.get(
+    `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${name}`,
+  );
+  expect(versions.body.data).toEqual([]);
+  const outputs = await owner.api.get(`/workspaces/${heir.id}/current-state-version-outputs`);
+  expect(outputs.body.data).toEqual([]);
+});

@@ -233,3 +233,15 @@ test("only who may lock locks, and only who administers breaks locks", async () 
     expect((await act(id, action, reader)).status).toBe(404);
   }
 });
+
+test("a reason is as long as a person writes, and no longer", async () => {
+  const { id } = await newWorkspace(world());
+  for (const length of [4097, 3_000_000]) {
+    const refused = await act(id, "lock", world().owner, { reason: "x".repeat(length) });
+    expect(refused.status).toBe(422);
+    expect(errorDetails(refused)[0]).toContain("too long");
+  }
+  const reason = "✓".repeat(4096);
+  const locked = await act(id, "lock", world().owner, { reason });
+  expect(locked.body.data.attributes["locked-reason"]).toBe(reason);
+});

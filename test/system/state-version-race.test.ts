@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { upload } from "../stack/http.ts";
+import { announcement, stateFile } from "../stack/state.ts";
+import { newLockedWorkspace, useWorld } from "./fixture.ts";
+
+// Whatever comes at the same time: a state that was acknowledged is kept, and one that was not never appears.
+
+const world = useWorld();
+const ROUNDS = 10;
+
+const act = (id: string, action: string) =>
+  world().owner.api.post(`/workspaces/${id}/actions/${action}`);
+const statusOf = async (versionId: string) =>
+  (await world().owner.api.get(`/state-versions/${versionId}`)).body.data.attributes.status;
+const currentOf = async (id: string) =>
+  (await world().owner.api.get(`/workspaces/${id}/current-state-version`)).status;
+
+async function pending() {
+  const { id } = await newLockedWorkspace(world());
+  const state = stateFile();
+  const created = await world().owner.api.post(
+    `/workspaces/${id}/state-versions`,
+    announcement(state),
+  );
+  const { id: versionId, attributes } = created.body.data;
+  const put = () => upload(attributes["hosted-state-upload-url"], state.bytes);
+  return { id: id as string, versionId: versionId as string, put };
+}
+
+test("an upload and a force-unlock: it is finalized and current, or discarded", async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const { id, versionId, put } = await pending();
+    const [uploaded, unlocked] = await Promise.all([put(), act(id, "force-unlock")]);
+    expect(unlocked.status).toBe(200);
+    expect([uploaded.status, await statusOf(versionId), await currentOf(id)]).toEqual(
+      uploaded.status === 200 ? [200, "finalized", 200] : [409, "discarded", 404],
+    );
+  }
+});
+
+test("an upload and an unlock: the upload is never lost, and the unlock waits for it", async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const { id, versionId, put } = await pending();
+    const [uploaded, unlocked] = await Promise.all([put(), act(id, "unlock")]);
+    expect(uploaded.status).toBe(200);
+    expect([200, 503]).toContain(unlocked.status);
+    expect([await statusOf(versionId), await currentOf(id)]).toEqual(["finalized", 200]);
+  }
+});
+
+test("an upload and a forced deletion: nothing of it can be read afterwards", async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const { id, versionId, put } = await pending();
+    const [uploaded, deleted] = await Promise.all([
+      put(),
+      world().owner.api.delete(`/workspaces/${id}`),
+    ]);
+    expect(deleted.status).toBe(204);
+    expect([200, 404, 409]).toContain(uploaded.status);
+    expect((await world().owner.api.get(`/state-versions/${versionId}`)).status).toBe(404);
+  }
+});
+
+test("a creation and a force-unlock: no version is left pending under a lock that is gone", async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const { id } = await newLockedWorkspace(world());
+    const [created, unlocked] = await Promise.all([
+      world().owner.api.post(`/workspaces/${id}/state-versions`, announcement(stateFile())),
+      act(id, "force-unlock"),
+    ]);
+    expect(unlocked.status).toBe(200);
+    expect([201, 409, 412]).toContain(created.status);
+    if (created.status === 201) expect(await statusOf(created.body.data.id)).toBe("discarded");
+    expect((await act(id, "lock")).status).toBe(200);
+    expect((await act(id, "unlock")).status).toBe(200);
+  }
+});
