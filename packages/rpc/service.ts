@@ -49,5 +49,9 @@ export function mayCall(method: DescMethod, principal: Principal): boolean {
     declared = getOption(method, callers);
     declaredCallers.set(method, declared);
   }
-  return principal.type === "service" ? declared.services.includes(principal.id) : declared.users;
+  if (principal.type !== "service") return declared.users;
+  return declared.services.includes(principal.id) || (declared.runners && isRunner(principal.id));
 }
+
+/** Whether a service of this name executes runs; an installation may have any number of them. */
+const isRunner = (name: string): boolean => name === "runner" || name.startsWith("runner-");

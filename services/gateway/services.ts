@@ -4,12 +4,15 @@ import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_token";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
+import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
+import { WorkspaceReadmeService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_readme";
 import { type Channel, createClient, type ServiceIdentity } from "@statehouse/rpc";
 import type { ObjectUpload } from "./object-upload.ts";
 
@@ -39,6 +42,9 @@ export const createServices = (
     locks: createClient(WorkspaceLockService, workspaces),
     tags: createClient(TagService, workspaces),
     tagBindings: createClient(TagBindingService, workspaces),
+    runs: createClient(RunService, workspaces),
+    configurationVersions: createClient(ConfigurationVersionService, workspaces),
+    workspaceReadmes: createClient(WorkspaceReadmeService, workspaces),
   },
   state: {
     stateVersions: createClient(StateVersionService, state),

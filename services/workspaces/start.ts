@@ -13,6 +13,7 @@ import { type Check, createLogger, type Logger, startOpsServer } from "@statehou
 import type { App } from "./app/app.ts";
 import type { WorkspacesConfig } from "./config.ts";
 import { startReconciliation } from "./consumers/reconciliation.ts";
+import { runHandlers } from "./consumers/run.ts";
 import { unsettledHandlers } from "./consumers/unsettled.ts";
 import { workspaceStateHandlers } from "./consumers/workspace-state.ts";
 import { accessOver } from "./rpc/access.ts";
@@ -89,6 +90,7 @@ export async function start(
       startConsumer({ nats, database, service: SERVICE, name, filters, handlers, logger }),
     );
   hear("workspace-state", ["statehouse.state.workspace-state.>"], workspaceStateHandlers(app));
+  hear("runs", ["statehouse.runs.>"], runHandlers(app));
   hear("unsettled", ["statehouse.workspaces.>"], unsettledHandlers(app));
   const intervalMs = parts.reconciliationIntervalMs ?? RECONCILIATION_INTERVAL_MS;
   starting.use(startReconciliation({ app, intervalMs, logger }));

@@ -52,6 +52,22 @@ export function toOne<Parent, Context>(declaration: {
   };
 }
 
+/** A relationship to at most one resource that comes with its parent: loading it makes no call. */
+export const embedded = <Parent, Item, Context>(declaration: {
+  resource: () => CompiledResource<Item, Context>;
+  of: (parent: Parent) => Item | undefined;
+}): Relationship<Parent, Context> => ({
+  show: (parent) => {
+    const item = declaration.of(parent);
+    const { type, id } = declaration.resource();
+    return { data: item === undefined ? null : { type, id: id(item) } };
+  },
+  async load(parents) {
+    const items = parents.map(declaration.of).filter((item) => item !== undefined);
+    return { groups: [groupOf(declaration.resource(), items)] };
+  },
+});
+
 /** A relationship to many resources, which know their parent; loaded for all parents in one call. */
 export function toMany<Parent, Item, Context>(declaration: {
   show: (parent: Parent) => RelationshipObject;

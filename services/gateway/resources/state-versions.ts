@@ -1,8 +1,11 @@
 import type { StateVersion } from "@statehouse/proto/statehouse/state/v1/state_version";
 import type { RequestContext } from "../http/route.ts";
-import { target, toMany, toOne } from "../jsonapi/relationship.ts";
+import { embedded, target, toMany, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { parseExact } from "./exact-json.ts";
+import { type ShownStateVersion, withRuns } from "./reported-run.ts";
+import { reported } from "./reported-text.ts";
+import { runResource } from "./runs.ts";
 import { stateVersionOutputResource } from "./state-version-outputs.ts";
 import { teamResource } from "./teams.ts";
 import { timestamp } from "./timestamps.ts";
@@ -29,7 +32,7 @@ const resourceOf = ({
 });
 
 /** Metadata of one state; the state itself is behind the URLs, which are null while they are hidden. */
-export const stateVersionResource = resource<StateVersion, RequestContext>({
+export const stateVersionResource = resource<ShownStateVersion, RequestContext>({
   type: "state-versions",
   id: ({ id }) => id,
   attributes: (version) => ({
@@ -51,6 +54,8 @@ export const stateVersionResource = resource<StateVersion, RequestContext>({
     "state-version": version.formatVersion ?? null,
     "engine-version": version.engineVersion ?? null,
     "terraform-version": version.engineVersion ?? null,
+    "vcs-commit-sha": reported(version.run?.commitSha),
+    "vcs-commit-url": reported(version.run?.commitUrl),
   }),
   relationships: {
     workspace: toOne({
@@ -80,10 +85,19 @@ export const stateVersionResource = resource<StateVersion, RequestContext>({
         ).outputs,
       parentKeyOf: ({ stateVersionId }) => stateVersionId,
     }),
-    run: toOne({ linkage: ({ runId }) => (runId ? { type: "runs", id: runId } : null) }),
+    // Shown once the run is reported: clients may name one before its runner does.
+    run: embedded({ resource: () => runResource, of: ({ run }) => run }),
     "rollback-state-version": toOne({
       linkage: ({ rollbackStateVersionId: id }) => (id ? { type: "state-versions", id } : null),
     }),
   },
   links: ({ id }) => ({ self: `/api/v2/state-versions/${id}` }),
+  loadMany: async (ids, context) => {
+    const { services, caller } = context;
+    const found = await services.state.stateVersions.batchGetStateVersions(
+      { ids: [...ids] },
+      caller,
+    );
+    return withRuns(found.stateVersions, context);
+  },
 });

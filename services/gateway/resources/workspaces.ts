@@ -2,13 +2,17 @@ import type { Workspace } from "@statehouse/proto/statehouse/workspaces/v1/works
 import type { RequestContext } from "../http/route.ts";
 import { empty, related, target, toMany, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
+import { configurationVersionResource } from "./configuration-versions.ts";
 import { organizationResource } from "./organizations.ts";
 import { projectResource } from "./projects.ts";
+import { runResource } from "./runs.ts";
 import { teamResource } from "./teams.ts";
 import { timestamp } from "./timestamps.ts";
 import { userResource } from "./users.ts";
 import { workspaceOutputResource } from "./workspace-outputs.ts";
+import { workspacePerformance } from "./workspace-performance.ts";
 import { workspacePermissions } from "./workspace-permissions.ts";
+import { workspaceReadmeResource } from "./workspace-readme.ts";
 
 const holderTypes: Readonly<Record<string, string>> = { user: "users", team: "teams", run: "runs" };
 
@@ -19,7 +23,7 @@ const selfOf = ({ id }: Workspace) => `/api/v2/workspaces/${id}`;
 const organizationOf = ({ organizationName }: Workspace) =>
   `/api/v2/organizations/${organizationName}`;
 
-/** Shows what there is now, and null for what later nouns (runs, agent pools, SSH keys, …) will fill. */
+/** Shows what there is now, and null for what later nouns (agent pools, SSH keys, …) will fill. */
 export const workspaceResource = resource<Workspace, RequestContext>({
   type: "workspaces",
   id: ({ id }) => id,
@@ -47,7 +51,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     },
     "file-triggers-enabled": workspace.fileTriggersEnabled,
     "global-remote-state": workspace.globalRemoteState,
-    "project-remote-state": false,
+    "project-remote-state": workspace.projectRemoteState,
     locked: workspace.lock !== undefined,
     "locked-reason": workspace.lock?.reason ?? "",
     "queue-all-runs": workspace.queueAllRuns,
@@ -67,12 +71,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     "vcs-repo": null,
     "vcs-repo-identifier": null,
     "working-directory": workspace.workingDirectory ?? null,
-    "apply-duration-average": null,
-    "plan-duration-average": null,
-    "policy-check-failures": null,
-    "run-failures": null,
-    "workspace-kpis-run-count": null,
-    "workspace-kpis-runs-count": null,
+    ...workspacePerformance(workspace.performance),
     "hyok-enabled": false,
     permissions: workspacePermissions(workspace.allowedActions),
     actions: { "is-destroyable": workspace.allowDestroyPlan },
@@ -105,6 +104,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
       targets: [
         target(() => userResource, holder("user")),
         target(() => teamResource, holder("team")),
+        target(() => runResource, holder("run")),
       ],
     }),
     "current-state-version": toOne({
@@ -133,13 +133,40 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     "remote-state-consumers": related(
       (workspace) => `${selfOf(workspace)}/relationships/remote-state-consumers`,
     ),
-    "current-run": empty,
-    "latest-run": empty,
-    "current-configuration-version": empty,
+    "current-run": toOne({
+      linkage: ({ currentRunId: id }) => (id ? { type: "runs", id } : null),
+      targets: [
+        target(
+          () => runResource,
+          ({ currentRunId }) => currentRunId,
+        ),
+      ],
+    }),
+    "latest-run": toOne({
+      linkage: ({ latestRunId: id }) => (id ? { type: "runs", id } : null),
+    }),
+    "current-configuration-version": toOne({
+      linkage: ({ currentConfigurationVersionId: id }) =>
+        id ? { type: "configuration-versions", id } : null,
+      targets: [
+        target(
+          () => configurationVersionResource,
+          ({ currentConfigurationVersionId }) => currentConfigurationVersionId,
+        ),
+      ],
+    }),
     "current-assessment-result": empty,
     "agent-pool": empty,
     "ssh-key": empty,
-    readme: empty,
+    readme: toOne({
+      linkage: ({ id, hasReadme }) => (hasReadme ? { type: "workspace-readme", id } : null),
+      targets: [
+        target(
+          () => workspaceReadmeResource,
+          ({ id, hasReadme }) => (hasReadme ? id : undefined),
+        ),
+      ],
+    }),
     "data-retention-policy": empty,
     vars: { show: () => ({ data: [] }) },
   },

@@ -4,10 +4,17 @@ import { readPage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type RequestContext, type Route, route } from "../http/route.ts";
+import { withRun, withRuns } from "../resources/reported-run.ts";
 import { stateVersionResource } from "../resources/state-versions.ts";
 import { createStateVersionBody } from "./state-version-body.ts";
 
-const includes = ["created_by", "outputs"] as const;
+const includes = [
+  "created_by",
+  "outputs",
+  "run",
+  "run.created_by",
+  "run.configuration_version",
+] as const;
 
 /** Seconds between the snapshots that a CLI then sends during an apply. */
 const SNAPSHOT_INTERVAL = "20";
@@ -67,9 +74,10 @@ export const stateVersionRoutes: readonly Route[] = [
         caller,
       );
       const put = await putInline({ services }, created, { state: inlineState, jsonState });
-      if (!put || !created.stateVersion) return created.stateVersion;
+      if (!put || !created.stateVersion) return withRun(created.stateVersion, { services, caller });
       const { id } = created.stateVersion;
-      return (await services.state.stateVersions.getStateVersion({ id }, caller)).stateVersion;
+      const { stateVersion } = await services.state.stateVersions.getStateVersion({ id }, caller);
+      return withRun(stateVersion, { services, caller });
     },
   }),
   route({
@@ -80,7 +88,8 @@ export const stateVersionRoutes: readonly Route[] = [
     success: [200, list(stateVersionResource)],
     failures: [400, 404],
     headers,
-    handle: async ({ services: { workspaces, state }, query, caller }) => {
+    handle: async ({ services, query, caller }) => {
+      const { workspaces, state } = services;
       const page = readPage(query);
       const name = required(query, "filter[workspace][name]");
       const organizationName = required(query, "filter[organization][name]");
@@ -98,7 +107,7 @@ export const stateVersionRoutes: readonly Route[] = [
         },
         caller,
       );
-      return { items: stateVersions, page, totalCount };
+      return { items: await withRuns(stateVersions, { services, caller }), page, totalCount };
     },
   }),
   route({
@@ -109,9 +118,13 @@ export const stateVersionRoutes: readonly Route[] = [
     success: [200, one(stateVersionResource)],
     failures: [400, 404],
     headers,
-    handle: async ({ services: { state }, params, caller }) =>
-      (await state.stateVersions.getStateVersion({ id: params.stateVersionId }, caller))
-        .stateVersion,
+    handle: async ({ services, params, caller }) => {
+      const { stateVersion } = await services.state.stateVersions.getStateVersion(
+        { id: params.stateVersionId },
+        caller,
+      );
+      return withRun(stateVersion, { services, caller });
+    },
   }),
   route({
     method: "GET",
@@ -121,12 +134,12 @@ export const stateVersionRoutes: readonly Route[] = [
     success: [200, one(stateVersionResource)],
     failures: [400, 404],
     headers,
-    handle: async ({ services: { state }, params, caller }) =>
-      (
-        await state.stateVersions.getCurrentStateVersion(
-          { workspaceId: params.workspaceId },
-          caller,
-        )
-      ).stateVersion,
+    handle: async ({ services, params, caller }) => {
+      const { stateVersion } = await services.state.stateVersions.getCurrentStateVersion(
+        { workspaceId: params.workspaceId },
+        caller,
+      );
+      return withRun(stateVersion, { services, caller });
+    },
   }),
 ];

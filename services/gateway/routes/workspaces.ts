@@ -13,7 +13,19 @@ import {
 
 type WorkspaceRef = MessageInitShape<typeof WorkspaceRefSchema>;
 
-const includes = ["locked_by", "organization", "outputs", "project"] as const;
+const includes = [
+  "current_configuration_version",
+  "current_configuration_version.ingress_attributes",
+  "current_run",
+  "current_run.configuration_version",
+  "current_run.configuration_version.ingress_attributes",
+  "current_run.plan",
+  "locked_by",
+  "organization",
+  "outputs",
+  "project",
+  "readme",
+] as const;
 
 const byId = "/workspaces/:workspaceId";
 const byName = "/organizations/:organizationName/workspaces/:name";

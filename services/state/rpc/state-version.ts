@@ -79,7 +79,7 @@ const stateVersionToProto = (
     resources: version.resources,
     modulesJson: version.modulesJson,
     providersJson: version.providersJson,
-    // The run's id is kept, and shown once the run is reported: nobody reports runs yet.
+    runId: version.runId ?? undefined,
     uploadUrl: document.uploadUrl ?? "",
     jsonUploadUrl: document.jsonUploadUrl ?? "",
     downloadUrl: document.downloadUrl ?? "",

@@ -73,3 +73,11 @@ export const noSuchOrganization = () => notFound("organization");
 export const noSuchProject = () => notFound("project");
 export const noSuchWorkspace = () => notFound("workspace");
 export const noSuchTag = () => notFound("tag");
+
+/** A report that no rule can make sense of; its event is parked. */
+export const unusableReport = (what: string) =>
+  invalid([{ field: what, detail: `${what} is invalid` }]);
+
+/** Runs and configuration versions stay with the workspace that they were first reported for. */
+export const reportedElsewhere = (id: string) =>
+  conflict("reported_elsewhere", `${id} was reported for another workspace before.`);

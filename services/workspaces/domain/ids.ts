@@ -4,6 +4,9 @@ export type ProjectId = `prj-${string}`;
 export type WorkspaceId = `ws-${string}`;
 export type TagId = `tag-${string}`;
 export type TagBindingId = `tb-${string}`;
+/** Made by runners. */
+export type RunId = `run-${string}`;
+export type ConfigurationVersionId = `cv-${string}`;
 
 /** Makes a new id. */
 export type NewId = <Prefix extends string>(prefix: Prefix) => `${Prefix}-${string}`;

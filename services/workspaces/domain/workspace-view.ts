@@ -1,4 +1,5 @@
 import type { ExecutionMode } from "./execution-mode.ts";
+import type { Performance } from "./performance.ts";
 import type { Workspace } from "./workspace.ts";
 
 type Shown = Omit<
@@ -23,6 +24,13 @@ export interface WorkspaceView extends Shown {
   overwritesExecutionMode: boolean;
   /** Flat tags, by name. */
   tagNames: string[];
+  /** What runners report; null while nothing was reported. */
+  currentRunId: string | null;
+  latestRunId: string | null;
+  currentConfigurationVersionId: string | null;
+  hasReadme: boolean;
+  /** Null while no run has errored or was applied. */
+  performance: Performance | null;
 }
 
 /** How a request addresses a workspace. */

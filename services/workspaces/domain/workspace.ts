@@ -17,6 +17,8 @@ export class Workspace {
   declare overwritesAgentPool: boolean;
   declare fileTriggersEnabled: boolean;
   declare globalRemoteState: boolean;
+  /** Workspaces of the same project may read its state during runs. */
+  declare projectRemoteState: boolean;
   declare queueAllRuns: boolean;
   declare sourceName: string | null;
   declare sourceUrl: string | null;
@@ -71,6 +73,7 @@ export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
     overwritesAgentPool: false,
     fileTriggersEnabled: true,
     globalRemoteState: false,
+    projectRemoteState: false,
     queueAllRuns: false,
     sourceName: null,
     sourceUrl: null,

@@ -1,18 +1,24 @@
+import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
+import { WorkspaceReadmeService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_readme";
 import { implement, type ServiceBinding } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
+import { configurationVersionService } from "./configuration-version.ts";
 import type { Context } from "./context.ts";
 import { organizationService } from "./organization.ts";
 import { projectService } from "./project.ts";
+import { runService } from "./run.ts";
 import { tagService } from "./tag.ts";
 import { tagBindingService } from "./tag-binding.ts";
 import { workspaceService } from "./workspace.ts";
 import { workspaceLockService } from "./workspace-lock.ts";
+import { workspaceReadmeService } from "./workspace-readme.ts";
 
 /** Everything that the service answers. */
 export const bindingsOf = (app: App): ServiceBinding<Context>[] => [
@@ -22,4 +28,7 @@ export const bindingsOf = (app: App): ServiceBinding<Context>[] => [
   implement(TagBindingService, tagBindingService(app)),
   implement(WorkspaceService, workspaceService(app)),
   implement(WorkspaceLockService, workspaceLockService(app)),
+  implement(RunService, runService(app)),
+  implement(ConfigurationVersionService, configurationVersionService(app)),
+  implement(WorkspaceReadmeService, workspaceReadmeService(app)),
 ];

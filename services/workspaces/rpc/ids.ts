@@ -1,5 +1,11 @@
 import { noSuchProject, noSuchTag, noSuchWorkspace } from "../domain/errors.ts";
-import type { ProjectId, TagId, WorkspaceId } from "../domain/ids.ts";
+import type {
+  ConfigurationVersionId,
+  ProjectId,
+  RunId,
+  TagId,
+  WorkspaceId,
+} from "../domain/ids.ts";
 
 const form = /^[a-z]+-[A-Za-z0-9]{1,64}$/;
 
@@ -23,6 +29,13 @@ export function tagId(text: string): TagId {
   if (!is<TagId>("tag", text)) throw noSuchTag();
   return text;
 }
+
+/** Whether a text has the form of a run's id. */
+export const isRunId = (text: string): text is RunId => is<RunId>("run", text);
+
+/** Whether a text has the form of a configuration version's id. */
+export const isConfigurationVersionId = (text: string): text is ConfigurationVersionId =>
+  is<ConfigurationVersionId>("cv", text);
 
 /** Those that are ids at all. */
 export const idsIn = (texts: readonly string[]): string[] =>

@@ -2,10 +2,12 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
   WorkspaceLockSchema,
+  WorkspacePerformanceSchema,
   WorkspaceSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import type { WorkspacePlacementSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import type { Shown } from "../app/shown.ts";
+import { average, type Performance } from "../domain/performance.ts";
 import type { WorkspaceLock } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 import type { WorkspaceView } from "../domain/workspace-view.ts";
@@ -15,16 +17,35 @@ export function workspaceToProto(
 ): MessageInitShape<typeof WorkspaceSchema> {
   const { description, sourceName, sourceUrl, workingDirectory, currentStateVersionId, ...given } =
     workspace;
-  const { lock, createdAt, updatedAt, latestChangeAt, ...same } = given;
+  const { lock, createdAt, updatedAt, latestChangeAt, performance, ...rest } = given;
+  const { currentRunId, latestRunId, currentConfigurationVersionId, ...same } = rest;
   return {
     ...same,
     ...present({ description, sourceName, sourceUrl, workingDirectory, currentStateVersionId }),
+    ...present({ currentRunId, latestRunId, currentConfigurationVersionId }),
+    ...(performance ? { performance: performanceToProto(performance) } : {}),
     ...(lock ? { lock: lockToProto(lock) } : {}),
     ...(latestChangeAt ? { latestChangeAt: timestampFromDate(latestChangeAt) } : {}),
     createdAt: timestampFromDate(createdAt),
     updatedAt: timestampFromDate(updatedAt),
   };
 }
+
+const performanceToProto = (
+  sums: Performance,
+): MessageInitShape<typeof WorkspacePerformanceSchema> => {
+  const planDurationAverage = average(sums.planMs, sums.planRuns);
+  const applyDurationAverage = average(sums.applyMs, sums.applyRuns);
+  return {
+    runs: sums.runs,
+    runFailures: sums.runFailures,
+    policyCheckFailures: sums.policyCheckFailures,
+    ...(planDurationAverage === null ? {} : { planDurationAverage: BigInt(planDurationAverage) }),
+    ...(applyDurationAverage === null
+      ? {}
+      : { applyDurationAverage: BigInt(applyDurationAverage) }),
+  };
+};
 
 export const lockToProto = ({
   holder,

@@ -114,6 +114,7 @@ export const workspaceSchema = new EntitySchema({
     overwritesAgentPool: flag,
     fileTriggersEnabled: flag,
     globalRemoteState: flag,
+    projectRemoteState: flag,
     queueAllRuns: flag,
     sourceName: { ...text, ...optional },
     sourceUrl: { ...text, ...optional },

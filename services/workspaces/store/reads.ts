@@ -1,10 +1,13 @@
 import type { Database } from "@statehouse/postgres";
+import { configurationVersionReads } from "./configuration-version.ts";
 import { organizationReads } from "./organization.ts";
 import { projectReads } from "./project.ts";
+import { runReads } from "./run.ts";
 import { tagReads } from "./tag.ts";
 import { tagBindingReads } from "./tag-binding.ts";
 import { workspaceReads } from "./workspace.ts";
 import { workspaceLists } from "./workspace-list.ts";
+import { workspaceReadmeReads } from "./workspace-readme.ts";
 
 /** Everything that is read outside a transaction. */
 export const readsOf = (database: Database) => ({
@@ -14,6 +17,9 @@ export const readsOf = (database: Database) => ({
   workspaceLists: workspaceLists(database),
   tags: tagReads(database),
   tagBindings: tagBindingReads(database),
+  runs: runReads(database),
+  configurationVersions: configurationVersionReads(database),
+  workspaceReadmes: workspaceReadmeReads(database),
 });
 
 export type Reads = ReturnType<typeof readsOf>;

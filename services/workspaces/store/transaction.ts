@@ -1,12 +1,16 @@
 import type { Database, EntityManager } from "@statehouse/postgres";
 import type { WorkspacesEvent } from "../domain/events.ts";
+import { configurationVersionRows } from "./configuration-version.ts";
 import { organizationRows } from "./organization.ts";
 import { record } from "./outbox.ts";
+import { performanceRows } from "./performance.ts";
 import { projectRows } from "./project.ts";
+import { runRows } from "./run.ts";
 import { tagRows } from "./tag.ts";
 import { tagBindingRows } from "./tag-binding.ts";
 import { workspaceRows } from "./workspace.ts";
 import { workspaceDeletionRows } from "./workspace-deletion.ts";
+import { workspaceReadmeRows } from "./workspace-readme.ts";
 
 /** The rows of workspaces inside one transaction, and its outbox. */
 const rowsIn = (em: EntityManager) => ({
@@ -16,6 +20,10 @@ const rowsIn = (em: EntityManager) => ({
   workspaceDeletions: workspaceDeletionRows(em),
   tags: tagRows(em),
   tagBindings: tagBindingRows(em),
+  runs: runRows(em),
+  performance: performanceRows(em),
+  configurationVersions: configurationVersionRows(em),
+  workspaceReadmes: workspaceReadmeRows(em),
   record: (event: WorkspacesEvent) => record(em, event),
 });
 

@@ -11,7 +11,8 @@ const workspaceView = `
     w.execution_mode is not null as "overwritesExecutionMode",
     w.overwrites_agent_pool as "overwritesAgentPool",
     w.file_triggers_enabled as "fileTriggersEnabled",
-    w.global_remote_state as "globalRemoteState", w.queue_all_runs as "queueAllRuns",
+    w.global_remote_state as "globalRemoteState",
+    w.project_remote_state as "projectRemoteState", w.queue_all_runs as "queueAllRuns",
     w.source_name as "sourceName", w.source_url as "sourceUrl",
     w.speculative_enabled as "speculativeEnabled",
     w.structured_run_output_enabled as "structuredRunOutputEnabled",
@@ -25,7 +26,17 @@ const workspaceView = `
     -- index: tag_bindings_workspace_key
     array(
       select b.key from tag_bindings b where b.workspace_id = w.id and b.value = '' order by b.key
-    ) as "tagNames"
+    ) as "tagNames",
+    w.current_run_id as "currentRunId", w.latest_run_id as "latestRunId",
+    w.current_configuration_version_id as "currentConfigurationVersionId",
+    w.has_readme as "hasReadme",
+    -- index: workspace_performance_pkey
+    (select row_to_json(sums) from (
+       select f.runs, f.run_failures as "runFailures",
+         f.policy_check_failures as "policyCheckFailures", f.plan_runs as "planRuns",
+         f.plan_ms as "planMs", f.apply_runs as "applyRuns", f.apply_ms as "applyMs"
+       from workspace_performance f where f.workspace_id = w.id and f.runs > 0
+     ) sums) as performance
   from workspaces w
   join organizations o on o.id = w.organization_id
   join projects p on p.id = w.project_id`;

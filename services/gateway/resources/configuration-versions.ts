@@ -1,0 +1,46 @@
+import type { ConfigurationVersionReported } from "@statehouse/proto/statehouse/runs/v1/events";
+import type { ConfigurationVersion } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
+import type { RequestContext } from "../http/route.ts";
+import { embedded } from "../jsonapi/relationship.ts";
+import { resource } from "../jsonapi/resource.ts";
+import { ingressAttributesResource } from "./ingress-attributes.ts";
+import { reported, statusTimestamps } from "./reported-text.ts";
+
+const reportOf = ({ id, report }: ConfigurationVersion): ConfigurationVersionReported => {
+  if (!report) throw new Error(`no report with ${id}`);
+  return report;
+};
+
+/** The configuration that runs are made of, as their runner reports it. */
+export const configurationVersionResource = resource<ConfigurationVersion, RequestContext>({
+  type: "configuration-versions",
+  id: ({ id }) => id,
+  attributes: (version) => {
+    const report = reportOf(version);
+    return {
+      status: report.status,
+      source: report.source || "tfe-api",
+      speculative: report.speculative,
+      provisional: report.provisional,
+      "auto-queue-runs": report.autoQueueRuns,
+      error: reported(report.error),
+      "error-message": reported(report.errorMessage),
+      "changed-files": [],
+      "upload-url": null,
+      "status-timestamps": statusTimestamps(report.statusTimestamps),
+    };
+  },
+  relationships: {
+    "ingress-attributes": embedded({
+      resource: () => ingressAttributesResource,
+      of: (version) => reportOf(version).ingressAttributes,
+    }),
+  },
+  loadMany: async (ids, { services, caller }) =>
+    (
+      await services.workspaces.configurationVersions.batchGetConfigurationVersions(
+        { ids: [...ids] },
+        caller,
+      )
+    ).configurationVersions,
+});

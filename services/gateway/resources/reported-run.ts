@@ -1,0 +1,26 @@
+import type { StateVersion } from "@statehouse/proto/statehouse/state/v1/state_version";
+import type { Run } from "@statehouse/proto/statehouse/workspaces/v1/run";
+import type { RequestContext } from "../http/route.ts";
+
+/** A state version with the run that made it, once that run is reported. */
+export type ShownStateVersion = StateVersion & { run?: Run | undefined };
+
+/** Asks workspaces for the runs of all versions at once; not at all when none has any. */
+export async function withRuns(
+  versions: readonly StateVersion[],
+  { services, caller }: Pick<RequestContext, "services" | "caller">,
+): Promise<ShownStateVersion[]> {
+  const ids = [...new Set(versions.flatMap(({ runId }) => (runId ? [runId] : [])))];
+  if (ids.length === 0) return [...versions];
+  const { runs } = await services.workspaces.runs.batchGetRuns({ ids }, caller);
+  const known = new Map(runs.map((run) => [run.id, run]));
+  return versions.map((version) => ({ ...version, run: known.get(version.runId ?? "") }));
+}
+
+/** The same for one version; undefined where there is none. */
+export async function withRun(
+  version: StateVersion | undefined,
+  context: Pick<RequestContext, "services" | "caller">,
+): Promise<ShownStateVersion | undefined> {
+  return version && (await withRuns([version], context))[0];
+}

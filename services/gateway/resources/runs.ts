@@ -1,0 +1,101 @@
+import type { RunReported } from "@statehouse/proto/statehouse/runs/v1/events";
+import type { Run } from "@statehouse/proto/statehouse/workspaces/v1/run";
+import type { RequestContext } from "../http/route.ts";
+import { embedded, target, toOne } from "../jsonapi/relationship.ts";
+import { resource } from "../jsonapi/resource.ts";
+import { configurationVersionResource } from "./configuration-versions.ts";
+import { planResource } from "./plans.ts";
+import { reported, statusTimestamps } from "./reported-text.ts";
+import { timestamp } from "./timestamps.ts";
+import { userResource } from "./users.ts";
+
+const reportOf = ({ id, report }: Run): RunReported => {
+  if (!report) throw new Error(`no report with ${id}`);
+  return report;
+};
+const configurationVersionOf = (run: Run) => reportOf(run).configurationVersionId || undefined;
+const creatorOf = (run: Run) => reportOf(run).createdByUserId || undefined;
+
+/** Statehouse executes no runs, so that nobody can do anything to one here. */
+const actions = {
+  "is-cancelable": false,
+  "is-confirmable": false,
+  "is-discardable": false,
+  "is-force-cancelable": false,
+} as const;
+const permissions = {
+  "can-apply": false,
+  "can-cancel": false,
+  "can-comment": false,
+  "can-discard": false,
+  "can-force-cancel": false,
+  "can-force-execute": false,
+  "can-override-policy-check": false,
+} as const;
+
+/** A run as its runner last reported it. */
+export const runResource = resource<Run, RequestContext>({
+  type: "runs",
+  id: ({ id }) => id,
+  attributes: (run) => {
+    const report = reportOf(run);
+    return {
+      status: report.status,
+      "status-timestamps": statusTimestamps(report.statusTimestamps),
+      "created-at": timestamp(report.createdAt),
+      message: report.message,
+      source: report.source || "tfe-api",
+      "trigger-reason": report.triggerReason || "manual",
+      "is-destroy": report.isDestroy,
+      "plan-only": report.planOnly,
+      "save-plan": report.savePlan,
+      refresh: report.refresh ?? true,
+      "refresh-only": report.refreshOnly,
+      "auto-apply": report.autoApply,
+      "allow-empty-apply": report.allowEmptyApply,
+      "has-changes": report.hasChanges ?? false,
+      "engine-version": reported(report.engineVersion),
+      "terraform-version": reported(report.engineVersion),
+      "target-addrs": report.targetAddrs,
+      "replace-addrs": report.replaceAddrs,
+      variables: [],
+      actions,
+      permissions,
+    };
+  },
+  relationships: {
+    workspace: toOne({
+      linkage: ({ workspaceId }) => ({ type: "workspaces", id: workspaceId }),
+      links: ({ workspaceId }) => ({ related: `/api/v2/workspaces/${workspaceId}` }),
+    }),
+    plan: embedded({
+      resource: () => planResource,
+      of: (run) => {
+        const report = reportOf(run);
+        return report.plan?.id ? { plan: report.plan, run: report } : undefined;
+      },
+    }),
+    apply: toOne({
+      linkage: (run) => {
+        const { apply } = reportOf(run);
+        return apply?.id ? { type: "applies", id: apply.id } : null;
+      },
+    }),
+    "configuration-version": toOne({
+      linkage: (run) => {
+        const id = configurationVersionOf(run);
+        return id ? { type: "configuration-versions", id } : null;
+      },
+      targets: [target(() => configurationVersionResource, configurationVersionOf)],
+    }),
+    "created-by": toOne({
+      linkage: (run) => {
+        const id = creatorOf(run);
+        return id ? { type: "users", id } : null;
+      },
+      targets: [target(() => userResource, creatorOf)],
+    }),
+  },
+  loadMany: async (ids, { services, caller }) =>
+    (await services.workspaces.runs.batchGetRuns({ ids: [...ids] }, caller)).runs,
+});

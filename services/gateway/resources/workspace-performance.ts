@@ -1,0 +1,13 @@
+import type { WorkspacePerformance } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+
+const duration = (ms: bigint | undefined): number | null => (ms === undefined ? null : Number(ms));
+
+/** Specification, "Read-only performance attributes"; null before the first run that errored or was applied. */
+export const workspacePerformance = (performance: WorkspacePerformance | undefined) => ({
+  "apply-duration-average": duration(performance?.applyDurationAverage),
+  "plan-duration-average": duration(performance?.planDurationAverage),
+  "policy-check-failures": performance?.policyCheckFailures ?? null,
+  "run-failures": performance?.runFailures ?? null,
+  "workspace-kpis-run-count": performance?.runs ?? null,
+  "workspace-kpis-runs-count": performance?.runs ?? null,
+});

@@ -1,0 +1,17 @@
+import type { WorkspaceReadme } from "@statehouse/proto/statehouse/workspaces/v1/workspace_readme";
+import type { RequestContext } from "../http/route.ts";
+import { resource } from "../jsonapi/resource.ts";
+
+/** The most recent README.md, as a runner reports it. A workspace has one: they share the id. */
+export const workspaceReadmeResource = resource<WorkspaceReadme, RequestContext>({
+  type: "workspace-readme",
+  id: ({ workspaceId }) => workspaceId,
+  attributes: ({ rawMarkdown }) => ({ "raw-markdown": rawMarkdown }),
+  loadMany: async (workspaceIds, { services, caller }) =>
+    (
+      await services.workspaces.workspaceReadmes.batchGetWorkspaceReadmes(
+        { workspaceIds: [...workspaceIds] },
+        caller,
+      )
+    ).readmes,
+});

@@ -1,0 +1,34 @@
+import { allowed, type Caller } from "@statehouse/authorization";
+import type {
+  ConfigurationVersion,
+  ConfigurationVersionView,
+} from "../domain/configuration-version.ts";
+import { reportedElsewhere } from "../domain/errors.ts";
+import type { App } from "./app.ts";
+import { grantsOf } from "./caller.ts";
+
+/** Those of `ids` that were reported and whose workspaces the caller may read. */
+export async function batchGetConfigurationVersions(
+  app: App,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<ConfigurationVersionView[]> {
+  const grants = grantsOf(caller);
+  const versions = await app.reads.configurationVersions.batch(ids);
+  return versions.filter((version) => allowed(grants, "workspace:read", version));
+}
+
+/** Takes over what a runner says of one, unless something newer is known or its workspace is gone. */
+export const reportConfigurationVersion = (
+  app: App,
+  version: ConfigurationVersion,
+): Promise<void> =>
+  app.transaction(async (tx) => {
+    const { workspaceId } = version;
+    if (!(await tx.workspaces.findForUpdate({ id: workspaceId }))) return;
+    const known = await tx.configurationVersions.find(version.id);
+    if (known && known.workspaceId !== workspaceId) throw reportedElsewhere(version.id);
+    if (known && known.revision >= version.revision) return;
+    await tx.configurationVersions.save(version);
+    await tx.configurationVersions.showOn(workspaceId);
+  });

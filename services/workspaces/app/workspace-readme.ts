@@ -1,0 +1,26 @@
+import { allowed, type Caller } from "@statehouse/authorization";
+import type { WorkspaceReadme } from "../domain/workspace-readme.ts";
+import type { App } from "./app.ts";
+import { grantsOf } from "./caller.ts";
+
+/** The readmes of those of the workspaces that have one and that the caller may read. */
+export async function batchGetWorkspaceReadmes(
+  app: App,
+  caller: Caller,
+  workspaceIds: readonly string[],
+): Promise<WorkspaceReadme[]> {
+  const grants = grantsOf(caller);
+  const readmes = await app.reads.workspaceReadmes.batch(workspaceIds);
+  return readmes.filter((readme) => allowed(grants, "workspace:read", readme));
+}
+
+/** Takes over what a runner says, unless something newer is known or the workspace is gone. */
+export const reportWorkspaceReadme = (
+  app: App,
+  readme: WorkspaceReadme,
+  revision: bigint,
+): Promise<void> =>
+  app.transaction(async (tx) => {
+    if (!(await tx.workspaces.findForUpdate({ id: readme.workspaceId }))) return;
+    await tx.workspaceReadmes.save(readme, revision);
+  });

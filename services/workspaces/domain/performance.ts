@@ -1,0 +1,72 @@
+import { isFailed, type Run } from "./run.ts";
+
+/** How many of a workspace's runs its performance covers; specification, "Limits". */
+export const WINDOW = 30;
+
+/** What one run adds to its workspace's performance. */
+export type MeasuredRun = Pick<
+  Run,
+  "id" | "status" | "createdAt" | "policyCheckFailed" | "planMs" | "applyMs"
+>;
+
+/** Sums over the past runs that errored or were applied. */
+export interface Performance {
+  runs: number;
+  runFailures: number;
+  policyCheckFailures: number;
+  /** Those of the runs whose plan phase is over, and how long they took together, in ms. */
+  planRuns: number;
+  planMs: number;
+  applyRuns: number;
+  applyMs: number;
+}
+
+export const noPerformance: Performance = {
+  runs: 0,
+  runFailures: 0,
+  policyCheckFailures: 0,
+  planRuns: 0,
+  planMs: 0,
+  applyRuns: 0,
+  applyMs: 0,
+};
+
+/** With one run more. */
+export const withRun = (sums: Performance, run: MeasuredRun): Performance => counted(sums, run, 1);
+
+/** With one of its runs less. */
+export const withoutRun = (sums: Performance, run: MeasuredRun): Performance =>
+  counted(sums, run, -1);
+
+/** From scratch: over the newest of the runs that errored or were applied. */
+export const performanceOf = (measured: readonly MeasuredRun[]): Performance =>
+  measured
+    .toSorted((one, other) => (isNewer(one, other) ? -1 : 1))
+    .slice(0, WINDOW)
+    .reduce(withRun, noPerformance);
+
+/** Whether one run began after the other; of two that began at once, one is always taken for the newer. */
+export function isNewer(
+  one: Pick<MeasuredRun, "id" | "createdAt">,
+  other: Pick<MeasuredRun, "id" | "createdAt">,
+): boolean {
+  const difference = one.createdAt.getTime() - other.createdAt.getTime();
+  return difference === 0 ? one.id > other.id : difference > 0;
+}
+
+/** Of `total` ms over `runs`; null over none. */
+export const average = (total: number, runs: number): number | null =>
+  runs === 0 ? null : Math.round(total / runs);
+
+function counted(sums: Performance, run: MeasuredRun, sign: 1 | -1): Performance {
+  const one = (is: boolean) => (is ? sign : 0);
+  return {
+    runs: sums.runs + sign,
+    runFailures: sums.runFailures + one(isFailed(run.status)),
+    policyCheckFailures: sums.policyCheckFailures + one(run.policyCheckFailed),
+    planRuns: sums.planRuns + one(run.planMs !== null),
+    planMs: sums.planMs + sign * (run.planMs ?? 0),
+    applyRuns: sums.applyRuns + one(run.applyMs !== null),
+    applyMs: sums.applyMs + sign * (run.applyMs ?? 0),
+  };
+}

@@ -1,0 +1,85 @@
+import type { OrganizationId, ProjectId, RunId, WorkspaceId } from "./ids.ts";
+
+/** A run as its runner last reported it: what rules look at, and the report itself. */
+export interface Run {
+  id: RunId;
+  workspaceId: WorkspaceId;
+  revision: bigint;
+  status: RunStatus;
+  createdAt: Date;
+  /** Speculative: it never applies. */
+  planOnly: boolean;
+  configurationVersionId: string | null;
+  policyCheckFailed: boolean;
+  /** How long its phases took, in ms; null while they are not over. */
+  planMs: number | null;
+  applyMs: number | null;
+  /** Everything that was reported, as JSON. */
+  report: object;
+}
+
+interface StatusRule {
+  /** The run is over. */
+  final?: true;
+  /** Specification: performance covers runs that "ended in error or were applied". */
+  measured?: true;
+  failed?: true;
+}
+
+/** The statuses that a run can have. */
+export const runStatuses = {
+  pending: {},
+  fetching: {},
+  fetching_completed: {},
+  pre_plan_running: {},
+  pre_plan_completed: {},
+  queuing: {},
+  plan_queued: {},
+  planning: {},
+  planned: {},
+  cost_estimating: {},
+  cost_estimated: {},
+  policy_checking: {},
+  policy_override: {},
+  policy_checked: {},
+  post_plan_running: {},
+  post_plan_completed: {},
+  confirmed: {},
+  planned_and_saved: {},
+  queuing_apply: {},
+  apply_queued: {},
+  pre_apply_running: {},
+  pre_apply_completed: {},
+  applying: {},
+  applied: { final: true, measured: true },
+  errored: { final: true, measured: true, failed: true },
+  planned_and_finished: { final: true },
+  policy_soft_failed: { final: true },
+  discarded: { final: true },
+  canceled: { final: true },
+  force_canceled: { final: true },
+} as const satisfies Record<string, StatusRule>;
+
+export type RunStatus = keyof typeof runStatuses;
+
+const ruleOf = (status: RunStatus): StatusRule => runStatuses[status];
+
+/** Whether runs can have a status of that name. */
+export const isRunStatus = (name: string): name is RunStatus => Object.hasOwn(runStatuses, name);
+
+/** Whether a run with this status is over. */
+export const isEnded = (status: RunStatus): boolean => ruleOf(status).final === true;
+
+/** Whether a run with this status counts for the workspace's performance. */
+export const isMeasured = (status: RunStatus): boolean => ruleOf(status).measured === true;
+
+/** Whether a run with this status counts as a failure. */
+export const isFailed = (status: RunStatus): boolean => ruleOf(status).failed === true;
+
+/** A run with what authorization decides by, and the commit that it was made of. */
+export interface RunView extends Pick<Run, "id" | "workspaceId" | "report"> {
+  organizationId: OrganizationId;
+  projectId: ProjectId;
+  commitSha: string | null;
+  commitUrl: string | null;
+}

@@ -1,0 +1,50 @@
+import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import {
+  ConfigurationVersionReportedSchema,
+  type ConfigurationVersionReported as ReportMessage,
+} from "@statehouse/proto/statehouse/runs/v1/events";
+import type { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import { batchGetConfigurationVersions } from "../app/configuration-version.ts";
+import type { ConfigurationVersion } from "../domain/configuration-version.ts";
+import { unusableReport } from "../domain/errors.ts";
+import type { Context } from "./context.ts";
+import { idsIn, isConfigurationVersionId, workspaceId } from "./ids.ts";
+import { jsonOf } from "./report.ts";
+
+export const configurationVersionService = (
+  app: App,
+): ServiceImpl<typeof ConfigurationVersionService, Context> => ({
+  batchGetConfigurationVersions: async ({ ids }, { caller }) => {
+    const versions = await batchGetConfigurationVersions(app, caller, idsIn(ids));
+    return {
+      configurationVersions: versions.map(({ id, workspaceId, report }) => ({
+        id,
+        workspaceId,
+        report: fromJson(ConfigurationVersionReportedSchema, report as JsonValue, {
+          ignoreUnknownFields: true,
+        }),
+      })),
+    };
+  },
+});
+
+/** A configuration version as reported. Throws `invalid` on what is none. */
+export function configurationVersionFromProto(message: ReportMessage): ConfigurationVersion {
+  const { configurationVersionId: id, createdAt, ingressAttributes } = message;
+  if (!isConfigurationVersionId(id)) throw unusableReport("configuration-version-id");
+  if (!createdAt) throw unusableReport("created-at");
+  if (ingressAttributes && !ingressAttributes.id) throw unusableReport("ingress-attributes");
+  return {
+    id,
+    workspaceId: workspaceId(message.workspaceId),
+    revision: message.revision,
+    createdAt: timestampDate(createdAt),
+    speculative: message.speculative,
+    commitSha: ingressAttributes?.commitSha || null,
+    commitUrl: ingressAttributes?.commitUrl || null,
+    report: jsonOf(toJson(ConfigurationVersionReportedSchema, message)),
+  };
+}

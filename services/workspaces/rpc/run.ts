@@ -1,0 +1,57 @@
+import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import {
+  type RunReported as RunMessage,
+  RunReportedSchema,
+} from "@statehouse/proto/statehouse/runs/v1/events";
+import type { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import { batchGetRuns } from "../app/run.ts";
+import { unusableReport } from "../domain/errors.ts";
+import { isRunStatus, type Run } from "../domain/run.ts";
+import type { Context } from "./context.ts";
+import { idsIn, isRunId, workspaceId } from "./ids.ts";
+import { jsonOf } from "./report.ts";
+
+export const runService = (app: App): ServiceImpl<typeof RunService, Context> => ({
+  batchGetRuns: async ({ ids }, { caller }) => {
+    const runs = await batchGetRuns(app, caller, idsIn(ids));
+    return {
+      runs: runs.map((run) => ({
+        id: run.id,
+        workspaceId: run.workspaceId,
+        report: fromJson(RunReportedSchema, run.report as JsonValue, { ignoreUnknownFields: true }),
+        commitSha: run.commitSha ?? "",
+        commitUrl: run.commitUrl ?? "",
+      })),
+    };
+  },
+});
+
+/** A run as reported. Throws `invalid` on what is no run. */
+export function runFromProto(message: RunMessage): Run {
+  const { runId: id, status, createdAt, plan, apply } = message;
+  if (!isRunId(id)) throw unusableReport("run-id");
+  if (!isRunStatus(status)) throw unusableReport("status");
+  if (!createdAt) throw unusableReport("created-at");
+  return {
+    id,
+    workspaceId: workspaceId(message.workspaceId),
+    revision: message.revision,
+    status,
+    createdAt: timestampDate(createdAt),
+    planOnly: message.planOnly,
+    configurationVersionId: message.configurationVersionId || null,
+    policyCheckFailed: message.policyCheckFailed,
+    planMs: durationOf(plan),
+    applyMs: durationOf(apply),
+    report: jsonOf(toJson(RunReportedSchema, message)),
+  };
+}
+
+function durationOf(phase: { durationMs?: bigint | undefined } | undefined): number | null {
+  if (phase?.durationMs === undefined) return null;
+  if (phase.durationMs > BigInt(Number.MAX_SAFE_INTEGER)) throw unusableReport("duration");
+  return Number(phase.durationMs);
+}

@@ -1,0 +1,73 @@
+import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import type {
+  ConfigurationVersion,
+  ConfigurationVersionView,
+} from "../domain/configuration-version.ts";
+import type { ConfigurationVersionId, WorkspaceId } from "../domain/ids.ts";
+
+/** Configuration versions, outside any transaction. */
+export const configurationVersionReads = (database: Database) => ({
+  batch(ids: readonly string[]): Promise<ConfigurationVersionView[]> {
+    return database.query<ConfigurationVersionView>(
+      // index: configuration_versions_pkey, workspaces_pkey
+      `select c.id, c.workspace_id as "workspaceId", c.report,
+         w.organization_id as "organizationId", w.project_id as "projectId"
+       from configuration_versions c join workspaces w on w.id = c.workspace_id
+       where c.id = any($1)`,
+      [ids],
+    );
+  },
+});
+
+/** Configuration versions inside a transaction that holds their workspace's row. */
+export const configurationVersionRows = (em: EntityManager) => ({
+  async find(
+    id: ConfigurationVersionId,
+  ): Promise<{ workspaceId: WorkspaceId; revision: bigint } | undefined> {
+    const [row] = await queryIn<{ workspaceId: WorkspaceId; revision: number }>(
+      em,
+      // index: configuration_versions_pkey
+      `select workspace_id as "workspaceId", revision from configuration_versions where id = $1`,
+      [id],
+    );
+    return row && { ...row, revision: BigInt(row.revision) };
+  },
+
+  /** Adds it or replaces what was kept of it. */
+  async save(version: ConfigurationVersion): Promise<void> {
+    await queryIn(
+      em,
+      `insert into configuration_versions (id, workspace_id, revision, created_at, speculative,
+         commit_sha, commit_url, report)
+       values ($1, $2, $3, $4, $5, $6, $7, $8)
+       on conflict (id) do update set revision = excluded.revision,
+         created_at = excluded.created_at, speculative = excluded.speculative,
+         commit_sha = excluded.commit_sha, commit_url = excluded.commit_url,
+         report = excluded.report`,
+      [
+        version.id,
+        version.workspaceId,
+        version.revision,
+        version.createdAt,
+        version.speculative,
+        version.commitSha,
+        version.commitUrl,
+        JSON.stringify(version.report),
+      ],
+    );
+  },
+
+  /** Points the workspace to its current one: the newest that is not speculative. */
+  async showOn(workspaceId: WorkspaceId): Promise<void> {
+    await queryIn(
+      em,
+      // index: configuration_versions_current
+      `update workspaces w set current_configuration_version_id = current.id
+       from (select (select id from configuration_versions
+             where workspace_id = $1 and not speculative
+             order by created_at desc, id collate "C" desc limit 1) as id) current
+       where w.id = $1 and w.current_configuration_version_id is distinct from current.id`,
+      [workspaceId],
+    );
+  },
+});

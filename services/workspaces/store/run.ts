@@ -1,0 +1,122 @@
+import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import type { RunId, WorkspaceId } from "../domain/ids.ts";
+import { isMeasured, type Run, type RunView } from "../domain/run.ts";
+
+/** A run as it was kept; `inWindow`: the workspace's performance covers it. */
+export type KeptRun = Omit<Run, "report"> & { inWindow: boolean };
+
+type KeptRow = Omit<KeptRun, "revision"> & { revision: number };
+
+const columns = `id, workspace_id as "workspaceId", revision, status, created_at as "createdAt",
+  plan_only as "planOnly", configuration_version_id as "configurationVersionId",
+  policy_check_failed as "policyCheckFailed", plan_ms as "planMs", apply_ms as "applyMs",
+  in_window as "inWindow"`;
+
+const kept = (row: KeptRow): KeptRun => ({ ...row, revision: BigInt(row.revision) });
+
+/** Runs, outside any transaction. */
+export const runReads = (database: Database) => ({
+  batch(ids: readonly string[]): Promise<RunView[]> {
+    return database.query<RunView>(
+      // index: runs_pkey, workspaces_pkey, configuration_versions_pkey
+      `select r.id, r.workspace_id as "workspaceId", r.report,
+         w.organization_id as "organizationId", w.project_id as "projectId",
+         c.commit_sha as "commitSha", c.commit_url as "commitUrl"
+       from runs r
+       join workspaces w on w.id = r.workspace_id
+       left join configuration_versions c
+         on c.id = r.configuration_version_id and c.workspace_id = r.workspace_id
+       where r.id = any($1)`,
+      [ids],
+    );
+  },
+});
+
+/** Runs inside a transaction that holds their workspace's row. */
+export const runRows = (em: EntityManager) => ({
+  async find(id: RunId): Promise<KeptRun | undefined> {
+    // index: runs_pkey
+    const [row] = await queryIn<KeptRow>(em, `select ${columns} from runs where id = $1`, [id]);
+    return row && kept(row);
+  },
+
+  /** Adds it or replaces what was kept of it. The performance does not cover it until it is told to. */
+  async save(run: Run): Promise<void> {
+    await queryIn(
+      em,
+      `insert into runs (id, workspace_id, revision, status, created_at, plan_only,
+         configuration_version_id, policy_check_failed, plan_ms, apply_ms, measured, in_window, report)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, false, $12)
+       on conflict (id) do update set revision = excluded.revision, status = excluded.status,
+         created_at = excluded.created_at, plan_only = excluded.plan_only,
+         configuration_version_id = excluded.configuration_version_id,
+         policy_check_failed = excluded.policy_check_failed, plan_ms = excluded.plan_ms,
+         apply_ms = excluded.apply_ms, measured = excluded.measured, in_window = false,
+         report = excluded.report`,
+      [
+        run.id,
+        run.workspaceId,
+        run.revision,
+        run.status,
+        run.createdAt,
+        run.planOnly,
+        run.configurationVersionId,
+        run.policyCheckFailed,
+        run.planMs,
+        run.applyMs,
+        isMeasured(run.status),
+        JSON.stringify(run.report),
+      ],
+    );
+  },
+
+  /** The newest measured run that the performance does not cover. */
+  async newestOutside(workspaceId: WorkspaceId): Promise<KeptRun | undefined> {
+    const [row] = await queryIn<KeptRow>(
+      em,
+      // index: runs_measured
+      `select ${columns} from runs where workspace_id = $1 and measured and not in_window
+       order by created_at desc, id collate "C" desc limit 1`,
+      [workspaceId],
+    );
+    return row && kept(row);
+  },
+
+  /** The oldest run that the performance covers. */
+  async oldestInside(workspaceId: WorkspaceId): Promise<KeptRun | undefined> {
+    const [row] = await queryIn<KeptRow>(
+      em,
+      // index: runs_measured
+      `select ${columns} from runs where workspace_id = $1 and measured and in_window
+       order by created_at, id collate "C" limit 1`,
+      [workspaceId],
+    );
+    return row && kept(row);
+  },
+
+  async setInWindow(id: RunId, inWindow: boolean): Promise<void> {
+    await queryIn(em, "update runs set in_window = $2 where id = $1", [id, inWindow]);
+  },
+
+  /**
+   * Points the workspace to its latest run, which is the newest, and to its current one: the newest that
+   * may change something and is no longer waiting for others, or, when all of them wait, the newest.
+   */
+  async showOn(workspaceId: WorkspaceId): Promise<void> {
+    await queryIn(
+      em,
+      // index: runs_latest, runs_current
+      `update workspaces w set latest_run_id = latest.id, current_run_id = current.id,
+         current_run_status = current.status, current_run_created_at = current.created_at
+       from (select id from runs where workspace_id = $1
+             order by created_at desc, id collate "C" desc limit 1) latest
+       left join (select id, status, created_at from runs where workspace_id = $1 and not plan_only
+             order by (status = 'pending'), created_at desc, id collate "C" desc limit 1) current
+         on true
+       where w.id = $1 and (w.latest_run_id, w.current_run_id, w.current_run_status,
+           w.current_run_created_at)
+         is distinct from (latest.id, current.id, current.status, current.created_at)`,
+      [workspaceId],
+    );
+  },
+});
