@@ -1,0 +1,166 @@
+import { newId, openDatabase } from "@statehouse/postgres";
+import { createLogger } from "@statehouse/runtime";
+import { freshDatabase } from "@statehouse/testing";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { reportRun } from "../app/run-report.ts";
+import type { WorkspaceId } from "../domain/ids.ts";
+import { newOrganization } from "../domain/organization.ts";
+import { noPerformance, performanceOf } from "../domain/performance.ts";
+import { defaultProject } from "../domain/project.ts";
+import { isMeasured, type Run, type RunStatus } from "../domain/run.ts";
+import { newWorkspace } from "../domain/workspace.ts";
+import { entities } from "../store/entities.ts";
+import { migrations } from "../store/migrations.ts";
+import { transactions } from "../store/transaction.ts";
+
+const stack = new AsyncDisposableStack();
+let database: Awaited<ReturnType<typeof openDatabase>>;
+let transaction: ReturnType<typeof transactions>;
+
+beforeAll(async () => {
+  const { url } = stack.use(await freshDatabase({ contextName: "workspaces", migrations }));
+  const logger = createLogger({ service: "test", level: "silent" });
+  database = stack.use(
+    await openDatabase({ contextName: "workspaces", url, entities, migrations, logger }),
+  );
+  transaction = transactions(database);
+});
+afterAll(() => stack.disposeAsync());
+
+async function workspaceOfItsOwn(): Promise<WorkspaceId> {
+  const now = new Date();
+  const [id, organizationId, projectId] = [newId("ws"), newId("org"), newId("prj")];
+  const workspace = newWorkspace({ id, organizationId, projectId, engineVersion: "1.11.0" }, now);
+  workspace.name = id;
+  await transaction(async (tx) => {
+    await tx.organizations.add(
+      newOrganization(
+        {
+          id: organizationId,
+          defaultProjectId: projectId,
+          creatorUserId: "user-1",
+          defaultExecutionMode: "local",
+          name: organizationId,
+          email: "a@example.com",
+        },
+        now,
+      ),
+    );
+    await tx.projects.add(defaultProject(projectId, organizationId, now));
+    await tx.workspaces.save(workspace);
+  });
+  return id;
+}
+
+type Report = Pick<
+  Run,
+  "status" | "planMs" | "applyMs" | "policyCheckFailed" | "planOnly" | "createdAt"
+> & { number: number; revision: bigint };
+
+const statuses = [
+  "pending",
+  "planning",
+  "applied",
+  "applied",
+  "errored",
+  "errored",
+  "discarded",
+] as const satisfies RunStatus[];
+
+/** Of some 45 runs, each in a few revisions, in any order and some of them twice. */
+const reports: fc.Arbitrary<Report[]> = fc
+  .array(
+    fc.record({
+      number: fc.nat(45),
+      revision: fc.bigInt({ min: 1n, max: 4n }),
+      status: fc.constantFrom(...statuses),
+      planMs: fc.option(fc.nat(10_000)),
+      applyMs: fc.option(fc.nat(10_000)),
+      policyCheckFailed: fc.boolean(),
+      planOnly: fc.boolean(),
+      // Few moments, so that runs begin at once and even move.
+      createdAt: fc.nat(30).map((second) => new Date(1_700_000_000_000 + second * 1000)),
+    }),
+    { minLength: 60, maxLength: 160 },
+  )
+  // What is said under one revision is always the same.
+  .map((all) => [...new Map(all.map((one) => [`${one.number} ${one.revision}`, one])).values()])
+  .chain((once) => fc.shuffledSubarray([...once, ...once], { minLength: once.length }));
+
+const runOf = (workspaceId: WorkspaceId, { number, ...report }: Report): Run => ({
+  ...report,
+  id: `run-${workspaceId.slice(3)}n${String(number).padStart(2, "0")}`,
+  workspaceId,
+  configurationVersionId: null,
+  report: {},
+});
+
+const newestFirst = (one: Run, other: Run) =>
+  other.createdAt.getTime() - one.createdAt.getTime() || (one.id < other.id ? 1 : -1);
+
+test("whatever order reports come in, what is kept is what a recount would find", async () => {
+  await fc.assert(
+    fc.asyncProperty(reports, async (given) => {
+      const workspaceId = await workspaceOfItsOwn();
+      const latest = new Map<string, Run>();
+      for (const report of given) {
+        const run = runOf(workspaceId, report);
+        await reportRun({ transaction }, run);
+        const known = latest.get(run.id);
+        if (!known || known.revision < run.revision) latest.set(run.id, run);
+      }
+      const view = await transaction((tx) => tx.workspaces.view(workspaceId));
+      const runs = [...latest.values()].toSorted(newestFirst);
+      const recounted = performanceOf(runs.filter(({ status }) => isMeasured(status)));
+      expect(view.performance ?? noPerformance).toEqual(recounted);
+      const changing = runs.filter(({ planOnly }) => !planOnly);
+      const current = changing.find(({ status }) => status !== "pending") ?? changing[0];
+      expect(view.latestRunId).toBe(runs[0]?.id ?? null);
+      expect(view.currentRunId).toBe(current?.id ?? null);
+      const [columns] = await database.query(
+        `select current_run_status as status, current_run_created_at as "createdAt"
+         from workspaces where id = $1`,
+        [workspaceId],
+      );
+      expect(columns).toEqual({
+        status: current?.status ?? null,
+        createdAt: current?.createdAt ?? null,
+      });
+    }),
+    { numRuns: 12 },
+  );
+}, 120_000);
+
+test("a report of a workspace that is gone changes nothing", async () => {
+  const run = runOf("ws-gone", {
+    number: 1,
+    revision: 1n,
+    status: "applied",
+    planMs: 1,
+    applyMs: 1,
+    policyCheckFailed: false,
+    planOnly: false,
+    createdAt: new Date(),
+  });
+  await reportRun({ transaction }, run);
+  expect(await database.query("select from runs where workspace_id = 'ws-gone'", [])).toEqual([]);
+});
+
+test("a run stays with its workspace", async () => {
+  const [one, other] = [await workspaceOfItsOwn(), await workspaceOfItsOwn()];
+  const report = {
+    number: 1,
+    status: "applied",
+    planMs: 1,
+    applyMs: 1,
+    policyCheckFailed: false,
+    planOnly: false,
+    createdAt: new Date(),
+  } as const;
+  const run = runOf(one, { ...report, revision: 1n });
+  await reportRun({ transaction }, run);
+  await expect(
+    reportRun({ transaction }, { ...run, workspaceId: other, revision: 2n }),
+  ).rejects.toMatchObject({ reason: "reported_elsewhere" });
+});

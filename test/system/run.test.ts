@@ -1,0 +1,251 @@
+import { newId } from "@statehouse/postgres";
+import { waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { costOf } from "../stack/request-cost.ts";
+import { moment, type Runner, startRunner } from "../stack/runner.ts";
+import { inlineState, stateFile } from "../stack/state.ts";
+import { newLockedWorkspace, newProject, newWorkspace, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+let runner: Runner;
+beforeAll(() => {
+  runner = startRunner(world().stack.nats.url);
+});
+afterAll(() => runner[Symbol.asyncDispose]());
+
+const show = async (id: string, include = "") =>
+  (await world().owner.api.get(`/workspaces/${id}${include && `?include=${include}`}`)).body;
+
+/** The workspace once a run has become its current one, in this status. */
+const once = (id: string, runId: string, status: string, include = "current_run") =>
+  waitFor(async () => {
+    const body = await show(id, include);
+    const run = body.included?.find(({ type }: { type: string }) => type === "runs");
+    return run?.id === runId && run.attributes.status === status && body;
+  });
+
+const commit = {
+  id: "ia-1234567890abcdef",
+  branch: "main",
+  commitSha: "1111111111111111111111111111111111111111",
+  commitUrl: "https://git.example.com/c/1",
+  commitMessage: "Widen the network",
+  identifier: "acme/network",
+  onDefaultBranch: true,
+};
+
+const kinds = ({ included }: { included: { type: string; id: string }[] }) =>
+  included.map(({ type }) => type).toSorted();
+
+describe("a workspace whose runs a runner reports", () => {
+  test("has none before", async () => {
+    const { id } = await newWorkspace(world());
+    const { data, included } = await show(
+      id,
+      "current_run.plan,readme,current_configuration_version",
+    );
+    expect(included).toEqual([]);
+    expect(data.relationships["current-run"].data).toBeNull();
+    expect(data.relationships["latest-run"].data).toBeNull();
+    expect(data.relationships.readme.data).toBeNull();
+    expect(data.attributes["workspace-kpis-runs-count"]).toBeNull();
+  });
+
+  test("shows the run, its plan, its configuration and the commit behind it, each when asked for", async () => {
+    const { owner } = world();
+    const { id } = await newWorkspace(world());
+    const configurationVersionId = await runner.configurationVersion({
+      workspaceId: id,
+      source: "github",
+      ingressAttributes: commit,
+    });
+    const runId = await runner.run({
+      workspaceId: id,
+      status: "planning",
+      message: "Widen the network",
+      createdByUserId: owner.id,
+      configurationVersionId,
+      statusTimestamps: { "planning-at": moment(7) },
+      plan: { id: "plan-1234567890abcdef", status: "running", startedAt: moment(7) },
+    });
+    const names = [
+      "current_run.plan",
+      "current_run.configuration_version.ingress_attributes",
+      "current_configuration_version.ingress_attributes",
+    ];
+    const body = await once(id, runId, "planning", names.join());
+    expect(kinds(body)).toEqual(["configuration-versions", "ingress-attributes", "plans", "runs"]);
+    const of = (type: string) => body.included.find((one: { type: string }) => one.type === type);
+    expect(of("runs")).toMatchObject({
+      attributes: {
+        message: "Widen the network",
+        "created-at": "2026-01-01T00:00:00.000Z",
+        "status-timestamps": { "planning-at": "2026-01-01T00:00:07.000Z" },
+      },
+      relationships: {
+        workspace: { data: { type: "workspaces", id } },
+        "created-by": { data: { type: "users", id: owner.id } },
+        "configuration-version": { data: { id: configurationVersionId } },
+        plan: { data: { type: "plans", id: "plan-1234567890abcdef" } },
+      },
+    });
+    expect(of("plans").attributes).toMatchObject({ status: "running" });
+    expect(of("ingress-attributes").attributes).toMatchObject({
+      "commit-sha": commit.commitSha,
+      "commit-message": "Widen the network",
+      tag: null,
+    });
+    expect(body.data.relationships["current-configuration-version"].data.id).toBe(
+      configurationVersionId,
+    );
+    expect((await show(id)).included).toBeUndefined();
+  });
+
+  test("measures those that errored or were applied, whatever order and however often it is told", async () => {
+    const { id } = await newWorkspace(world());
+    const finished = (plan: bigint, apply?: bigint) => ({
+      plan: { id: newId("plan"), status: "finished", durationMs: plan },
+      ...(apply === undefined
+        ? {}
+        : { apply: { id: newId("apply"), status: "finished", durationMs: apply } }),
+    });
+    const applied = { workspaceId: id, runId: newId("run"), createdAt: moment(1) };
+    await runner.run({ ...applied, revision: 9n, status: "applied", ...finished(1000n, 4000n) });
+    await runner.run({ ...applied, revision: 9n, status: "applied", ...finished(1000n, 4000n) });
+    await runner.run({ ...applied, revision: 3n, status: "planning" });
+    await runner.run({
+      workspaceId: id,
+      createdAt: moment(2),
+      status: "discarded",
+      ...finished(9n),
+    });
+    const last = await runner.run({
+      workspaceId: id,
+      createdAt: moment(3),
+      status: "errored",
+      policyCheckFailed: true,
+      ...finished(2000n),
+    });
+    const { data } = await once(id, last, "errored");
+    expect(data.attributes).toMatchObject({
+      "plan-duration-average": 1500,
+      "apply-duration-average": 4000,
+      "policy-check-failures": 1,
+      "run-failures": 1,
+      "workspace-kpis-run-count": 2,
+      "workspace-kpis-runs-count": 2,
+    });
+  });
+
+  test("is not moved on by plans that never apply and runs that wait", async () => {
+    const { id } = await newWorkspace(world());
+    const current = await runner.run({ workspaceId: id, status: "applying", createdAt: moment(1) });
+    await runner.run({ workspaceId: id, status: "pending", createdAt: moment(2) });
+    const latest = await runner.run({ workspaceId: id, planOnly: true, createdAt: moment(3) });
+    await waitFor(async () => {
+      const { data } = await show(id);
+      return data.relationships["latest-run"].data?.id === latest;
+    });
+    expect((await show(id)).data.relationships["current-run"].data.id).toBe(current);
+  });
+
+  test("shows the most recent readme, and none once it is gone", async () => {
+    const { id } = await newWorkspace(world());
+    await runner.readme({ workspaceId: id, rawMarkdown: "# Network", revision: 2n });
+    await runner.readme({ workspaceId: id, rawMarkdown: "# Old", revision: 1n });
+    const body = await waitFor(async () => {
+      const shown = await show(id, "readme");
+      return shown.included.length > 0 && shown;
+    });
+    expect(body.included).toEqual([
+      { id, type: "workspace-readme", attributes: { "raw-markdown": "# Network" } },
+    ]);
+    await runner.readme({ workspaceId: id, rawMarkdown: "", revision: 3n });
+    await waitFor(async () => (await show(id, "readme")).included.length === 0);
+  });
+
+  test("is deleted with everything that was reported of it", async () => {
+    const { owner } = world();
+    const { id } = await newWorkspace(world());
+    const runId = await runner.run({ workspaceId: id, status: "applied" });
+    await runner.readme({ workspaceId: id, rawMarkdown: "# Gone" });
+    await once(id, runId, "applied");
+    expect((await owner.api.delete(`/workspaces/${id}`)).status).toBe(204);
+    // Late news of it changes nothing, and holds nobody up.
+    await runner.run({ workspaceId: id, runId, revision: 2n, status: "errored" });
+    const other = await newWorkspace(world());
+    await once(other.id, await runner.run({ workspaceId: other.id, status: "applied" }), "applied");
+  });
+
+  test("asks for the runs of a whole list at once", async () => {
+    const { owner, organization } = world();
+    const { id: projectId } = await newProject(world());
+    for (let made = 0; made < 4; made++) {
+      const { id } = await newWorkspace(world(), {}, projectId);
+      const configurationVersionId = await runner.configurationVersion({ workspaceId: id });
+      const plan = { id: newId("plan"), status: "finished" };
+      const runId = await runner.run({
+        workspaceId: id,
+        status: "applied",
+        configurationVersionId,
+        plan,
+      });
+      await once(id, runId, "applied");
+    }
+    const names =
+      "current_run.plan,current_run.configuration_version,current_configuration_version";
+    const list = `/organizations/${organization}/workspaces?filter[project][id]=${projectId}`;
+    const { body } = await owner.api.get(`${list}&include=${names}`);
+    expect(kinds(body)).toHaveLength(12);
+    const plain = await costOf(() => owner.api.get(list));
+    const included = await costOf(() => owner.api.get(`${list}&include=${names}`));
+    // Runs, their configuration versions and the workspaces' own: one call and one statement each.
+    expect(included.calls - plain.calls).toBe(3);
+    expect(included.statements - plain.statements).toBe(3);
+  });
+});
+
+describe("a state version that names a run", () => {
+  test("shows it, who started it and the commit behind it, once it is reported", async () => {
+    const { owner } = world();
+    const { id } = await newLockedWorkspace(world());
+    const runId = newId("run");
+    const state = inlineState(stateFile());
+    const created = await owner.api.post(`/workspaces/${id}/state-versions`, {
+      data: {
+        ...state.data,
+        relationships: { run: { data: { type: "runs", id: runId } } },
+      },
+    });
+    expect(created.status).toBe(201);
+    expect(created.body.data.relationships.run.data).toBeNull();
+    expect(created.body.data.attributes["vcs-commit-sha"]).toBeNull();
+
+    const configurationVersionId = await runner.configurationVersion({
+      workspaceId: id,
+      ingressAttributes: commit,
+    });
+    const report = { workspaceId: id, runId, configurationVersionId, createdByUserId: owner.id };
+    await runner.run({ ...report, status: "applied" });
+    await once(id, runId, "applied");
+    const path = `/state-versions/${created.body.data.id}`;
+    const { body } = await owner.api.get(
+      `${path}?include=run.created_by,run.configuration_version`,
+    );
+    expect(body.data.relationships.run.data).toEqual({ type: "runs", id: runId });
+    expect(body.data.attributes).toMatchObject({
+      "vcs-commit-sha": commit.commitSha,
+      "vcs-commit-url": commit.commitUrl,
+    });
+    expect(kinds(body)).toEqual(["configuration-versions", "runs", "users"]);
+    const current = await owner.api.get(`/workspaces/${id}/current-state-version?include=run`);
+    expect(kinds(current.body)).toEqual(["runs"]);
+  });
+});
+
+test("what makes no sense is put aside, and what follows is heard", async () => {
+  const { id } = await newWorkspace(world());
+  await runner.run({ workspaceId: id, status: "levitating" });
+  const runId = await runner.run({ workspaceId: id, status: "applied" });
+  await once(id, runId, "applied");
+});
