@@ -7,6 +7,7 @@ import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1
 import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
 import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
@@ -42,6 +43,7 @@ export const createServices = (
     locks: createClient(WorkspaceLockService, workspaces),
     tags: createClient(TagService, workspaces),
     tagBindings: createClient(TagBindingService, workspaces),
+    remoteStateConsumers: createClient(RemoteStateConsumerService, workspaces),
     runs: createClient(RunService, workspaces),
     configurationVersions: createClient(ConfigurationVersionService, workspaces),
     workspaceReadmes: createClient(WorkspaceReadmeService, workspaces),

@@ -5,6 +5,7 @@ import { discoveryRoutes } from "./discovery.ts";
 import { entitlementSetRoutes } from "./entitlement-sets.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { projectRoutes } from "./projects.ts";
+import { remoteStateConsumerRoutes } from "./remote-state-consumers.ts";
 import { stateVersionOutputRoutes } from "./state-version-outputs.ts";
 import { stateVersionRoutes } from "./state-versions.ts";
 import { tagBindingRoutes } from "./tag-bindings.ts";
@@ -24,6 +25,7 @@ export const routes: readonly Route[] = [
   ...projectRoutes,
   ...workspaceRoutes,
   ...workspaceLockRoutes,
+  ...remoteStateConsumerRoutes,
   ...tagRoutes,
   ...tagBindingRoutes,
   ...stateVersionRoutes,

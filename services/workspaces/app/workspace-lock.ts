@@ -2,7 +2,7 @@ import { authorize, type Caller } from "@statehouse/authorization";
 import { noSuchWorkspace } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { applyStateSummary, type StateSummary } from "../domain/state-summary.ts";
-import { touch } from "../domain/workspace.ts";
+import { touch, type Workspace } from "../domain/workspace.ts";
 import {
   epochToForceUnlock,
   epochToUnlock,
@@ -12,6 +12,7 @@ import {
 } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 import type { WorkspaceView } from "../domain/workspace-view.ts";
+import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { holderOf, targetOf } from "./caller.ts";
 import { namingHolder } from "./holder.ts";
@@ -75,7 +76,6 @@ export async function getLock(
 }
 
 interface Release {
-  workspaceId: WorkspaceId;
   /** Sealed at state. */
   epoch: bigint;
   summary: StateSummary;
@@ -85,15 +85,26 @@ interface Release {
 const release = (
   app: App,
   caller: Caller,
-  { workspaceId, epoch, summary, forced }: Release,
+  { workspaceId, ...sealed }: Release & { workspaceId: WorkspaceId },
 ): Promise<Shown<WorkspaceView>> =>
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
     // It may have moved while state was asked.
-    authorize(caller, forced ? "workspace:force-unlock" : "workspace:lock", targetOf(workspace));
-    releaseLock(workspace, epoch);
-    applyStateSummary(workspace, summary);
-    touch(workspace, app.now());
-    await tx.record({ type: "workspaceUnlocked", workspace, epoch, forced });
+    const action = sealed.forced ? "workspace:force-unlock" : "workspace:lock";
+    authorize(caller, action, targetOf(workspace));
+    await releaseSealed(app, tx, workspace, sealed);
     return showWorkspace(caller)(await tx.workspaces.view(workspaceId));
   });
+
+/** Ends a lock whose epoch is sealed, only if it is still that one. */
+export async function releaseSealed(
+  app: App,
+  tx: Tx,
+  workspace: Workspace,
+  { epoch, summary, forced }: Release,
+): Promise<void> {
+  releaseLock(workspace, epoch);
+  applyStateSummary(workspace, summary);
+  touch(workspace, app.now());
+  await tx.record({ type: "workspaceUnlocked", workspace, epoch, forced });
+}

@@ -72,11 +72,29 @@ export const nameTaken = () => invalid([{ field: "name", detail: takenText }]);
 export const noSuchOrganization = () => notFound("organization");
 export const noSuchProject = () => notFound("project");
 export const noSuchWorkspace = () => notFound("workspace");
+export const noSuchRun = () => notFound("run");
 export const noSuchTag = () => notFound("tag");
+
+/** While everybody of the organization may read, there is no set to change. */
+export const globalRemoteStateShared = () =>
+  invalid([
+    {
+      field: "/data",
+      detail:
+        "Remote state consumers cannot be changed while global remote state sharing is enabled",
+    },
+  ]);
 
 /** A report that no rule can make sense of; its event is parked. */
 export const unusableReport = (what: string) =>
   invalid([{ field: what, detail: `${what} is invalid` }]);
+
+/** A run writes and locks the workspace that it was reported for, and no other. */
+export const runOfOtherWorkspace = () =>
+  conflict("run_of_other_workspace", "The run belongs to another workspace.");
+
+/** What a run may do ends with it. */
+export const runEnded = () => conflict("run_ended", "The run has ended.");
 
 /** Runs and configuration versions stay with the workspace that they were first reported for. */
 export const reportedElsewhere = (id: string) =>

@@ -74,6 +74,10 @@ export function releaseLock(workspace: Lockable, sealed: bigint): void {
   workspace.lock = null;
 }
 
+/** Whether the lock is this holder's. */
+export const isHeldBy = ({ lock }: Pick<Lockable, "lock">, holder: Holder): boolean =>
+  lock !== null && sameHolder(lock.holder, holder);
+
 /** Whether a safe delete is under way whose lease has not ended. */
 export const isBeingDeleted = ({ deletionLock }: Lockable, now: Date): boolean =>
   deletionLock !== null && deletionLock.until > now;

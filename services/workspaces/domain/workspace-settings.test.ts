@@ -64,6 +64,13 @@ test("unset makes absent what can be, and refuses what cannot", () => {
   ]);
 });
 
+test("state is shared with the organization or with the project, not with both", () => {
+  const text = "Project remote state cannot be enabled when global remote state sharing is enabled";
+  const both = { globalRemoteState: true, projectRemoteState: true };
+  expect(problemsOf(() => workspace(both))).toEqual([`project-remote-state: ${text}`]);
+  expect(workspace({ projectRemoteState: true }).projectRemoteState).toBe(true);
+});
+
 describe("name", () => {
   test.each(["a", "net_work-01", "A".repeat(90)])("%s is accepted", (name) => {
     expect(workspace({ name }).name).toBe(name);

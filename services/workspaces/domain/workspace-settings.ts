@@ -13,6 +13,7 @@ const booleans = [
   "fileTriggersEnabled",
   "globalRemoteState",
   "overwritesAgentPool",
+  "projectRemoteState",
   "queueAllRuns",
   "speculativeEnabled",
   "structuredRunOutputEnabled",
@@ -30,6 +31,10 @@ const lists = {
   triggerPatterns: "trigger-patterns",
   triggerPrefixes: "trigger-prefixes",
 } as const satisfies { [Name in keyof Workspace]?: string };
+
+/** What is shared with the whole organization is not shared with the project beside that. */
+const projectRemoteStateText =
+  "Project remote state cannot be enabled when global remote state sharing is enabled";
 
 type Text = keyof typeof texts;
 type List = keyof typeof lists;
@@ -86,6 +91,9 @@ export function applySettings(
     workspace.engineVersion = settings.engineVersion;
   }
   applyExecutionMode(workspace, settings, problems);
+  if (workspace.globalRemoteState && workspace.projectRemoteState) {
+    problems.add("project-remote-state", projectRemoteStateText);
+  }
 }
 
 /** Sets to null what an update names; `problems` gets what cannot be absent. */

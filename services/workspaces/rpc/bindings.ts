@@ -1,6 +1,8 @@
+import { RunLockService } from "@statehouse/proto/statehouse/runs/v1/run_lock";
 import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
 import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
@@ -13,7 +15,9 @@ import { configurationVersionService } from "./configuration-version.ts";
 import type { Context } from "./context.ts";
 import { organizationService } from "./organization.ts";
 import { projectService } from "./project.ts";
+import { remoteStateConsumerService } from "./remote-state-consumer.ts";
 import { runService } from "./run.ts";
+import { runLockService } from "./run-lock.ts";
 import { tagService } from "./tag.ts";
 import { tagBindingService } from "./tag-binding.ts";
 import { workspaceService } from "./workspace.ts";
@@ -28,7 +32,9 @@ export const bindingsOf = (app: App): ServiceBinding<Context>[] => [
   implement(TagBindingService, tagBindingService(app)),
   implement(WorkspaceService, workspaceService(app)),
   implement(WorkspaceLockService, workspaceLockService(app)),
+  implement(RemoteStateConsumerService, remoteStateConsumerService(app)),
   implement(RunService, runService(app)),
+  implement(RunLockService, runLockService(app)),
   implement(ConfigurationVersionService, configurationVersionService(app)),
   implement(WorkspaceReadmeService, workspaceReadmeService(app)),
 ];

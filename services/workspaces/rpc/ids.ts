@@ -1,4 +1,4 @@
-import { noSuchProject, noSuchTag, noSuchWorkspace } from "../domain/errors.ts";
+import { noSuchProject, noSuchRun, noSuchTag, noSuchWorkspace } from "../domain/errors.ts";
 import type {
   ConfigurationVersionId,
   ProjectId,
@@ -27,6 +27,12 @@ export function projectId(text: string): ProjectId {
 /** Throws `notFound`. */
 export function tagId(text: string): TagId {
   if (!is<TagId>("tag", text)) throw noSuchTag();
+  return text;
+}
+
+/** Throws `notFound`. */
+export function runId(text: string): RunId {
+  if (!isRunId(text)) throw noSuchRun();
   return text;
 }
 

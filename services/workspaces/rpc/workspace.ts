@@ -80,6 +80,7 @@ function inputOf(message: SettingsMessage | undefined): WorkspaceInput {
       operations: message?.operations,
       fileTriggersEnabled: message?.fileTriggersEnabled,
       globalRemoteState: message?.globalRemoteState,
+      projectRemoteState: message?.projectRemoteState,
       queueAllRuns: message?.queueAllRuns,
       sourceName: message?.sourceName,
       sourceUrl: message?.sourceUrl,

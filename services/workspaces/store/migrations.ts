@@ -169,6 +169,7 @@ const runs: SqlMigration = {
       policy_check_failed boolean not null,
       plan_ms bigint,
       apply_ms bigint,
+      ended boolean not null,
       measured boolean not null,
       in_window boolean not null,
       report jsonb not null
@@ -206,6 +207,14 @@ const runs: SqlMigration = {
     create index configuration_versions_current
       on configuration_versions (workspace_id, created_at desc, id collate "C" desc)
       where not speculative;
+
+    -- Which workspaces' runs may read a workspace's state, beside those of itself.
+    create table remote_state_consumers (
+      workspace_id text not null references workspaces on delete cascade,
+      consumer_id text not null references workspaces on delete cascade,
+      primary key (workspace_id, consumer_id)
+    );
+    create index remote_state_consumers_consumer on remote_state_consumers (consumer_id);
 
     create table workspace_readmes (
       workspace_id text primary key references workspaces on delete cascade,

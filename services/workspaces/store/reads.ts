@@ -2,6 +2,7 @@ import type { Database } from "@statehouse/postgres";
 import { configurationVersionReads } from "./configuration-version.ts";
 import { organizationReads } from "./organization.ts";
 import { projectReads } from "./project.ts";
+import { remoteStateConsumerReads } from "./remote-state-consumer.ts";
 import { runReads } from "./run.ts";
 import { tagReads } from "./tag.ts";
 import { tagBindingReads } from "./tag-binding.ts";
@@ -18,6 +19,7 @@ export const readsOf = (database: Database) => ({
   tags: tagReads(database),
   tagBindings: tagBindingReads(database),
   runs: runReads(database),
+  remoteStateConsumers: remoteStateConsumerReads(database),
   configurationVersions: configurationVersionReads(database),
   workspaceReadmes: workspaceReadmeReads(database),
 });

@@ -1,6 +1,6 @@
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import type { RunId, WorkspaceId } from "../domain/ids.ts";
-import { isMeasured, type Run, type RunView } from "../domain/run.ts";
+import { isEnded, isMeasured, type Run, type RunView } from "../domain/run.ts";
 
 /** A run as it was kept; `inWindow`: the workspace's performance covers it. */
 export type KeptRun = Omit<Run, "report"> & { inWindow: boolean };
@@ -45,13 +45,14 @@ export const runRows = (em: EntityManager) => ({
     await queryIn(
       em,
       `insert into runs (id, workspace_id, revision, status, created_at, plan_only,
-         configuration_version_id, policy_check_failed, plan_ms, apply_ms, measured, in_window, report)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, false, $12)
+         configuration_version_id, policy_check_failed, plan_ms, apply_ms, measured, ended,
+         in_window, report)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, false, $13)
        on conflict (id) do update set revision = excluded.revision, status = excluded.status,
          created_at = excluded.created_at, plan_only = excluded.plan_only,
          configuration_version_id = excluded.configuration_version_id,
          policy_check_failed = excluded.policy_check_failed, plan_ms = excluded.plan_ms,
-         apply_ms = excluded.apply_ms, measured = excluded.measured, in_window = false,
+         apply_ms = excluded.apply_ms, measured = excluded.measured, ended = excluded.ended, in_window = false,
          report = excluded.report`,
       [
         run.id,
@@ -65,6 +66,7 @@ export const runRows = (em: EntityManager) => ({
         run.planMs,
         run.applyMs,
         isMeasured(run.status),
+        isEnded(run.status),
         JSON.stringify(run.report),
       ],
     );

@@ -5,6 +5,7 @@ import { organizationRows } from "./organization.ts";
 import { record } from "./outbox.ts";
 import { performanceRows } from "./performance.ts";
 import { projectRows } from "./project.ts";
+import { remoteStateConsumerRows } from "./remote-state-consumer.ts";
 import { runRows } from "./run.ts";
 import { tagRows } from "./tag.ts";
 import { tagBindingRows } from "./tag-binding.ts";
@@ -21,6 +22,7 @@ const rowsIn = (em: EntityManager) => ({
   tags: tagRows(em),
   tagBindings: tagBindingRows(em),
   runs: runRows(em),
+  remoteStateConsumers: remoteStateConsumerRows(em),
   performance: performanceRows(em),
   configurationVersions: configurationVersionRows(em),
   workspaceReadmes: workspaceReadmeRows(em),

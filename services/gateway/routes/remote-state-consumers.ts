@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { readPage } from "../http/paging.ts";
+import { list } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { listBody } from "../jsonapi/body.ts";
+import { workspaceResource } from "../resources/workspaces.ts";
+
+/** Clients send whole workspace documents; only their ids count. */
+const body = listBody(
+  z.object({ type: z.literal("workspaces"), id: z.string().regex(/^[\w-]{1,100}$/) }),
+);
+
+const idsOf = ({ data }: z.infer<typeof body>) => data.map(({ id }) => id);
+
+const path = "/workspaces/:workspaceId/relationships/remote-state-consumers";
+
+export const remoteStateConsumerRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path,
+    summary: "List the workspaces whose runs may read a workspace's state",
+    success: [200, list(workspaceResource)],
+    failures: [400, 404],
+    handle: async ({ services: { workspaces }, params, query, caller }) => {
+      const page = readPage(query);
+      const found = await workspaces.remoteStateConsumers.listRemoteStateConsumers(
+        { workspaceId: params.workspaceId, pageNumber: page.number, pageSize: page.size },
+        caller,
+      );
+      return { items: found.workspaces, page, totalCount: found.totalCount };
+    },
+  }),
+  route({
+    method: "PATCH",
+    path,
+    summary: "Replace a workspace's remote state consumers",
+    body,
+    success: [204],
+    failures: [404, 422],
+    handle: ({ services: { workspaces }, params, body, caller }) =>
+      workspaces.remoteStateConsumers.replaceRemoteStateConsumers(
+        { workspaceId: params.workspaceId, consumerIds: idsOf(body) },
+        caller,
+      ),
+  }),
+  route({
+    method: "POST",
+    path,
+    summary: "Add remote state consumers to a workspace",
+    body,
+    success: [204],
+    failures: [404, 422],
+    handle: ({ services: { workspaces }, params, body, caller }) =>
+      workspaces.remoteStateConsumers.addRemoteStateConsumers(
+        { workspaceId: params.workspaceId, consumerIds: idsOf(body) },
+        caller,
+      ),
+  }),
+  route({
+    method: "DELETE",
+    path,
+    summary: "Remove remote state consumers from a workspace",
+    body,
+    success: [204],
+    failures: [404, 422],
+    handle: ({ services: { workspaces }, params, body, caller }) =>
+      workspaces.remoteStateConsumers.removeRemoteStateConsumers(
+        { workspaceId: params.workspaceId, consumerIds: idsOf(body) },
+        caller,
+      ),
+  }),
+];

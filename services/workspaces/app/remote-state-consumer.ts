@@ -1,0 +1,108 @@
+import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import type { PageInput } from "@statehouse/postgres";
+import type { WorkspaceId } from "../domain/ids.ts";
+import { Problems } from "../domain/problems.ts";
+import { checkConsumers, requireApprovedConsumers } from "../domain/remote-state-consumer.ts";
+import { touch, type Workspace } from "../domain/workspace.ts";
+import type { WorkspaceView } from "../domain/workspace-view.ts";
+import type { ConsumerQuestion } from "../store/remote-state-consumer.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { App } from "./app.ts";
+import { grantsOf, readableBy, targetOf } from "./caller.ts";
+import { type Shown, showWorkspace } from "./shown.ts";
+import { getWorkspace } from "./workspace.ts";
+
+/** The consumers that the caller may read, by name. Throws `notFound`. */
+export async function listRemoteStateConsumers(
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+  page: PageInput,
+): Promise<{ workspaces: Shown<WorkspaceView>[]; total: number }> {
+  const producer = await getWorkspace(app, caller, { id: workspaceId });
+  const readable = readableBy(caller, "workspace:read");
+  const workspaces = await app.reads.remoteStateConsumers.page(producer, readable, page);
+  const total = await app.reads.remoteStateConsumers.count(producer, readable);
+  return { workspaces: workspaces.map(showWorkspace(caller)), total };
+}
+
+/** Makes the set exactly this one. Throws `notFound`, `forbidden`, or `invalid` with every problem. */
+export const replaceRemoteStateConsumers = (
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+  ids: readonly WorkspaceId[],
+): Promise<void> =>
+  change(app, caller, workspaceId, async (tx, workspace) => {
+    const { organizationId } = workspace;
+    authorize(caller, "organization:manage-workspaces", { organizationId });
+    await requireEligible(tx, caller, workspace, ids);
+    const wanted = new Set(ids);
+    const current = await tx.remoteStateConsumers.of(workspaceId);
+    await tx.remoteStateConsumers.remove(workspaceId, [...current.difference(wanted)]);
+    await tx.remoteStateConsumers.add(workspaceId, [...wanted.difference(current)]);
+  });
+
+/** Adds these to the set; those in it stay. Throws `notFound`, `forbidden`, or `invalid` with every problem. */
+export const addRemoteStateConsumers = (
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+  ids: readonly WorkspaceId[],
+): Promise<void> =>
+  change(app, caller, workspaceId, async (tx, workspace) => {
+    await requireEligible(tx, caller, workspace, ids);
+    await tx.remoteStateConsumers.add(workspaceId, ids);
+  });
+
+/**
+ * Takes these from the set; those that are not in it, or nowhere any more, are ignored. Throws `notFound`,
+ * `forbidden`, or `invalid` for those in it that the caller may not read.
+ */
+export const removeRemoteStateConsumers = (
+  app: App,
+  caller: Caller,
+  workspaceId: WorkspaceId,
+  ids: readonly WorkspaceId[],
+): Promise<void> =>
+  change(app, caller, workspaceId, async (tx, workspace) => {
+    const current = await tx.remoteStateConsumers.of(workspaceId);
+    await requireEligible(tx, caller, workspace, ids, (id) => current.has(id));
+    await tx.remoteStateConsumers.remove(workspaceId, ids);
+  });
+
+/** For state: those of the workspaces whose state a run may read. */
+export const mayReadAsConsumer = (app: App, question: ConsumerQuestion): Promise<WorkspaceId[]> =>
+  app.reads.remoteStateConsumers.readableAs(question);
+
+const change = (
+  app: App,
+  caller: Caller,
+  id: WorkspaceId,
+  work: (tx: Tx, workspace: Workspace) => Promise<void>,
+): Promise<void> =>
+  app.transaction(async (tx) => {
+    const workspace = await tx.workspaces.getForUpdate({ id });
+    authorize(caller, "workspace:update", targetOf(workspace));
+    requireApprovedConsumers(workspace);
+    await work(tx, workspace);
+    touch(workspace, app.now());
+    await tx.record({ type: "workspaceUpdated", workspace });
+  });
+
+/** Throws `invalid` with every one of `ids` that may not be named; those that do not matter may be anything. */
+async function requireEligible(
+  tx: Tx,
+  caller: Caller,
+  workspace: Workspace,
+  ids: readonly WorkspaceId[],
+  matters: (id: WorkspaceId) => boolean = () => true,
+): Promise<void> {
+  const grants = grantsOf(caller);
+  const candidates = await tx.remoteStateConsumers.candidates(workspace.organizationId, ids);
+  const readable = candidates.filter((one) => allowed(grants, "workspace:read", targetOf(one)));
+  const eligible = new Set([...readable.map(({ id }) => id), ...ids.filter((id) => !matters(id))]);
+  const problems = new Problems();
+  checkConsumers(workspace, ids, eligible, problems);
+  problems.throwIfAny();
+}

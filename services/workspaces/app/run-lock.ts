@@ -1,0 +1,50 @@
+import { runEnded, runOfOtherWorkspace } from "../domain/errors.ts";
+import type { RunId, WorkspaceId } from "../domain/ids.ts";
+import { isEnded } from "../domain/run.ts";
+import { touch } from "../domain/workspace.ts";
+import { epochToUnlock, isHeldBy, takeLock } from "../domain/workspace-lock.ts";
+import type { App } from "./app.ts";
+import { namingHolder } from "./holder.ts";
+import { getLock, releaseSealed } from "./workspace-lock.ts";
+
+interface RunLock {
+  workspaceId: WorkspaceId;
+  runId: RunId;
+}
+
+const holderOf = (runId: RunId) => ({ type: "run", id: runId }) as const;
+
+/**
+ * Takes the workspace's lock for a run, which may not be reported yet. A repeat by the run that holds it
+ * changes nothing. Throws `notFound`, or the conflicts `workspace_locked` and `run_ended`.
+ */
+export const lockAsRun = (
+  app: App,
+  { workspaceId, runId, reason }: RunLock & { reason: string },
+): Promise<void> =>
+  namingHolder(app, () =>
+    app.transaction(async (tx) => {
+      const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
+      const run = await tx.runs.find(runId);
+      if (run && run.workspaceId !== workspaceId) throw runOfOtherWorkspace();
+      if (run && isEnded(run.status)) throw runEnded();
+      if (isHeldBy(workspace, holderOf(runId))) return;
+      const lock = takeLock(workspace, holderOf(runId), reason, app.now());
+      touch(workspace, app.now());
+      await tx.record({ type: "workspaceLocked", workspace, lock });
+    }),
+  );
+
+/**
+ * Gives the lock back, also for a run that has ended meanwhile: seals its epoch at state first. Throws a
+ * conflict, or `unavailable` while a version is pending.
+ */
+export const unlockAsRun = (app: App, { workspaceId, runId }: RunLock): Promise<void> =>
+  namingHolder(app, async () => {
+    const epoch = epochToUnlock(await getLock(app, workspaceId), holderOf(runId));
+    const summary = await app.state.sealLock(workspaceId, epoch, { discardPending: false });
+    await app.transaction(async (tx) => {
+      const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
+      await releaseSealed(app, tx, workspace, { epoch, summary, forced: false });
+    });
+  });

@@ -1,0 +1,33 @@
+import { describe, expect, test } from "vitest";
+import type { WorkspaceId } from "./ids.ts";
+import { Problems } from "./problems.ts";
+import { checkConsumers, requireApprovedConsumers } from "./remote-state-consumer.ts";
+
+const check = (given: WorkspaceId[], eligible: WorkspaceId[]) => {
+  const problems = new Problems();
+  checkConsumers({ id: "ws-own" }, given, new Set(eligible), problems);
+  problems.throwIfAny();
+};
+
+describe("consumers", () => {
+  test("are workspaces of the organization that the caller may read", () => {
+    expect(() => check(["ws-a", "ws-b", "ws-a"], ["ws-a", "ws-b"])).not.toThrow();
+  });
+
+  test("are not the workspace itself, nor what the caller cannot read; all are named at once", () => {
+    expect(() => check(["ws-a", "ws-own", "ws-hidden"], ["ws-a", "ws-own"])).toThrow(
+      expect.objectContaining({
+        kind: "invalid",
+        fields: [
+          { field: "/data/1/id", detail: "A workspace cannot be its own consumer" },
+          { field: "/data/2/id", detail: "Workspace ws-hidden was not found" },
+        ],
+      }),
+    );
+  });
+
+  test("cannot be changed while all workspaces of the organization may read", () => {
+    expect(() => requireApprovedConsumers({ globalRemoteState: true })).toThrow(/global/);
+    expect(() => requireApprovedConsumers({ globalRemoteState: false })).not.toThrow();
+  });
+});

@@ -1,0 +1,30 @@
+import { globalRemoteStateShared } from "./errors.ts";
+import type { WorkspaceId } from "./ids.ts";
+import type { Problems } from "./problems.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** Specification, "Remote state consumers": the set can be changed "only when global-remote-state is false". */
+export function requireApprovedConsumers({
+  globalRemoteState,
+}: Pick<Workspace, "globalRemoteState">): void {
+  if (globalRemoteState) throw globalRemoteStateShared();
+}
+
+/**
+ * The ids of a request; `problems` gets those that can be no consumers of the workspace. `eligible`: those
+ * of its organization that the caller may read.
+ */
+export function checkConsumers(
+  { id: workspaceId }: Pick<Workspace, "id">,
+  given: readonly WorkspaceId[],
+  eligible: ReadonlySet<WorkspaceId>,
+  problems: Problems,
+): void {
+  given.forEach((id, index) => {
+    const pointer = `/data/${index}/id`;
+    // It can always read its own state.
+    if (id === workspaceId) problems.add(pointer, "A workspace cannot be its own consumer");
+    // One text for what is not there and for what the caller may not know of.
+    else if (!eligible.has(id)) problems.add(pointer, `Workspace ${id} was not found`);
+  });
+}

@@ -1,0 +1,48 @@
+import type { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import {
+  addRemoteStateConsumers,
+  listRemoteStateConsumers,
+  mayReadAsConsumer,
+  removeRemoteStateConsumers,
+  replaceRemoteStateConsumers,
+} from "../app/remote-state-consumer.ts";
+import type { WorkspaceId } from "../domain/ids.ts";
+import type { Context } from "./context.ts";
+import { idsIn, runId, workspaceId } from "./ids.ts";
+import { pageOf } from "./page.ts";
+import { workspaceToProto } from "./workspace-message.ts";
+
+/** What is no workspace's id is nobody's, and is answered like one that is not there. */
+const consumerIds = (texts: readonly string[]) => texts as WorkspaceId[];
+
+export const remoteStateConsumerService = (
+  app: App,
+): ServiceImpl<typeof RemoteStateConsumerService, Context> => ({
+  listRemoteStateConsumers: async (request, { caller }) => {
+    const id = workspaceId(request.workspaceId);
+    const page = pageOf(request);
+    const { workspaces, total } = await listRemoteStateConsumers(app, caller, id, page);
+    return { workspaces: workspaces.map(workspaceToProto), totalCount: total };
+  },
+  replaceRemoteStateConsumers: async ({ workspaceId: id, consumerIds: ids }, { caller }) => {
+    await replaceRemoteStateConsumers(app, caller, workspaceId(id), consumerIds(ids));
+    return {};
+  },
+  addRemoteStateConsumers: async ({ workspaceId: id, consumerIds: ids }, { caller }) => {
+    await addRemoteStateConsumers(app, caller, workspaceId(id), consumerIds(ids));
+    return {};
+  },
+  removeRemoteStateConsumers: async ({ workspaceId: id, consumerIds: ids }, { caller }) => {
+    await removeRemoteStateConsumers(app, caller, workspaceId(id), consumerIds(ids));
+    return {};
+  },
+  mayReadAsConsumer: async ({ runId: run, consumerWorkspaceId, workspaceIds }) => ({
+    workspaceIds: await mayReadAsConsumer(app, {
+      runId: runId(run),
+      consumerId: workspaceId(consumerWorkspaceId),
+      workspaceIds: idsIn(workspaceIds),
+    }),
+  }),
+});

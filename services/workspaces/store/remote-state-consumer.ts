@@ -1,0 +1,130 @@
+import {
+  type Database,
+  type EntityManager,
+  offsetOf,
+  type PageInput,
+  queryIn,
+} from "@statehouse/postgres";
+import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
+import type { Workspace } from "../domain/workspace.ts";
+import type { WorkspaceView } from "../domain/workspace-view.ts";
+import { Parameters } from "./parameters.ts";
+import { type Readable, readableWorkspaces } from "./readable.ts";
+import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-view.ts";
+
+/** Whose state is read: with global remote state everybody of the organization may. */
+export type Producer = Pick<WorkspaceView, "id" | "organizationId" | "globalRemoteState">;
+
+/** A question of a run of `consumerId`. */
+export interface ConsumerQuestion {
+  runId: RunId;
+  consumerId: WorkspaceId;
+  workspaceIds: readonly string[];
+}
+
+/** On workspaces `w`. */
+function conditions(producer: Producer, readable: Readable, parameters: Parameters): string {
+  const readableOnes = readableWorkspaces(readable, parameters);
+  const id = parameters.bind(producer.id);
+  if (producer.globalRemoteState) {
+    // index: workspaces_name_key
+    const organization = `w.organization_id = ${parameters.bind(producer.organizationId)}`;
+    return `${organization} and w.id <> ${id} and ${readableOnes}`;
+  }
+  // index: remote_state_consumers_pkey
+  return `w.id in (select consumer_id from remote_state_consumers where workspace_id = ${id})
+    and ${readableOnes}`;
+}
+
+/** Consumers, outside any transaction. */
+export const remoteStateConsumerReads = (database: Database) => ({
+  async count(producer: Producer, readable: Readable): Promise<number> {
+    const parameters = new Parameters();
+    const [row] = await database.query<{ total: number }>(
+      `select count(*) as total from workspaces w where ${conditions(producer, readable, parameters)}`,
+      parameters.values,
+    );
+    return row?.total ?? 0;
+  },
+
+  async page(producer: Producer, readable: Readable, page: PageInput): Promise<WorkspaceView[]> {
+    const parameters = new Parameters();
+    const sought = conditions(producer, readable, parameters);
+    const rows = await database.query<WorkspaceRow>(
+      // Names are unique in an organization, so that their order is stable.
+      selectWorkspaces(
+        `where ${sought} order by w.name
+         limit ${parameters.bind(page.size)} offset ${parameters.bind(offsetOf(page))}`,
+      ),
+      parameters.values,
+    );
+    return rows.map(toWorkspaceView);
+  },
+
+  /** Those of the workspaces whose state the run may read. */
+  async readableAs({ runId, consumerId, workspaceIds }: ConsumerQuestion): Promise<WorkspaceId[]> {
+    const rows = await database.query<{ id: WorkspaceId }>(
+      // index: workspaces_pkey, runs_pkey, remote_state_consumers_pkey
+      `select w.id from workspaces w
+       join workspaces c on c.id = $2 and c.organization_id = w.organization_id
+       where w.id = any($3)
+         and not exists (select from runs r where r.id = $1 and (r.ended or r.workspace_id <> c.id))
+         and (w.id = c.id or w.global_remote_state
+           or (w.project_remote_state and w.project_id = c.project_id)
+           or exists (select from remote_state_consumers a
+                where a.workspace_id = w.id and a.consumer_id = c.id))`,
+      [runId, consumerId, workspaceIds],
+    );
+    return rows.map(({ id }) => id);
+  },
+});
+
+/** Consumers inside a transaction that holds the workspace's row. */
+export const remoteStateConsumerRows = (em: EntityManager) => ({
+  async of(workspaceId: WorkspaceId): Promise<Set<WorkspaceId>> {
+    const rows = await queryIn<{ id: WorkspaceId }>(
+      em,
+      // index: remote_state_consumers_pkey
+      "select consumer_id as id from remote_state_consumers where workspace_id = $1",
+      [workspaceId],
+    );
+    return new Set(rows.map(({ id }) => id));
+  },
+
+  /** Where those of the organization's workspaces belong that have these ids. */
+  async candidates(
+    organizationId: OrganizationId,
+    ids: readonly WorkspaceId[],
+  ): Promise<Pick<Workspace, "id" | "organizationId" | "projectId">[]> {
+    return queryIn(
+      em,
+      // index: workspaces_pkey
+      `select id, organization_id as "organizationId", project_id as "projectId"
+       from workspaces where id = any($2) and organization_id = $1`,
+      [organizationId, ids],
+    );
+  },
+
+  /** One that is deleted at the same moment is left out, one that is there already stays. */
+  async add(workspaceId: WorkspaceId, ids: readonly WorkspaceId[]): Promise<void> {
+    if (ids.length === 0) return;
+    await queryIn(
+      em,
+      // index: workspaces_pkey
+      `insert into remote_state_consumers (workspace_id, consumer_id)
+       select $1, w.id from workspaces w where w.id = any($2) order by w.id for key share
+       on conflict do nothing`,
+      [workspaceId, ids],
+    );
+  },
+
+  async remove(workspaceId: WorkspaceId, ids: readonly WorkspaceId[]): Promise<void> {
+    if (ids.length === 0) return;
+    await queryIn(
+      em,
+      // index: remote_state_consumers_pkey
+      "delete from remote_state_consumers where workspace_id = $1 and consumer_id = any($2)",
+      [workspaceId, ids],
+    );
+  },
+});

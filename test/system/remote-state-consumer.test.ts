@@ -1,0 +1,187 @@
+import { describe, expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { organizationId } from "../stack/organization.ts";
+import { errorDetails, namesOf, newParty, newWorkspace, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+const pathOf = (id: string) => `/workspaces/${id}/relationships/remote-state-consumers`;
+const items = (...workspaces: { id: string }[]) => ({
+  data: workspaces.map(({ id }) => ({ type: "workspaces", id })),
+});
+const consumers = async (id: string, by = world().owner) => namesOf(await by.api.get(pathOf(id)));
+
+const namesIn = (...workspaces: { attributes: { name: string } }[]) =>
+  workspaces.map(({ attributes }) => attributes.name).toSorted();
+
+const several = (count: number) =>
+  Promise.all(Array.from({ length: count }, () => newWorkspace(world())));
+
+/** On a team that administers the readable project, and has no organization-level permission. */
+async function administrator() {
+  const { stack, organization, readable } = world();
+  const party = await newParty(stack);
+  const team = await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: `administrators-${party.username}`,
+    members: [party],
+  });
+  await stack.people.grant({ teamId: team.id, projectId: readable.id, access: "admin" });
+  return party;
+}
+
+describe("the approved consumers of a workspace", () => {
+  test("are none at first, come by name and in pages, and are shown whole", async () => {
+    const { owner } = world();
+    const [producer, ...others] = await several(4);
+    const empty = await owner.api.get(pathOf(producer.id));
+    expect(empty.status).toBe(200);
+    expect(empty.body.data).toEqual([]);
+    expect((await owner.api.post(pathOf(producer.id), items(...others))).status).toBe(204);
+    expect(await consumers(producer.id)).toEqual(namesIn(...others));
+    const page = await owner.api.get(`${pathOf(producer.id)}?page[size]=2&page[number]=2`);
+    expect(namesOf(page)).toEqual(namesIn(...others).slice(2));
+    expect(page.body.meta.pagination).toMatchObject({ "total-count": 3, "total-pages": 2 });
+    const [first] = page.body.data;
+    expect(first).toEqual((await owner.api.get(`/workspaces/${first.id}`)).body.data);
+    expect((await owner.api.get(`${pathOf(producer.id)}?page[size]=0`)).status).toBe(400);
+  });
+
+  test("are added and removed as often as one likes, whole documents in the body", async () => {
+    const { owner } = world();
+    const [producer, one, other] = await several(3);
+    for (const body of [items(one), items(one, other, one), { data: [one, other] }]) {
+      expect((await owner.api.post(pathOf(producer.id), body)).status).toBe(204);
+    }
+    expect(await consumers(producer.id)).toEqual(namesIn(one, other));
+    for (let time = 0; time < 2; time++) {
+      expect((await owner.api.delete(pathOf(producer.id), items(one))).status).toBe(204);
+    }
+    expect(await consumers(producer.id)).toEqual(namesIn(other));
+    expect((await owner.api.delete(`/workspaces/${other.id}`)).status).toBe(204);
+    expect(await consumers(producer.id)).toEqual([]);
+    // Gone, and therefore absent from the set: no reason to refuse.
+    expect((await owner.api.delete(pathOf(producer.id), items(other))).status).toBe(204);
+  });
+
+  test("are replaced as a whole, by an empty list too", async () => {
+    const { owner } = world();
+    const [producer, one, two, three] = await several(4);
+    await owner.api.post(pathOf(producer.id), items(one, two));
+    expect((await owner.api.patch(pathOf(producer.id), items(two, three))).status).toBe(204);
+    expect(await consumers(producer.id)).toEqual(namesIn(two, three));
+    expect((await owner.api.patch(pathOf(producer.id), items())).status).toBe(204);
+    expect(await consumers(producer.id)).toEqual([]);
+  });
+
+  test("are not the workspace itself, nor what is not there: all problems at once, nothing changed", async () => {
+    const { owner, stranger } = world();
+    const [producer, one] = await several(2);
+    const foreign = await newWorkspace({ organization: stranger.organization, owner: stranger });
+    for (const send of [owner.api.post, owner.api.patch]) {
+      const refused = await send(pathOf(producer.id), items(one, producer, foreign));
+      expect(refused.status).toBe(422);
+      expect(problems(refused)).toEqual({
+        "/data/1/id": "A workspace cannot be its own consumer",
+        "/data/2/id": `Workspace ${foreign.id} was not found`,
+      });
+    }
+    expect(await consumers(producer.id)).toEqual([]);
+  });
+
+  test.each([
+    ["no list", { data: { type: "workspaces", id: "ws-1" } }],
+    ["no id", { data: [{ type: "workspaces" }] }],
+    ["another type", { data: [{ type: "projects", id: "ws-1" }] }],
+    ["no id's form", { data: [{ type: "workspaces", id: "ws 1\0" }] }],
+  ])("are not changed by a body with %s", async (_, body) => {
+    const { api } = world().owner;
+    const [producer] = await several(1);
+    for (const send of [api.post, api.patch, api.delete]) {
+      expect((await send(pathOf(producer.id), body)).status).toBe(422);
+    }
+  });
+
+  test("are listed as far as the caller may read them, and removed only then", async () => {
+    const { owner, readable } = world();
+    const party = await administrator();
+    const producer = await newWorkspace(world(), {}, readable.id);
+    const known = await newWorkspace(world(), {}, readable.id);
+    const [hidden, absent] = await several(2);
+    await owner.api.post(pathOf(producer.id), items(known, hidden));
+    expect(await consumers(producer.id, party)).toEqual(namesIn(known));
+    const { body } = await party.api.get(pathOf(producer.id));
+    expect(body.meta.pagination["total-count"]).toBe(1);
+    expect((await party.api.post(pathOf(producer.id), items(hidden))).status).toBe(422);
+    expect((await party.api.delete(pathOf(producer.id), items(hidden))).status).toBe(422);
+    expect((await party.api.delete(pathOf(producer.id), items(absent))).status).toBe(204);
+    expect(await consumers(producer.id)).toEqual(namesIn(known, hidden));
+  });
+});
+
+describe("with global remote state", () => {
+  test("everybody but the workspace itself is a consumer, and the set cannot be changed", async () => {
+    const { owner, organization } = world();
+    const [producer, other] = await several(2);
+    await owner.api.post(pathOf(producer.id), items(other));
+    const share = document("workspaces", { "global-remote-state": true });
+    await owner.api.patch(`/workspaces/${producer.id}`, share);
+    const all = await owner.api.get(`/organizations/${organization}/workspaces?page[size]=1`);
+    const listed = await owner.api.get(`${pathOf(producer.id)}?page[size]=100`);
+    const total = all.body.meta.pagination["total-count"];
+    expect(listed.body.meta.pagination["total-count"]).toBe(total - 1);
+    expect(namesOf(listed)).not.toContain(producer.attributes.name);
+    for (const send of [owner.api.post, owner.api.patch, owner.api.delete]) {
+      const refused = await send(pathOf(producer.id), items(other));
+      expect(refused.status).toBe(422);
+      expect(errorDetails(refused)[0]).toContain("global remote state");
+    }
+    // What was approved before counts again.
+    const keep = document("workspaces", { "global-remote-state": false });
+    await owner.api.patch(`/workspaces/${producer.id}`, keep);
+    expect(await consumers(producer.id)).toEqual(namesIn(other));
+  });
+
+  test("project remote state is refused, and alone it is kept", async () => {
+    const { owner } = world();
+    const [{ id }] = await several(1);
+    const change = (attributes: object) =>
+      owner.api.patch(`/workspaces/${id}`, document("workspaces", { ...attributes }));
+    const on = await change({ "project-remote-state": true });
+    expect(on.body.data.attributes).toMatchObject({
+      "project-remote-state": true,
+      "global-remote-state": false,
+    });
+    const both = await change({ "global-remote-state": true });
+    expect(both.status).toBe(422);
+    expect(problems(both)).toEqual({
+      "/data/attributes/project-remote-state":
+        "Project remote state cannot be enabled when global remote state sharing is enabled",
+    });
+    const changed = await change({ "global-remote-state": true, "project-remote-state": false });
+    expect(changed.body.data.attributes).toMatchObject({
+      "project-remote-state": false,
+      "global-remote-state": true,
+    });
+  });
+});
+
+test("adding and removing needs admin on the workspace, replacing the whole organization", async () => {
+  const { reader, stranger, readable, owner } = world();
+  const party = await administrator();
+  const producer = await newWorkspace(world(), {}, readable.id);
+  const other = await newWorkspace(world(), {}, readable.id);
+  const body = items(other);
+  for (const { api } of [reader, stranger]) {
+    for (const send of [api.post, api.patch, api.delete]) {
+      expect((await send(pathOf(producer.id), body)).status).toBe(404);
+    }
+  }
+  expect((await stranger.api.get(pathOf(producer.id))).status).toBe(404);
+  expect((await reader.api.get(pathOf(producer.id))).status).toBe(200);
+  expect((await party.api.post(pathOf(producer.id), body)).status).toBe(204);
+  expect((await party.api.patch(pathOf(producer.id), body)).status).toBe(404);
+  expect((await party.api.delete(pathOf(producer.id), body)).status).toBe(204);
+  expect((await owner.api.patch(pathOf(producer.id), body)).status).toBe(204);
+  expect((await owner.api.get(pathOf("ws-0000000000000000"))).status).toBe(404);
+});
