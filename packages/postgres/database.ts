@@ -5,6 +5,7 @@ import type { Pool } from "pg";
 import { asAppError, deadlineExceeded, isStalePlan } from "./failures.ts";
 import { missingMigrations, type SqlMigration } from "./migrations.ts";
 import {
+  answeredWithin,
   exposeStatementCount,
   observeStatements,
   prepared,
@@ -56,14 +57,18 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   exposeStatementCount();
 
   const query = async <Row>(sql: string, params: readonly unknown[] = []): Promise<Row[]> => {
-    if (remainingMs() === 0) throw deadlineExceeded();
-    const send = () => pool.query(prepared(sql, params));
+    const left = Math.min(remainingMs() ?? ceilingMs, ceilingMs);
+    if (left === 0) throw deadlineExceeded();
+    const send = () => pool.query(answeredWithin(left, prepared(sql, params)));
     try {
       const { rows } = await (spansAreRecorded() ? traced(sql, true, send) : send());
       return rows;
     } catch (error) {
       // The pool has closed that connection; an unnamed statement is planned anew.
-      if (isStalePlan(error)) return (await pool.query(sql, [...params])).rows;
+      if (isStalePlan(error)) {
+        const unnamed = { text: sql, values: [...params] };
+        return (await pool.query(answeredWithin(left, unnamed))).rows;
+      }
       throw asAppError(error);
     }
   };

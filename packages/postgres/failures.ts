@@ -26,7 +26,7 @@ const UNAVAILABLE = new Set([
 
 /** The driver has no code for these. */
 const LOST =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
 
 /** The pool is gone or the server does not answer; nobody knows whether the statement ran. */
 export function isLost(error: unknown): boolean {

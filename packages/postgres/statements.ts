@@ -15,6 +15,19 @@ const resultTypes: CustomTypesConfig = {
 const MAX_NAMED = 500;
 const names = new Map<string, string>();
 
+/** How much longer than the server may take we wait for its answer. */
+const SILENCE_MS = 1000;
+
+/**
+ * The query, given up when nobody answers: the server keeps its time limits, but a connection that has
+ * fallen silent would otherwise never come back to its pool. What is given up is lost, with its connection.
+ */
+export const answeredWithin = (ms: number, query: QueryConfig): QueryConfig => ({
+  ...query,
+  // The driver's own; its types do not know it.
+  ...{ query_timeout: Math.ceil(ms) + SILENCE_MS },
+});
+
 /** A query whose plan PostgreSQL keeps: the same text has the same name on every connection. */
 export function prepared(sql: string, params: readonly unknown[]): QueryConfig {
   let name = names.get(sql);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EntityManager } from "@mikro-orm/postgresql";
 import { type Logger, remainingMs, spansAreRecorded } from "@statehouse/runtime";
-import type { Pool, PoolClient } from "pg";
+import type { Pool, PoolClient, QueryConfig } from "pg";
 import {
   asAppError,
   deadlineExceeded,
@@ -10,10 +10,12 @@ import {
   isStalePlan,
   unstorableText,
 } from "./failures.ts";
-import { prepared, traced } from "./statements.ts";
+import { answeredWithin, prepared, traced } from "./statements.ts";
 
 interface OpenTransaction {
   client: PoolClient;
+  /** When the server ends it, in ms since 1970. */
+  until: number;
   open: boolean;
   hooks: (() => void)[];
 }
@@ -54,8 +56,8 @@ async function attemptTransaction<T>(
   { pool, fork, ceilingMs, logger }: TransactionOptions,
   work: (em: EntityManager) => Promise<T>,
 ): Promise<T> {
-  const client = await begin(pool, ceilingMs);
-  const transaction: OpenTransaction = { client, open: true, hooks: [] };
+  const { client, until } = await begin(pool, ceilingMs);
+  const transaction: OpenTransaction = { client, until, open: true, hooks: [] };
   let broken = false;
   let result: T;
   try {
@@ -64,11 +66,11 @@ async function attemptTransaction<T>(
     transactions.set(em, transaction);
     result = await work(em);
     await em.flush();
-    const { command } = await client.query("commit");
+    const { command } = await client.query(inTime(transaction, { text: "commit" }));
     // PostgreSQL answers COMMIT with ROLLBACK after an error that somebody swallowed.
     if (command !== "COMMIT") throw new Error("The transaction had failed and was rolled back");
   } catch (error) {
-    broken = isLost(error) || isStalePlan(error) || !(await rolledBack(client));
+    broken = isLost(error) || isStalePlan(error) || !(await rolledBack(transaction));
     throw error;
   } finally {
     transaction.open = false;
@@ -84,14 +86,15 @@ async function attemptTransaction<T>(
   return result;
 }
 
-async function begin(pool: Pool, ceilingMs: number): Promise<PoolClient> {
+async function begin(pool: Pool, ceilingMs: number) {
   for (let attempt = 1; ; attempt++) {
     const left = Math.min(remainingMs() ?? ceilingMs, ceilingMs);
     if (left <= 0) throw deadlineExceeded();
     const client = await pool.connect();
     try {
-      await client.query(`begin; set local transaction_timeout = ${Math.ceil(left)}`);
-      return client;
+      const text = `begin; set local transaction_timeout = ${Math.ceil(left)}`;
+      await client.query(answeredWithin(left, { text }));
+      return { client, until: Date.now() + left };
     } catch (error) {
       client.release(true);
       // A pooled connection that died unnoticed: nothing has happened yet, so another one may do.
@@ -100,9 +103,12 @@ async function begin(pool: Pool, ceilingMs: number): Promise<PoolClient> {
   }
 }
 
-async function rolledBack(client: PoolClient): Promise<boolean> {
+const inTime = ({ until }: OpenTransaction, query: QueryConfig): QueryConfig =>
+  answeredWithin(Math.max(0, until - Date.now()), query);
+
+async function rolledBack(transaction: OpenTransaction): Promise<boolean> {
   try {
-    await client.query("rollback");
+    await transaction.client.query(inTime(transaction, { text: "rollback" }));
     return true;
   } catch {
     return false;
@@ -143,8 +149,9 @@ export async function queryIn<Row>(
   sql: string,
   params: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const client = clientOf(transactionOf(em));
-  const send = () => client.query(prepared(sql, params));
+  const transaction = transactionOf(em);
+  const client = clientOf(transaction);
+  const send = () => client.query(inTime(transaction, prepared(sql, params)));
   const { rows } = await (spansAreRecorded() ? traced(sql, true, send) : send());
   return rows;
 }

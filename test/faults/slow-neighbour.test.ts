@@ -140,3 +140,22 @@ describe("while the database of state is silent", () => {
     await waitFor(async () => (await unlock(site(), ids[0] ?? "")).status !== 503);
   });
 });
+
+test.each([
+  ["workspaces", "workspacesToDatabase"],
+  ["state", "stateToDatabase"],
+] as const)(
+  "idle connections of %s to its database that fell silent are given up, and others take their place",
+  async (_, wire) => {
+    const { wires } = site();
+    const ids = await many(() => newLockedWorkspace(site()));
+    // Opens as many connections as the service may have.
+    await Promise.all(ids.map((id) => write(site(), id, one())));
+    wires[wire].strand();
+    const since = performance.now();
+    const unlocks = await Promise.all(ids.map((id) => unlock(site(), id)));
+    expect(performance.now() - since).toBeLessThan(REQUEST_TIMEOUT_S * 1000 + 5000);
+    const failed = ids.filter((_, index) => unlocks[index]?.status !== 200);
+    await Promise.all(failed.map((id) => eventually(200, () => unlock(site(), id))));
+  },
+);

@@ -28,6 +28,8 @@ export interface Wire extends AsyncDisposable {
   hold(moment: Moment): Promise<void>;
   /** Lets nothing pass on any connection, new ones included: the server is there, and silent. */
   freeze(): void;
+  /** The connections there are carry nothing more, and nobody is told; new ones work. */
+  strand(): void;
   /** Delays every piece towards the server, in ms. */
   delay(ms: number): void;
   /** Ends all connections and refuses new ones, until `mend`. */
@@ -126,6 +128,9 @@ export async function startWire(port: number): Promise<Wire> {
       }),
     freeze: () => {
       isFrozen = true;
+    },
+    strand: () => {
+      for (const connection of connections) connection.held ??= [];
     },
     delay: (ms) => {
       delayMs = ms;
