@@ -2,25 +2,26 @@ import { AppError } from "@statehouse/errors";
 import type { Database } from "@statehouse/postgres";
 import type { Logger } from "@statehouse/runtime";
 import type { Nats } from "./nats.ts";
-import { parkEvent, replayParked } from "./parked-event.ts";
+import { parkEvent, type Replay, replayParked } from "./parked-event.ts";
 import { type EventHandlers, subscribe } from "./subscribe.ts";
 
-export interface ConsumerOptions {
-  nats: Nats;
-  database: Database;
-  /** With `name` it makes the durable name, `<service>-<name>`. */
-  service: string;
+/** Something that a service listens to. */
+export interface Consumption {
+  /** With the service's name it makes the durable name, `<service>-<name>`. */
   name: string;
   filters: readonly string[];
   handlers: EventHandlers;
+}
+
+export interface ConsumerOptions extends Consumption {
+  nats: Nats;
+  database: Database;
+  service: string;
   maxFailures?: number;
   logger: Logger;
 }
 
-export interface Consumer extends AsyncDisposable {
-  /** Handles again what was parked; for the operator's command. */
-  replayParked(): Promise<{ replayed: number; failed: number }>;
-}
+const durableName = (service: string, name: string): string => `${service}-${name}`;
 
 /** A service's own subscription: what it cannot process is parked in its `parked_events`. */
 export function startConsumer({
@@ -29,18 +30,41 @@ export function startConsumer({
   name,
   handlers,
   ...options
-}: ConsumerOptions): Consumer {
-  const durable = `${service}-${name}`;
-  const subscription = subscribe({
+}: ConsumerOptions): AsyncDisposable {
+  return subscribe({
     ...options,
-    durable,
+    durable: durableName(service, name),
     handlers,
     // A neighbour or the database is away: the event is not to blame.
     isTransient: (error) => error instanceof AppError && error.kind === "unavailable",
     park: (failed) => parkEvent(database, failed),
   });
-  return {
-    replayParked: () => replayParked({ database, consumer: durable, handlers }),
-    [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose](),
-  };
+}
+
+export interface ReplayConsumptions {
+  database: Database;
+  service: string;
+  consumptions: readonly Consumption[];
+  /** Takes one line for each consumer and each event that stays parked. */
+  print: (line: string) => void;
+}
+
+/** Handles again whatever a service has parked; the operator's command. Answers whether nothing is left. */
+export async function replayConsumptions({
+  database,
+  service,
+  consumptions,
+  print,
+}: ReplayConsumptions): Promise<boolean> {
+  const replays: Replay[] = [];
+  for (const { name, handlers } of consumptions) {
+    const consumer = durableName(service, name);
+    const replay = await replayParked({ database, consumer, handlers });
+    replays.push(replay);
+    print(`${consumer}: ${replay.replayed} handled, ${replay.failures.length} still parked`);
+    for (const { eventId, type, subject, error } of replay.failures) {
+      print(`  ${eventId} ${type} of ${subject}: ${error}`);
+    }
+  }
+  return replays.every(({ failures }) => failures.length === 0);
 }

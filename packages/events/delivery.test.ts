@@ -9,7 +9,7 @@ import {
 import { createLogger, traceId, withServerSpan } from "@statehouse/runtime";
 import { type FreshDatabase, freshDatabase, ownNats, waitFor } from "@statehouse/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startConsumer } from "./consumer.ts";
+import { replayConsumptions, startConsumer } from "./consumer.ts";
 import type { Event } from "./event.ts";
 import { connectNats, type Nats } from "./nats.ts";
 import { outboxMigration, recordEvent } from "./outbox.ts";
@@ -50,15 +50,18 @@ const record = (revision: number, name = `ws-${revision}`) =>
 const relay = () => parts.use(startRelay({ database, nats, service: "workspaces", logger }));
 
 type Handle = (message: WorkspaceCreated, event: Event) => Promise<void>;
+const consumption = (handle: Handle) => ({
+  name: "workspaces",
+  filters: ["statehouse.workspaces.>"],
+  handlers: on(WorkspaceCreatedSchema, handle),
+});
 const consume = (handle: Handle, maxFailures = 3) =>
   parts.use(
     startConsumer({
+      ...consumption(handle),
       nats,
       database,
       service: "state",
-      name: "workspaces",
-      filters: ["statehouse.workspaces.>"],
-      handlers: on(WorkspaceCreatedSchema, handle),
       maxFailures,
       logger,
     }),
@@ -164,10 +167,11 @@ test("a relay that died between publishing and deleting does not publish twice",
 test("an event that keeps failing is parked, does not hold up the next, and can be replayed", async () => {
   const heard: string[] = [];
   let broken = true;
-  const consumer = consume(async ({ name }) => {
+  const handle: Handle = async ({ name }) => {
     if (name === "poison" && broken) throw new TypeError("cannot");
     heard.push(name);
-  });
+  };
+  consume(handle);
   relay();
   await record(1, "poison");
   await record(2, "fine");
@@ -178,9 +182,21 @@ test("an event that keeps failing is parked, does not hold up the next, and can 
   expect(await parked()).toEqual([
     { subject: "ws-1", revision: 1, failures: 3, error: "TypeError: cannot" },
   ]);
-  expect(await consumer.replayParked()).toEqual({ replayed: 0, failed: 1 });
+  const lines: string[] = [];
+  const print = (line: string) => void lines.push(line);
+  const consumptions = [consumption(handle)];
+  const replay = () => replayConsumptions({ database, service: "state", consumptions, print });
+  expect(await replay()).toBe(false);
+  expect(lines).toEqual([
+    "state-workspaces: 0 handled, 1 still parked",
+    expect.stringMatching(
+      /^ {2}\S+ statehouse\.workspaces\.workspace\.created\.v1 of ws-1: .*cannot$/,
+    ),
+  ]);
   broken = false;
-  expect(await consumer.replayParked()).toEqual({ replayed: 1, failed: 0 });
+  lines.length = 0;
+  expect(await replay()).toBe(true);
+  expect(lines).toEqual(["state-workspaces: 1 handled, 0 still parked"]);
   expect(heard).toEqual(["fine", "poison"]);
   expect(await parked()).toEqual([]);
 });

@@ -1,8 +1,13 @@
-export { type Consumer, type ConsumerOptions, startConsumer } from "./consumer.ts";
+export {
+  type ConsumerOptions,
+  type Consumption,
+  replayConsumptions,
+  startConsumer,
+} from "./consumer.ts";
 export { decode, type Event, eventType } from "./event.ts";
 export { connectNats, type Nats, type NatsOptions } from "./nats.ts";
 export { outboxMigration, type RecordedEvent, recordEvent } from "./outbox.ts";
-export { parkedEventsMigration, type ReplayOptions, replayParked } from "./parked-event.ts";
+export { parkedEventsMigration } from "./parked-event.ts";
 export { type Relay, type RelayOptions, startRelay } from "./relay.ts";
 export { ensureStream, STREAM, type StreamOptions } from "./stream.ts";
 export {

@@ -66,18 +66,25 @@ export interface ReplayOptions {
   handlers: EventHandlers;
 }
 
+/** What became of a consumer's parked events. */
+export interface Replay {
+  replayed: number;
+  /** Those that are still parked. */
+  failures: { eventId: string; type: string; subject: string; error: string }[];
+}
+
 /** Handles the parked events of `consumer` again, oldest first; those that succeed are gone. */
 export async function replayParked({
   database,
   consumer,
   handlers,
-}: ReplayOptions): Promise<{ replayed: number; failed: number }> {
+}: ReplayOptions): Promise<Replay> {
   const rows = await database.query<ParkedRow>(
     `select event_id, type, source, subject, revision, message, traceparent, time
      from parked_events where consumer = $1 order by time, event_id`,
     [consumer],
   );
-  let failed = 0;
+  const failures: Replay["failures"] = [];
   for (const row of rows) {
     try {
       const handle = handlers[row.type];
@@ -88,16 +95,17 @@ export async function replayParked({
         consumer,
         row.event_id,
       ]);
-    } catch (error) {
-      failed++;
+    } catch (thrown) {
+      const error = describe(thrown);
+      failures.push({ eventId: row.event_id, type: row.type, subject: row.subject, error });
       await database.query(
         `update parked_events set failures = failures + 1, error = $3
          where consumer = $1 and event_id = $2`,
-        [consumer, row.event_id, describe(error)],
+        [consumer, row.event_id, error],
       );
     }
   }
-  return { replayed: rows.length - failed, failed };
+  return { replayed: rows.length - failures.length, failures };
 }
 
 function eventOf(row: ParkedRow): Event {

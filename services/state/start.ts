@@ -9,7 +9,7 @@ import {
 } from "@statehouse/rpc";
 import { type Check, createLogger, type Logger, startOpsServer } from "@statehouse/runtime";
 import type { StateConfig } from "./config.ts";
-import { workspaceFilters, workspaceHandlers } from "./consumers/workspace.ts";
+import { consumptions } from "./consumers/workspace.ts";
 import { createApp } from "./create-app.ts";
 import { createObjectHandler, type ObjectHandler } from "./objects/handler.ts";
 import { openBlobStore } from "./objects/open-store.ts";
@@ -72,17 +72,9 @@ export async function start(config: StateConfig, parts: StateParts = {}): Promis
   starting.use(startExtraction(work));
   starting.use(startBlobDeletion(work));
   starting.use(startSweeper(work));
-  starting.use(
-    startConsumer({
-      nats,
-      database,
-      service: SERVICE,
-      name: "workspaces",
-      filters: workspaceFilters,
-      handlers: workspaceHandlers(app),
-      logger,
-    }),
-  );
+  for (const consumption of consumptions(app)) {
+    starting.use(startConsumer({ nats, database, service: SERVICE, ...consumption, logger }));
+  }
   const rpc = starting.use(
     createRpcServer({
       name: SERVICE,

@@ -1,5 +1,5 @@
 import { connectNats, startConsumer, startRelay } from "@statehouse/events";
-import { newId, openDatabase } from "@statehouse/postgres";
+import { openDatabase } from "@statehouse/postgres";
 import {
   type Channel,
   createCallers,
@@ -10,22 +10,13 @@ import {
   type RpcServer,
 } from "@statehouse/rpc";
 import { type Check, createLogger, type Logger, startOpsServer } from "@statehouse/runtime";
-import type { App } from "./app/app.ts";
 import type { WorkspacesConfig } from "./config.ts";
+import { consumptions } from "./consumers/consumptions.ts";
 import { startReconciliation } from "./consumers/reconciliation.ts";
-import { runHandlers } from "./consumers/run.ts";
-import { unsettledHandlers } from "./consumers/unsettled.ts";
-import { workspaceStateHandlers } from "./consumers/workspace-state.ts";
-import { accessOver } from "./rpc/access.ts";
+import { createApp } from "./create-app.ts";
 import { bindingsOf } from "./rpc/bindings.ts";
-import { stateOver } from "./rpc/state.ts";
-import { acknowledgementsOf } from "./store/acknowledgement.ts";
-import { deletionLocks } from "./store/deletion-lock.ts";
 import { entities } from "./store/entities.ts";
 import { migrations } from "./store/migrations.ts";
-import { readsOf } from "./store/reads.ts";
-import { stateSummaries } from "./store/state-summary.ts";
-import { transactions } from "./store/transaction.ts";
 
 const SERVICE = "workspaces";
 const RECONCILIATION_INTERVAL_MS = 30_000;
@@ -70,28 +61,11 @@ export async function start(
     parts.channels?.state ??
     starting.use(grpcChannel({ address: config.STATE_ADDRESS, audience: "state" }));
 
-  const app: App = {
-    transaction: transactions(database),
-    reads: readsOf(database),
-    acknowledgements: acknowledgementsOf(database),
-    stateSummaries: stateSummaries(database),
-    deletionLocks: deletionLocks(database),
-    access: accessOver(access, identity),
-    state: stateOver(state, identity),
-    settings: {
-      defaultExecutionMode: config.DEFAULT_EXECUTION_MODE,
-      latestEngineVersion: config.ENGINE_VERSION_LATEST,
-    },
-    now: parts.now ?? (() => new Date()),
-    newId,
-  };
-  const hear = (name: string, filters: string[], handlers: ReturnType<typeof unsettledHandlers>) =>
-    starting.use(
-      startConsumer({ nats, database, service: SERVICE, name, filters, handlers, logger }),
-    );
-  hear("workspace-state", ["statehouse.state.workspace-state.>"], workspaceStateHandlers(app));
-  hear("runs", ["statehouse.runs.>"], runHandlers(app));
-  hear("unsettled", ["statehouse.workspaces.>"], unsettledHandlers(app));
+  const channels = { access, state };
+  const app = createApp(config, { database, channels, identity, now: parts.now });
+  for (const consumption of consumptions(app)) {
+    starting.use(startConsumer({ nats, database, service: SERVICE, ...consumption, logger }));
+  }
   const intervalMs = parts.reconciliationIntervalMs ?? RECONCILIATION_INTERVAL_MS;
   starting.use(startReconciliation({ app, intervalMs, logger }));
 

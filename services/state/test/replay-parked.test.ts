@@ -1,0 +1,68 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { generateAssertionKey } from "@statehouse/rpc";
+import { freshDatabase } from "@statehouse/testing";
+import { Pool } from "pg";
+import { expect, test } from "vitest";
+import { migrations } from "../store/migrations.ts";
+
+const program = fileURLToPath(new URL("../replay-parked.ts", import.meta.url));
+
+const run = (environment: Record<string, string>) =>
+  new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+    execFile(process.execPath, [program], { env: environment }, (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, stdout, stderr }),
+    );
+  });
+
+const key = `k1:${Buffer.alloc(32, 1).toString("base64")}`;
+
+test("the command handles what was parked, names what still fails, and repeats without harm", async () => {
+  await using fresh = await freshDatabase({ contextName: "state", migrations });
+  await using stack = new AsyncDisposableStack();
+  const pool = stack.adopt(new Pool({ connectionString: fresh.url }), (open) => open.end());
+  const { privateJwk, publicJwk } = await generateAssertionKey();
+  const environment = {
+    DATABASE_URL: fresh.url,
+    PUBLIC_URL: "https://state.example",
+    ASSERTION_PRIVATE_KEY: JSON.stringify(privateJwk),
+    ASSERTION_PUBLIC_KEYS: JSON.stringify({ state: [publicJwk] }),
+    UPLOAD_TOKEN_KEYS: key,
+    SEALING_KEYS: key,
+    BLOB_STORE: "directory",
+    BLOB_DIRECTORY: "/nonexistent",
+  };
+  const park = (id: string, message: string) =>
+    pool.query(
+      `insert into parked_events
+         (consumer, event_id, type, source, subject, revision, message, time, failures, error)
+       values ('state-workspaces', $1, 'statehouse.workspaces.workspace.deleted.v1',
+         'statehouse/workspaces', $1, 1, $2, now(), 8, 'Error: then')`,
+      [id, message],
+    );
+  await park("ws-aaaaaaaaaaaaaaaa", '{"workspaceId":"ws-aaaaaaaaaaaaaaaa"}');
+  await park("broken", "no message");
+
+  const first = await run(environment);
+  expect(first).toMatchObject({ code: 1, stderr: "" });
+  expect(first.stdout).toContain(
+    "state-workspaces: 1 handled, 1 still parked\n  broken statehouse.",
+  );
+  const dropped = "select workspace_id from workspace_state where dropped_at is not null";
+  expect((await pool.query(dropped)).rows).toEqual([{ workspace_id: "ws-aaaaaaaaaaaaaaaa" }]);
+  const { rows } = await pool.query("select event_id, failures, error from parked_events");
+  expect(rows).toEqual([{ event_id: "broken", failures: 9, error: expect.any(String) }]);
+
+  await pool.query("delete from parked_events");
+  const second = await run(environment);
+  expect(second).toMatchObject({
+    code: 0,
+    stdout: "state-workspaces: 0 handled, 0 still parked\n",
+  });
+});
+
+test("what is wrong with the settings is said in words", async () => {
+  const { code, stderr } = await run({});
+  expect(code).toBe(1);
+  expect(stderr).toContain("DATABASE_URL: is required but not set");
+});

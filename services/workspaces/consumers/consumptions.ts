@@ -1,0 +1,16 @@
+import type { Consumption } from "@statehouse/events";
+import type { App } from "../app/app.ts";
+import { runHandlers } from "./run.ts";
+import { unsettledHandlers } from "./unsettled.ts";
+import { workspaceStateHandlers } from "./workspace-state.ts";
+
+/** Everything that workspaces listens to. */
+export const consumptions = (app: App): Consumption[] => [
+  {
+    name: "workspace-state",
+    filters: ["statehouse.state.workspace-state.>"],
+    handlers: workspaceStateHandlers(app),
+  },
+  { name: "runs", filters: ["statehouse.runs.>"], handlers: runHandlers(app) },
+  { name: "unsettled", filters: ["statehouse.workspaces.>"], handlers: unsettledHandlers(app) },
+];

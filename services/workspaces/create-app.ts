@@ -1,0 +1,38 @@
+import { type Database, newId } from "@statehouse/postgres";
+import type { CallOptions, Channel } from "@statehouse/rpc";
+import type { App } from "./app/app.ts";
+import type { WorkspacesConfig } from "./config.ts";
+import { accessOver } from "./rpc/access.ts";
+import { stateOver } from "./rpc/state.ts";
+import { acknowledgementsOf } from "./store/acknowledgement.ts";
+import { deletionLocks } from "./store/deletion-lock.ts";
+import { readsOf } from "./store/reads.ts";
+import { stateSummaries } from "./store/state-summary.ts";
+import { transactions } from "./store/transaction.ts";
+
+export interface AppParts {
+  database: Database;
+  channels: { access: Channel; state: Channel };
+  identity: CallOptions;
+  now?: (() => Date) | undefined;
+}
+
+/** What the use cases need. */
+export const createApp = (
+  config: WorkspacesConfig,
+  { database, channels, identity, now = () => new Date() }: AppParts,
+): App => ({
+  transaction: transactions(database),
+  reads: readsOf(database),
+  acknowledgements: acknowledgementsOf(database),
+  stateSummaries: stateSummaries(database),
+  deletionLocks: deletionLocks(database),
+  access: accessOver(channels.access, identity),
+  state: stateOver(channels.state, identity),
+  settings: {
+    defaultExecutionMode: config.DEFAULT_EXECUTION_MODE,
+    latestEngineVersion: config.ENGINE_VERSION_LATEST,
+  },
+  now,
+  newId,
+});

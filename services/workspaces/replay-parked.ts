@@ -1,0 +1,36 @@
+import { replayConsumptions } from "@statehouse/events";
+import { openDatabase } from "@statehouse/postgres";
+import { createIdentity, grpcChannel } from "@statehouse/rpc";
+import { ConfigError, createLogger, readConfig } from "@statehouse/runtime";
+import { configSchema } from "./config.ts";
+import { consumptions } from "./consumers/consumptions.ts";
+import { createApp } from "./create-app.ts";
+import { entities } from "./store/entities.ts";
+import { migrations } from "./store/migrations.ts";
+
+// Handles again the events that were put away after failing too often. Exit 1 while some still fail.
+try {
+  const service = "workspaces";
+  const config = readConfig(configSchema);
+  const logger = createLogger({ service, level: config.LOG_LEVEL });
+  await using parts = new AsyncDisposableStack();
+  const { DATABASE_URL: url, ACCESS_ADDRESS, STATE_ADDRESS } = config;
+  const database = parts.use(
+    await openDatabase({ contextName: service, url, entities, migrations, logger }),
+  );
+  const app = createApp(config, {
+    database,
+    channels: {
+      access: parts.use(grpcChannel({ address: ACCESS_ADDRESS, audience: "access" })),
+      state: parts.use(grpcChannel({ address: STATE_ADDRESS, audience: "state" })),
+    },
+    identity: await createIdentity(service, config.ASSERTION_PRIVATE_KEY),
+  });
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const work = { database, service, consumptions: consumptions(app), print };
+  if (!(await replayConsumptions(work))) process.exitCode = 1;
+} catch (error) {
+  const known = error instanceof ConfigError;
+  process.stderr.write(`${known ? error.message : `Replaying failed: ${String(error)}`}\n`);
+  process.exitCode = 1;
+}
