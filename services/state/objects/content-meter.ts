@@ -1,7 +1,9 @@
 import { createHash, type Hash } from "node:crypto";
+import { IncomingMessage } from "node:http";
 import { type Readable, Transform, type TransformCallback } from "node:stream";
 import { contentTruncated, md5Mismatch } from "./blob-errors.ts";
 import type { ExpectedContent, StoredBlob } from "./blob-store.ts";
+import { own } from "./spent-memory.ts";
 
 /** Some reads' worth on either side, so that client and store do not wait for each other at every chunk. */
 const BUFFERED_BYTES = 512 * 1024;
@@ -15,6 +17,7 @@ export class ContentMeter extends Transform {
   readonly #sha256 = createHash("sha256");
   /** Undefined where somebody else proves the md5: it costs twice what sha256 does. */
   readonly #md5: Hash | undefined;
+  #ownsChunks = false;
   #received = 0;
   #held: Buffer | undefined;
   #digests: StoredBlob | undefined;
@@ -31,6 +34,7 @@ export class ContentMeter extends Transform {
       done(contentTruncated(this.#expected.size, this.#received));
       return;
     }
+    if (this.#ownsChunks) own(chunk);
     this.#sha256.update(chunk);
     this.#md5?.update(chunk);
     const previous = this.#held;
@@ -61,6 +65,8 @@ export class ContentMeter extends Transform {
 
   /** Takes `body` in. A body that breaks off breaks the meter; a broken meter leaves the body open. */
   measure(body: Readable): this {
+    // Node's HTTP parser copies each chunk of a body into memory of its own.
+    this.#ownsChunks = body instanceof IncomingMessage;
     const broke = (cause?: Error) => {
       if (body.readableEnded) return;
       const error = contentTruncated(this.#expected.size, this.#received);

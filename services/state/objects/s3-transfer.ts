@@ -1,8 +1,9 @@
-import { connect, type Socket } from "node:net";
+import { Socket } from "node:net";
 import { type Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Agent, buildConnector, request, stream } from "undici";
 import { ReadBuffers } from "./read-buffers.ts";
+import { free } from "./spent-memory.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** How long the store may be silent after the last byte of a body, or before and within an answer. */
@@ -118,6 +119,26 @@ class TextSink extends Writable {
   }
 }
 
+/** Frees what it has sent. */
+class FreeingSocket extends Socket {
+  override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void) {
+    super._write(chunk, encoding, (error) => {
+      if (typeof chunk !== "string") free(chunk);
+      done(error);
+    });
+  }
+
+  override _writev(
+    chunks: { chunk: Buffer; encoding: BufferEncoding }[],
+    done: (error?: Error | null) => void,
+  ) {
+    super._writev?.(chunks, (error) => {
+      for (const { chunk } of chunks) if (typeof chunk !== "string") free(chunk);
+      done(error);
+    });
+  }
+}
+
 /** Plain connections read into recycled buffers; under TLS decrypting costs more than that saves. */
 function connector(buffers: ReadBuffers): buildConnector.connector {
   const plainOrTls = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
@@ -126,9 +147,7 @@ function connector(buffers: ReadBuffers): buildConnector.connector {
       plainOrTls(options, callback);
       return;
     }
-    const socket: Socket = connect({
-      host: options.hostname,
-      port: Number(options.port || 80),
+    const socket: Socket = new FreeingSocket({
       noDelay: true,
       onread: {
         buffer: () => buffers.take(),
@@ -140,6 +159,7 @@ function connector(buffers: ReadBuffers): buildConnector.connector {
     const failed = (error: Error) => callback(error, null);
     socket.setTimeout(CONNECT_TIMEOUT_MS, late);
     socket.once("error", failed);
+    socket.connect({ host: options.hostname, port: Number(options.port || 80) });
     socket.once("connect", () => {
       socket.setTimeout(0);
       socket.off("timeout", late);
