@@ -11,6 +11,8 @@ export interface LayerTime {
 
 const root = path.resolve(import.meta.dirname, "../..");
 const SAMPLE_MICROS = 500;
+/** The profiler's own work, not counted. */
+const MEASURING = "measuring";
 
 /** Profiles this process while `work` runs. */
 export async function profileByLayer(work: () => Promise<unknown>): Promise<LayerTime[]> {
@@ -33,7 +35,7 @@ function timeByLayer(profile: Profiler.Profile): LayerTime[] {
   const micros = new Map<string, number>();
   for (const [index, id] of (profile.samples ?? []).entries()) {
     const layer = layers.get(id);
-    if (!layer) continue;
+    if (!layer || layer === MEASURING) continue;
     micros.set(layer, (micros.get(layer) ?? 0) + (profile.timeDeltas?.[index] ?? 0));
   }
   const total = [...micros.values()].reduce((sum, part) => sum + part, 0);
@@ -62,10 +64,12 @@ function layersOf(nodes: readonly Profiler.ProfileNode[]): Map<number, string> {
 function layerOf({ callFrame }: Profiler.ProfileNode, inherited: string): string | undefined {
   const { functionName, url } = callFrame;
   if (functionName === "(idle)") return undefined;
+  if (inherited === MEASURING) return MEASURING;
   if (functionName === "(garbage collector)") return "garbage collection";
   if (!url.startsWith("file:")) return inherited;
   const file = path.relative(root, new URL(url).pathname);
   const dependency = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
   if (dependency) return dependency.startsWith("@opentelemetry/") ? "@opentelemetry" : dependency;
+  if (file.startsWith("test/bench/")) return MEASURING;
   return file.split("/").slice(0, 2).join("/");
 }
