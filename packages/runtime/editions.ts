@@ -7,6 +7,7 @@ export const editionTable = {
   "state-versions.backing-data-actions": ["self-hosted"],
   "data-retention-policies": ["self-hosted"],
   "workspaces.assessments-enabled": ["hosted"],
+  "admin.general-settings": ["self-hosted"],
 } as const satisfies Record<string, readonly EditionName[]>;
 
 /** Values that differ by edition. */

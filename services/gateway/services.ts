@@ -5,6 +5,8 @@ import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_to
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
 import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
+import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
+import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
@@ -37,6 +39,8 @@ export const createServices = (
     userTokens: createClient(UserTokenService, access),
   },
   workspaces: {
+    admin: createClient(AdminService, workspaces),
+    agentPools: createClient(AgentPoolService, workspaces),
     organizations: createClient(OrganizationService, workspaces),
     projects: createClient(ProjectService, workspaces),
     workspaces: createClient(WorkspaceService, workspaces),

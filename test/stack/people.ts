@@ -14,7 +14,7 @@ export interface Person {
 
 /** What tests do at access as the named service `testing`; HTTP has no endpoints for it yet. */
 export interface People {
-  newUser(username?: string): Promise<Person>;
+  newUser(username?: string, options?: { administrator?: boolean }): Promise<Person>;
   newTeam(team: {
     organizationId: string;
     name: string;
@@ -32,8 +32,12 @@ export function createPeople(access: Channel, testing: CallOptions): People {
   const teams = createClient(TeamService, access, testing);
   const teamProjects = createClient(TeamProjectService, access, testing);
   return {
-    async newUser(username = `user-${randomBytes(6).toString("hex")}`) {
-      const { user } = await users.createUser({ username, email: `${username}@example.com` });
+    async newUser(
+      username = `user-${randomBytes(6).toString("hex")}`,
+      { administrator = false } = {},
+    ) {
+      const email = `${username}@example.com`;
+      const { user } = await users.createUser({ username, email, administrator });
       if (!user) throw new Error("access made no user");
       const { secret } = await tokens.createUserToken({ userId: user.id, description: "test" });
       return { id: user.id, username, token: secret };

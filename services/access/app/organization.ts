@@ -30,6 +30,7 @@ export const provisionOrganization = (
         version: revision,
         provisionedVersion: version,
         createdAt: at,
+        droppedAt: null,
       }),
     );
     if (!isNew) {
@@ -59,4 +60,24 @@ export const provisionOrganization = (
     await tx.record({ type: "teamCreated", team, revision });
     await tx.record({ type: "teamMemberAdded", member, revision });
     return team.id;
+  });
+
+/**
+ * Takes away everything of an organization, its grants with it, and leaves a tombstone: a provisioning
+ * that comes late meets it. A repeat changes nothing.
+ */
+export const dropOrganization = (app: App, organizationId: OrganizationId): Promise<void> =>
+  app.transaction(async (tx) => {
+    const at = app.now();
+    const revision = nextVersion(0n, at);
+    await tx.organizations.addIfAbsent(
+      new Organization({
+        id: organizationId,
+        version: revision,
+        provisionedVersion: 0n,
+        createdAt: at,
+        droppedAt: null,
+      }),
+    );
+    await tx.organizations.drop(organizationId, at);
   });

@@ -8,6 +8,8 @@ export class Organization {
   /** The highest version of the row at workspaces that was provisioned here. */
   declare provisionedVersion: bigint;
   declare readonly createdAt: Date;
+  /** A tombstone since then: nothing of it is left but this row. */
+  declare droppedAt: Date | null;
 
   constructor(values: Organization) {
     Object.assign(this, values);

@@ -1,7 +1,7 @@
 import type { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import { provisionOrganization } from "../app/organization.ts";
+import { dropOrganization, provisionOrganization } from "../app/organization.ts";
 import { readUserId } from "../domain/ids.ts";
 import type { Context } from "./context.ts";
 
@@ -15,4 +15,8 @@ export const organizationAccessService = (
       version,
     }),
   }),
+  dropOrganization: async ({ organizationId }) => {
+    await dropOrganization(app, organizationId);
+    return {};
+  },
 });

@@ -47,7 +47,13 @@ export const userTokenSchema = new EntitySchema({
 export const organizationSchema = new EntitySchema({
   class: Organization,
   tableName: "organizations",
-  properties: { id, version: counter, provisionedVersion: counter, createdAt: moment },
+  properties: {
+    id,
+    version: counter,
+    provisionedVersion: counter,
+    createdAt: moment,
+    droppedAt: { ...moment, nullable: true },
+  },
 });
 
 export const teamSchema = new EntitySchema({

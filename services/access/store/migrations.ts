@@ -74,5 +74,14 @@ const init: SqlMigration = {
   `,
 };
 
+const organizationTombstones: SqlMigration = {
+  name: "0002_organization_tombstones",
+  up: `
+    alter table organizations add column dropped_at timestamptz(3);
+    create index team_members_organization on team_members (organization_id);
+    create index team_projects_organization on team_projects (organization_id);
+  `,
+};
+
 /** The schema of access, in order. */
-export const migrations: readonly SqlMigration[] = [outboxMigration, init];
+export const migrations: readonly SqlMigration[] = [outboxMigration, init, organizationTombstones];

@@ -5,13 +5,16 @@ import type { OrganizationId, TeamId } from "../domain/ids.ts";
 import type { Organization } from "../domain/organization.ts";
 import { organizationSchema } from "./entities.ts";
 
+/** What belongs to an organization, in an order in which nothing refers to what is gone already. */
+const belongings = ["team_projects", "team_members", "teams"] as const;
+
 const lockMode = LockMode.PESSIMISTIC_WRITE;
 
 /** Organizations' rows inside a transaction. Lock order: organization, then users by id. */
 export const organizationRows = (em: EntityManager) => ({
   async getForUpdate(id: OrganizationId): Promise<Organization> {
     const organization = await em.findOne(organizationSchema, { id }, { lockMode });
-    if (!organization) throw noSuchOrganization();
+    if (!organization || organization.droppedAt) throw noSuchOrganization();
     return organization;
   },
 
@@ -25,6 +28,25 @@ export const organizationRows = (em: EntityManager) => ({
     );
     if (!team) throw noSuchTeam();
     return this.getForUpdate(team.id);
+  },
+
+  /**
+   * Leaves nothing but the row itself. Its members' versions need not grow: without the organization in
+   * it, their vector is one that was never kept.
+   */
+  async drop(id: OrganizationId, at: Date): Promise<void> {
+    const [organization] = await queryIn(
+      em,
+      // index: organizations_pkey
+      `update organizations set dropped_at = $2, version = version + 1
+       where id = $1 and dropped_at is null returning id`,
+      [id, at],
+    );
+    if (!organization) return;
+    for (const table of belongings) {
+      // index: team_projects_organization, team_members_organization, teams_name_key
+      await queryIn(em, `delete from ${table} where organization_id = $1`, [id]);
+    }
   },
 
   /** False when the row is there already, committed by somebody else; waits for who is at it. */

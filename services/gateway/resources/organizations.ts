@@ -1,6 +1,6 @@
 import type { Organization } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import type { RequestContext } from "../http/route.ts";
-import { empty, related, toOne } from "../jsonapi/relationship.ts";
+import { related, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { permissionsFrom } from "./permissions.ts";
 import { timestamp } from "./timestamps.ts";
@@ -21,12 +21,12 @@ export const organizationPermissions = {
   "can-manage-sso": null,
   "can-update-oauth": null,
   "can-update-sentinel": null,
-  "can-update-ssh-keys": "organization:update",
+  "can-update-ssh-keys": "organization:manage-ssh-keys",
   "can-update-api-token": "organization:update",
   "can-traverse": "organization:read",
   "can-view-usage": null,
-  "can-update-agent-pools": "organization:update",
-  "can-manage-tags": "organization:update",
+  "can-update-agent-pools": "organization:manage-agent-pools",
+  "can-manage-tags": "organization:manage-workspaces",
   "can-manage-varsets": null,
   "can-read-varsets": null,
   "can-manage-public-providers": null,
@@ -53,8 +53,8 @@ export const organizationResource = resource<Organization, RequestContext>({
     "external-id": organization.externalId,
     email: organization.email,
     "created-at": timestamp(organization.createdAt),
-    "session-timeout": null,
-    "session-remember": null,
+    "session-timeout": organization.sessionTimeout ?? null,
+    "session-remember": organization.sessionRemember ?? null,
     "collaborator-auth-policy": organization.collaboratorAuthPolicy,
     "plan-expired": false,
     "plan-expires-at": null,
@@ -72,7 +72,7 @@ export const organizationResource = resource<Organization, RequestContext>({
     "default-execution-mode": organization.defaultExecutionMode,
     "fair-run-queuing-enabled": false,
     "saml-enabled": false,
-    "owners-team-saml-role-id": null,
+    "owners-team-saml-role-id": organization.ownersTeamSamlRoleId ?? null,
     "two-factor-conformant": true,
     permissions: permissions(organization.allowedActions),
   }),
@@ -82,7 +82,9 @@ export const organizationResource = resource<Organization, RequestContext>({
         defaultProjectId ? { type: "projects", id: defaultProjectId } : null,
       links: ({ defaultProjectId }) => ({ related: `/api/v2/projects/${defaultProjectId}` }),
     }),
-    "default-agent-pool": empty,
+    "default-agent-pool": toOne({
+      linkage: ({ defaultAgentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
+    }),
     "entitlement-set": toOne({
       linkage: ({ name }) => ({ type: "entitlement-sets", id: name }),
       links: ({ name }) => ({ related: `/api/v2/organizations/${name}/entitlement-set` }),

@@ -44,6 +44,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     "auto-destroy-status": null,
     "inherits-project-auto-destroy": true,
     "execution-mode": workspace.executionMode,
+    "agent-pool-id": workspace.agentPoolId ?? null,
     operations: workspace.executionMode !== "local",
     "setting-overwrites": {
       "execution-mode": workspace.overwritesExecutionMode,
@@ -156,7 +157,9 @@ export const workspaceResource = resource<Workspace, RequestContext>({
       ],
     }),
     "current-assessment-result": empty,
-    "agent-pool": empty,
+    "agent-pool": toOne({
+      linkage: ({ agentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
+    }),
     "ssh-key": empty,
     readme: toOne({
       linkage: ({ id, hasReadme }) => (hasReadme ? { type: "workspace-readme", id } : null),

@@ -1,29 +1,27 @@
-import { z } from "zod";
 import { readOptionalPage, wholePage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
-import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
 import { organizationResource } from "../resources/organizations.ts";
+import {
+  createOrganizationBody,
+  organizationSettings,
+  updateOrganizationBody,
+} from "./organization-settings.ts";
 
 export const organizationRoutes: readonly Route[] = [
   route({
     method: "POST",
     path: "/organizations",
     summary: "Create an organization",
-    body: documentBody(
-      z.object({
-        type: typeOf("organizations"),
-        attributes: section(z.object({ name: z.string(), email: optional(z.string()) })),
-      }),
-    ),
+    body: createOrganizationBody,
     success: [201, one(organizationResource)],
     failures: [422, 503],
     credentials: ["user"],
     handle: async ({ services: { workspaces }, body, caller }) => {
-      const { name, email = "" } = body.data.attributes;
-      return (await workspaces.organizations.createOrganization({ name, email }, caller))
-        .organization;
+      const { name } = body.data.attributes;
+      const wanted = { name, settings: organizationSettings(body) };
+      return (await workspaces.organizations.createOrganization(wanted, caller)).organization;
     },
   }),
   route({
@@ -55,5 +53,34 @@ export const organizationRoutes: readonly Route[] = [
     handle: async ({ services: { workspaces }, params, caller }) =>
       (await workspaces.organizations.getOrganization({ name: params.organizationName }, caller))
         .organization,
+  }),
+  route({
+    method: "PATCH",
+    path: "/organizations/:organizationName",
+    summary: "Update an organization",
+    body: updateOrganizationBody,
+    success: [200, one(organizationResource)],
+    failures: [404, 422],
+    handle: async ({ services: { workspaces }, params, body, caller }) => {
+      const { name: newName } = body.data.attributes;
+      const { organization } = await workspaces.organizations.updateOrganization(
+        {
+          name: params.organizationName,
+          settings: organizationSettings(body),
+          ...(newName === undefined ? {} : { newName }),
+        },
+        caller,
+      );
+      return organization;
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/organizations/:organizationName",
+    summary: "Delete an organization with everything in it",
+    success: [204],
+    failures: [404, 503],
+    handle: ({ services: { workspaces }, params, caller }) =>
+      workspaces.organizations.deleteOrganization({ name: params.organizationName }, caller),
   }),
 ];

@@ -1,5 +1,7 @@
 import type { Route } from "../http/route.ts";
 import { accountRoutes } from "./account.ts";
+import { adminRoutes } from "./admin.ts";
+import { agentPoolRoutes } from "./agent-pools.ts";
 import { authenticationTokenRoutes } from "./authentication-tokens.ts";
 import { discoveryRoutes } from "./discovery.ts";
 import { entitlementSetRoutes } from "./entitlement-sets.ts";
@@ -20,7 +22,9 @@ export const routes: readonly Route[] = [
   ...tokenSettingsPageRoutes,
   ...accountRoutes,
   ...authenticationTokenRoutes,
+  ...adminRoutes,
   ...organizationRoutes,
+  ...agentPoolRoutes,
   ...entitlementSetRoutes,
   ...projectRoutes,
   ...workspaceRoutes,

@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WorkspaceSettingsSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { z } from "zod";
 import { documentBody, linkage, optional, section, typeOf } from "../jsonapi/body.ts";
+import { given } from "../jsonapi/given.ts";
 import { bothSpellings } from "../jsonapi/spelling.ts";
 import { brandNames } from "../resources/brand-names.ts";
 import { tagBindingLinkages, tagNameLinkages } from "./tag-linkages.ts";
@@ -61,12 +62,6 @@ export const updateWorkspaceBody = documentBody(
 );
 
 type Settings = MessageInitShape<typeof WorkspaceSettingsSchema>;
-
-/** Drops what was not given: in a message, absent means "keep". */
-const given = <T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
 
 const listOf = (values: readonly string[] | undefined) => values && { values: [...values] };
 

@@ -12,6 +12,8 @@ export interface Access {
     creatorUserId: string;
     version: bigint;
   }): Promise<void>;
+  /** Takes away everything of it, its grants at once; a repeat changes nothing. */
+  dropOrganization(id: OrganizationId): Promise<void>;
   /** The name of a user or team for a text; undefined when nobody is known by that id. */
   nameOf(holder: Holder): Promise<string | undefined>;
 }

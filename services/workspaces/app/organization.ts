@@ -1,8 +1,28 @@
+<<<<<<< HEAD
 import { allowed, authorize, type Caller } from "@statehouse/authorization";
 import { nameTaken, noSuchOrganization, onlyUsersCreateOrganizations } from "../domain/errors.ts";
+=======
+import { authorize, type Caller } from "@statehouse/authorization";
+import {
+  nameTaken,
+  noSuchOrganization,
+  onlyUsersCreateOrganizations,
+  takenText,
+} from "../domain/errors.ts";
+>>>>>>> 582ee8f (Let owners change an organization and delete it with everything in it; agent pools, plans and administrators' settings as records)
 import type { OrganizationId } from "../domain/ids.ts";
-import { newOrganization, type Organization } from "../domain/organization.ts";
+import {
+  newOrganization,
+  type Organization,
+  problemOfOrganizationName,
+  touchOrganization,
+} from "../domain/organization.ts";
+import {
+  applyOrganizationSettings,
+  type OrganizationSettings,
+} from "../domain/organization-settings.ts";
 import type { OrganizationView } from "../domain/organization-view.ts";
+import { Problems } from "../domain/problems.ts";
 import { defaultProject } from "../domain/project.ts";
 import type { UnprovisionedOrganization } from "../store/acknowledgement.ts";
 import type { OrganizationSearch } from "../store/organization.ts";
@@ -18,7 +38,7 @@ import { type Shown, showOrganization } from "./shown.ts";
 export async function createOrganization(
   app: App,
   caller: Caller,
-  wanted: { name: string; email: string },
+  wanted: { name: string; settings: OrganizationSettings },
 ): Promise<Shown<OrganizationView>> {
   const { principal } = grantsOf(caller);
   if (principal.type !== "user") throw onlyUsersCreateOrganizations();
@@ -55,6 +75,34 @@ export async function listOrganizations(
   return { organizations: found.map(showOrganization(caller)), total };
 }
 
+/** Changes its name and those settings that are given. Throws `invalid` with every problem. */
+export const updateOrganization = (
+  app: App,
+  caller: Caller,
+  name: string,
+  { newName, settings }: { newName: string | undefined; settings: OrganizationSettings },
+): Promise<Shown<OrganizationView>> =>
+  app.transaction(async (tx) => {
+    const organization = await tx.organizations.getByNameForUpdate(name);
+    const { id } = organization;
+    authorize(caller, "organization:update", { organizationId: id });
+    const problems = new Problems();
+    if (newName !== undefined && newName !== name) {
+      const taken = await tx.organizations.nameTaken(newName);
+      const problem = problemOfOrganizationName(newName) ?? (taken ? takenText : undefined);
+      if (problem !== undefined) problems.add("name", problem);
+      organization.name = newName;
+    }
+    const pool = settings.defaultAgentPoolId;
+    const poolKnown = !!pool && (await tx.agentPools.belongsTo(pool, id));
+    applyOrganizationSettings(organization, settings, { problems, poolKnown });
+    problems.throwIfAny();
+    touchOrganization(organization, app.now());
+    await tx.organizations.save(organization);
+    await tx.record({ type: "organizationUpdated", organization });
+    return showOrganization(caller)(await tx.organizations.view(id));
+  });
+
 /** Those of `ids` that the caller belongs to. */
 export async function batchGetOrganizations(
   app: App,
@@ -79,7 +127,7 @@ async function commit(
   app: App,
   tx: Tx,
   creatorUserId: string,
-  wanted: { name: string; email: string },
+  wanted: { name: string; settings: OrganizationSettings },
 ): Promise<Organization> {
   const now = app.now();
   const organization = newOrganization(
@@ -98,7 +146,7 @@ async function commit(
     if (!unfinished) throw nameTaken();
     return holder;
   }
-  await tx.organizations.add(organization);
+  await tx.organizations.save(organization);
   await tx.projects.add(defaultProject(organization.defaultProjectId, organization.id, now));
   await tx.record({ type: "organizationCreated", organization });
   return organization;

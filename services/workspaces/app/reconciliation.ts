@@ -1,5 +1,6 @@
 import type { App } from "./app.ts";
 import { settleOrganization } from "./organization.ts";
+import { settleOrganizationDeletion } from "./organization-deletion.ts";
 import { settleDeletion } from "./workspace-deletion.ts";
 import { sendPlacement } from "./workspace-placement.ts";
 
@@ -13,10 +14,14 @@ export const overdueWork = async (app: App): Promise<(() => Promise<void>)[]> =>
   const organizations = await app.acknowledgements.claimUnprovisioned(now);
   const placements = await app.acknowledgements.claimUnsettledPlacements(now);
   const deletions = await app.acknowledgements.claimPendingDeletions(now);
+  const dissolved = await app.acknowledgements.claimPendingOrganizationDeletions(now);
   return [
     ...organizations.map((organization) => () => settleOrganization(app, organization)),
     ...placements.map((placement) => () => sendPlacement(app, placement)),
     ...deletions.map((deletion) => () => settleDeletion(app, deletion)),
+    ...dissolved.map(({ organizationId }) => async () => {
+      await settleOrganizationDeletion(app, organizationId);
+    }),
   ];
 };
 

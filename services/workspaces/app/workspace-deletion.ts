@@ -84,7 +84,12 @@ async function managedResources(
   }
 }
 
-async function removeWorkspace(app: App, tx: Tx, workspace: Workspace): Promise<PendingDeletion> {
+/** Leaves the deletion record, which state still has to acknowledge. */
+export async function removeWorkspace(
+  app: App,
+  tx: Tx,
+  workspace: Workspace,
+): Promise<PendingDeletion> {
   const { id: workspaceId, organizationId, projectId } = workspace;
   const now = app.now();
   touch(workspace, now);

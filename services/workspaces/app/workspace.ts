@@ -49,6 +49,8 @@ export const createWorkspace = (
       { id: app.newId("ws"), organizationId, projectId, engineVersion },
       app.now(),
     );
+    const { defaultRemoteStateAccess } = await tx.generalSettings.get();
+    workspace.globalRemoteState = defaultRemoteStateAccess;
     const problems = new Problems();
     const name = wanted.settings.name ?? "";
     const nameTaken = await tx.workspaces.nameTaken(organizationId, name);

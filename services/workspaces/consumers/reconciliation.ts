@@ -28,9 +28,13 @@ export function startReconciliation({
     }
   };
   const round = async (): Promise<void> => {
-    for (const work of await overdueWork(app)) {
-      if (stopped) return;
-      await attempt(work);
+    // Again until there is none: a large deletion is done part by part.
+    for (let overdue = await overdueWork(app); overdue.length > 0; ) {
+      for (const work of overdue) {
+        if (stopped) return;
+        await attempt(work);
+      }
+      overdue = await overdueWork(app);
     }
   };
   const run = async (): Promise<void> => {

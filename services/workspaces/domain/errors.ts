@@ -59,6 +59,13 @@ export const stateBeingProcessed = () =>
 export const cannotHoldLock = () =>
   forbidden("cannot_hold_lock", "An organization token cannot hold a workspace's lock.");
 
+/** Something still refers to the pool. */
+export const agentPoolInUse = () =>
+  conflict(
+    "agent_pool_in_use",
+    "The agent pool is used by a workspace, a project or an organization.",
+  );
+
 /** Organizations belong to people. */
 export const onlyUsersCreateOrganizations = () =>
   forbidden("users_only", "Only a user can create an organization.");
@@ -73,6 +80,9 @@ export const noSuchOrganization = () => notFound("organization");
 export const noSuchProject = () => notFound("project");
 export const noSuchWorkspace = () => notFound("workspace");
 export const noSuchRun = () => notFound("run");
+/** To everybody but administrators, what only they may do does not exist. */
+export const notAnAdministrator = () => notFound("resource");
+export const noSuchAgentPool = () => notFound("agent pool");
 export const noSuchTag = () => notFound("tag");
 
 /** While everybody of the organization may read, there is no set to change. */

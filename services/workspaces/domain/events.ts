@@ -1,3 +1,4 @@
+import type { AgentPool } from "./agent-pool.ts";
 import type { Organization } from "./organization.ts";
 import type { Project } from "./project.ts";
 import type { Workspace } from "./workspace.ts";
@@ -6,6 +7,9 @@ import type { WorkspaceLock } from "./workspace-lock.ts";
 /** What happened, as it stood when it did; the rows may have changed since they were given here. */
 export type WorkspacesEvent =
   | { type: "organizationCreated"; organization: Organization }
+  | { type: "organizationUpdated"; organization: Organization }
+  | { type: "organizationDeleted"; organization: Organization }
+  | { type: "agentPoolCreated" | "agentPoolUpdated" | "agentPoolDeleted"; agentPool: AgentPool }
   | { type: "projectCreated"; project: Project }
   | { type: "workspaceCreated"; workspace: Workspace }
   | { type: "workspaceUpdated"; workspace: Workspace }

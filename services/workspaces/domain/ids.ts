@@ -3,6 +3,7 @@ export type OrganizationId = `org-${string}`;
 export type ProjectId = `prj-${string}`;
 export type WorkspaceId = `ws-${string}`;
 export type TagId = `tag-${string}`;
+export type AgentPoolId = `apool-${string}`;
 export type TagBindingId = `tb-${string}`;
 /** Made by runners. */
 export type RunId = `run-${string}`;

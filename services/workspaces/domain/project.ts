@@ -1,6 +1,6 @@
 import { takenText } from "./errors.ts";
 import type { ExecutionMode } from "./execution-mode.ts";
-import type { OrganizationId, ProjectId } from "./ids.ts";
+import type { AgentPoolId, OrganizationId, ProjectId } from "./ids.ts";
 import { Problems } from "./problems.ts";
 import { holdsNul } from "./text.ts";
 import { nextVersion } from "./version.ts";
@@ -12,6 +12,8 @@ export class Project {
   declare description: string | null;
   /** Its own; null: the organization's. */
   declare defaultExecutionMode: ExecutionMode | null;
+  /** Set exactly while its own mode is `agent`. */
+  declare defaultAgentPoolId: AgentPoolId | null;
   declare revision: bigint;
   declare createdAt: Date;
   declare updatedAt: Date;
@@ -54,6 +56,7 @@ export function newProject(
   return new Project({
     ...wanted,
     defaultExecutionMode: null,
+    defaultAgentPoolId: null,
     revision: nextVersion(0n, now),
     createdAt: now,
     updatedAt: now,

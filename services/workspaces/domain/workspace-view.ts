@@ -5,6 +5,7 @@ import type { Workspace } from "./workspace.ts";
 type Shown = Omit<
   Workspace,
   | "executionMode"
+  | "agentPoolId"
   | "deletionLock"
   | "lastLockEpoch"
   | "placementVersion"
@@ -22,6 +23,8 @@ export interface WorkspaceView extends Shown {
   /** The effective one. */
   executionMode: ExecutionMode;
   overwritesExecutionMode: boolean;
+  /** The effective one: it belongs to whatever says the mode. */
+  agentPoolId: Workspace["agentPoolId"];
   /** Flat tags, by name. */
   tagNames: string[];
   /** What runners report; null while nothing was reported. */

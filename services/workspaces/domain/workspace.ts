@@ -1,5 +1,5 @@
 import type { ExecutionMode } from "./execution-mode.ts";
-import type { OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
+import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 import { nextVersion } from "./version.ts";
 import type { DeletionLock, WorkspaceLock } from "./workspace-lock.ts";
 
@@ -14,6 +14,8 @@ export class Workspace {
   declare autoApplyRunTrigger: boolean;
   /** Its own; null: what project and organization say. */
   declare executionMode: ExecutionMode | null;
+  /** Of its own mode `agent`; null: none, or what project and organization say. */
+  declare agentPoolId: AgentPoolId | null;
   declare overwritesAgentPool: boolean;
   declare fileTriggersEnabled: boolean;
   declare globalRemoteState: boolean;
@@ -70,6 +72,7 @@ export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
     autoApply: false,
     autoApplyRunTrigger: false,
     executionMode: null,
+    agentPoolId: null,
     overwritesAgentPool: false,
     fileTriggersEnabled: true,
     globalRemoteState: false,

@@ -1,5 +1,6 @@
-import { noSuchProject, noSuchRun, noSuchTag, noSuchWorkspace } from "../domain/errors.ts";
+import { noSuchAgentPool, noSuchProject, noSuchRun, noSuchTag, noSuchWorkspace } from "../domain/errors.ts";
 import type {
+  AgentPoolId,
   ConfigurationVersionId,
   ProjectId,
   RunId,
@@ -42,6 +43,18 @@ export const isRunId = (text: string): text is RunId => is<RunId>("run", text);
 /** Whether a text has the form of a configuration version's id. */
 export const isConfigurationVersionId = (text: string): text is ConfigurationVersionId =>
   is<ConfigurationVersionId>("cv", text);
+
+/** Throws `notFound`. */
+export function agentPoolId(text: string): AgentPoolId {
+  if (!is<AgentPoolId>("apool", text)) throw noSuchAgentPool();
+  return text;
+}
+
+/** Of a request in which the empty text means none. */
+export function optionalAgentPoolId(text: string | undefined): AgentPoolId | null | undefined {
+  if (text === undefined) return undefined;
+  return text === "" ? null : agentPoolId(text);
+}
 
 /** Those that are ids at all. */
 export const idsIn = (texts: readonly string[]): string[] =>

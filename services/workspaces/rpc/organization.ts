@@ -3,6 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
   OrganizationSchema,
   OrganizationService,
+  OrganizationSettings as SettingsMessage,
 } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
@@ -11,19 +12,36 @@ import {
   createOrganization,
   getOrganization,
   listOrganizations,
+  updateOrganization,
 } from "../app/organization.ts";
+import { deleteOrganization } from "../app/organization-deletion.ts";
 import type { Shown } from "../app/shown.ts";
+import type { OrganizationSettings } from "../domain/organization-settings.ts";
 import type { OrganizationView } from "../domain/organization-view.ts";
 import type { Context } from "./context.ts";
-import { idsIn } from "./ids.ts";
+import { idsIn, optionalAgentPoolId } from "./ids.ts";
 import { pageOf } from "./page.ts";
 
 export const organizationService = (
   app: App,
 ): ServiceImpl<typeof OrganizationService, Context> => ({
-  createOrganization: async ({ name, email }, { caller }) => ({
-    organization: organizationToProto(await createOrganization(app, caller, { name, email })),
-  }),
+  createOrganization: async ({ name, email, settings }, { caller }) => {
+    const wanted = settingsOf(settings);
+    const organization = await createOrganization(app, caller, {
+      name,
+      settings: email === "" ? wanted : { ...wanted, email },
+    });
+    return { organization: organizationToProto(organization) };
+  },
+  updateOrganization: async ({ name, newName, settings }, { caller }) => {
+    const wanted = { newName, settings: settingsOf(settings) };
+    const organization = await updateOrganization(app, caller, name, wanted);
+    return { organization: organizationToProto(organization) };
+  },
+  deleteOrganization: async ({ name }, { caller }) => {
+    await deleteOrganization(app, caller, name);
+    return {};
+  },
   getOrganization: async ({ name }, { caller }) => ({
     organization: organizationToProto(await getOrganization(app, caller, name)),
   }),
@@ -38,11 +56,36 @@ export const organizationService = (
   },
 });
 
-const organizationToProto = ({
-  createdAt,
-  ...organization
-}: Shown<OrganizationView>): MessageInitShape<typeof OrganizationSchema> => ({
-  ...organization,
-  externalId: organization.id,
-  createdAt: timestampFromDate(createdAt),
+const settingsOf = (message: SettingsMessage | undefined): OrganizationSettings => ({
+  email: message?.email,
+  defaultExecutionMode: message?.defaultExecutionMode,
+  defaultAgentPoolId: optionalAgentPoolId(message?.defaultAgentPoolId),
+  allowForceDeleteWorkspaces: message?.allowForceDeleteWorkspaces,
+  assessmentsEnforced: message?.assessmentsEnforced,
+  userTokensEnabled: message?.userTokensEnabled,
+  collaboratorAuthPolicy: message?.collaboratorAuthPolicy,
+  costEstimationEnabled: message?.costEstimationEnabled,
+  sendPassingStatusesForUntriggeredSpeculativePlans:
+    message?.sendPassingStatusesForUntriggeredSpeculativePlans,
+  aggregatedCommitStatusEnabled: message?.aggregatedCommitStatusEnabled,
+  speculativePlanManagementEnabled: message?.speculativePlanManagementEnabled,
+  sessionTimeout: message?.sessionTimeout,
+  sessionRemember: message?.sessionRemember,
+  ownersTeamSamlRoleId: message?.ownersTeamSamlRoleId,
 });
+
+export function organizationToProto(
+  organization: Shown<OrganizationView>,
+): MessageInitShape<typeof OrganizationSchema> {
+  const { createdAt, sessionTimeout, sessionRemember, ...others } = organization;
+  const { ownersTeamSamlRoleId, defaultAgentPoolId, ...same } = others;
+  return {
+    ...same,
+    externalId: organization.id,
+    createdAt: timestampFromDate(createdAt),
+    ...(sessionTimeout === null ? {} : { sessionTimeout }),
+    ...(sessionRemember === null ? {} : { sessionRemember }),
+    ...(ownersTeamSamlRoleId === null ? {} : { ownersTeamSamlRoleId }),
+    ...(defaultAgentPoolId === null ? {} : { defaultAgentPoolId }),
+  };
+}

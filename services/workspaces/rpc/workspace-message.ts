@@ -15,13 +15,14 @@ import type { WorkspaceView } from "../domain/workspace-view.ts";
 export function workspaceToProto(
   workspace: Shown<WorkspaceView>,
 ): MessageInitShape<typeof WorkspaceSchema> {
-  const { description, sourceName, sourceUrl, workingDirectory, currentStateVersionId, ...given } =
-    workspace;
+  const { description, sourceName, sourceUrl, workingDirectory, ...others } = workspace;
+  const { currentStateVersionId, agentPoolId, ...given } = others;
   const { lock, createdAt, updatedAt, latestChangeAt, performance, ...rest } = given;
   const { currentRunId, latestRunId, currentConfigurationVersionId, ...same } = rest;
   return {
     ...same,
-    ...present({ description, sourceName, sourceUrl, workingDirectory, currentStateVersionId }),
+    ...present({ description, sourceName, sourceUrl, workingDirectory }),
+    ...present({ currentStateVersionId, agentPoolId }),
     ...present({ currentRunId, latestRunId, currentConfigurationVersionId }),
     ...(performance ? { performance: performanceToProto(performance) } : {}),
     ...(lock ? { lock: lockToProto(lock) } : {}),

@@ -1,5 +1,6 @@
 import type { Database } from "@statehouse/postgres";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
+import type { PendingOrganizationDeletion } from "../domain/organization-deletion.ts";
 import { RETRY_AFTER_MS } from "../domain/retry.ts";
 import type { PendingDeletion } from "../domain/workspace-deletion-record.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
@@ -45,7 +46,8 @@ const CLAIM = 100;
 export const acknowledgementsOf = (database: Database) => {
   const claim = <Row>(table: string, key: string, overdue: string, columns: string, now: Date) =>
     database.query<Row>(
-      // index: organizations_unsettled, workspaces_unsettled, workspace_deletions_unsettled
+      // index: organizations_unsettled, workspaces_unsettled, workspace_deletions_unsettled,
+      // organization_deletions_unsettled
       `update ${table} set retry_at = $2 where ${key} in (
          select ${key} from ${table} where ${overdue} and retry_at <= $1
          order by retry_at limit ${CLAIM} for update skip locked)
@@ -121,6 +123,32 @@ export const acknowledgementsOf = (database: Database) => {
     async claimPendingDeletions(now: Date): Promise<PendingDeletion[]> {
       const overdue = "retry_at is not null";
       return claim("workspace_deletions", "workspace_id", overdue, deletionColumns, now);
+    },
+
+    /** Of the workspaces of an organization that is being deleted, whether due or not. */
+    async pendingDeletionsOf(id: OrganizationId, limit: number): Promise<PendingDeletion[]> {
+      return database.query<PendingDeletion>(
+        // index: workspace_deletions_name
+        `select ${deletionColumns} from workspace_deletions
+         where organization_id = $1 and retry_at is not null limit $2`,
+        [id, limit],
+      );
+    },
+
+    async claimPendingOrganizationDeletions(now: Date): Promise<PendingOrganizationDeletion[]> {
+      const columns = `organization_id as "organizationId"`;
+      const overdue = "retry_at is not null";
+      return claim("organization_deletions", "organization_id", overdue, columns, now);
+    },
+
+    /** A part of it is done: whoever looks next may go on at once. */
+    async organizationDeletionGoesOn(id: OrganizationId, now: Date): Promise<void> {
+      await database.query(
+        // index: organization_deletions_pkey
+        `update organization_deletions set retry_at = $2
+         where organization_id = $1 and retry_at is not null`,
+        [id, now],
+      );
     },
 
     /** Leaves nothing but the id, which is never used again. */

@@ -1,4 +1,5 @@
 import { ArrayType, BigIntType, EntitySchema } from "@mikro-orm/core";
+import { AgentPool } from "../domain/agent-pool.ts";
 import type { Holder } from "../domain/holder.ts";
 import { Organization } from "../domain/organization.ts";
 import { Project } from "../domain/project.ts";
@@ -25,6 +26,7 @@ export const organizationSchema = new EntitySchema({
     creatorUserId: text,
     defaultProjectId: text,
     defaultExecutionMode: text,
+    defaultAgentPoolId: { ...text, ...optional },
     allowForceDeleteWorkspaces: flag,
     assessmentsEnforced: flag,
     userTokensEnabled: flag,
@@ -33,6 +35,9 @@ export const organizationSchema = new EntitySchema({
     sendPassingStatusesForUntriggeredSpeculativePlans: flag,
     aggregatedCommitStatusEnabled: flag,
     speculativePlanManagementEnabled: flag,
+    sessionTimeout: { type: "integer", ...optional },
+    sessionRemember: { type: "integer", ...optional },
+    ownersTeamSamlRoleId: { ...text, ...optional },
     plan: text,
     retryAt: moment,
     revision: counter,
@@ -50,9 +55,23 @@ export const projectSchema = new EntitySchema({
     name: text,
     description: { ...text, ...optional },
     defaultExecutionMode: { ...text, ...optional },
+    defaultAgentPoolId: { ...text, ...optional },
     revision: counter,
     createdAt: moment,
     updatedAt: moment,
+  },
+});
+
+export const agentPoolSchema = new EntitySchema({
+  class: AgentPool,
+  tableName: "agent_pools",
+  properties: {
+    id,
+    organizationId: text,
+    name: text,
+    organizationScoped: flag,
+    revision: counter,
+    createdAt: moment,
   },
 });
 
@@ -111,6 +130,7 @@ export const workspaceSchema = new EntitySchema({
     autoApply: flag,
     autoApplyRunTrigger: flag,
     executionMode: { ...text, ...optional },
+    agentPoolId: { ...text, ...optional },
     overwritesAgentPool: flag,
     fileTriggersEnabled: flag,
     globalRemoteState: flag,
@@ -148,6 +168,7 @@ export const workspaceSchema = new EntitySchema({
 export const entities = [
   organizationSchema,
   projectSchema,
+  agentPoolSchema,
   workspaceSchema,
   holderSchema,
   lockSchema,

@@ -1,5 +1,6 @@
 import { outboxMigration, parkedEventsMigration } from "@statehouse/events";
 import type { SqlMigration } from "@statehouse/postgres";
+import { organizationSettings } from "./migrations/0002-organization-settings.ts";
 
 const init: SqlMigration = {
   name: "0001_init",
@@ -230,4 +231,5 @@ export const migrations: readonly SqlMigration[] = [
   parkedEventsMigration,
   init,
   runs,
+  organizationSettings,
 ];

@@ -1,3 +1,4 @@
+import { LockMode } from "@mikro-orm/core";
 import type { Database, EntityManager } from "@statehouse/postgres";
 import { offsetOf, type PageInput, queryIn, uniqueViolation } from "@statehouse/postgres";
 import { nameTaken, noSuchOrganization } from "../domain/errors.ts";
@@ -10,6 +11,7 @@ import { containing } from "./pattern.ts";
 const view = `
   select o.id, o.name, o.email, o.default_project_id as "defaultProjectId",
     o.default_execution_mode as "defaultExecutionMode",
+    o.default_agent_pool_id as "defaultAgentPoolId",
     o.allow_force_delete_workspaces as "allowForceDeleteWorkspaces",
     o.assessments_enforced as "assessmentsEnforced",
     o.user_tokens_enabled as "userTokensEnabled",
@@ -19,7 +21,8 @@ const view = `
       as "sendPassingStatusesForUntriggeredSpeculativePlans",
     o.aggregated_commit_status_enabled as "aggregatedCommitStatusEnabled",
     o.speculative_plan_management_enabled as "speculativePlanManagementEnabled",
-    o.plan, o.created_at as "createdAt"
+    o.session_timeout as "sessionTimeout", o.session_remember as "sessionRemember",
+    o.owners_team_saml_role_id as "ownersTeamSamlRoleId", o.plan, o.created_at as "createdAt"
   from organizations o`;
 
 export interface OrganizationSearch {
@@ -30,6 +33,8 @@ export interface OrganizationSearch {
   /** Absent: all of them. */
   page: PageInput | undefined;
 }
+
+export type OrganizationsOfAll = Omit<OrganizationSearch, "ids" | "page"> & { page: PageInput };
 
 /** Reads of active organizations, outside any transaction. */
 export const organizationReads = (database: Database) => ({
@@ -62,6 +67,23 @@ export const organizationReads = (database: Database) => ({
     );
   },
 
+  /** For administrators: whoever they belong to. */
+  async countAll(query: string): Promise<number> {
+    const [row] = await database.query<{ count: number }>(
+      "select count(*) from organizations where status = 'active' and name ilike $1",
+      [containing(query)],
+    );
+    return row?.count ?? 0;
+  },
+
+  async pageOfAll({ query, page }: OrganizationsOfAll): Promise<OrganizationView[]> {
+    return database.query<OrganizationView>(
+      // index: organizations_name_key, in its order
+      `${view} where o.status = 'active' and o.name ilike $1 order by o.name limit $2 offset $3`,
+      [containing(query), page.size, offsetOf(page)],
+    );
+  },
+
   async batch(ids: readonly string[]): Promise<OrganizationView[]> {
     return database.query<OrganizationView>(
       // index: organizations_pkey
@@ -75,6 +97,7 @@ export const organizationReads = (database: Database) => ({
 export const organizationRows = (em: EntityManager) => ({
   /** Whatever its status: the name is taken from the first moment. */
   async findByNameForUpdate(name: string): Promise<Organization | undefined> {
+    if (!isOrganizationName(name)) return undefined;
     const [row] = await queryIn<{ id: OrganizationId }>(
       em,
       // index: organizations_name_key
@@ -84,10 +107,11 @@ export const organizationRows = (em: EntityManager) => ({
     return row && (await em.findOneOrFail(organizationSchema, { id: row.id }));
   },
 
-  /** An active one. */
+  /** An active one, and it stays active until the transaction ends: what is added to it is not left behind. */
   async getByName(name: string): Promise<Organization> {
+    const lockMode = LockMode.PESSIMISTIC_READ;
     const organization = isOrganizationName(name)
-      ? await em.findOne(organizationSchema, { name, status: "active" })
+      ? await em.findOne(organizationSchema, { name, status: "active" }, { lockMode })
       : null;
     if (!organization) throw noSuchOrganization();
     return organization;
@@ -99,7 +123,29 @@ export const organizationRows = (em: EntityManager) => ({
     return organization;
   },
 
-  async add(organization: Organization): Promise<void> {
+  /** An active one. */
+  async getByNameForUpdate(name: string): Promise<Organization> {
+    const organization = await this.findByNameForUpdate(name);
+    if (organization?.status !== "active") throw noSuchOrganization();
+    return organization;
+  },
+
+  async nameTaken(name: string): Promise<boolean> {
+    // index: organizations_name_key
+    const rows = await queryIn(em, "select from organizations where name = $1", [name]);
+    return rows.length > 0;
+  },
+
+  /** With everything that the transaction has changed. */
+  async view(id: OrganizationId): Promise<OrganizationView> {
+    await em.flush();
+    const [row] = await queryIn<OrganizationView>(em, `${view} where o.id = $1`, [id]);
+    if (!row) throw noSuchOrganization();
+    return row;
+  },
+
+  /** Adds it, or writes its changes. Throws `invalid` when its name was taken meanwhile. */
+  async save(organization: Organization): Promise<void> {
     try {
       em.persist(organization);
       await em.flush();

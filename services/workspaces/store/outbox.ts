@@ -2,7 +2,12 @@ import { create } from "@bufbuild/protobuf";
 import { recordEvent } from "@statehouse/events";
 import type { EntityManager } from "@statehouse/postgres";
 import {
+  AgentPoolCreatedSchema,
+  AgentPoolDeletedSchema,
+  AgentPoolUpdatedSchema,
   OrganizationCreatedSchema,
+  OrganizationDeletedSchema,
+  OrganizationUpdatedSchema,
   ProjectCreatedSchema,
   WorkspaceCreatedSchema,
   WorkspaceDeletedSchema,
@@ -19,6 +24,32 @@ export async function record(em: EntityManager, event: WorkspacesEvent): Promise
       const { id, name, creatorUserId, revision } = event.organization;
       const schema = OrganizationCreatedSchema;
       const message = create(schema, { organizationId: id, name, creatorUserId, revision });
+      return recordEvent(em, { schema, message, subject: id, revision });
+    }
+    case "organizationUpdated": {
+      const { id, name, revision } = event.organization;
+      const schema = OrganizationUpdatedSchema;
+      const message = create(schema, { organizationId: id, name, revision });
+      return recordEvent(em, { schema, message, subject: id, revision });
+    }
+    case "organizationDeleted": {
+      const { id, revision } = event.organization;
+      const schema = OrganizationDeletedSchema;
+      const message = create(schema, { organizationId: id, revision });
+      return recordEvent(em, { schema, message, subject: id, revision });
+    }
+    case "agentPoolCreated":
+    case "agentPoolUpdated": {
+      const { id, organizationId, name, revision } = event.agentPool;
+      const schema =
+        event.type === "agentPoolCreated" ? AgentPoolCreatedSchema : AgentPoolUpdatedSchema;
+      const message = create(schema, { agentPoolId: id, organizationId, name, revision });
+      return recordEvent(em, { schema, message, subject: id, revision });
+    }
+    case "agentPoolDeleted": {
+      const { id, organizationId, revision } = event.agentPool;
+      const schema = AgentPoolDeletedSchema;
+      const message = create(schema, { agentPoolId: id, organizationId, revision });
       return recordEvent(em, { schema, message, subject: id, revision });
     }
     case "projectCreated": {

@@ -1,5 +1,7 @@
 import type { Database } from "@statehouse/postgres";
 import { configurationVersionReads } from "./configuration-version.ts";
+import { agentPoolReads } from "./agent-pool.ts";
+import { generalSettingsReads } from "./general-settings.ts";
 import { organizationReads } from "./organization.ts";
 import { projectReads } from "./project.ts";
 import { remoteStateConsumerReads } from "./remote-state-consumer.ts";
@@ -13,6 +15,8 @@ import { workspaceReadmeReads } from "./workspace-readme.ts";
 /** Everything that is read outside a transaction. */
 export const readsOf = (database: Database) => ({
   organizations: organizationReads(database),
+  generalSettings: generalSettingsReads(database),
+  agentPools: agentPoolReads(database),
   projects: projectReads(database),
   workspaces: workspaceReads(database),
   workspaceLists: workspaceLists(database),

@@ -1,7 +1,10 @@
 import type { Database, EntityManager } from "@statehouse/postgres";
 import type { WorkspacesEvent } from "../domain/events.ts";
 import { configurationVersionRows } from "./configuration-version.ts";
+import { agentPoolRows } from "./agent-pool.ts";
+import { generalSettingsRows } from "./general-settings.ts";
 import { organizationRows } from "./organization.ts";
+import { organizationDeletionRows } from "./organization-deletion.ts";
 import { record } from "./outbox.ts";
 import { performanceRows } from "./performance.ts";
 import { projectRows } from "./project.ts";
@@ -16,6 +19,9 @@ import { workspaceReadmeRows } from "./workspace-readme.ts";
 /** The rows of workspaces inside one transaction, and its outbox. */
 const rowsIn = (em: EntityManager) => ({
   organizations: organizationRows(em),
+  organizationDeletions: organizationDeletionRows(em),
+  generalSettings: generalSettingsRows(em),
+  agentPools: agentPoolRows(em),
   projects: projectRows(em),
   workspaces: workspaceRows(em),
   workspaceDeletions: workspaceDeletionRows(em),

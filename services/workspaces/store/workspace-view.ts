@@ -9,6 +9,11 @@ const workspaceView = `
     coalesce(w.execution_mode, p.default_execution_mode, o.default_execution_mode)
       as "executionMode",
     w.execution_mode is not null as "overwritesExecutionMode",
+    case
+      when w.execution_mode is not null then w.agent_pool_id
+      when p.default_execution_mode is not null then p.default_agent_pool_id
+      else o.default_agent_pool_id
+    end as "agentPoolId",
     w.overwrites_agent_pool as "overwritesAgentPool",
     w.file_triggers_enabled as "fileTriggersEnabled",
     w.global_remote_state as "globalRemoteState",

@@ -1,10 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
+import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_token";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
+import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
@@ -68,6 +71,7 @@ export async function runWorkspaces({ reconciliationIntervalMs = 30_000 } = {}) 
   /** Straight on the tables, for what no method does or shows. */
   const sql = sqlOf(databases.workspaces);
   const stateSql = sqlOf(databases.state);
+  const accessSql = sqlOf(databases.access);
   const pairs = await Promise.all(
     names.map(async (name) => [name, await generateAssertionKey()] as const),
   );
@@ -140,6 +144,10 @@ export async function runWorkspaces({ reconciliationIntervalMs = 30_000 } = {}) 
     nats,
     identities,
     organizations,
+    admin: createClient(AdminService, channel),
+    agentPools: createClient(AgentPoolService, channel),
+    provision: createClient(OrganizationAccessService, toAccess, identities.workspaces)
+      .provisionOrganization,
     projects: createClient(ProjectService, channel),
     service: createClient(WorkspaceService, channel),
     locks: createClient(WorkspaceLockService, channel),
@@ -151,14 +159,16 @@ export async function runWorkspaces({ reconciliationIntervalMs = 30_000 } = {}) 
 
     sql,
     stateSql,
+    accessSql,
 
     /** A name that no other test has. */
     unique: (noun: string) => `${noun}-${++count}-${randomBytes(3).toString("hex")}`,
 
     /** A user who calls as the gateway lets it: authenticated on each call. */
-    async person(): Promise<Person> {
+    async person({ administrator = false } = {}): Promise<Person> {
       const username = `person-${++count}`;
-      const { user } = await users.createUser({ username, email: `${username}@example.com` });
+      const email = `${username}@example.com`;
+      const { user } = await users.createUser({ username, email, administrator });
       const id = user?.id ?? "";
       const { secret } = await userTokens.createUserToken({ userId: id, description: "test" });
       return {

@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { readPage } from "../http/paging.ts";
+import { parameter } from "../http/query.ts";
+import { list, one } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
+import { generalSettingsResource } from "../resources/general-settings.ts";
+import { organizationResource } from "../resources/organizations.ts";
+
+const organizationPath = "/admin/organizations/:organizationName";
+
+/** Not found for everybody but administrators. */
+export const adminRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/admin/general-settings",
+    summary: "Show what administrators decide for the installation",
+    success: [200, one(generalSettingsResource)],
+    failures: [404],
+    edition: "admin.general-settings",
+    handle: async ({ services: { workspaces }, caller }) =>
+      (await workspaces.admin.getGeneralSettings({}, caller)).settings,
+  }),
+  route({
+    method: "PATCH",
+    path: "/admin/general-settings",
+    summary: "Change what administrators decide for the installation",
+    body: documentBody(
+      z.object({
+        type: optional(typeOf("general-settings")),
+        attributes: section(z.object({ "default-remote-state-access": optional(z.boolean()) })),
+      }),
+    ),
+    success: [200, one(generalSettingsResource)],
+    failures: [404, 422],
+    edition: "admin.general-settings",
+    handle: async ({ services: { workspaces }, body, caller }) => {
+      const access = body.data.attributes["default-remote-state-access"];
+      const wanted = access === undefined ? {} : { defaultRemoteStateAccess: access };
+      return (await workspaces.admin.updateGeneralSettings(wanted, caller)).settings;
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/admin/organizations",
+    summary: "List all organizations",
+    success: [200, list(organizationResource)],
+    failures: [400, 404],
+    handle: async ({ services: { workspaces }, query, caller }) => {
+      const page = readPage(query);
+      const { organizations, totalCount } = await workspaces.admin.listAllOrganizations(
+        { query: parameter(query, "q") ?? "", pageNumber: page.number, pageSize: page.size },
+        caller,
+      );
+      return { items: organizations, page, totalCount };
+    },
+  }),
+  route({
+    method: "GET",
+    path: organizationPath,
+    summary: "Show any organization",
+    success: [200, one(organizationResource)],
+    failures: [404],
+    handle: async ({ services: { workspaces }, params, caller }) =>
+      (await workspaces.admin.getAnyOrganization({ name: params.organizationName }, caller))
+        .organization,
+  }),
+  route({
+    method: "PATCH",
+    path: organizationPath,
+    summary: "Set an organization's plan",
+    body: documentBody(
+      z.object({
+        type: typeOf("organizations"),
+        attributes: section(z.object({ "plan-identifier": z.string() })),
+      }),
+    ),
+    success: [200, one(organizationResource)],
+    failures: [404, 422],
+    handle: async ({ services: { workspaces }, params, body, caller }) => {
+      const plan = body.data.attributes["plan-identifier"];
+      const wanted = { name: params.organizationName, plan };
+      return (await workspaces.admin.setOrganizationPlan(wanted, caller)).organization;
+    },
+  }),
+];

@@ -1,0 +1,78 @@
+import type { Caller } from "@statehouse/authorization";
+import { invalid } from "@statehouse/errors";
+import { noSuchOrganization, notAnAdministrator } from "../domain/errors.ts";
+import { touchOrganization } from "../domain/organization.ts";
+import type { OrganizationView } from "../domain/organization-view.ts";
+import { isPlan } from "../domain/plan.ts";
+import type { GeneralSettings } from "../store/general-settings.ts";
+import type { OrganizationsOfAll } from "../store/organization.ts";
+import type { App } from "./app.ts";
+import { grantsOf } from "./caller.ts";
+import { type Shown, showOrganization } from "./shown.ts";
+
+/** Throws `notFound` for everybody but administrators, as all of these do. */
+export async function getGeneralSettings(app: App, caller: Caller): Promise<GeneralSettings> {
+  requireAdministrator(caller);
+  return app.reads.generalSettings.get();
+}
+
+/** Absent settings keep their value. */
+export const updateGeneralSettings = (
+  app: App,
+  caller: Caller,
+  wanted: Partial<GeneralSettings>,
+): Promise<GeneralSettings> => {
+  requireAdministrator(caller);
+  return app.transaction(async (tx) => {
+    const settings = { ...(await tx.generalSettings.get()), ...wanted };
+    await tx.generalSettings.set(settings);
+    return settings;
+  });
+};
+
+/** All organizations, whoever they belong to. */
+export async function listAllOrganizations(
+  app: App,
+  caller: Caller,
+  search: OrganizationsOfAll,
+): Promise<{ organizations: Shown<OrganizationView>[]; total: number }> {
+  requireAdministrator(caller);
+  const organizations = await app.reads.organizations.pageOfAll(search);
+  return {
+    organizations: organizations.map(showOrganization(caller)),
+    total: await app.reads.organizations.countAll(search.query),
+  };
+}
+
+/** One of them. Throws `notFound` when there is none. */
+export async function getAnyOrganization(
+  app: App,
+  caller: Caller,
+  name: string,
+): Promise<Shown<OrganizationView>> {
+  requireAdministrator(caller);
+  const organization = await app.reads.organizations.findByName(name);
+  if (!organization) throw noSuchOrganization();
+  return showOrganization(caller)(organization);
+}
+
+/** Throws `invalid` for what is no plan. */
+export const setOrganizationPlan = (
+  app: App,
+  caller: Caller,
+  { name, plan }: { name: string; plan: string },
+): Promise<Shown<OrganizationView>> => {
+  requireAdministrator(caller);
+  if (!isPlan(plan)) throw invalid([{ field: "plan-identifier", detail: "Plan is invalid" }]);
+  return app.transaction(async (tx) => {
+    const organization = await tx.organizations.getByNameForUpdate(name);
+    organization.plan = plan;
+    touchOrganization(organization, app.now());
+    await tx.record({ type: "organizationUpdated", organization });
+    return showOrganization(caller)(await tx.organizations.view(organization.id));
+  });
+};
+
+function requireAdministrator(caller: Caller): void {
+  if (!grantsOf(caller).administrator) throw notAnAdministrator();
+}

@@ -1,0 +1,124 @@
+import { authorize, type Caller } from "@statehouse/authorization";
+import type { AgentPoolRelations, AgentPoolSettings, AgentPoolView } from "../domain/agent-pool.ts";
+import { type AgentPool, applyAgentPoolSettings, newAgentPool } from "../domain/agent-pool.ts";
+import { agentPoolInUse, noSuchAgentPool } from "../domain/errors.ts";
+import type { AgentPoolId } from "../domain/ids.ts";
+import { Problems } from "../domain/problems.ts";
+import type { AgentPoolSearch } from "../store/agent-pool.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { App } from "./app.ts";
+import { grantsOf } from "./caller.ts";
+import { getOrganization } from "./organization.ts";
+
+/** What a request says of a pool; relations that are given are replaced as a whole. */
+export interface AgentPoolInput {
+  settings: AgentPoolSettings;
+  relations: Partial<AgentPoolRelations>;
+}
+
+/** Throws `notFound`, `forbidden`, or `invalid` with every problem. */
+export const createAgentPool = (
+  app: App,
+  caller: Caller,
+  { organizationName, ...wanted }: AgentPoolInput & { organizationName: string },
+): Promise<AgentPoolView> =>
+  app.transaction(async (tx) => {
+    const { id: organizationId } = await tx.organizations.getByName(organizationName);
+    authorize(caller, "organization:manage-agent-pools", { organizationId }, "organization");
+    const pool = newAgentPool(app.newId("apool"), organizationId, app.now());
+    await apply(app, tx, pool, wanted, true);
+    await tx.record({ type: "agentPoolCreated", agentPool: pool });
+    return tx.agentPools.view(pool.id);
+  });
+
+/** Throws `notFound` when it does not exist or the caller does not belong to its organization. */
+export async function getAgentPool(
+  app: App,
+  caller: Caller,
+  id: AgentPoolId,
+): Promise<AgentPoolView> {
+  const [pool] = await batchGetAgentPools(app, caller, [id]);
+  if (!pool) throw noSuchAgentPool();
+  return pool;
+}
+
+/** Those of organizations that the caller belongs to. */
+export async function batchGetAgentPools(
+  app: App,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<AgentPoolView[]> {
+  const { organizations } = grantsOf(caller);
+  const pools = await app.reads.agentPools.batch(ids);
+  return pools.filter(({ organizationId }) => organizations.has(organizationId));
+}
+
+/** Throws `notFound` when the caller does not belong to the organization. */
+export async function listAgentPools(
+  app: App,
+  caller: Caller,
+  {
+    organizationName,
+    ...search
+  }: Omit<AgentPoolSearch, "organizationId"> & {
+    organizationName: string;
+  },
+): Promise<{ agentPools: AgentPoolView[]; total: number }> {
+  const { id: organizationId } = await getOrganization(app, caller, organizationName);
+  const sought = { organizationId, ...search };
+  const agentPools = await app.reads.agentPools.page(sought);
+  return { agentPools, total: await app.reads.agentPools.count(sought) };
+}
+
+/** Throws `notFound`, `forbidden`, or `invalid` with every problem. */
+export const updateAgentPool = (
+  app: App,
+  caller: Caller,
+  { id, ...wanted }: AgentPoolInput & { id: AgentPoolId },
+): Promise<AgentPoolView> =>
+  app.transaction(async (tx) => {
+    const pool = await tx.agentPools.getForUpdate(id);
+    authorize(caller, "organization:manage-agent-pools", pool, "agent pool");
+    await apply(app, tx, pool, wanted, false);
+    await tx.record({ type: "agentPoolUpdated", agentPool: pool });
+    return tx.agentPools.view(id);
+  });
+
+/** Throws the conflict `agent_pool_in_use` while something refers to it. */
+export const deleteAgentPool = (app: App, caller: Caller, id: AgentPoolId): Promise<void> =>
+  app.transaction(async (tx) => {
+    const pool = await tx.agentPools.getForUpdate(id);
+    authorize(caller, "organization:manage-agent-pools", pool, "agent pool");
+    if (await tx.agentPools.inUse(id)) throw agentPoolInUse();
+    await tx.record({ type: "agentPoolDeleted", agentPool: pool });
+    await tx.agentPools.remove(pool);
+  });
+
+const relationNames = {
+  allowedWorkspaceIds: "allowed-workspaces",
+  allowedProjectIds: "allowed-projects",
+  excludedWorkspaceIds: "excluded-workspaces",
+} as const satisfies Record<keyof AgentPoolRelations, string>;
+
+async function apply(
+  app: App,
+  tx: Tx,
+  pool: AgentPool,
+  { settings, relations }: AgentPoolInput,
+  isNew: boolean,
+): Promise<void> {
+  const problems = new Problems();
+  const { name } = settings;
+  const renamed = name !== undefined && (isNew || name !== pool.name);
+  const nameTaken = renamed && (await tx.agentPools.nameTaken(pool.organizationId, name));
+  applyAgentPoolSettings(pool, settings, { nameTaken, problems, now: app.now() });
+  problems.throwIfAny();
+  await tx.agentPools.save(pool);
+  const known = await tx.agentPools.relate(pool, relations);
+  for (const key of Object.keys(relationNames) as (keyof AgentPoolRelations)[]) {
+    const relation = relationNames[key];
+    if (!known[key])
+      problems.add(`/data/relationships/${relation}`, `${relation} holds an unknown id`);
+  }
+  problems.throwIfAny();
+}

@@ -1,0 +1,64 @@
+import { authorize, type Caller } from "@statehouse/authorization";
+import { noSuchOrganization } from "../domain/errors.ts";
+import type { OrganizationId } from "../domain/ids.ts";
+import { beginOrganizationDeletion } from "../domain/organization.ts";
+import type { App } from "./app.ts";
+import { grantsOf } from "./caller.ts";
+import { removeWorkspace, settleDeletion } from "./workspace-deletion.ts";
+
+/** Workspaces in one transaction, and calls to state at a time. */
+const BATCH = 100;
+const PARALLEL = 8;
+/** What a request waits for; the rest of a larger organization is taken away in the background. */
+const BATCHES_OF_A_REQUEST = 3;
+
+/**
+ * Deletes an organization with everything in it. From the first commit its name is free, and with access's
+ * acknowledgement its grants are gone; then its workspaces go, each as if it were deleted by itself.
+ * Throws `unavailable` without a neighbour's acknowledgement; its deleter's repeat completes it.
+ */
+export async function deleteOrganization(app: App, caller: Caller, name: string): Promise<void> {
+  const { principal } = grantsOf(caller);
+  const organizationId = await app.transaction(async (tx) => {
+    const organization = await tx.organizations.findByNameForUpdate(name);
+    // Of several of one name, the one that is there now.
+    if (organization?.status !== "active") {
+      const pending = await tx.organizationDeletions.findPending(name, principal);
+      if (!pending) throw noSuchOrganization();
+      return pending.organizationId;
+    }
+    authorize(caller, "organization:delete", { organizationId: organization.id });
+    beginOrganizationDeletion(organization, app.now());
+    await tx.organizations.save(organization);
+    await tx.organizationDeletions.add(organization.id, name, principal, app.now());
+    await tx.record({ type: "organizationDeleted", organization });
+    return organization.id;
+  });
+  await settleOrganizationDeletion(app, organizationId);
+}
+
+/** Completes a deletion, or, of a large organization, a part of it; says whether it is through. */
+export async function settleOrganizationDeletion(app: App, id: OrganizationId): Promise<boolean> {
+  await app.access.dropOrganization(id);
+  for (let batch = 0; batch < BATCHES_OF_A_REQUEST; batch++) {
+    await removeSomeWorkspaces(app, id);
+    if (await app.transaction((tx) => tx.organizationDeletions.finish(id))) return true;
+  }
+  await app.acknowledgements.organizationDeletionGoesOn(id, app.now());
+  return false;
+}
+
+async function removeSomeWorkspaces(app: App, id: OrganizationId): Promise<void> {
+  await app.transaction(async (tx) => {
+    const workspaces = await tx.organizationDeletions.workspacesForUpdate(id, BATCH);
+    for (const workspace of workspaces) await removeWorkspace(app, tx, workspace);
+  });
+  const deletions = await app.acknowledgements.pendingDeletionsOf(id, BATCH);
+  for (let start = 0; start < deletions.length; start += PARALLEL) {
+    const some = deletions.slice(start, start + PARALLEL);
+    const outcomes = await Promise.allSettled(
+      some.map((deletion) => settleDeletion(app, deletion)),
+    );
+    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+  }
+}

@@ -1,0 +1,79 @@
+import { takenText } from "./errors.ts";
+import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
+import type { Problems } from "./problems.ts";
+import { holdsNul } from "./text.ts";
+import { nextVersion } from "./version.ts";
+
+/** A record: no agent is run here, but an agent-pool-id refers to something. */
+export class AgentPool {
+  declare id: AgentPoolId;
+  declare organizationId: OrganizationId;
+  declare name: string;
+  /** Every workspace of the organization may use it, but the excluded ones; else only the allowed ones. */
+  declare organizationScoped: boolean;
+  declare revision: bigint;
+  declare createdAt: Date;
+
+  constructor(fields: Fields) {
+    Object.assign(this, fields);
+  }
+}
+
+type Fields = { [Name in keyof AgentPool]: AgentPool[Name] };
+
+/** The workspaces and projects that a pool's scope names. */
+export interface AgentPoolRelations {
+  allowedWorkspaceIds: WorkspaceId[];
+  allowedProjectIds: ProjectId[];
+  excludedWorkspaceIds: WorkspaceId[];
+}
+
+/** A pool as it is shown. */
+export interface AgentPoolView extends Omit<AgentPool, "revision">, AgentPoolRelations {
+  organizationName: string;
+  /** Those that use it. */
+  workspaceIds: WorkspaceId[];
+}
+
+/** What create and update accept; absent: the default on create, the previous value on update. */
+export interface AgentPoolSettings {
+  name?: string | undefined;
+  organizationScoped?: boolean | undefined;
+}
+
+/** A pool with every default; its name is still to be set. */
+export const newAgentPool = (
+  id: AgentPoolId,
+  organizationId: OrganizationId,
+  now: Date,
+): AgentPool =>
+  new AgentPool({
+    id,
+    organizationId,
+    name: "",
+    organizationScoped: true,
+    revision: nextVersion(0n, now),
+    createdAt: now,
+  });
+
+const MAX_LENGTH = 255;
+
+/** Applies settings; `problems` gets whatever breaks a rule. */
+export function applyAgentPoolSettings(
+  pool: AgentPool,
+  { name, organizationScoped }: AgentPoolSettings,
+  { nameTaken, problems, now }: { nameTaken: boolean; problems: Problems; now: Date },
+): void {
+  if (name !== undefined) pool.name = name;
+  if (organizationScoped !== undefined) pool.organizationScoped = organizationScoped;
+  const problem = problemOfName(pool.name) ?? (nameTaken ? takenText : undefined);
+  if (problem !== undefined) problems.add("name", problem);
+  pool.revision = nextVersion(pool.revision, now);
+}
+
+function problemOfName(name: string): string | undefined {
+  if (name.trim() === "") return "Name can't be blank";
+  if (holdsNul(name)) return "Name is invalid";
+  if (name.length > MAX_LENGTH) return `Name is too long (maximum is ${MAX_LENGTH} characters)`;
+  return undefined;
+}

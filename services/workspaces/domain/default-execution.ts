@@ -1,0 +1,46 @@
+import { type ExecutionMode, isExecutionMode } from "./execution-mode.ts";
+import type { AgentPoolId } from "./ids.ts";
+import type { Problems } from "./problems.ts";
+
+/** The mode that workspaces inherit, and the pool that goes with the mode `agent`. */
+export interface DefaultExecution<Mode> {
+  defaultExecutionMode: Mode;
+  defaultAgentPoolId: AgentPoolId | null;
+}
+
+export interface DefaultExecutionInput {
+  defaultExecutionMode?: string | undefined;
+  /** Null: none. */
+  defaultAgentPoolId?: AgentPoolId | null | undefined;
+}
+
+const POOL = "/data/relationships/default-agent-pool";
+
+/** Where the request has the pool is always said by the same pointer. */
+export const unknownDefaultAgentPool = (problems: Problems): void =>
+  problems.add(POOL, "Default agent pool is invalid");
+
+/**
+ * The mode and pool that an organization or project has after a request; `problems` gets what does not go
+ * together. Leaving `agent` clears the pool.
+ */
+export function wantedDefaultExecution<Mode extends ExecutionMode | null>(
+  current: DefaultExecution<Mode | ExecutionMode>,
+  { defaultExecutionMode: mode, defaultAgentPoolId: given }: DefaultExecutionInput,
+  problems: Problems,
+): DefaultExecution<Mode | ExecutionMode> {
+  if (mode !== undefined && !isExecutionMode(mode)) {
+    problems.add("default-execution-mode", "Default execution mode is invalid");
+    return current;
+  }
+  const defaultExecutionMode: Mode | ExecutionMode = mode ?? current.defaultExecutionMode;
+  if (defaultExecutionMode !== "agent") {
+    if (given) problems.add(POOL, "must not be specified unless using 'agent' execution mode");
+    return { defaultExecutionMode, defaultAgentPoolId: null };
+  }
+  const defaultAgentPoolId = given === undefined ? current.defaultAgentPoolId : given;
+  if (defaultAgentPoolId === null) {
+    problems.add(POOL, "must be specified when using 'agent' execution mode");
+  }
+  return { defaultExecutionMode, defaultAgentPoolId };
+}

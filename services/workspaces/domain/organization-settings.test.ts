@@ -1,0 +1,93 @@
+import { AppError } from "@statehouse/errors";
+import { expect, test } from "vitest";
+import { beginOrganizationDeletion, isOrganizationName, newOrganization } from "./organization.ts";
+import { applyOrganizationSettings, type OrganizationSettings } from "./organization-settings.ts";
+import { Problems } from "./problems.ts";
+
+const now = new Date("2026-01-01T00:00:00Z");
+const organization = () =>
+  newOrganization(
+    {
+      id: "org-1234567890123456",
+      defaultProjectId: "prj-1234567890123456",
+      creatorUserId: "user-1",
+      defaultExecutionMode: "local",
+      name: "acme",
+      settings: { email: "owner@example.com" },
+    },
+    now,
+  );
+
+function problemsOf(settings: OrganizationSettings, poolKnown = true): Record<string, string> {
+  const problems = new Problems();
+  applyOrganizationSettings(organization(), settings, { problems, poolKnown });
+  try {
+    problems.throwIfAny();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return Object.fromEntries(error.fields.map(({ field, detail }) => [field, detail]));
+  }
+  return {};
+}
+
+test("a new organization has every default, and the highest plan", () => {
+  expect(organization()).toMatchObject({
+    status: "provisioning",
+    defaultExecutionMode: "local",
+    allowForceDeleteWorkspaces: false,
+    assessmentsEnforced: false,
+    userTokensEnabled: true,
+    collaboratorAuthPolicy: "password",
+    plan: "premium",
+    sessionTimeout: null,
+  });
+});
+
+test("what is given is set, what is not keeps its value", () => {
+  const changed = organization();
+  const given = { allowForceDeleteWorkspaces: true, sessionTimeout: 30, userTokensEnabled: false };
+  applyOrganizationSettings(changed, given, { problems: new Problems() });
+  expect(changed).toMatchObject({
+    ...given,
+    assessmentsEnforced: false,
+    email: "owner@example.com",
+  });
+});
+
+test.each([
+  [{ email: "" }, { email: "Email can't be blank" }],
+  [{ email: "nobody" }, { email: "Email is invalid" }],
+  [
+    { collaboratorAuthPolicy: "none" },
+    { "collaborator-auth-policy": "Collaborator auth policy is invalid" },
+  ],
+  [{ sessionTimeout: 0 }, { "session-timeout": "Session timeout must be above 0" }],
+  [{ sessionRemember: 0 }, { "session-remember": "Session remember must be above 0" }],
+  [
+    { ownersTeamSamlRoleId: "a\0b" },
+    { "owners-team-saml-role-id": "Owners team saml role id is invalid" },
+  ],
+  [{ collaboratorAuthPolicy: "two_factor_mandatory", sessionTimeout: 1 }, {}],
+])("%j has the problems %j", (settings, expected) => {
+  expect(problemsOf(settings)).toEqual(expected);
+});
+
+test("a default pool must be one of the organization's", () => {
+  const settings = {
+    defaultExecutionMode: "agent",
+    defaultAgentPoolId: "apool-1234567890123456",
+  } as const;
+  expect(problemsOf(settings)).toEqual({});
+  expect(problemsOf(settings, false)).toEqual({
+    "/data/relationships/default-agent-pool": "Default agent pool is invalid",
+  });
+});
+
+test("one that is being deleted has a name that nobody can ask for", () => {
+  const deleted = organization();
+  const { revision } = deleted;
+  beginOrganizationDeletion(deleted, now);
+  expect(deleted.status).toBe("deleting");
+  expect(isOrganizationName(deleted.name)).toBe(false);
+  expect(deleted.revision).toBeGreaterThan(revision);
+});

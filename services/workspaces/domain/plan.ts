@@ -1,0 +1,17 @@
+/** What an organization has bought, lowest first; only an administrator changes it. */
+export const plans = ["free", "standard", "premium"] as const;
+
+export type Plan = (typeof plans)[number];
+
+/** What new organizations have. */
+export const topPlan = "premium" satisfies Plan;
+
+/** The specification's conditions on an organization's plan, where it says "top-tier" and the like. */
+export const planTable = {
+  free: { topTier: false, freeTier: true, usageBased: false },
+  standard: { topTier: false, freeTier: false, usageBased: true },
+  premium: { topTier: true, freeTier: false, usageBased: true },
+} as const satisfies Record<Plan, Record<"topTier" | "freeTier" | "usageBased", boolean>>;
+
+/** Narrows a text that came from outside. */
+export const isPlan = (text: string): text is Plan => plans.some((plan) => plan === text);

@@ -1,0 +1,32 @@
+import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+
+/** What administrators decide for the whole installation; one row. */
+export interface GeneralSettings {
+  /** What global-remote-state of a new workspace is when its creator does not say. */
+  defaultRemoteStateAccess: boolean;
+}
+
+const select = `select default_remote_state_access as "defaultRemoteStateAccess" from general_settings`;
+
+export const generalSettingsReads = (database: Database) => ({
+  async get(): Promise<GeneralSettings> {
+    const [row] = await database.query<GeneralSettings>(select);
+    if (!row) throw new Error("the row of general settings is missing");
+    return row;
+  },
+});
+
+/** The settings inside a transaction. */
+export const generalSettingsRows = (em: EntityManager) => ({
+  async get(): Promise<GeneralSettings> {
+    const [row] = await queryIn<GeneralSettings>(em, select);
+    if (!row) throw new Error("the row of general settings is missing");
+    return row;
+  },
+
+  async set({ defaultRemoteStateAccess }: GeneralSettings): Promise<void> {
+    await queryIn(em, "update general_settings set default_remote_state_access = $1", [
+      defaultRemoteStateAccess,
+    ]);
+  },
+});

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { failureOf } from "./failure.ts";
+import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
+
+let running: RunningWorkspaces;
+let owner: Person;
+let organizationName: string;
+beforeAll(async () => {
+  running = await runWorkspaces();
+  owner = await running.person();
+  organizationName = (await running.organization(owner)).name;
+});
+afterAll(() => running[Symbol.asyncDispose]());
+
+async function workspace(): Promise<{ id: string; name: string; projectId: string }> {
+  const settings = { name: running.unique("workspace") };
+  const created = await running.service.createWorkspace({ organizationName, settings }, owner);
+  if (!created.workspace) throw new Error("no workspace was made");
+  return created.workspace;
+}
+
+async function pool(settings: Record<string, unknown> = {}): Promise<string> {
+  const wanted = { organizationName, settings: { name: running.unique("pool"), ...settings } };
+  const { agentPool } = await running.agentPools.createAgentPool(wanted, owner);
+  return agentPool?.id ?? "";
+}
+
+test("the list says which pools a workspace may use", async () => {
+  const [one, other] = [await workspace(), await workspace()];
+  const everybody = await pool();
+  const butOne = await pool({ excludedWorkspaces: { ids: [one.id] } });
+  const onlyOne = await pool({ organizationScoped: false, allowedWorkspaces: { ids: [one.id] } });
+  const project = await pool({
+    organizationScoped: false,
+    allowedProjects: { ids: [one.projectId] },
+  });
+  const nobody = await pool({ organizationScoped: false });
+  const usable = async (allowedWorkspaceName: string) => {
+    const request = { organizationName, allowedWorkspaceName, sort: "created-at" };
+    const { agentPools, totalCount } = await running.agentPools.listAgentPools(request, owner);
+    expect(totalCount).toBe(agentPools.length);
+    return agentPools.map(({ id }) => id).toSorted();
+  };
+  expect(await usable(one.name)).toEqual([everybody, onlyOne, project].toSorted());
+  expect(await usable(other.name)).toEqual([everybody, butOne, project].toSorted());
+  expect(await usable("")).toHaveLength(5);
+  expect(await usable("nowhere")).toEqual([]);
+  expect(nobody).toMatch(/^apool-[A-Za-z0-9]{16}$/);
+});
+
+test("relations that are given are replaced, the others stay; an unknown id changes nothing", async () => {
+  const { id: workspaceId, projectId } = await workspace();
+  const id = await pool({
+    allowedWorkspaces: { ids: [workspaceId] },
+    allowedProjects: { ids: [projectId] },
+  });
+  const { agentPool } = await running.agentPools.updateAgentPool(
+    { id, settings: { allowedProjects: { ids: [] } } },
+    owner,
+  );
+  expect(agentPool).toMatchObject({ allowedWorkspaceIds: [workspaceId], allowedProjectIds: [] });
+  const unknown = running.agentPools.updateAgentPool(
+    { id, settings: { allowedWorkspaces: { ids: ["ws-0000000000000000"] } } },
+    owner,
+  );
+  expect((await failureOf(unknown)).fields).toMatchObject([
+    { field: "/data/relationships/allowed-workspaces" },
+  ]);
+  const shown = await running.agentPools.getAgentPool({ id }, owner);
+  expect(shown.agentPool?.allowedWorkspaceIds).toEqual([workspaceId]);
+});
+
+test("another organization's workspace cannot be allowed", async () => {
+  const stranger = await running.person();
+  const foreign = (await running.organization(stranger)).name;
+  const { workspace: other } = await running.service.createWorkspace(
+    { organizationName: foreign, settings: { name: "foreign" } },
+    stranger,
+  );
+  const failure = await failureOf(pool({ allowedWorkspaces: { ids: [other?.id ?? ""] } }));
+  expect(failure.kind).toBe("invalid");
+});
+
+test("the default pool of an organization is what its workspaces show, and cannot be deleted", async () => {
+  const name = (await running.organization(owner)).name;
+  const { agentPool } = await running.agentPools.createAgentPool(
+    { organizationName: name, settings: { name: "agents" } },
+    owner,
+  );
+  const id = agentPool?.id ?? "";
+  await running.organizations.updateOrganization(
+    { name, settings: { defaultExecutionMode: "agent", defaultAgentPoolId: id } },
+    owner,
+  );
+  const created = await running.service.createWorkspace(
+    { organizationName: name, settings: { name: "inheriting" } },
+    owner,
+  );
+  expect(created.workspace).toMatchObject({ executionMode: "agent", agentPoolId: id });
+  expect(await failureOf(running.agentPools.deleteAgentPool({ id }, owner))).toMatchObject({
+    kind: "conflict",
+    reason: "agent_pool_in_use",
+  });
+  await running.organizations.updateOrganization(
+    { name, settings: { defaultExecutionMode: "local" } },
+    owner,
+  );
+  await running.agentPools.deleteAgentPool({ id }, owner);
+  expect(await failureOf(running.agentPools.getAgentPool({ id }, owner))).toMatchObject({
+    kind: "notFound",
+  });
+});

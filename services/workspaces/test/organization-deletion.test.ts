@@ -1,0 +1,186 @@
+import { waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { failureOf } from "./failure.ts";
+import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
+
+let running: RunningWorkspaces;
+let owner: Person;
+let stranger: Person;
+beforeAll(async () => {
+  running = await runWorkspaces({ reconciliationIntervalMs: 200 });
+  owner = await running.person();
+  stranger = await running.person();
+});
+afterAll(() => running[Symbol.asyncDispose]());
+
+/** An organization with one of everything, and workspaces. */
+async function furnished(workspaces = 3) {
+  const { id, name } = await running.organization(owner);
+  const { project } = await running.projects.createProject(
+    { organizationName: name, name: "tagged", tagBindings: [{ key: "cost", value: "42" }] },
+    owner,
+  );
+  const { agentPool } = await running.agentPools.createAgentPool(
+    { organizationName: name, settings: { name: "agents" } },
+    owner,
+  );
+  const poolId = agentPool?.id ?? "";
+  await running.organizations.updateOrganization(
+    { name, settings: { defaultExecutionMode: "agent", defaultAgentPoolId: poolId } },
+    owner,
+  );
+  for (let number = 0; number < workspaces; number++) {
+    await running.service.createWorkspace(
+      {
+        organizationName: name,
+        settings: {
+          name: `workspace-${number}`,
+          tagNames: { values: ["flat"] },
+          ...(number === 0 && project ? { projectId: project.id } : {}),
+        },
+      },
+      owner,
+    );
+  }
+  return { id, name };
+}
+
+const remove = (name: string, as = owner) => running.organizations.deleteOrganization({ name }, as);
+const get = (name: string, as = owner) => running.organizations.getOrganization({ name }, as);
+
+/** Every table with the organization's id anywhere in a row, and the rows. */
+async function traces(
+  sql: RunningWorkspaces["sql"],
+  id: string,
+): Promise<Record<string, unknown[]>> {
+  const tables = await sql<{ name: string }>(
+    `select table_name as name from information_schema.tables
+     where table_schema = 'public' and table_name not in ('outbox', 'schema_migrations')`,
+  );
+  const found: Record<string, unknown[]> = {};
+  for (const { name } of tables) {
+    const rows = await sql(`select * from ${name} t where to_jsonb(t)::text like $1`, [`%${id}%`]);
+    if (rows.length > 0) found[name] = rows;
+  }
+  return found;
+}
+
+test("nothing is left of it, in any service, but bare ids", async () => {
+  const { id, name } = await furnished();
+  await remove(name);
+  expect(await failureOf(get(name))).toMatchObject({ kind: "notFound" });
+  expect(await traces(running.sql, id)).toEqual({
+    organization_deletions: [
+      {
+        organization_id: id,
+        name: null,
+        deleted_by_type: null,
+        deleted_by_id: null,
+        retry_at: null,
+      },
+    ],
+  });
+  const atAccess = await traces(running.accessSql, id);
+  expect(Object.keys(atAccess)).toEqual(["organizations"]);
+  // The collector's work, which it does in its own time.
+  await waitFor(async () => {
+    const [left] = await running.stateSql<{ count: string }>(
+      `select count(*) from workspace_state where organization_id = $1 and collected_at is null`,
+      [id],
+    );
+    return left?.count === "0";
+  });
+});
+
+test("its name is free at once, and who takes it inherits nothing", async () => {
+  const { name } = await furnished();
+  const found = running.toAccess.lose("DropOrganization", "request");
+  try {
+    expect(await failureOf(remove(name))).toMatchObject({ kind: "unavailable" });
+    expect(await failureOf(get(name))).toMatchObject({ kind: "notFound" });
+    const taken = await running.organizations.createOrganization(
+      { name, email: "new@example.com" },
+      stranger,
+    );
+    expect(taken.organization?.defaultExecutionMode).toBe("local");
+    const { workspaces } = await running.service.listWorkspaces(
+      { organizationName: name },
+      stranger,
+    );
+    expect(workspaces).toEqual([]);
+    expect(await failureOf(get(name))).toMatchObject({ kind: "notFound" });
+  } finally {
+    found();
+  }
+});
+
+test("only an owner may: a stranger does not find it", async () => {
+  const { name } = await running.organization(owner);
+  expect(await failureOf(remove(name, stranger))).toMatchObject({ kind: "notFound" });
+  expect((await get(name)).organization?.name).toBe(name);
+});
+
+test.each([
+  ["DropOrganization", "request"],
+  ["DropOrganization", "answer"],
+  ["DropWorkspace", "request"],
+  ["DropWorkspace", "answer"],
+] as const)(
+  "while %s's %s is lost nobody sees it, and the deleter's repeat completes it",
+  async (method, loss) => {
+    const { id, name } = await furnished(2);
+    const channel = method === "DropOrganization" ? running.toAccess : running.toState;
+    const found = channel.lose(method, loss);
+    try {
+      expect(await failureOf(remove(name))).toMatchObject({ kind: "unavailable" });
+      expect(await failureOf(get(name))).toMatchObject({ kind: "notFound" });
+      expect(await failureOf(remove(name))).toMatchObject({ kind: "unavailable" });
+      expect(await failureOf(remove(name, stranger))).toMatchObject({ kind: "notFound" });
+    } finally {
+      found();
+    }
+    await remove(name);
+    expect(Object.keys(await traces(running.sql, id))).toEqual(["organization_deletions"]);
+    expect(await failureOf(remove(name))).toMatchObject({ kind: "notFound" });
+  },
+);
+
+test("reconciliation completes it for a deleter who never comes back", async () => {
+  const { id, name } = await furnished(2);
+  const found = running.toState.lose("DropWorkspace", "request");
+  await failureOf(remove(name));
+  found();
+  await running.sql(
+    "update organization_deletions set retry_at = now() where organization_id = $1",
+    [id],
+  );
+  await waitFor(async () => {
+    const left = Object.keys(await traces(running.sql, id));
+    return left.length === 1 && left[0] === "organization_deletions";
+  });
+});
+
+test("a large one is taken away part by part, after the answer", async () => {
+  const { id, name } = await furnished(1);
+  await running.sql(
+    `insert into workspaces select (jsonb_populate_record(w, jsonb_build_object(
+       'id', 'ws-large' || n, 'name', 'large-' || n))).*
+     from workspaces w, generate_series(1, 500) n where w.organization_id = $1`,
+    [id],
+  );
+  await remove(name);
+  await waitFor(
+    async () => (await running.sql("select from organizations where id = $1", [id])).length === 0,
+    {
+      timeout: 60_000,
+    },
+  );
+  expect(Object.keys(await traces(running.sql, id))).toEqual(["organization_deletions"]);
+}, 90_000);
+
+test("a provisioning that comes late meets the tombstone", async () => {
+  const { id, name } = await running.organization(owner);
+  await remove(name);
+  const late = running.provision({ organizationId: id, creatorUserId: owner.id, version: 9n });
+  expect(await failureOf(late)).toMatchObject({ kind: "notFound" });
+});

@@ -1,0 +1,130 @@
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
+import { namesOf, newProject, newWorkspace, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+const pools = () => `/organizations/${world().organization}/agent-pools`;
+const wanted = (attributes: Record<string, unknown>, relationships?: Record<string, unknown>) =>
+  document("agent-pools", attributes, relationships);
+const many = (type: string, ...ids: string[]) => ({ data: ids.map((id) => ({ type, id })) });
+
+test("a new pool reads as it was created", async () => {
+  const { owner, organization } = world();
+  const workspace = await newWorkspace(world());
+  const project = await newProject(world());
+  const name = unusedName("pool");
+  const created = await owner.api.post(
+    pools(),
+    wanted(
+      { name, "organization-scoped": false },
+      {
+        "allowed-workspaces": many("workspaces", workspace.id),
+        "allowed-projects": many("projects", project.id),
+      },
+    ),
+  );
+  expect(created.status).toBe(201);
+  const { data } = created.body;
+  expect(data).toMatchObject({
+    type: "agent-pools",
+    attributes: {
+      name,
+      "organization-scoped": false,
+      "agent-count": 0,
+      "created-at": expect.stringMatching(/\.\d{3}Z$/),
+    },
+    relationships: {
+      organization: { data: { id: organization, type: "organizations" } },
+      "allowed-workspaces": many("workspaces", workspace.id),
+      "allowed-projects": many("projects", project.id),
+      "excluded-workspaces": { data: [] },
+      workspaces: { data: [] },
+    },
+  });
+  expect(data.id).toMatch(/^apool-[A-Za-z0-9]{16}$/);
+  const shown = await owner.api.get(`/agent-pools/${data.id}`);
+  expect(shown.status).toBe(200);
+  expect(shown.body).toEqual(created.body);
+});
+
+test("it can be changed and deleted, unless something uses it", async () => {
+  const { api } = world().owner;
+  const organization = await newOrganization(api);
+  const path = `/organizations/${organization}/agent-pools`;
+  const { body } = await api.post(path, wanted({ name: "first" }));
+  const self = `/agent-pools/${body.data.id}`;
+  const changed = await api.patch(self, wanted({ name: "second", "organization-scoped": false }));
+  expect(changed.status).toBe(200);
+  expect(changed.body.data.attributes).toMatchObject({
+    name: "second",
+    "organization-scoped": false,
+  });
+  const mode = (value: string, id?: string) =>
+    api.patch(
+      `/organizations/${organization}`,
+      document(
+        "organizations",
+        { "default-execution-mode": value },
+        id ? { "default-agent-pool": { data: { type: "agent-pools", id } } } : {},
+      ),
+    );
+  await mode("agent", body.data.id);
+  expect((await api.delete(self)).status).toBe(409);
+  await mode("local");
+  expect((await api.delete(self)).status).toBe(204);
+  expect((await api.get(self)).status).toBe(404);
+});
+
+test("the list can be searched, sorted and paged", async () => {
+  const { api } = world().owner;
+  const organization = await newOrganization(api);
+  const path = `/organizations/${organization}/agent-pools`;
+  for (const name of ["charlie", "alpha", "bravo"]) await api.post(path, wanted({ name }));
+  expect(namesOf(await api.get(path))).toEqual(["alpha", "bravo", "charlie"]);
+  expect(namesOf(await api.get(`${path}?sort=-name`))).toEqual(["charlie", "bravo", "alpha"]);
+  expect(namesOf(await api.get(`${path}?sort=created-at`))).toEqual(["charlie", "alpha", "bravo"]);
+  expect(namesOf(await api.get(`${path}?q=RAV`))).toEqual(["bravo"]);
+  const page = await api.get(`${path}?page[size]=2&page[number]=2`);
+  expect(namesOf(page)).toEqual(["charlie"]);
+  expect(page.body.meta.pagination).toMatchObject({ "total-count": 3, "total-pages": 2 });
+  expect((await api.get(`${path}?sort=nonsense`)).status).toBe(400);
+});
+
+test("a bad name is refused", async () => {
+  const { api } = world().owner;
+  const { body } = await api.post(pools(), wanted({ name: unusedName("taken") }));
+  const again = await api.post(pools(), wanted({ name: body.data.attributes.name }));
+  expect(again.status).toBe(422);
+  expect(problems(again)).toEqual({ "/data/attributes/name": "Name has already been taken" });
+  const blank = await api.patch(`/agent-pools/${body.data.id}`, wanted({ name: "" }));
+  expect(blank.status).toBe(422);
+});
+
+test("members may read it, and change nothing; a stranger finds nothing", async () => {
+  const { owner, reader, stranger } = world();
+  const { body } = await owner.api.post(pools(), wanted({ name: unusedName("pool") }));
+  const self = `/agent-pools/${body.data.id}`;
+  expect((await reader.api.get(self)).status).toBe(200);
+  expect((await reader.api.get(pools())).status).toBe(200);
+  for (const { api } of [reader, stranger]) {
+    expect((await api.post(pools(), wanted({ name: unusedName("no") }))).status).toBe(404);
+    expect((await api.patch(self, wanted({ name: "no" }))).status).toBe(404);
+    expect((await api.delete(self)).status).toBe(404);
+  }
+  expect((await stranger.api.get(self)).status).toBe(404);
+  expect((await stranger.api.get(pools())).status).toBe(404);
+});
+
+test("a team that may manage agent pools does", async () => {
+  const { stack, reader, owner } = world();
+  const organization = await newOrganization(owner.api);
+  await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: "operators",
+    members: [reader],
+    organizationAccess: ["manage-agent-pools"],
+  });
+  const path = `/organizations/${organization}/agent-pools`;
+  expect((await reader.api.post(path, wanted({ name: "ours" }))).status).toBe(201);
+});

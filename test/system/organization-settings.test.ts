@@ -1,0 +1,136 @@
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { newOrganization, unusedName } from "../stack/organization.ts";
+import { newWorkspace, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+/** An organization that no other test changes. */
+const fresh = async () => {
+  const organization = await newOrganization(world().owner.api);
+  return { organization, path: `/organizations/${organization}` };
+};
+const wanted = (attributes: Record<string, unknown>, relationships?: Record<string, unknown>) =>
+  document("organizations", attributes, relationships);
+
+const settings = {
+  email: "other@example.com",
+  "default-execution-mode": "remote",
+  "allow-force-delete-workspaces": true,
+  "assessments-enforced": true,
+  "collaborator-auth-policy": "two_factor_mandatory",
+  "cost-estimation-enabled": true,
+  "send-passing-statuses-for-untriggered-speculative-plans": true,
+  "aggregated-commit-status-enabled": false,
+  "speculative-plan-management-enabled": false,
+  "session-timeout": 60,
+  "session-remember": 120,
+  "owners-team-saml-role-id": "owners",
+};
+
+test("every setting can be given at creation and changed, and stays when it is not given", async () => {
+  const { api } = world().owner;
+  const name = unusedName("org");
+  const created = await api.post("/organizations", wanted({ name, ...settings }));
+  expect(created.status).toBe(201);
+  expect(created.body.data.attributes).toMatchObject(settings);
+
+  const { path } = await fresh();
+  const changed = await api.patch(path, wanted(settings));
+  expect(changed.status).toBe(200);
+  expect(changed.body.data.attributes).toMatchObject(settings);
+  const kept = await api.patch(path, wanted({}));
+  expect(kept.body.data.attributes).toMatchObject(settings);
+  expect((await api.get(path)).body).toEqual(kept.body);
+});
+
+test("a rename frees the old name and takes the new one", async () => {
+  const { api } = world().owner;
+  const { organization, path } = await fresh();
+  const name = unusedName("renamed");
+  const renamed = await api.patch(path, wanted({ name }));
+  expect(renamed.body.data).toMatchObject({ id: name, attributes: { name } });
+  expect((await api.get(path)).status).toBe(404);
+  expect((await api.get(`/organizations/${name}`)).status).toBe(200);
+  await newOrganization(world().stranger.api, organization);
+  const taken = await api.patch(`/organizations/${name}`, wanted({ name: organization }));
+  expect(taken.status).toBe(422);
+  expect(problems(taken)).toEqual({ "/data/attributes/name": "Name has already been taken" });
+});
+
+test("all that is wrong is said at once, and nothing is changed", async () => {
+  const { api } = world().owner;
+  const { path } = await fresh();
+  const before = await api.get(path);
+  const answer = await api.patch(
+    path,
+    wanted({
+      name: "a b",
+      email: "nowhere",
+      "collaborator-auth-policy": "none",
+      "session-timeout": 0,
+      "default-execution-mode": "cloud",
+      "allow-force-delete-workspaces": true,
+    }),
+  );
+  expect(answer.status).toBe(422);
+  expect(problems(answer)).toEqual({
+    "/data/attributes/name": "Name is invalid",
+    "/data/attributes/email": "Email is invalid",
+    "/data/attributes/collaborator-auth-policy": "Collaborator auth policy is invalid",
+    "/data/attributes/session-timeout": "Session timeout must be above 0",
+    "/data/attributes/default-execution-mode": "Default execution mode is invalid",
+  });
+  expect((await api.get(path)).body).toEqual(before.body);
+});
+
+test("workspaces inherit the default mode and its pool; leaving agent clears the pool", async () => {
+  const { owner } = world();
+  const { organization, path } = await fresh();
+  const workspace = await newWorkspace({ organization, owner });
+  const shown = async () => (await owner.api.get(`/workspaces/${workspace.id}`)).body.data;
+  const without = await owner.api.patch(path, wanted({ "default-execution-mode": "agent" }));
+  expect(problems(without)).toEqual({
+    "/data/relationships/default-agent-pool": "must be specified when using 'agent' execution mode",
+  });
+  const pool = await owner.api.post(`${path}/agent-pools`, document("agent-pools", { name: "a" }));
+  const linkage = { data: { type: "agent-pools", id: pool.body.data.id } };
+  const agent = await owner.api.patch(
+    path,
+    wanted({ "default-execution-mode": "agent" }, { "default-agent-pool": linkage }),
+  );
+  expect(agent.body.data.relationships["default-agent-pool"]).toEqual(linkage);
+  expect(await shown()).toMatchObject({
+    attributes: { "execution-mode": "agent", operations: true },
+    relationships: { "agent-pool": linkage },
+  });
+  const remote = await owner.api.patch(path, wanted({ "default-execution-mode": "remote" }));
+  expect(remote.body.data.relationships["default-agent-pool"]).toEqual({ data: null });
+  expect((await shown()).relationships["agent-pool"]).toEqual({ data: null });
+  const outside = await owner.api.patch(path, wanted({}, { "default-agent-pool": linkage }));
+  expect(problems(outside)).toEqual({
+    "/data/relationships/default-agent-pool":
+      "must not be specified unless using 'agent' execution mode",
+  });
+});
+
+test("who may not change or delete it does not find it, and who deletes it takes all of it", async () => {
+  const { owner, reader, stranger, organization: shared } = world();
+  for (const { api } of [reader, stranger]) {
+    expect((await api.patch(`/organizations/${shared}`, wanted({}))).status).toBe(404);
+    expect((await api.delete(`/organizations/${shared}`)).status).toBe(404);
+  }
+  const { organization, path } = await fresh();
+  const workspace = await newWorkspace({ organization, owner });
+  expect((await owner.api.delete(path)).status).toBe(204);
+  expect((await owner.api.get(path)).status).toBe(404);
+  expect((await owner.api.delete(path)).status).toBe(404);
+  expect((await owner.api.get(`/workspaces/${workspace.id}`)).status).toBe(404);
+  expect((await owner.api.get(`/workspaces/${workspace.id}/current-state-version`)).status).toBe(
+    404,
+  );
+  const list = (await owner.api.get("/organizations")).body.data;
+  expect(list.map(({ id }: { id: string }) => id)).not.toContain(organization);
+  await newOrganization(stranger.api, organization);
+  expect((await owner.api.get(path)).status).toBe(404);
+});
