@@ -1,13 +1,6 @@
-<<<<<<< HEAD
 import { afterAll, beforeAll } from "vitest";
 import { recordCall } from "../golden/route-coverage.ts";
 import "../golden/proves-routes.ts";
-=======
-import { appendFileSync } from "node:fs";
-import path from "node:path";
-import { afterAll, beforeAll, beforeEach } from "vitest";
-import { checkReach, recordCall, seenStatuses } from "../golden/route-coverage.ts";
->>>>>>> 582ee8f (Let owners change an organization and delete it with everything in it; agent pools, plans and administrators' settings as records)
 import { type Answer, type Api, api, document } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
 import type { Person } from "../stack/people.ts";
@@ -100,37 +93,6 @@ export function useStack<Running extends Stack>(
   };
 }
 
-<<<<<<< HEAD
-=======
-/** Holds the file to what routes.golden.txt promises of it, when all its tests have run. */
-export function provesRoutes(): void {
-  let file: { filepath: string; tasks: Tasks[]; type: string; mode: string } | undefined;
-  beforeEach(({ task }) => {
-    file = task.file;
-  });
-  afterAll(() => {
-    if (process.env.SEEN_DIR && file)
-      appendFileSync(
-        `${process.env.SEEN_DIR}/${path.basename(file.filepath)}`,
-        `${seenStatuses().join("\n")}\n`,
-      );
-    if (file && everyTestPassed(file)) checkReach(path.basename(file.filepath));
-  });
-}
-
-interface Tasks {
-  type: string;
-  mode: string;
-  result?: { state: string } | undefined;
-  tasks?: Tasks[];
-}
-
-const everyTestPassed = (task: Tasks): boolean =>
-  task.tasks
-    ? task.tasks.every(everyTestPassed)
-    : task.mode === "run" && task.result?.state === "pass";
-
->>>>>>> 582ee8f (Let owners change an organization and delete it with everything in it; agent pools, plans and administrators' settings as records)
 /** A project of its own. */
 export async function newProject({
   organization,

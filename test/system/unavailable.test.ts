@@ -46,6 +46,22 @@ test("an organization that access did not hear of is finished by the repeat", as
   expect((await stranger.api.get(path)).status).toBe(404);
 });
 
+test("an organization that access did not drop is gone all the same, and the repeat completes it", async () => {
+  const { owner } = world();
+  const name = unusedName("dropped");
+  const path = `/organizations/${name}`;
+  await owner.api.post("/organizations", document("organizations", { name, email: "a@b.example" }));
+  await owner.api.get(path);
+  wiring.wires.workspacesToAccess.cut();
+  expect((await owner.api.delete(path)).status).toBe(503);
+  wiring.wires.workspacesToAccess.mend();
+  await waitFor(async () => {
+    const { status } = await owner.api.delete(path);
+    return status === 204 || status === 404;
+  });
+  expect((await owner.api.get(path)).status).toBe(404);
+});
+
 test("a workspace whose move state did not hear of is moved by the repeat", async () => {
   const { owner, organization } = world();
   for (const by of ["id", "name"]) {

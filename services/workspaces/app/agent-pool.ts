@@ -1,4 +1,4 @@
-import { authorize, type Caller } from "@statehouse/authorization";
+import { allowed, authorize, type Caller } from "@statehouse/authorization";
 import type { AgentPoolRelations, AgentPoolSettings, AgentPoolView } from "../domain/agent-pool.ts";
 import { type AgentPool, applyAgentPoolSettings, newAgentPool } from "../domain/agent-pool.ts";
 import { agentPoolInUse, noSuchAgentPool } from "../domain/errors.ts";
@@ -48,9 +48,9 @@ export async function batchGetAgentPools(
   caller: Caller,
   ids: readonly string[],
 ): Promise<AgentPoolView[]> {
-  const { organizations } = grantsOf(caller);
+  const grants = grantsOf(caller);
   const pools = await app.reads.agentPools.batch(ids);
-  return pools.filter(({ organizationId }) => organizations.has(organizationId));
+  return pools.filter((pool) => allowed(grants, "organization:read", pool));
 }
 
 /** Throws `notFound` when the caller does not belong to the organization. */

@@ -1,16 +1,21 @@
 import { authorize, type Caller } from "@statehouse/authorization";
+import { remainingMs } from "@statehouse/runtime";
 import { noSuchOrganization } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { beginOrganizationDeletion } from "../domain/organization.ts";
+import { touch } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 import { grantsOf } from "./caller.ts";
-import { removeWorkspace, settleDeletion } from "./workspace-deletion.ts";
+import { settleDeletion } from "./workspace-deletion.ts";
 
 /** Workspaces in one transaction, and calls to state at a time. */
-const BATCH = 100;
+const BATCH = 50;
 const PARALLEL = 8;
-/** What a request waits for; the rest of a larger organization is taken away in the background. */
-const BATCHES_OF_A_REQUEST = 3;
+/**
+ * No further batch is begun when the call has less time left, in ms: the rest of a large organization is
+ * taken away in the background.
+ */
+const RESERVE_MS = 6000;
 
 /**
  * Deletes an organization with everything in it. From the first commit its name is free, and with access's
@@ -40,7 +45,7 @@ export async function deleteOrganization(app: App, caller: Caller, name: string)
 /** Completes a deletion, or, of a large organization, a part of it; says whether it is through. */
 export async function settleOrganizationDeletion(app: App, id: OrganizationId): Promise<boolean> {
   await app.access.dropOrganization(id);
-  for (let batch = 0; batch < BATCHES_OF_A_REQUEST; batch++) {
+  while ((remainingMs() ?? RESERVE_MS) >= RESERVE_MS) {
     await removeSomeWorkspaces(app, id);
     if (await app.transaction((tx) => tx.organizationDeletions.finish(id))) return true;
   }
@@ -51,7 +56,11 @@ export async function settleOrganizationDeletion(app: App, id: OrganizationId): 
 async function removeSomeWorkspaces(app: App, id: OrganizationId): Promise<void> {
   await app.transaction(async (tx) => {
     const workspaces = await tx.organizationDeletions.workspacesForUpdate(id, BATCH);
-    for (const workspace of workspaces) await removeWorkspace(app, tx, workspace);
+    for (const workspace of workspaces) {
+      touch(workspace, app.now());
+      await tx.record({ type: "workspaceDeleted", workspace });
+    }
+    await tx.organizationDeletions.removeWorkspaces(workspaces, app.now());
   });
   const deletions = await app.acknowledgements.pendingDeletionsOf(id, BATCH);
   for (let start = 0; start < deletions.length; start += PARALLEL) {

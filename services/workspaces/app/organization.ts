@@ -1,15 +1,10 @@
-<<<<<<< HEAD
 import { allowed, authorize, type Caller } from "@statehouse/authorization";
-import { nameTaken, noSuchOrganization, onlyUsersCreateOrganizations } from "../domain/errors.ts";
-=======
-import { authorize, type Caller } from "@statehouse/authorization";
 import {
   nameTaken,
   noSuchOrganization,
   onlyUsersCreateOrganizations,
   takenText,
 } from "../domain/errors.ts";
->>>>>>> 582ee8f (Let owners change an organization and delete it with everything in it; agent pools, plans and administrators' settings as records)
 import type { OrganizationId } from "../domain/ids.ts";
 import {
   newOrganization,

@@ -84,12 +84,7 @@ async function managedResources(
   }
 }
 
-/** Leaves the deletion record, which state still has to acknowledge. */
-export async function removeWorkspace(
-  app: App,
-  tx: Tx,
-  workspace: Workspace,
-): Promise<PendingDeletion> {
+async function removeWorkspace(app: App, tx: Tx, workspace: Workspace): Promise<PendingDeletion> {
   const { id: workspaceId, organizationId, projectId } = workspace;
   const now = app.now();
   touch(workspace, now);

@@ -54,6 +54,21 @@ export const organizationDeletionRows = (em: EntityManager) => ({
     );
   },
 
+  /** As if each were deleted by itself: state still has to acknowledge. Tags go with the organization. */
+  async removeWorkspaces(workspaces: readonly Workspace[], now: Date): Promise<void> {
+    const ids = workspaces.map(({ id }) => id);
+    await queryIn(
+      em,
+      // index: workspaces_pkey
+      `insert into workspace_deletions (workspace_id, organization_id, project_id, name, retry_at)
+       select id, organization_id, project_id, name, $2 from workspaces where id = any($1)`,
+      [ids, new Date(now.getTime() + RETRY_AFTER_MS)],
+    );
+    await queryIn(em, "delete from workspaces where id = any($1)", [ids]);
+    // They are gone; the ORM must not write what was changed in them.
+    for (const workspace of workspaces) em.getUnitOfWork().unsetIdentity(workspace);
+  },
+
   /** Takes away all that is left, once it has no workspace; false when somebody is still at one. */
   async finish(organizationId: OrganizationId): Promise<boolean> {
     // Nobody adds anything while the row is locked, nor, when it is gone, afterwards.

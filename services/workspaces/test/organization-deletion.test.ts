@@ -172,11 +172,11 @@ test("a large one is taken away part by part, after the answer", async () => {
   await waitFor(
     async () => (await running.sql("select from organizations where id = $1", [id])).length === 0,
     {
-      timeout: 60_000,
+      timeout: 80_000,
     },
   );
   expect(Object.keys(await traces(running.sql, id))).toEqual(["organization_deletions"]);
-}, 90_000);
+}, 120_000);
 
 test("a provisioning that comes late meets the tombstone", async () => {
   const { id, name } = await running.organization(owner);
