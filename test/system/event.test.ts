@@ -1,10 +1,10 @@
 import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { organizationId, unusedName } from "../stack/organization.ts";
+import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
 import { declaredEvents, type Published, published } from "../stack/published.ts";
 import { announcement, inlineState, stateFile } from "../stack/state.ts";
-import { newParty, newWorkspace, useWorld } from "./fixture.ts";
+import { newParty, newWorkspace, type Party, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 let bus: Published;
@@ -92,6 +92,17 @@ test("every change of a state is told, in its order", async () => {
   expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
 });
 
+/** An organization's life, with one of everything that belongs to it. */
+async function furnishAndDissolve({ api }: Pick<Party, "api">): Promise<void> {
+  const path = `/organizations/${await newOrganization(api)}`;
+  await api.patch(path, document("organizations", { email: "new@example.com" }));
+  const pool = await api.post(`${path}/agent-pools`, document("agent-pools", { name: "told" }));
+  const self = `/agent-pools/${pool.body.data.id}`;
+  await api.patch(self, document("agent-pools", { name: "told again" }));
+  await api.delete(self);
+  expect((await api.delete(path)).status).toBe(204);
+}
+
 test("every declared type of event is published by something that people do, as CloudEvents", async () => {
   const { stack, owner, organization } = world();
   await liveThrough();
@@ -112,6 +123,7 @@ test("every declared type of event is published by something that people do, as 
   });
   await stack.people.grant({ teamId: team.id, projectId: project.body.data.id, access: "read" });
   await stack.people.removeMember(team.id, person);
+  await furnishAndDissolve(person);
   await waitFor(() => {
     const types = new Set(bus.events.map(({ type }) => type));
     const missing = declaredEvents.filter((type) => !types.has(type));

@@ -1,7 +1,7 @@
 import { RunLockService } from "@statehouse/proto/statehouse/runs/v1/run_lock";
-import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
 import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
+import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
@@ -13,9 +13,9 @@ import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1
 import { WorkspaceReadmeService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_readme";
 import { implement, type ServiceBinding } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import { configurationVersionService } from "./configuration-version.ts";
 import { adminService } from "./admin.ts";
 import { agentPoolService } from "./agent-pool.ts";
+import { configurationVersionService } from "./configuration-version.ts";
 import type { Context } from "./context.ts";
 import { organizationService } from "./organization.ts";
 import { projectService } from "./project.ts";

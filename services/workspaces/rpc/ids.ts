@@ -1,4 +1,10 @@
-import { noSuchAgentPool, noSuchProject, noSuchRun, noSuchTag, noSuchWorkspace } from "../domain/errors.ts";
+import {
+  noSuchAgentPool,
+  noSuchProject,
+  noSuchRun,
+  noSuchTag,
+  noSuchWorkspace,
+} from "../domain/errors.ts";
 import type {
   AgentPoolId,
   ConfigurationVersionId,

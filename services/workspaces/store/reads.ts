@@ -1,6 +1,6 @@
 import type { Database } from "@statehouse/postgres";
-import { configurationVersionReads } from "./configuration-version.ts";
 import { agentPoolReads } from "./agent-pool.ts";
+import { configurationVersionReads } from "./configuration-version.ts";
 import { generalSettingsReads } from "./general-settings.ts";
 import { organizationReads } from "./organization.ts";
 import { projectReads } from "./project.ts";

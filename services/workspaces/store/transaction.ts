@@ -1,7 +1,7 @@
 import type { Database, EntityManager } from "@statehouse/postgres";
 import type { WorkspacesEvent } from "../domain/events.ts";
-import { configurationVersionRows } from "./configuration-version.ts";
 import { agentPoolRows } from "./agent-pool.ts";
+import { configurationVersionRows } from "./configuration-version.ts";
 import { generalSettingsRows } from "./general-settings.ts";
 import { organizationRows } from "./organization.ts";
 import { organizationDeletionRows } from "./organization-deletion.ts";

@@ -34,7 +34,7 @@ async function workspaceOfItsOwn(): Promise<WorkspaceId> {
   const workspace = newWorkspace({ id, organizationId, projectId, engineVersion: "1.11.0" }, now);
   workspace.name = id;
   await transaction(async (tx) => {
-    await tx.organizations.add(
+    await tx.organizations.save(
       newOrganization(
         {
           id: organizationId,
@@ -42,7 +42,7 @@ async function workspaceOfItsOwn(): Promise<WorkspaceId> {
           creatorUserId: "user-1",
           defaultExecutionMode: "local",
           name: organizationId,
-          email: "a@example.com",
+          settings: { email: "a@example.com" },
         },
         now,
       ),
