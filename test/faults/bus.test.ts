@@ -1,5 +1,6 @@
 import { jetstream } from "@nats-io/jetstream";
 import { connect, headers } from "@nats-io/transport-node";
+import { STREAM } from "@statehouse/events";
 import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectStatus } from "../stack/state.ts";
@@ -185,6 +186,23 @@ describe("kill -9 of a relay between publish and delete", () => {
     await bus.quiet();
     expect(await currentVersion(id)).toBe(current);
   });
+});
+
+test("a bus that has lost everything is set up anew, and events flow again", async () => {
+  const { owner } = site();
+  await quiet();
+  await bus.manager.streams.delete(STREAM);
+  const id = await newLockedWorkspace(site());
+  expect((await write(site(), id, one())).status).toBe(201);
+  const doomed = await newWorkspace(site());
+  await expectStatus(204, owner.api.delete(`/workspaces/${doomed}`));
+  const next = await newLockedWorkspace(site());
+  const written = await write(site(), next, one());
+  await quiet();
+  await waitFor(async () => (await currentVersion(next)) === written.body.data.id, {
+    timeout: 60_000,
+  });
+  expect((await bus.since(0)).length).toBeGreaterThan(0);
 });
 
 test("kill -9 of a consumer between its transaction and its acknowledgement: heard again, applied once", async () => {

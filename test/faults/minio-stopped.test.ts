@@ -26,7 +26,7 @@ needs("minio")("while MinIO is away", () => {
   };
   const site = useSite(async () => {
     minio = await ownMinio();
-    return { store: minio };
+    return { store: minio, settings: { REQUEST_TIMEOUT: "10" } };
   });
   beforeEach(() => store().start());
 
@@ -95,6 +95,22 @@ needs("minio")("while MinIO is away", () => {
     forget(site(), doomed);
     expect((await owner.api.delete(`/workspaces/${doomed}`)).status).toBe(204);
     await store().start();
+  });
+
+  test("silent: inline states are given up in time, all else goes on, and what was late is kept once", async () => {
+    const { wires, rows } = site();
+    const id = await newLockedWorkspace(site());
+    const state = one();
+    wires.stateToStore.freeze();
+    const asked = write(site(), id, state);
+    const other = await newLockedWorkspace(site());
+    expect((await unlock(site(), other)).status).toBe(200);
+    expect([503, 504]).toContain((await asked).status);
+    wires.stateToStore.release();
+    await eventually(201, () => write(site(), id, state));
+    expect(
+      await rows("state", "select from state_version where workspace_id = $1", [id]),
+    ).toHaveLength(1);
   });
 
   test("stopped in the middle of an upload: that one fails, and its repeat is kept", async () => {

@@ -1,6 +1,6 @@
 import { needs, waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
-import { upload } from "../stack/http.ts";
+import { download, upload } from "../stack/http.ts";
 import { stateFile } from "../stack/state.ts";
 import { partialUpload } from "./partial-upload.ts";
 import { eventually, mendAll, type Site } from "./site.ts";
@@ -8,6 +8,7 @@ import {
   acknowledge,
   announce,
   attempted,
+  forget,
   lock,
   newLockedWorkspace,
   one,
@@ -149,6 +150,28 @@ describe("kill -9 of state, bytes in a directory", () => {
     );
     expect(list).toEqual([{ id: version.id }]);
     await putAgain(site(), version, state.bytes);
+  });
+
+  test("after the tombstone of a deleted workspace, before its answer: the deletion completes", async () => {
+    const { stack, wires, owner } = site();
+    const id = await newLockedWorkspace(site());
+    const written = await write(site(), id, one());
+    forget(site(), id);
+    const held = wires.stateToDatabase.hold({
+      direction: "answers",
+      when: mentions("COMMIT\0"),
+      after: mentions("dropped_at", id, "update"),
+    });
+    const asked = owner.api.delete(`/workspaces/${id}`);
+    await held;
+    await stack.processes.state.kill();
+    expect((await asked).status).toBe(503);
+    await mendAll(site());
+    // Its event may have been quicker than the repeat.
+    const repeated = await owner.api.delete(`/workspaces/${id}`);
+    expect([204, 404]).toContain(repeated.status);
+    const url = written.body.data.attributes["hosted-state-download-url"];
+    expect((await download(url, owner.token)).status).toBe(404);
   });
 
   test("while it seals a lock: the workspace can be unlocked afterwards", async () => {

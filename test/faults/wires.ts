@@ -3,6 +3,7 @@ import { startWire, type Wire } from "./wire.ts";
 
 /** Which variable of which service names the other end. */
 const ends = {
+  accessToDatabase: ["access", "DATABASE_URL"],
   gatewayToState: ["gateway", "STATE_ADDRESS"],
   gatewayToObjects: ["gateway", "STATE_OBJECT_URL"],
   workspacesToAccess: ["workspaces", "ACCESS_ADDRESS"],

@@ -253,3 +253,40 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
     expect((await stranger.get(`/organizations/${name}`)).status).toBe(404);
   });
 });
+
+test("kill -9 of access after it has made the owners, before its answer: the repeat completes it", async () => {
+  const { stack, wires, owner, rows } = site();
+  const name = unusedName("org");
+  const create = () =>
+    owner.api.post(
+      "/organizations",
+      document("organizations", { name, email: "owner@example.com" }),
+    );
+  const held = wires.accessToDatabase.hold({
+    direction: "answers",
+    when: mentions("COMMIT\0"),
+    after: mentions("org-"),
+  });
+  const asked = create();
+  await held;
+  await stack.processes.access.kill();
+  expectUnanswered(await asked);
+  await mendAll(site());
+  // Its event may have been quicker than the repeat.
+  const repeated = await eventually(201, create).catch(() => undefined);
+  if (!repeated) expect((await create()).status).toBe(422);
+  expect((await owner.api.get(`/organizations/${name}`)).status).toBe(200);
+  const teams = await rows(
+    "access",
+    `select from teams t join organizations o on o.id = t.organization_id
+     where t.owners and o.id = $1`,
+    [
+      (
+        await rows<{ id: string }>("workspaces", "select id from organizations where name = $1", [
+          name,
+        ])
+      )[0]?.id,
+    ],
+  );
+  expect(teams).toHaveLength(1);
+});
