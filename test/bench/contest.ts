@@ -2,6 +2,7 @@ import type { Generator } from "./load/load.ts";
 import type { LoadPlan, LoadResult } from "./load/plan.ts";
 import { type Counted, cpuMicros } from "./processes.ts";
 import { median, quantile, sorted } from "./statistics.ts";
+import { print } from "./table.ts";
 
 /** One of those that are measured side by side. */
 export interface Contender {
@@ -46,11 +47,18 @@ export async function contest(
   contenders: readonly Contender[],
   rounds: number,
 ): Promise<Measured[]> {
-  for (const contender of contenders) await round(generator, contender, WARM_UP_SECONDS);
+  for (const contender of contenders) {
+    const { result } = await round(generator, contender, WARM_UP_SECONDS);
+    // Connections are being opened and code compiled; measured is what comes after.
+    if (result.failures > 0) print(`    warm-up of ${contender.name}: ${failuresOf(result)}`);
+  }
   const measured = contenders.map(() => [] as Round[]);
   for (let turn = 0; turn < rounds; turn++) {
     for (const [index, contender] of contenders.entries()) {
-      measured[index]?.push(await round(generator, contender, ROUND_SECONDS));
+      const measuredRound = await round(generator, contender, ROUND_SECONDS);
+      const { result } = measuredRound;
+      if (result.failures > 0) throw new Error(`${contender.name}: ${failuresOf(result)}`);
+      measured[index]?.push(measuredRound);
     }
   }
   return contenders.map((contender, index) =>
@@ -58,17 +66,17 @@ export async function contest(
   );
 }
 
+const failuresOf = ({ failures, firstFailure }: LoadResult): string =>
+  `${failures} requests failed, first ${firstFailure}`;
+
 async function round(
   generator: Generator,
-  { name, plan, processes, requestsEach = 1 }: Contender,
+  { plan, processes, requestsEach = 1 }: Contender,
   seconds: number,
 ): Promise<Round> {
   const before = cpuMicros(processes);
   const result = await generator.ask({ ...plan, seconds });
   const after = cpuMicros(processes);
-  if (result.failures > 0) {
-    throw new Error(`${name}: ${result.failures} requests failed, first ${result.firstFailure}`);
-  }
   const operations = result.latencies.length / requestsEach;
   const cpu = new Map(
     [...after].map(([process, used]) => [process, used - (before.get(process) ?? 0)]),
