@@ -57,11 +57,19 @@ export function errorFromBytes(bytes: Uint8Array): AppError | undefined {
   });
 }
 
+/** A request or an answer that is more than one message takes. Ask for less at once: `inParts`, `inPages`. */
+export class MessageTooLarge extends Error {
+  override readonly name = "MessageTooLarge";
+}
+
 /** For a call that ended without a detail: nobody answered, or something broke. */
 export function errorFromStatus(code: status, details: string, audience: string): Error {
   if (code === status.UNAVAILABLE) {
     return unavailable("service_unavailable", `The service ${audience} does not answer.`);
   }
   if (code === status.DEADLINE_EXCEEDED) return deadlineExceeded(`The service ${audience}`);
+  if (code === status.RESOURCE_EXHAUSTED && /message larger than max/.test(details)) {
+    return new MessageTooLarge(`${audience}: ${details}`);
+  }
   return new Error(`${audience} answered ${status[code] ?? code}: ${details}`);
 }

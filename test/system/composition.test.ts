@@ -9,7 +9,7 @@ import { document, upload } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { startProcesses } from "../stack/stack.ts";
 import { announcement, stateFile } from "../stack/state.ts";
-import { newLockedWorkspace, newWorkspace, useStack } from "./fixture.ts";
+import { namesOf, newLockedWorkspace, newWorkspace, useStack } from "./fixture.ts";
 import { smoke } from "./smoke.ts";
 
 servicesMayBeAway();
@@ -92,6 +92,32 @@ needs("minio")("four processes on MinIO", () => {
       expect((await operations(name, "/nothing")).status).toBe(404);
     },
   );
+
+  test("a list that is more than one message takes is answered whole, and by pages", async () => {
+    const { owner } = world();
+    const { id } = await newLockedWorkspace(world());
+    const outputs = Object.fromEntries(
+      ["a", "b", "c", "d"].map((name) => [name, { value: name.repeat(5_000_000), type: "string" }]),
+    );
+    const state = stateFile({ outputs });
+    const created = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
+    const version = created.body.data;
+    const put = await upload(version.attributes["hosted-state-upload-url"], state.bytes);
+    expect(put.status).toBe(200);
+    await waitFor(async () => {
+      const { body } = await owner.api.get(`/state-versions/${version.id}`);
+      return body.data.attributes["resources-processed"];
+    });
+    for (const path of [
+      `/workspaces/${id}/current-state-version-outputs`,
+      `/state-versions/${version.id}/outputs?page[size]=100`,
+    ]) {
+      const answer = await owner.api.get(path);
+      expect(answer.status).toBe(200);
+      expect(namesOf(answer)).toEqual(Object.keys(outputs));
+      expect(answer.body.meta.pagination["total-count"]).toBe(4);
+    }
+  });
 
   test("gateway names a service that is away, and stays ready to say so in JSON", async () => {
     const { stack, owner } = world();

@@ -1,3 +1,4 @@
+import { inParts } from "@statehouse/rpc";
 import {
   type CompiledResource,
   type Group,
@@ -29,7 +30,8 @@ export const target =
     const { type, loadMany } = of();
     if (keys.size === 0) return undefined;
     if (!loadMany) throw new Error(`${type} cannot be included`);
-    return groupOf(of(), await loadMany([...keys], context));
+    const items = await inParts([...keys], (some) => loadMany(some, context));
+    return groupOf(of(), items);
   };
 
 /** A relationship to at most one resource, of any of the targets' types. */
@@ -81,7 +83,8 @@ export function toMany<Parent, Item, Context>(declaration: {
     show,
     async load(parents, context) {
       const of = declaration.resource();
-      const items = await loadFor([...new Set(parents.map(keyOf))], context);
+      const keys = [...new Set(parents.map(keyOf))];
+      const items = await inParts(keys, (some) => loadFor(some, context));
       const byParent = Map.groupBy(items, parentKeyOf);
       const linkage = new Map<Parent, readonly Identifier[]>();
       for (const parent of parents) {

@@ -1,6 +1,8 @@
+import { allInPages, inPages } from "@statehouse/rpc";
 import { readOptionalPage, readPage, wholePage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
+import type { Page } from "../jsonapi/pagination.ts";
 import { stateVersionOutputResource } from "../resources/state-version-outputs.ts";
 
 export const stateVersionOutputRoutes: readonly Route[] = [
@@ -12,11 +14,15 @@ export const stateVersionOutputRoutes: readonly Route[] = [
     failures: [400, 404, 503],
     handle: async ({ services: { state }, params, query, caller }) => {
       const page = readPage(query);
-      const { outputs, totalCount } = await state.outputs.listStateVersionOutputs(
-        { stateVersionId: params.stateVersionId, pageNumber: page.number, pageSize: page.size },
-        caller,
-      );
-      return { items: outputs, page, totalCount };
+      const { stateVersionId } = params;
+      const found = await inPages(page, async ({ number, size }) => {
+        const { outputs, totalCount } = await state.outputs.listStateVersionOutputs(
+          { stateVersionId, pageNumber: number, pageSize: size },
+          caller,
+        );
+        return { items: outputs, totalCount };
+      });
+      return { ...found, page };
     },
   }),
   route({
@@ -38,15 +44,18 @@ export const stateVersionOutputRoutes: readonly Route[] = [
     handle: async ({ services: { state }, params, query, caller }) => {
       // Without paging all of them: the CLI's output command asks once and shows what it gets.
       const page = readOptionalPage(query);
-      const { outputs, totalCount } = await state.outputs.listCurrentOutputs(
-        {
-          workspaceId: params.workspaceId,
-          pageNumber: page?.number ?? 0,
-          pageSize: page?.size ?? 0,
-        },
-        caller,
-      );
-      return { items: outputs, page: page ?? wholePage(totalCount), totalCount };
+      const { workspaceId } = params;
+      const ask = async ({ number, size }: Page) => {
+        const { outputs, totalCount } = await state.outputs.listCurrentOutputs(
+          { workspaceId, pageNumber: number, pageSize: size },
+          caller,
+        );
+        return { items: outputs, totalCount };
+      };
+      const found = page
+        ? await inPages(page, ask)
+        : await allInPages(() => ask({ number: 0, size: 0 }), ask);
+      return { ...found, page: page ?? wholePage(found.totalCount) };
     },
   }),
 ];

@@ -1,5 +1,6 @@
 import { badRequest } from "@statehouse/errors";
 import type { CreateStateVersionResponse } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { inPages } from "@statehouse/rpc";
 import { readPage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -98,16 +99,19 @@ export const stateVersionRoutes: readonly Route[] = [
         { workspace: { by: { case: "name", value: { organizationName, name } } } },
         caller,
       );
-      const { stateVersions, totalCount } = await state.stateVersions.listStateVersions(
-        {
-          workspaceId: workspace?.id ?? "",
-          status: parameter(query, "filter[status]") ?? "",
-          pageNumber: page.number,
-          pageSize: page.size,
-        },
-        caller,
-      );
-      return { items: await withRuns(stateVersions, { services, caller }), page, totalCount };
+      const asked = {
+        workspaceId: workspace?.id ?? "",
+        status: parameter(query, "filter[status]") ?? "",
+      };
+      // Each carries all of its resources: of large states not even 20 fit into a message.
+      const { items, totalCount } = await inPages(page, async ({ number, size }) => {
+        const { stateVersions, totalCount } = await state.stateVersions.listStateVersions(
+          { ...asked, pageNumber: number, pageSize: size },
+          caller,
+        );
+        return { items: stateVersions, totalCount };
+      });
+      return { items: await withRuns(items, { services, caller }), page, totalCount };
     },
   }),
   route({

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WorkspaceRefSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import { inPages } from "@statehouse/rpc";
 import { readPage } from "../http/paging.ts";
 import { listParameter, parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -113,18 +114,20 @@ export const workspaceRoutes: readonly Route[] = [
     failures: [400, 404],
     handle: async ({ services: { workspaces }, params, query, caller }) => {
       const page = readPage(query);
-      const found = await workspaces.workspaces.listWorkspaces(
-        {
-          organizationName: params.organizationName,
-          searchName: parameter(query, "search[name]") ?? "",
-          searchTags: listParameter(query, "search[tags]"),
-          projectId: parameter(query, "filter[project][id]") ?? "",
-          pageNumber: page.number,
-          pageSize: page.size,
-        },
-        caller,
-      );
-      return { items: found.workspaces, page, totalCount: found.totalCount };
+      const asked = {
+        organizationName: params.organizationName,
+        searchName: parameter(query, "search[name]") ?? "",
+        searchTags: listParameter(query, "search[tags]"),
+        projectId: parameter(query, "filter[project][id]") ?? "",
+      };
+      const found = await inPages(page, async ({ number, size }) => {
+        const { workspaces: items, totalCount } = await workspaces.workspaces.listWorkspaces(
+          { ...asked, pageNumber: number, pageSize: size },
+          caller,
+        );
+        return { items, totalCount };
+      });
+      return { ...found, page };
     },
   }),
   route({
