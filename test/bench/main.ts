@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from "node:os";
 import { shareParts, startParts } from "@statehouse/testing";
 import { type Aim, printAims } from "./aim.ts";
 import { type Section, startBench } from "./bench.ts";
@@ -21,6 +22,7 @@ const sections: Readonly<Record<SectionName, Section>> = {
 
 async function run(options: Options): Promise<void> {
   const startedAt = performance.now();
+  sayIfBusy();
   // As an installation has it: commits wait for the disk.
   await using started = await startParts({ fast: false });
   shareParts(started.parts);
@@ -29,6 +31,17 @@ async function run(options: Options): Promise<void> {
   for (const name of options.only) aims.push(...(await sections[name](bench)));
   printAims(aims);
   print(`\n${Math.round((performance.now() - startedAt) / 1000)} s in all`);
+}
+
+/** Processes of others take the cores from the larger contender first. */
+function sayIfBusy(): void {
+  const [load = 0] = loadavg();
+  const cores = availableParallelism();
+  if (load > cores / 2) {
+    print(
+      `The machine is busy (load ${load.toFixed(1)} on ${cores} cores): ratios will be too low.`,
+    );
+  }
 }
 
 try {
