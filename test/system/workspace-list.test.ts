@@ -74,6 +74,66 @@ test("a project narrows the list", async () => {
   expect(await names("filter[project][id]=prj-0000000000000000")).toEqual([]);
 });
 
+test("excluded tags take away, in both spellings, several as any of them", async () => {
+  expect(await names("search[exclude-tags]=app")).toEqual(["APP-two", "app_one"]);
+  expect(await names("search[exclude_tags]=app,blue")).toEqual(["APP-two"]);
+  expect(await names("search[tags]=blue&search[exclude-tags]=app")).toEqual(["app_one"]);
+});
+
+test("a star stands for anything at the beginning, at the end, or both", async () => {
+  expect(await names("search[wildcard-name]=net-*")).toEqual(["net-east", "net-west"]);
+  expect(await names("search[wildcard-name]=*one")).toEqual(["app_one"]);
+  expect(await names("search[wildcard-name]=*p*")).toEqual(["APP-two", "app_one"]);
+  expect(await names("search[wildcard-name]=net-east")).toEqual(["net-east"]);
+  expect(await names("search[wildcard-name]=net")).toEqual([]);
+});
+
+test("sorting is by name or by latest change, in both directions; anything else is refused", async () => {
+  const sorted = async (sort: string) => namesOf(await owner.api.get(`${path}?sort=${sort}`));
+  const byName = await sorted("name");
+  expect(byName).toEqual(byName.toSorted());
+  expect(await sorted("-name")).toEqual(byName.toReversed());
+  // Without state, a workspace changed last when it was made.
+  const made = ["net-east", "net-west", "app_one", "APP-two"];
+  expect((await sorted("latest-change-at")).filter((name) => made.includes(name))).toEqual(made);
+  expect(await sorted("-latest-change-at")).toEqual(
+    (await sorted("latest-change-at")).toReversed(),
+  );
+  expect((await owner.api.get(`${path}?sort=size`)).status).toBe(400);
+});
+
+test("bindings are matched by key, by value and by both, and all of them must match", async () => {
+  const own = await newOrganization(owner.api);
+  const workspace = (name: string, bindings: [string, string][]) =>
+    owner.api.post(
+      `/organizations/${own}/workspaces`,
+      document(
+        "workspaces",
+        { name },
+        { "tag-bindings": { data: bindings.map((b) => tagged(...b)) } },
+      ),
+    );
+  await workspace("a", [
+    ["env", "prod"],
+    ["team", "core"],
+  ]);
+  await workspace("b", [
+    ["env", "test"],
+    ["team", "core"],
+  ]);
+  await workspace("c", [["env", ""]]);
+  const find = async (query: string) =>
+    namesOf(await owner.api.get(`/organizations/${own}/workspaces?${query}`));
+  expect(await find("filter[tagged][0][key]=env")).toEqual(["a", "b", "c"]);
+  expect(await find("filter[tagged][0][key]=env&filter[tagged][0][value]=prod")).toEqual(["a"]);
+  expect(await find("filter[tagged][0][value]=core")).toEqual(["a", "b"]);
+  expect(
+    await find(
+      "filter[tagged][0][key]=team&filter[tagged][1][key]=env&filter[tagged][1][value]=test",
+    ),
+  ).toEqual(["b"]);
+});
+
 test("pages cover the list once, with true totals and links that lead on", async () => {
   const seen: string[] = [];
   let next: string | null = `${path}?page[size]=3&search[name]=e`;

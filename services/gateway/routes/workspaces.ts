@@ -6,6 +6,7 @@ import { listParameter, parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type ParamsOf, type Route, route } from "../http/route.ts";
 import { workspaceResource } from "../resources/workspaces.ts";
+import { tagFilters } from "./tag-filters.ts";
 import {
   createWorkspaceBody,
   updateWorkspaceBody,
@@ -117,7 +118,15 @@ export const workspaceRoutes: readonly Route[] = [
       const asked = {
         organizationName: params.organizationName,
         searchName: parameter(query, "search[name]") ?? "",
+        wildcardName: parameter(query, "search[wildcard-name]") ?? "",
         searchTags: listParameter(query, "search[tags]"),
+        excludeTags: [
+          ...listParameter(query, "search[exclude-tags]"),
+          ...listParameter(query, "search[exclude_tags]"),
+        ],
+        tagged: tagFilters(query),
+        currentRunStatuses: listParameter(query, "filter[current-run][status]"),
+        sort: parameter(query, "sort") ?? "",
         projectId: parameter(query, "filter[project][id]") ?? "",
       };
       const found = await inPages(page, async ({ number, size }) => {

@@ -13,7 +13,7 @@ import {
 } from "../domain/workspace-settings.ts";
 import type { WorkspaceRef, WorkspaceView } from "../domain/workspace-view.ts";
 import type { Tx } from "../store/transaction.ts";
-import type { WorkspaceSearch } from "../store/workspace-list.ts";
+import type { WorkspaceSearch } from "../store/workspace-search.ts";
 import type { App } from "./app.ts";
 import { grantsOf, readableBy, targetOf } from "./caller.ts";
 import { type Shown, showWorkspace } from "./shown.ts";
@@ -95,12 +95,10 @@ export async function listWorkspaces(
   search: WorkspaceSearch,
 ): Promise<{ workspaces: Shown<WorkspaceView>[]; total: number }> {
   if (!isOrganizationName(search.organizationName)) throw noSuchOrganization();
-  const readable = readableBy(caller, "workspace:read");
-  const found = await app.reads.workspaceLists.count(search, readable);
+  const found = await app.reads.workspaceLists.find(search, readableBy(caller, "workspace:read"));
   if (!found) throw noSuchOrganization();
   refuseUserToken(grantsOf(caller), found.organizationId);
-  const workspaces = await app.reads.workspaceLists.page(search, readable, found.organizationId);
-  return { workspaces: workspaces.map(showWorkspace(caller)), total: found.total };
+  return { workspaces: found.workspaces.map(showWorkspace(caller)), total: found.total };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { AppError, conflict, forbidden, invalid, notFound } from "@statehouse/errors";
+import { AppError, badRequest, conflict, forbidden, invalid, notFound } from "@statehouse/errors";
 import type { Holder } from "./holder.ts";
 
 const holderTitles = { user: "User", team: "Team", run: "Run" } as const satisfies Record<
@@ -69,6 +69,10 @@ export const agentPoolInUse = () =>
 /** Organizations belong to people. */
 export const onlyUsersCreateOrganizations = () =>
   forbidden("users_only", "Only a user can create an organization.");
+
+/** A list is asked for in an order that it does not have. */
+export const unknownSort = (keys: readonly string[]) =>
+  badRequest("sort", `sort must be one of ${keys.join(", ")}, with a leading - to reverse it.`);
 
 /** The text clients match, for organizations, projects and workspaces alike. */
 export const takenText = "Name has already been taken";

@@ -14,7 +14,12 @@ import {
   type WorkspaceInput,
 } from "../app/workspace.ts";
 import { deleteWorkspace, safeDeleteWorkspace } from "../app/workspace-deletion.ts";
-import { noSuchWorkspace } from "../domain/errors.ts";
+import { noSuchWorkspace, unknownSort } from "../domain/errors.ts";
+import {
+  type WorkspaceSort,
+  workspaceSortKeys,
+  workspaceSortOf,
+} from "../domain/workspace-sort.ts";
 import type { WorkspaceRef } from "../domain/workspace-view.ts";
 import type { Context } from "./context.ts";
 import { idsIn, projectId, workspaceId } from "./ids.ts";
@@ -34,8 +39,13 @@ export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService,
     const { workspaces, total } = await listWorkspaces(app, caller, {
       organizationName: request.organizationName,
       name: request.searchName,
+      wildcardName: request.wildcardName,
       tags: request.searchTags,
-      projectId: request.projectId ? projectId(request.projectId) : undefined,
+      excludedTags: request.excludeTags,
+      tagged: request.tagged.filter(({ key, value }) => key !== "" || value !== ""),
+      currentRunStatuses: request.currentRunStatuses,
+      projectId: request.projectId,
+      sort: sortOf(request.sort),
       page: pageOf(request),
     });
     return { workspaces: workspaces.map(workspaceToProto), totalCount: total };
@@ -58,6 +68,12 @@ export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService,
     return {};
   },
 });
+
+function sortOf(text: string): WorkspaceSort {
+  const sort = workspaceSortOf(text);
+  if (!sort) throw unknownSort(workspaceSortKeys);
+  return sort;
+}
 
 function refOf(message: RefMessage | undefined): WorkspaceRef {
   const by = message?.by;

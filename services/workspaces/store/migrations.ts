@@ -1,6 +1,7 @@
 import { outboxMigration, parkedEventsMigration } from "@statehouse/events";
 import type { SqlMigration } from "@statehouse/postgres";
 import { organizationSettings } from "./migrations/0002-organization-settings.ts";
+import { workspaceList } from "./migrations/0004-workspace-list.ts";
 
 const init: SqlMigration = {
   name: "0001_init",
@@ -232,4 +233,5 @@ export const migrations: readonly SqlMigration[] = [
   init,
   runs,
   organizationSettings,
+  workspaceList,
 ];

@@ -14,7 +14,7 @@ const view = `
     p.description, p.created_at as "createdAt", p.id = o.default_project_id as "isDefault",
     coalesce(p.default_execution_mode, o.default_execution_mode) as "defaultExecutionMode",
     p.default_execution_mode is not null as "overwritesDefaultExecutionMode",
-    -- index: workspaces_project
+    -- index: workspaces_project_name
     (select count(*) from workspaces w where w.project_id = p.id) as "workspaceCount"
   from projects p join organizations o on o.id = p.organization_id`;
 

@@ -1,81 +1,175 @@
 import type { Database } from "@statehouse/postgres";
-import { offsetOf, type PageInput } from "@statehouse/postgres";
-import type { OrganizationId, ProjectId } from "../domain/ids.ts";
+import { offsetOf } from "@statehouse/postgres";
+import type { OrganizationId } from "../domain/ids.ts";
+import type { WorkspaceSort } from "../domain/workspace-sort.ts";
 import type { WorkspaceView } from "../domain/workspace-view.ts";
 import { Parameters } from "./parameters.ts";
-import { containing } from "./pattern.ts";
-import { type Readable, readableWorkspaces } from "./readable.ts";
+import type { Readable } from "./readable.ts";
+import { isFiltered, soughtByRow, soughtBySet, type WorkspaceSearch } from "./workspace-search.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-view.ts";
 
-export interface WorkspaceSearch {
-  organizationName: string;
-  /** Part of the name, in whatever case; empty: any. */
-  name: string;
-  /** Flat tags, all of them. */
-  tags: readonly string[];
-  /** Undefined: any. */
-  projectId: ProjectId | undefined;
-  page: PageInput;
+/** Where a list looks: the part of an organization that caller and project filter leave. */
+interface Place {
+  organizationId: OrganizationId;
+  /** Null: the whole organization. */
+  projectIds: string[] | null;
+  /** How many workspaces there are in it. */
+  size: number;
 }
 
-/** On workspaces `w`; `organization` is what its column must equal. */
-function conditions(
-  search: WorkspaceSearch,
-  readable: Readable,
-  organization: string,
-  parameters: Parameters,
-): string {
-  const all = [`w.organization_id = ${organization}`, readableWorkspaces(readable, parameters)];
-  // index: workspaces_name_trigram
-  if (search.name) all.push(`w.name ilike ${parameters.bind(containing(search.name))}`);
-  // index: workspaces_project
-  if (search.projectId) all.push(`w.project_id = ${parameters.bind(search.projectId)}`);
-  const tags = [...new Set(search.tags)];
-  if (tags.length > 0) {
-    // index: tag_bindings_tagged
-    all.push(`w.id in (
-      select b.workspace_id from tag_bindings b
-      where b.organization_id = ${organization} and b.workspace_id is not null
-        and b.key = any(${parameters.bind(tags)}) and b.value = ''
-      group by b.workspace_id having count(*) = ${parameters.bind(tags.length)})`);
-  }
-  return all.join(" and ");
+export interface FoundWorkspaces {
+  organizationId: OrganizationId;
+  /** Of the page. */
+  workspaces: WorkspaceView[];
+  /** Of all pages. */
+  total: number;
 }
 
-/** A page of an organization's workspaces, in two statements. */
-export const workspaceLists = (database: Database) => ({
-  /** The organization, and how many of its workspaces are readable and sought; undefined: no such member's. */
-  async count(
-    search: WorkspaceSearch,
-    readable: Readable,
-  ): Promise<{ organizationId: OrganizationId; total: number } | undefined> {
+/** On workspaces `w`; each ends with what is unique, so that the order is stable, and reverses as a whole. */
+const orders = {
+  // index: workspaces_name_key, workspaces_project_name
+  name: ["w.name"],
+  // index: workspaces_latest_change
+  "latest-change-at": ["coalesce(w.latest_change_at, w.created_at)", "w.id"],
+  // index: workspaces_current_run. Whose first run is still to come stands before all others.
+  "current-run.created-at": ["coalesce(w.current_run_created_at, '-infinity')", "w.id"],
+} as const satisfies Record<WorkspaceSort["key"], readonly string[]>;
+
+const orderBy = ({ key, descending }: WorkspaceSort): string =>
+  `order by ${orders[key].map((column) => `${column}${descending ? " desc" : ""}`).join(", ")}`;
+
+/** Of no more than this many, each is looked at in less time than PostgreSQL needs to be clever. */
+const FEW = 1000;
+
+/** An organization's workspaces, page by page; two statements, three when filtered. */
+export const workspaceLists = (database: Pick<Database, "query">) => {
+  const place = async (search: WorkspaceSearch, readable: Readable): Promise<Place | undefined> => {
     const parameters = new Parameters();
-    const organization = `o.name = ${parameters.bind(search.organizationName)}
-      and o.status = 'active' and o.id = any(${parameters.bind(readable.memberOf)})`;
-    const sought = conditions(search, readable, "o.id", parameters);
-    const [row] = await database.query<{ organizationId: OrganizationId; total: number }>(
-      // index: organizations_name_key, workspaces_name_key
-      `select o.id as "organizationId",
-         (select count(*) from workspaces w where ${sought}) as total
-       from organizations o where ${organization}`,
+    const [row] = await database.query<Place>(
+      placeSql(search, readable, parameters),
       parameters.values,
     );
     return row;
-  },
+  };
 
-  async page(
+  const count = async (search: WorkspaceSearch, readable: Readable, place: Place) => {
+    if (!isFiltered(search)) return place.size;
+    const parameters = new Parameters();
+    const sought =
+      place.size <= FEW
+        ? soughtByRow(search, parameters)
+        : soughtBySet(search, place.organizationId, parameters);
+    const where = [...sought, within(place, search, readable, parameters)].join(" and ");
+    const [row] = await database.query<{ total: number }>(
+      `select count(*) as total from workspaces w where ${where}`,
+      parameters.values,
+    );
+    return Number(row?.total ?? 0);
+  };
+
+  const page = async (
     search: WorkspaceSearch,
     readable: Readable,
-    organizationId: OrganizationId,
-  ): Promise<WorkspaceView[]> {
+    place: Place,
+    total: number,
+  ): Promise<WorkspaceView[]> => {
     const parameters = new Parameters();
-    const sought = conditions(search, readable, parameters.bind(organizationId), parameters);
+    const order = orderBy(search.sort);
+    const found = candidates(search, readable, place, total, parameters);
+    const limits = `limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`;
+    // What the documents show is gathered for the page only, not for what is skipped.
     const rows = await database.query<WorkspaceRow>(
-      // index: workspaces_name_key. Names are unique here, so their order is stable.
-      selectWorkspaces(`where ${sought} order by w.name
-        limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`),
+      // index: workspaces_pkey
+      `${found.with} ${selectWorkspaces(
+        `join (select w.id ${found.from} ${order} ${limits}) page on page.id = w.id ${order}`,
+      )}`,
       parameters.values,
     );
     return rows.map(toWorkspaceView);
-  },
-});
+  };
+
+  return {
+    /** A page of those that are readable and sought, and their number; undefined: no such member's organization. */
+    async find(search: WorkspaceSearch, readable: Readable): Promise<FoundWorkspaces | undefined> {
+      const found = await place(search, readable);
+      if (!found) return undefined;
+      const { organizationId } = found;
+      const total = await count(search, readable, found);
+      const none = total <= offsetOf(search.page);
+      const workspaces = none ? [] : await page(search, readable, found, total);
+      return { organizationId, workspaces, total };
+    },
+  };
+};
+
+/** One row, or none: the organization, its projects in which to look, and how many workspaces they have. */
+function placeSql(search: WorkspaceSearch, readable: Readable, parameters: Parameters): string {
+  const whole = `o.id = any(${parameters.bind(readable.organizationIds)})`;
+  const projects = parameters.bind(readable.projectIds);
+  const project = search.projectId && parameters.bind(search.projectId);
+  const inProject = (table: string) => (project ? `and ${table}.project_id = ${project}` : "");
+  // index: workspace_counts_pkey
+  const counters = `from workspace_counts c where c.organization_id = o.id
+    and (${whole} or c.project_id = any(${projects})) ${inProject("c")}`;
+  // index: workspaces_pkey
+  const others = `select count(*) from workspaces w
+    where w.id = any(${parameters.bind(readable.workspaceIds)}) and w.organization_id = o.id
+      and not ${whole} and not w.project_id = any(${projects}) ${inProject("w")}`;
+  // index: organizations_name_key
+  return `select o.id as "organizationId",
+      case when ${project ? "false" : whole} then null
+        else array(select c.project_id ${counters}) end as "projectIds",
+      ((select coalesce(sum(c.count), 0) ${counters}) + (${others}))::integer as size
+    from organizations o
+    where o.name = ${parameters.bind(search.organizationName)} and o.status = 'active'
+      and o.id = any(${parameters.bind(readable.memberOf)})`;
+}
+
+/** As a condition on workspaces `w`. */
+function within(
+  { organizationId, projectIds }: Place,
+  { projectId }: WorkspaceSearch,
+  { workspaceIds }: Readable,
+  parameters: Parameters,
+): string {
+  const inOrganization = () => `w.organization_id = ${parameters.bind(organizationId)}`;
+  if (!projectIds) return inOrganization();
+  // One by itself, so that its index gives the order as well.
+  const [only = "", ...more] = projectIds;
+  const inProjects =
+    more.length === 0
+      ? `w.project_id = ${parameters.bind(only)}`
+      : `w.project_id = any(${parameters.bind(projectIds)})`;
+  if (workspaceIds.length === 0) return inProjects;
+  const one = [`w.id = any(${parameters.bind(workspaceIds)})`, inOrganization()];
+  if (projectId) one.push(`w.project_id = ${parameters.bind(projectId)}`);
+  return `(${inProjects} or (${one.join(" and ")}))`;
+}
+
+/**
+ * The workspaces `w` of which a page is taken. Of few, all are found first; of many, the place is gone
+ * through in order until the page is full, after about (offset + size) × place.size / total of them. The
+ * smaller of the two numbers is never more than the root of (offset + size) × place.size.
+ */
+function candidates(
+  search: WorkspaceSearch,
+  readable: Readable,
+  place: Place,
+  total: number,
+  parameters: Parameters,
+): { with: string; from: string } {
+  const until = offsetOf(search.page) + search.page.size;
+  const inPlace = within(place, search, readable, parameters);
+  if (!isFiltered(search)) return { with: "", from: `from workspaces w where ${inPlace}` };
+  if (place.size <= FEW || total ** 2 > until * place.size) {
+    const sought = [...soughtByRow(search, parameters), inPlace].join(" and ");
+    return { with: "", from: `from workspaces w where ${sought}` };
+  }
+  const sought = [...soughtBySet(search, place.organizationId, parameters), inPlace].join(" and ");
+  return {
+    with: `with found as materialized (
+      select w.id, w.name, w.latest_change_at, w.created_at, w.current_run_created_at
+      from workspaces w where ${sought})`,
+    from: "from found w",
+  };
+}

@@ -1,0 +1,131 @@
+import { freshDatabase } from "@statehouse/testing";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { insertOrganization, workspaceDefaults } from "../test/rows.ts";
+import { migrations } from "./migrations.ts";
+import type { Readable } from "./readable.ts";
+import { workspaceLists } from "./workspace-list.ts";
+import type { WorkspaceSearch } from "./workspace-search.ts";
+
+// 100,000 workspaces in 500 projects of one organization, and 2,000 of another. Half of them have the
+// flat tag `common`, one in a thousand `rare`; a fifth has env=prod, and so has what two projects inherit.
+const rows = `
+  -- Made again below: to keep it while rows come is what takes longest.
+  drop index workspaces_name_trigram;
+  alter table workspaces disable trigger workspaces_counted;
+  insert into projects (id, organization_id, name, revision, created_at, updated_at)
+    select 'prj-' || p, case when p < 500 then 'org-1' else 'org-2' end, 'project ' || p, 1, now(), now()
+    from generate_series(0, 509) p;
+  insert into workspaces (id, organization_id, project_id, name, created_at, latest_change_at,
+      current_run_created_at, current_run_status, ${workspaceDefaults.columns})
+    select 'ws-' || w, case when w < 100000 then 'org-1' else 'org-2' end,
+      'prj-' || case when w < 100000 then w % 500 else 500 + w % 10 end,
+      (array['net', 'app', 'data', 'edge'])[1 + w % 4] || '-' || md5(w::text) || '-' || w,
+      now() - w * interval '1 second',
+      case when w % 2 = 0 then now() - (w % 1000) * interval '1 minute' end,
+      case when w % 10 = 0 then now() - (w % 777) * interval '1 minute' end,
+      case when w % 10000 = 1 then 'planning' when w % 10 = 0 then 'applied' end,
+      ${workspaceDefaults.values}
+    from generate_series(0, 101999) w;
+  create index workspaces_name_trigram on workspaces using gin (name gin_trgm_ops);
+  insert into tag_bindings (id, organization_id, workspace_id, key, value, created_at)
+    select 'tb-' || w || key, 'org-1', 'ws-' || w, key, value, now()
+    from generate_series(0, 99999) w,
+      (values ('common', '', 2), ('rare', '', 1000), ('env', 'prod', 5)) b (key, value, one_in)
+    where w / 4 % one_in = 0;
+  insert into tag_bindings (id, organization_id, project_id, key, value, created_at)
+    select 'tb-prj-' || p, 'org-1', 'prj-' || p, 'env', 'prod', now() from generate_series(0, 1) p;
+  insert into workspace_counts
+    select organization_id, project_id, count(*) from workspaces group by 1, 2;
+  alter table workspaces enable trigger workspaces_counted`;
+
+const stack = new AsyncDisposableStack();
+let client: Client;
+
+beforeAll(async () => {
+  const { url } = stack.use(await freshDatabase({ contextName: "workspaces", migrations }));
+  client = stack.adopt(new Client({ connectionString: url }), (open) => open.end());
+  await client.connect();
+  const sql = (text: string, values: unknown[] = []) => client.query(text, values);
+  await insertOrganization(sql, { id: "org-1", name: "acme" });
+  await insertOrganization(sql, { id: "org-2", name: "other" });
+  await client.query(rows);
+  await client.query("vacuum analyze");
+});
+afterAll(() => stack.disposeAsync());
+
+const owner: Readable = {
+  memberOf: ["org-1"],
+  organizationIds: ["org-1"],
+  projectIds: [],
+  workspaceIds: [],
+};
+const confined: Readable = {
+  memberOf: ["org-1"],
+  organizationIds: [],
+  projectIds: ["prj-3", "prj-4", "prj-5"],
+  workspaceIds: [],
+};
+
+const everything: WorkspaceSearch = {
+  organizationName: "acme",
+  name: "",
+  wildcardName: "",
+  tags: [],
+  excludedTags: [],
+  tagged: [],
+  currentRunStatuses: [],
+  projectId: "",
+  sort: { key: "name", descending: false },
+  page: { number: 1, size: 20 },
+};
+
+/** What a list finds, and its statements with their plans. */
+async function plansOf(search: WorkspaceSearch, readable: Readable) {
+  const plans: { sql: string; plan: string }[] = [];
+  const lists = workspaceLists({
+    query: async <Row>(sql: string, values: readonly unknown[] = []) => {
+      const explained = await client.query(`explain ${sql}`, [...values]);
+      plans.push({ sql, plan: explained.rows.map((line) => line["QUERY PLAN"]).join("\n") });
+      return (await client.query(sql, [...values])).rows as Row[];
+    },
+  });
+  return { found: await lists.find(search, readable), plans };
+}
+
+test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number]>([
+  ["everything", {}, 100_000],
+  ["the last page", { page: { number: 5000, size: 20 } }, 100_000],
+  ["in reverse", { sort: { key: "name", descending: true } }, 100_000],
+  ["by latest change", { sort: { key: "latest-change-at", descending: true } }, 100_000],
+  ["by current run", { sort: { key: "current-run.created-at", descending: true } }, 100_000],
+  ["many current runs", { currentRunStatuses: ["applied"] }, 10_000],
+  ["few current runs", { currentRunStatuses: ["planning", "errored"] }, 10],
+  ["one project", { projectId: "prj-4" }, 200],
+  ["a part of many names", { name: "net" }, 25_000],
+  ["a part of few names", { name: "-99999" }, 1],
+  ["a prefix", { wildcardName: "app-0*" }, 1_710],
+  ["a suffix", { wildcardName: "*-4242" }, 1],
+  ["a common tag", { tags: ["common"] }, 50_000],
+  ["a rare tag", { tags: ["rare"] }, 100],
+  ["two tags", { tags: ["common", "rare"] }, 100],
+  ["not a common tag", { excludedTags: ["common"] }, 50_000],
+  ["a key", { tagged: [{ key: "env", value: "" }] }, 20_000],
+  ["a key and a value", { tagged: [{ key: "env", value: "prod" }] }, 20_000],
+  ["a value", { tagged: [{ key: "", value: "prod" }] }, 20_000],
+  ["all at once", { name: "a", tags: ["rare"], excludedTags: ["none"], projectId: "prj-0" }, 23],
+])("%s is found by its index", async (_, part, ownerFinds) => {
+  const search = { ...everything, ...part };
+  for (const [who, readable] of [
+    ["owner", owner],
+    ["confined", confined],
+  ] as const) {
+    const { found, plans } = await plansOf(search, readable);
+    if (who === "owner") expect.soft(found?.total).toBe(ownerFinds);
+    for (const [index, { plan, sql }] of plans.entries()) {
+      // To count most of the rows, it is right to read them all.
+      const counts = index === 1 && plans.length === 3 && (found?.total ?? 0) > 10_000;
+      if (!counts) expect.soft(plan, sql).not.toMatch(/Seq Scan on (workspaces|tag_bindings)/);
+    }
+  }
+});
