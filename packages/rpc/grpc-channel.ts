@@ -1,9 +1,19 @@
+import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import type { CallMetadata, Channel } from "./channel.ts";
 import { detailTrailer, errorFromBytes, errorFromStatus } from "./error.ts";
-import { assertionKey, maxMessageBytes, traceparentKey } from "./grpc-wire.ts";
+import {
+  assertionKey,
+  gatherPieces,
+  inPiecesPath,
+  inPiecesTrailer,
+  isLarge,
+  maxMessageBytes,
+  sendInPieces,
+  traceparentKey,
+} from "./grpc-wire.ts";
 import { isIdempotent, methodPath } from "./service.ts";
 
 /** Pauses between the attempts of an idempotent call that nobody answered, in ms. */
@@ -30,22 +40,47 @@ export function grpcChannel({ address, audience }: { address: string; audience: 
     "grpc.keepalive_time_ms": 30_000,
   });
 
-  const attempt = (method: DescMethod, request: Uint8Array, metadata: CallMetadata) =>
+  const unary = (path: string, request: Uint8Array, metadata: CallMetadata) =>
     new Promise<Uint8Array>((resolve, reject) => {
-      const headers = new Metadata();
-      headers.set(assertionKey, metadata.assertion);
-      if (metadata.traceparent) headers.set(traceparentKey, metadata.traceparent);
       client.makeUnaryRequest(
-        methodPath(method),
+        path,
         asBuffer,
         asBytes,
         request,
-        headers,
+        headersOf(metadata),
         { deadline: metadata.deadline },
         (error, answer) =>
           answer && !error ? resolve(answer) : reject(error ?? new Error("empty answer")),
       );
     });
+
+  const inPieces = (path: string, request: Uint8Array, metadata: CallMetadata) => {
+    const options = { deadline: metadata.deadline };
+    const headers = headersOf(metadata);
+    const call = client.makeBidiStreamRequest(
+      inPiecesPath(path),
+      asBuffer,
+      asBytes,
+      headers,
+      options,
+    );
+    const stream = call as unknown as Duplex;
+    sendInPieces(request, stream);
+    return gatherPieces(stream).finally(() => call.cancel());
+  };
+
+  /** Most calls are one message each way. An answer that is not is asked for again, if that may be done. */
+  const attempt = async (method: DescMethod, request: Uint8Array, metadata: CallMetadata) => {
+    const path = methodPath(method);
+    if (isLarge(request)) return inPieces(path, request, metadata);
+    try {
+      return await unary(path, request, metadata);
+    } catch (error) {
+      const large = (error as ServiceError).metadata?.get(inPiecesTrailer).length > 0;
+      if (!large || !isIdempotent(method)) throw error;
+      return inPieces(path, request, metadata);
+    }
+  };
 
   return {
     audience,
@@ -70,4 +105,11 @@ export function grpcChannel({ address, audience }: { address: string; audience: 
     },
     [Symbol.asyncDispose]: async () => client.close(),
   };
+}
+
+function headersOf({ assertion, traceparent }: CallMetadata): Metadata {
+  const headers = new Metadata();
+  headers.set(assertionKey, assertion);
+  if (traceparent) headers.set(traceparentKey, traceparent);
+  return headers;
 }

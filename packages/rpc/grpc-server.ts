@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import type { DescMethod } from "@bufbuild/protobuf";
 import {
   logVerbosity,
@@ -5,16 +6,29 @@ import {
   type MethodDefinition,
   Server,
   ServerCredentials,
+  type ServerDuplexStream,
   type ServerErrorResponse,
   type ServerUnaryCall,
   type sendUnaryData,
   setLogVerbosity,
   status,
+  type UntypedHandleCall,
 } from "@grpc/grpc-js";
 import { AppError } from "@statehouse/errors";
 import { StartError } from "@statehouse/runtime";
+import type { CallMetadata } from "./channel.ts";
 import { codeOf, detailTrailer, errorToBytes } from "./error.ts";
-import { assertionKey, maxMessageBytes, traceparentKey } from "./grpc-wire.ts";
+import {
+  assertionKey,
+  gatherPieces,
+  inPiecesPath,
+  inPiecesTrailer,
+  isLarge,
+  maxLargeBytes,
+  maxMessageBytes,
+  sendInPieces,
+  traceparentKey,
+} from "./grpc-wire.ts";
 import type { CallHandler } from "./server.ts";
 import { methodPath } from "./service.ts";
 
@@ -38,10 +52,13 @@ const asBytes = (message: Uint8Array): Buffer =>
   Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 
 /** Bytes in, bytes out: the messages are decoded once, by the handler. */
-const definitionOf = (method: DescMethod): MethodDefinition<Uint8Array, Uint8Array> => ({
-  path: methodPath(method),
-  requestStream: false,
-  responseStream: false,
+const definitionOf = (
+  path: string,
+  inPieces: boolean,
+): MethodDefinition<Uint8Array, Uint8Array> => ({
+  path,
+  requestStream: inPieces,
+  responseStream: inPieces,
   requestSerialize: asBytes,
   requestDeserialize: (bytes) => bytes,
   responseSerialize: asBytes,
@@ -63,12 +80,18 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
   });
   for (const service of new Set(methods.map((method) => method.parent))) {
     const own = methods.filter((method) => method.parent === service);
-    server.addService(
-      Object.fromEntries(own.map((method) => [method.localName, definitionOf(method)])),
-      Object.fromEntries(
-        own.map((method) => [method.localName, unary(handlers.get(methodPath(method)))]),
-      ),
-    );
+    const definitions: [string, MethodDefinition<Uint8Array, Uint8Array>][] = [];
+    const implementations: [string, UntypedHandleCall][] = [];
+    for (const method of own) {
+      const path = methodPath(method);
+      const handler = handlers.get(path);
+      const name = method.localName;
+      definitions.push([name, definitionOf(path, false)]);
+      implementations.push([name, unary(handler)]);
+      definitions.push([inPiecesPath(name), definitionOf(inPiecesPath(path), true)]);
+      implementations.push([inPiecesPath(name), inPieces(handler)]);
+    }
+    server.addService(Object.fromEntries(definitions), Object.fromEntries(implementations));
   }
   const bound = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, boundPort) =>
@@ -97,16 +120,55 @@ const unary =
       callback({ code: status.UNIMPLEMENTED });
       return;
     }
-    const deadline = Number(call.getDeadline());
-    handler(call.request, {
-      assertion: textOf(call.metadata, assertionKey),
-      traceparent: textOf(call.metadata, traceparentKey) || undefined,
-      deadline: Number.isFinite(deadline) ? deadline : Date.now() + DEFAULT_DEADLINE_MS,
-    }).then(
-      (answer) => callback(null, answer),
+    handler(call.request, metadataOf(call)).then(
+      (answer) => (isLarge(answer) ? callback(largeAnswer()) : callback(null, answer)),
       (error: unknown) => callback(toResponse(error)),
     );
   };
+
+/** The same method, its request and its answer each in as many messages as they need. */
+const inPieces =
+  (handler: CallHandler | undefined) =>
+  (call: ServerDuplexStream<Uint8Array, Uint8Array>): void => {
+    const stream = call as unknown as Duplex;
+    // Its end, for whatever reason; what the handler does is bounded by the deadline.
+    call.on("error", () => {});
+    const answer = async (): Promise<Uint8Array> => {
+      const request = await gatherPieces(stream);
+      if (!handler) throw new Error("the method has no implementation");
+      return handler(request, metadataOf(call));
+    };
+    answer().then(
+      (bytes) => {
+        if (bytes.length <= maxLargeBytes) sendInPieces(bytes, stream);
+        else call.emit("error", tooLarge(bytes));
+      },
+      (error: unknown) => call.emit("error", toResponse(error)),
+    );
+  };
+
+function metadataOf(
+  call: Pick<ServerUnaryCall<Uint8Array, Uint8Array>, "metadata" | "getDeadline">,
+): CallMetadata {
+  const deadline = Number(call.getDeadline());
+  return {
+    assertion: textOf(call.metadata, assertionKey),
+    traceparent: textOf(call.metadata, traceparentKey) || undefined,
+    deadline: Number.isFinite(deadline) ? deadline : Date.now() + DEFAULT_DEADLINE_MS,
+  };
+}
+
+/** In the words of grpc-js, which the client takes for `MessageTooLarge`. */
+const tooLarge = ({ length }: Uint8Array): Partial<ServerErrorResponse> => ({
+  code: status.RESOURCE_EXHAUSTED,
+  details: `Attempted to send message larger than max (${length} vs. ${maxLargeBytes})`,
+});
+
+function largeAnswer(): Partial<ServerErrorResponse> {
+  const metadata = new Metadata();
+  metadata.set(inPiecesTrailer, "1");
+  return { code: status.RESOURCE_EXHAUSTED, details: "the answer comes in pieces", metadata };
+}
 
 const textOf = (metadata: Metadata, key: string): string => String(metadata.get(key)[0] ?? "");
 

@@ -46,13 +46,18 @@ const binding = implement<typeof WorkspaceLockService, { principal: Principal }>
       if (reason === "conflict") throw conflict("workspace_locked", "is locked by User Zoë");
       if (reason === "invalid") throw invalid([{ field: "name", detail: "Name is invalid" }]);
       if (reason === "break") throw new Error("a secret cause");
+      if (reason.startsWith("large")) return { workspace: { id: reason } };
       if (reason === "slow") await new Promise((resolve) => setTimeout(resolve, 2000));
       return { workspace: { id: workspaceId } };
     },
     unlockWorkspace: async () => ({}),
     forceUnlockWorkspace: async () => ({}),
     getLock: async () => ({}),
-    getPlacement: async () => ({}),
+    getPlacement: async ({ workspaceId }) => {
+      calls++;
+      // As large as the id says.
+      return { placement: { organizationId: "ö".repeat(Number(workspaceId) / 2) } };
+    },
   },
 );
 
@@ -143,6 +148,26 @@ describe.each(Object.entries(roads))("a call %s", (_, open) => {
     await expect(client.getLock({ workspaceId: "ws-1" }, state)).resolves.toBeDefined();
   });
 
+  test.each([20, 50])("brings an answer of %i MiB", async (mebibytes) => {
+    const size = mebibytes * 1024 ** 2;
+    const { placement } = await client.getPlacement({ workspaceId: String(size) }, state);
+    expect(Buffer.byteLength(placement?.organizationId ?? "")).toBe(size);
+  });
+
+  test("carries a request of 20 MiB and its large answer, once", async () => {
+    const before = calls;
+    const reason = `large ${"ö".repeat(10 * 1024 ** 2)}`;
+    const { workspace } = await client.lockWorkspace(
+      { workspaceId: "a", reason },
+      gateway.on(user),
+    );
+    expect(workspace?.id === reason).toBe(true);
+    expect(calls).toBe(before + 1);
+    const missing = { workspaceId: "x".repeat(20 * 1024 ** 2) };
+    const refused = client.getPlacement(missing, gateway.on(user));
+    await expect(refused).rejects.toMatchObject({ kind: "forbidden" });
+  });
+
   const forged: Record<string, () => Promise<string>> = {
     missing: async () => "",
     altered: async () => {
@@ -179,6 +204,13 @@ describe.each(Object.entries(roads))("a call %s", (_, open) => {
       expect(calls).toBe(before);
     },
   );
+});
+
+test("an answer beyond every limit is known for what it is", async () => {
+  await using channel = grpcChannel({ address: `127.0.0.1:${port}`, audience: "workspaces" });
+  const client = createClient(WorkspaceLockService, channel, state);
+  const answer = client.getPlacement({ workspaceId: String(140 * 1024 ** 2) });
+  await expect(answer).rejects.toMatchObject({ name: "MessageTooLarge" });
 });
 
 test("a service that nobody answers for is unavailable", async () => {

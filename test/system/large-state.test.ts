@@ -1,0 +1,88 @@
+import { waitFor } from "@statehouse/testing";
+import { expect, test } from "vitest";
+import { upload } from "../stack/http.ts";
+import { startProcesses } from "../stack/stack.ts";
+import { announcement, expectStatus, md5Of, type StateFile, stateFile } from "../stack/state.ts";
+import { newLockedWorkspace, useStack } from "./fixture.ts";
+
+/** Over gRPC, whose messages have at most 16 MiB. */
+const world = useStack(() => startProcesses({ blobs: "directory" }));
+
+const RESOURCES = 20_000;
+const large = "ö".repeat(9 * 1024 ** 2);
+
+/** The same state with names of a thousand characters. */
+function withLongNames(state: StateFile): StateFile {
+  const content = JSON.parse(state.bytes.toString());
+  for (const resource of content.resources) resource.name = resource.name.padEnd(1000, "x");
+  const bytes = Buffer.from(JSON.stringify(content));
+  return { ...state, bytes, md5: md5Of(bytes) };
+}
+
+test("what no single message holds is shown: many resources, large outputs", async () => {
+  const { owner } = world();
+  const { id } = await newLockedWorkspace(world());
+  const state = withLongNames(
+    stateFile({
+      resources: RESOURCES,
+      outputs: {
+        first: { value: large, type: "string" },
+        second: { value: large, type: "string" },
+        third: { value: 3, type: "number" },
+      },
+    }),
+  );
+  const { body } = await expectStatus(
+    201,
+    owner.api.post(`/workspaces/${id}/state-versions`, announcement(state)),
+  );
+  const put = await upload(body.data.attributes["hosted-state-upload-url"], state.bytes);
+  expect(put.status).toBe(200);
+  const path = `/state-versions/${body.data.id}`;
+  const shown = await waitFor(
+    async () => {
+      const { data } = (await expectStatus(200, owner.api.get(path))).body;
+      return data.attributes["resources-processed"] && data;
+    },
+    { timeout: 90_000, interval: 500, what: "extraction" },
+  );
+  expect(shown.attributes.resources).toHaveLength(RESOURCES);
+
+  const outputs = await owner.api.get(`/workspaces/${id}/current-state-version-outputs`);
+  expect(outputs.status).toBe(200);
+  const values = new Map<string, unknown>(
+    outputs.body.data.map(({ attributes }: { attributes: { name: string; value: unknown } }) => [
+      attributes.name,
+      attributes.value,
+    ]),
+  );
+  expect([...values.keys()]).toEqual(["first", "second", "third"]);
+  expect(values.get("second") === large).toBe(true);
+
+  const including = await owner.api.get(`${path}?include=outputs`);
+  expect(including.status).toBe(200);
+  expect(including.body.included).toHaveLength(3);
+  const included = await owner.api.get(`/workspaces/${id}?include=outputs`);
+  expect(included.status).toBe(200);
+  expect(included.body.included).toHaveLength(3);
+}, 180_000);
+
+test("outputs given with a request, larger than a message, are kept", async () => {
+  const { owner } = world();
+  const { id } = await newLockedWorkspace(world());
+  const given = JSON.stringify({ large: { value: `${large}${large}`, type: "string" } });
+  const state = stateFile();
+  const { body } = await expectStatus(
+    201,
+    owner.api.post(
+      `/workspaces/${id}/state-versions`,
+      announcement(state, {
+        state: state.bytes.toString("base64"),
+        "json-state-outputs": Buffer.from(given).toString("base64"),
+      }),
+    ),
+  );
+  const outputs = await owner.api.get(`/state-versions/${body.data.id}/outputs`);
+  expect(outputs.status).toBe(200);
+  expect(outputs.body.data[0].attributes.value).toHaveLength(2 * large.length);
+}, 180_000);
