@@ -1,4 +1,4 @@
-import { portSetting, settings } from "@statehouse/runtime";
+import { portSetting, secondsSetting, settings } from "@statehouse/runtime";
 import { z } from "zod";
 
 /** The environment of the service access. */
@@ -12,6 +12,9 @@ export const configSchema = z.object({
   ASSERTION_PRIVATE_KEY: settings.ASSERTION_PRIVATE_KEY,
   ASSERTION_PUBLIC_KEYS: settings.ASSERTION_PUBLIC_KEYS,
   WORKSPACES_ADDRESS: settings.WORKSPACES_ADDRESS,
+  RUN_TOKEN_LIFETIME: secondsSetting
+    .default(24 * 60 * 60)
+    .describe("Seconds that a run's token works, unless its runner renews it or the run ends."),
 });
 
 export type AccessConfig = z.infer<typeof configSchema>;

@@ -1,4 +1,4 @@
-import { connectNats, startRelay } from "@statehouse/events";
+import { connectNats, startConsumer, startRelay } from "@statehouse/events";
 import { openDatabase } from "@statehouse/postgres";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
@@ -8,7 +8,9 @@ import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_token";
+import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import {
   type Channel,
   createClient,
@@ -21,11 +23,13 @@ import {
 import { type Check, createLogger, type Logger, startOpsServer } from "@statehouse/runtime";
 import type { App } from "./app/app.ts";
 import type { AccessConfig } from "./config.ts";
+import { runFilters, runHandlers } from "./consumers/run.ts";
 import { authenticationService } from "./rpc/authentication.ts";
 import { contextOf } from "./rpc/context.ts";
 import { grantsService } from "./rpc/grants.ts";
 import { organizationAccessService } from "./rpc/organization.ts";
 import { principalNameService } from "./rpc/principal-name.ts";
+import { runTokenService } from "./rpc/run-token.ts";
 import { teamService } from "./rpc/team.ts";
 import { teamProjectService } from "./rpc/team-project.ts";
 import { userService } from "./rpc/user.ts";
@@ -79,6 +83,7 @@ export async function start(config: AccessConfig, parts: AccessParts = {}): Prom
     parts.channels?.workspaces ??
     starting.use(grpcChannel({ address: config.WORKSPACES_ADDRESS, audience: "workspaces" }));
   const projects = createClient(ProjectService, workspaces, identity);
+  const runs = createClient(RunService, workspaces, identity);
 
   const app: App = {
     transaction: transactions(database),
@@ -86,8 +91,21 @@ export async function start(config: AccessConfig, parts: AccessParts = {}): Prom
     tokenUsage,
     organizationOfProject: async (projectId) =>
       (await projects.getProjectPlacement({ projectId })).organizationId,
+    placeRun: async (run) => (await runs.getRunPlacement(run)).organizationId,
+    settings: { runTokenLifetimeMs: config.RUN_TOKEN_LIFETIME * 1000 },
     now: () => new Date(),
   };
+  starting.use(
+    startConsumer({
+      nats,
+      database,
+      service: SERVICE,
+      name: "runs",
+      filters: runFilters,
+      handlers: runHandlers(app),
+      logger,
+    }),
+  );
   const rpc = starting.use(
     createRpcServer({
       name: SERVICE,
@@ -99,6 +117,7 @@ export async function start(config: AccessConfig, parts: AccessParts = {}): Prom
         implement(GrantsService, grantsService(app)),
         implement(OrganizationAccessService, organizationAccessService(app)),
         implement(PrincipalNameService, principalNameService(app)),
+        implement(RunTokenService, runTokenService(app)),
         implement(TeamService, teamService(app)),
         implement(TeamProjectService, teamProjectService(app)),
         implement(UserService, userService(app)),

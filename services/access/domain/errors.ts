@@ -47,8 +47,13 @@ export function throwIfAny(problems: readonly FieldError[]): void {
 export const lastOwner = () =>
   conflict("last_owner", "The team owners must keep at least one member.");
 
+/** Another runner has tokens for this run, or this one has for another workspace. */
+export const runOfOther = () =>
+  conflict("run_of_other", "The run belongs to another runner or another workspace.");
+
 export const noSuchUser = () => notFound("user");
 export const noSuchUserToken = () => notFound("token");
+export const noSuchRunToken = () => notFound("token");
 export const noSuchTeam = () => notFound("team");
 export const noSuchOrganization = () => notFound("organization");
 export const noSuchProject = () => notFound("project");

@@ -7,6 +7,7 @@ export interface OrganizationGrants {
   organizationAccess: string[];
   teamIds: TeamId[];
   projects: { projectId: ProjectId; access: string }[];
+  workspaces?: { workspaceId: string; access: string; permissions: Record<string, string> }[];
 }
 
 /** Everything that a user may do, as it stood at `versions`. */

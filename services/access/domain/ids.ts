@@ -9,6 +9,12 @@ export type OrganizationId = string;
 /** Made by workspaces. */
 export type ProjectId = string;
 
+/** Made by workspaces. */
+export type WorkspaceId = `ws-${string}`;
+/** Made by runners. */
+export type RunId = `run-${string}`;
+export type RunTokenId = `at-${string}`;
+
 const FORM = /^[A-Za-z0-9]{16}$/;
 
 const hasForm = <Prefix extends string>(
@@ -27,6 +33,9 @@ const reader =
 
 export const readUserId = reader("user", "user");
 export const readUserTokenId = reader("at", "token");
+export const readRunTokenId = reader("at", "token");
+export const readRunId = reader("run", "run");
+export const readWorkspaceId = reader("ws", "workspace");
 export const readTeamId = reader("team", "team");
 
 /** Those of a batch that can exist, each once. */

@@ -2,12 +2,18 @@ import type { AuthenticationService } from "@statehouse/proto/statehouse/access/
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { authenticate } from "../app/authentication.ts";
+import { authenticateRun } from "../app/run-token.ts";
+import { looksLikeRunSecret } from "../domain/token-secret.ts";
 import type { Context } from "./context.ts";
 
 export const authenticationService = (
   app: App,
 ): ServiceImpl<typeof AuthenticationService, Context> => ({
   authenticate: async ({ token }) => {
+    if (looksLikeRunSecret(token)) {
+      const { tokenId, runId, versions } = await authenticateRun(app, token);
+      return { principal: { type: "run", id: runId, versions, tokenId } };
+    }
     const { tokenId, userId, versions } = await authenticate(app, token);
     return { principal: { type: "user", id: userId, versions, tokenId } };
   },

@@ -2,6 +2,9 @@ import { create } from "@bufbuild/protobuf";
 import { recordEvent } from "@statehouse/events";
 import type { EntityManager } from "@statehouse/postgres";
 import {
+  RunTokenCreatedSchema,
+  RunTokenDeletedSchema,
+  RunTokenRenewedSchema,
   TeamCreatedSchema,
   TeamMemberAddedSchema,
   TeamMemberRemovedSchema,
@@ -32,6 +35,22 @@ export async function record(em: EntityManager, event: AccessEvent): Promise<voi
       const schema = UserTokenDeletedSchema;
       const message = create(schema, { ...tokenFields(event.userToken), revision });
       return recordEvent(em, { schema, message, subject: event.userToken.id, revision });
+    }
+    case "runTokenCreated": {
+      const { id: runTokenId, runId } = event.token;
+      const { workspaceId, organizationId, runner } = event.run;
+      const fields = { runTokenId, runId, workspaceId, organizationId, runner, revision };
+      const schema = RunTokenCreatedSchema;
+      const message = create(schema, fields);
+      return recordEvent(em, { schema, message, subject: runTokenId, revision });
+    }
+    case "runTokenRenewed":
+    case "runTokenDeleted": {
+      const { id: runTokenId, runId } = event.token;
+      const renewed = event.type === "runTokenRenewed";
+      const schema = renewed ? RunTokenRenewedSchema : RunTokenDeletedSchema;
+      const message = create(schema, { runTokenId, runId, revision });
+      return recordEvent(em, { schema, message, subject: runTokenId, revision });
     }
     case "teamCreated": {
       const { id, organizationId, name } = event.team;

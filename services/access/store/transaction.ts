@@ -2,6 +2,7 @@ import type { Database, EntityManager } from "@statehouse/postgres";
 import type { AccessEvent } from "../domain/events.ts";
 import { organizationRows } from "./organization.ts";
 import { record } from "./outbox.ts";
+import { runTokenRows } from "./run-token.ts";
 import { teamRows } from "./team.ts";
 import { teamMemberRows } from "./team-member.ts";
 import { teamProjectRows } from "./team-project.ts";
@@ -13,6 +14,7 @@ const rowsIn = (em: EntityManager) => ({
   users: userRows(em),
   userTokens: userTokenRows(em),
   organizations: organizationRows(em),
+  runTokens: runTokenRows(em),
   teams: teamRows(em),
   teamMembers: teamMemberRows(em),
   teamProjects: teamProjectRows(em),

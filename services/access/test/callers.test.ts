@@ -33,9 +33,14 @@ const methods: Record<string, (as: Who) => Promise<unknown>> = {
   createUserToken: (as) => access.userTokens.createUserToken({ userId: id }, as),
   listUserTokens: (as) => access.userTokens.listUserTokens({ userId: id }, as),
   getUserToken: (as) => access.userTokens.getUserToken({}, as),
+  createRunToken: (as) => access.runTokens.createRunToken({}, as),
+  renewRunToken: (as) => access.runTokens.renewRunToken({}, as),
+  deleteRunToken: (as) => access.runTokens.deleteRunToken({}, as),
   deleteUserToken: (as) => access.userTokens.deleteUserToken({}, as),
 };
 
+/** Any service of such a name. */
+const runners = ["runner", "runner-eu"];
 const operators = ["standalone", "testing"];
 
 /** Who may call what; everybody else is refused before the method runs. */
@@ -56,10 +61,22 @@ const allowed: Record<keyof typeof methods, readonly string[]> = {
   createUserToken: ["user", ...operators],
   listUserTokens: ["user"],
   getUserToken: ["user"],
+  createRunToken: runners,
+  renewRunToken: runners,
+  deleteRunToken: runners,
   deleteUserToken: ["user"],
 };
 
-const callers = ["user", "gateway", "workspaces", "state", "standalone", "testing"] as const;
+const callers = [
+  "user",
+  "gateway",
+  "workspaces",
+  "state",
+  "standalone",
+  "testing",
+  "runner",
+  "runner-eu",
+] as const;
 
 describe.each(Object.keys(methods))("%s", (name) => {
   test.each(callers)("by %s", async (caller) => {

@@ -6,6 +6,7 @@ import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_token";
+import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token";
 import {
   type CallOptions,
   createClient,
@@ -20,7 +21,16 @@ import { start } from "../start.ts";
 import { migrations } from "../store/migrations.ts";
 import { projectPlacements } from "./project-placements.ts";
 
-const names = ["gateway", "access", "workspaces", "state", "standalone", "testing"] as const;
+const names = [
+  "gateway",
+  "access",
+  "workspaces",
+  "state",
+  "standalone",
+  "testing",
+  "runner",
+  "runner-eu",
+] as const;
 type Name = (typeof names)[number];
 
 export type RunningAccess = Awaited<ReturnType<typeof runAccess>>;
@@ -81,6 +91,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     organizations: createClient(OrganizationAccessService, channel, identities.workspaces),
     principalNames: createClient(PrincipalNameService, channel, identities.workspaces),
     teams: createClient(TeamService, channel, identities.testing),
+    runTokens: createClient(RunTokenService, channel, identities.runner),
     teamProjects: createClient(TeamProjectService, channel, identities.testing),
     placeProject: placements.place,
 

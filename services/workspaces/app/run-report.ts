@@ -1,6 +1,6 @@
 import { reportedElsewhere } from "../domain/errors.ts";
 import { isNewer, type Performance, WINDOW, withoutRun, withRun } from "../domain/performance.ts";
-import type { Run } from "../domain/run.ts";
+import { isEnded, type Run } from "../domain/run.ts";
 import type { KeptRun } from "../store/run.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
@@ -12,13 +12,17 @@ import type { App } from "./app.ts";
 export const reportRun = (app: Pick<App, "transaction">, run: Run): Promise<void> =>
   app.transaction(async (tx) => {
     const { workspaceId } = run;
-    if (!(await tx.workspaces.findForUpdate({ id: workspaceId }))) return;
+    const workspace = await tx.workspaces.findForUpdate({ id: workspaceId });
+    if (!workspace) return;
     const known = await tx.runs.find(run.id);
     if (known && known.workspaceId !== workspaceId) throw reportedElsewhere(run.id);
     if (known && known.revision >= run.revision) return;
     await tx.runs.save(run);
     await tx.runs.showOn(workspaceId);
     await keepPerformance(tx, run, known);
+    if (isEnded(run.status) && !(known && isEnded(known.status))) {
+      await tx.record({ type: "runEnded", workspace, run });
+    }
   });
 
 /**

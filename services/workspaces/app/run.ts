@@ -1,4 +1,6 @@
 import { allowed, type Caller } from "@statehouse/authorization";
+import { noSuchWorkspace, runEnded, runOfOtherWorkspace } from "../domain/errors.ts";
+import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
 import type { RunView } from "../domain/run.ts";
 import type { App } from "./app.ts";
 import { grantsOf } from "./caller.ts";
@@ -12,4 +14,19 @@ export async function batchGetRuns(
   const grants = grantsOf(caller);
   const runs = await app.reads.runs.batch(ids);
   return runs.filter((run) => allowed(grants, "workspace:read", run));
+}
+
+/**
+ * For access: the organization of a run's workspace. Throws `notFound`, and a conflict when the run is
+ * another workspace's or has ended; one that is not reported yet may be anybody's.
+ */
+export async function getRunPlacement(
+  app: App,
+  { runId, workspaceId }: { runId: RunId; workspaceId: WorkspaceId },
+): Promise<OrganizationId> {
+  const found = await app.reads.runs.placement(runId, workspaceId);
+  if (!found) throw noSuchWorkspace();
+  if (found.elsewhere) throw runOfOtherWorkspace();
+  if (found.ended) throw runEnded();
+  return found.organizationId;
 }

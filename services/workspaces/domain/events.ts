@@ -1,6 +1,7 @@
 import type { AgentPool } from "./agent-pool.ts";
 import type { Organization } from "./organization.ts";
 import type { Project } from "./project.ts";
+import type { Run } from "./run.ts";
 import type { Workspace } from "./workspace.ts";
 import type { WorkspaceLock } from "./workspace-lock.ts";
 
@@ -15,4 +16,5 @@ export type WorkspacesEvent =
   | { type: "workspaceUpdated"; workspace: Workspace }
   | { type: "workspaceLocked"; workspace: Workspace; lock: WorkspaceLock }
   | { type: "workspaceUnlocked"; workspace: Workspace; epoch: bigint; forced: boolean }
-  | { type: "workspaceDeleted"; workspace: Workspace };
+  | { type: "workspaceDeleted"; workspace: Workspace }
+  | { type: "runEnded"; workspace: Workspace; run: Run };

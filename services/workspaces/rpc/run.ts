@@ -7,11 +7,11 @@ import {
 import type { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import { batchGetRuns } from "../app/run.ts";
+import { batchGetRuns, getRunPlacement } from "../app/run.ts";
 import { unusableReport } from "../domain/errors.ts";
 import { isRunStatus, type Run } from "../domain/run.ts";
 import type { Context } from "./context.ts";
-import { idsIn, isRunId, workspaceId } from "./ids.ts";
+import { idsIn, isRunId, runId, workspaceId } from "./ids.ts";
 import { jsonOf } from "./report.ts";
 
 export const runService = (app: App): ServiceImpl<typeof RunService, Context> => ({
@@ -27,6 +27,9 @@ export const runService = (app: App): ServiceImpl<typeof RunService, Context> =>
       })),
     };
   },
+  getRunPlacement: async ({ runId: run, workspaceId: id }) => ({
+    organizationId: await getRunPlacement(app, { runId: runId(run), workspaceId: workspaceId(id) }),
+  }),
 });
 
 /** A run as reported. Throws `invalid` on what is no run. */

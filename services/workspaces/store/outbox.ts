@@ -9,6 +9,7 @@ import {
   OrganizationDeletedSchema,
   OrganizationUpdatedSchema,
   ProjectCreatedSchema,
+  RunEndedSchema,
   WorkspaceCreatedSchema,
   WorkspaceDeletedSchema,
   WorkspaceLockedSchema,
@@ -104,6 +105,13 @@ export async function record(em: EntityManager, event: WorkspacesEvent): Promise
       const schema = WorkspaceDeletedSchema;
       const message = create(schema, { workspaceId: id, organizationId, revision });
       return recordEvent(em, { schema, message, subject: id, revision });
+    }
+    case "runEnded": {
+      const { id: runId, workspaceId, status, revision } = event.run;
+      const { organizationId } = event.workspace;
+      const schema = RunEndedSchema;
+      const fields = { runId, workspaceId, organizationId, status, revision };
+      return recordEvent(em, { schema, message: create(schema, fields), subject: runId, revision });
     }
   }
 }

@@ -1,5 +1,5 @@
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
-import type { RunId, WorkspaceId } from "../domain/ids.ts";
+import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
 import { isEnded, isMeasured, type Run, type RunView } from "../domain/run.ts";
 
 /** A run as it was kept; `inWindow`: the workspace's performance covers it. */
@@ -29,6 +29,26 @@ export const runReads = (database: Database) => ({
        where r.id = any($1)`,
       [ids],
     );
+  },
+
+  /** The workspace's organization, and what is known of the run. */
+  async placement(
+    runId: RunId,
+    workspaceId: WorkspaceId,
+  ): Promise<{ organizationId: OrganizationId; elsewhere: boolean; ended: boolean } | undefined> {
+    const [row] = await database.query<{
+      organizationId: OrganizationId;
+      elsewhere: boolean;
+      ended: boolean;
+    }>(
+      // index: workspaces_pkey, runs_pkey
+      `select w.organization_id as "organizationId", coalesce(r.workspace_id <> w.id, false) as elsewhere,
+         coalesce(r.ended, false) as ended
+       from workspaces w left join runs r on r.id = $1
+       where w.id = $2`,
+      [runId, workspaceId],
+    );
+    return row;
   },
 });
 

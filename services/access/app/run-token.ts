@@ -1,0 +1,118 @@
+import { randomBytes } from "node:crypto";
+import type { Caller } from "@statehouse/authorization";
+import { AppError, forbidden } from "@statehouse/errors";
+import { newId } from "@statehouse/postgres";
+import { noSuchPrincipal, noSuchRunToken, runOfOther, tokenRefused } from "../domain/errors.ts";
+import type { OrganizationGrants } from "../domain/grants.ts";
+import type { RunId, RunTokenId, WorkspaceId } from "../domain/ids.ts";
+import { expiryOf, type RunToken, runPermissions } from "../domain/run-token.ts";
+import { hashOf, runSecretOf, SECRET_BYTES } from "../domain/token-secret.ts";
+import { nextVersion } from "../domain/version.ts";
+import type { AuthenticatedRun } from "../store/run-token.ts";
+import type { App } from "./app.ts";
+
+/** Says for which run a token speaks. Throws `unauthenticated`. */
+export async function authenticateRun(app: App, secret: string): Promise<AuthenticatedRun> {
+  const found = await app.reads.runTokens.authenticate(hashOf(secret), app.now());
+  if (!found) throw tokenRefused();
+  return found;
+}
+
+/** What a run may do: something in its own workspace, and nothing elsewhere. Throws `notFound`. */
+export async function getRunGrants(app: App, runId: string) {
+  const bound = await app.reads.runTokens.binding(runId, app.now());
+  if (!bound) throw noSuchPrincipal();
+  const { workspaceId, organizationId, versions } = bound;
+  const organization = {
+    organizationId,
+    owner: false,
+    organizationAccess: [],
+    teamIds: [],
+    projects: [],
+    workspaces: [{ workspaceId, access: "custom", permissions: runPermissions }],
+  } satisfies OrganizationGrants;
+  return { versions, administrator: false, organizations: [organization] };
+}
+
+/**
+ * A token for a run, which its runner may not have reported yet. The secret is in this answer and nowhere
+ * else. Throws `notFound` for an unknown workspace, and a conflict when the run has ended or is another's.
+ */
+export async function createRunToken(
+  app: App,
+  caller: Caller,
+  { runId, workspaceId }: { runId: RunId; workspaceId: WorkspaceId },
+): Promise<{ token: RunToken; secret: string }> {
+  const runner = runnerOf(caller);
+  const organizationId = await app.placeRun({ runId, workspaceId });
+  const now = app.now();
+  await app.reads.runTokens.dropExpired(now);
+  const secret = runSecretOf(randomBytes(SECRET_BYTES));
+  const token: RunToken = {
+    id: newId("at"),
+    runId,
+    hash: hashOf(secret),
+    revision: nextVersion(0n, now),
+    expiredAt: expiryOf(now, app.settings.runTokenLifetimeMs),
+  };
+  await app.transaction(async (tx) => {
+    const wanted = { id: runId, workspaceId, organizationId, runner };
+    const run = await tx.runTokens.bind(wanted, token.expiredAt);
+    if (run.runner !== runner || run.workspaceId !== workspaceId) throw runOfOther();
+    await tx.runTokens.add(token);
+    await tx.record({ type: "runTokenCreated", token, run, revision: token.revision });
+  });
+  await endIfRunHas(app, token, workspaceId);
+  return { token, secret };
+}
+
+/** Gives a token a whole lifetime again. Throws `notFound` when it works no longer or is another runner's. */
+export const renewRunToken = (app: App, caller: Caller, id: RunTokenId): Promise<RunToken> =>
+  app.transaction(async (tx) => {
+    const now = app.now();
+    const found = await tx.runTokens.findForUpdate(id, runnerOf(caller));
+    if (!found || found.token.expiredAt <= now) throw noSuchRunToken();
+    const revision = nextVersion(found.token.revision, now);
+    const expiredAt = expiryOf(now, app.settings.runTokenLifetimeMs);
+    const token = { ...found.token, revision, expiredAt };
+    await tx.runTokens.save(token);
+    await tx.record({ type: "runTokenRenewed", token, run: found.run, revision });
+    return token;
+  });
+
+/** Ends a token; one that is not there any more is ended. */
+export const deleteRunToken = (app: App, caller: Caller, id: RunTokenId): Promise<void> =>
+  app.transaction(async (tx) => {
+    const found = await tx.runTokens.findForUpdate(id, runnerOf(caller));
+    if (!found) return;
+    const { token, run } = found;
+    await tx.runTokens.delete(id);
+    const revision = nextVersion(token.revision, app.now());
+    await tx.record({ type: "runTokenDeleted", token, run, revision });
+  });
+
+/** The run is over: its tokens work no longer. */
+export const endRun = (app: App, runId: string): Promise<void> =>
+  app.reads.runTokens.dropRun(runId);
+
+/** The workspace is gone, and its runs with it. */
+export const endRunsOf = (app: App, workspaceId: string): Promise<void> =>
+  app.reads.runTokens.dropWorkspace(workspaceId);
+
+/**
+ * The run may have ended while its token was made, and we may have heard of it before there was a token to
+ * end. Workspaces knows of every end before we hear of it: asked now, it tells.
+ */
+async function endIfRunHas(app: App, { runId }: RunToken, workspaceId: WorkspaceId): Promise<void> {
+  try {
+    await app.placeRun({ runId, workspaceId });
+  } catch (error) {
+    if (error instanceof AppError && error.kind !== "unavailable") await endRun(app, runId);
+    throw error;
+  }
+}
+
+function runnerOf(caller: Caller): string {
+  if (caller.kind !== "service") throw forbidden("runners_only", "Only a runner may do this.");
+  return caller.name;
+}

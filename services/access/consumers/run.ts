@@ -1,0 +1,19 @@
+import { type EventHandlers, on } from "@statehouse/events";
+import {
+  RunEndedSchema,
+  WorkspaceDeletedSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
+import type { App } from "../app/app.ts";
+import { endRun, endRunsOf } from "../app/run-token.ts";
+
+/** What ends the tokens of runs. */
+export const runHandlers = (app: App): EventHandlers => ({
+  ...on(RunEndedSchema, ({ runId }) => endRun(app, runId)),
+  ...on(WorkspaceDeletedSchema, ({ workspaceId }) => endRunsOf(app, workspaceId)),
+});
+
+/** The subjects that they are about. */
+export const runFilters = [
+  "statehouse.workspaces.run.ended.v1",
+  "statehouse.workspaces.workspace.deleted.v1",
+];

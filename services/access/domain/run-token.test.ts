@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { expiryOf } from "./run-token.ts";
+import { looksLikeRunSecret, looksLikeSecret, runSecretOf, secretOf } from "./token-secret.ts";
+
+test("a token lives for a lifetime from now", () => {
+  const now = new Date("2026-01-01T00:00:00.000Z");
+  expect(expiryOf(now, 86_400_000)).toEqual(new Date("2026-01-02T00:00:00.000Z"));
+});
+
+test("a run's secret is told apart from others by its form", () => {
+  const random = new Uint8Array(32);
+  expect(looksLikeRunSecret(runSecretOf(random))).toBe(true);
+  expect(looksLikeSecret(runSecretOf(random))).toBe(false);
+  expect(looksLikeRunSecret(secretOf(random))).toBe(false);
+  expect(looksLikeRunSecret("sth_run_")).toBe(false);
+});
