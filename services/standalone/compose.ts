@@ -16,8 +16,9 @@ import type { Handler } from "./listener.ts";
 export interface Composition extends AsyncDisposable {
   /** Sends `/v1/object/*` to state, /healthz and its like to operations, everything else to the gateway. */
   handler: Handler;
-  /** To access, for what only named services may do. */
+  /** To access and workspaces, for what only named services may do. */
   access: Channel;
+  workspaces: Channel;
 }
 
 /**
@@ -66,6 +67,7 @@ export async function compose(
   const started = starting.move();
   return {
     access,
+    workspaces,
     handler: (request, response, awaitsContinue) => {
       const path = request.url ?? "";
       if (path.startsWith("/v1/object/")) {

@@ -20,6 +20,7 @@ export async function inOneProcess(options: RunOptions): Promise<RunningServices
   return {
     url: listener.url,
     access: composition.access,
+    workspaces: composition.workspaces,
     environments,
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };

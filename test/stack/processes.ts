@@ -125,10 +125,14 @@ export async function asProcesses(
   const access = starting.use(
     grpcChannel({ address: `127.0.0.1:${grpc.access}`, audience: "access" }),
   );
+  const workspaces = starting.use(
+    grpcChannel({ address: `127.0.0.1:${grpc.workspaces}`, audience: "workspaces" }),
+  );
   const started = starting.move();
   return {
     url,
     access,
+    workspaces,
     environments,
     processes,
     [Symbol.asyncDispose]: () => started.disposeAsync(),

@@ -16,6 +16,12 @@ import { type BlobKind, blobSettings } from "./blobs.ts";
 import { inOneProcess } from "./one-process.ts";
 import { createPeople, type People } from "./people.ts";
 import { asProcesses, type ServiceProcess } from "./processes.ts";
+import {
+  createRunnerCalls,
+  type RunnerCalls,
+  type RunnerName,
+  runnerNames,
+} from "./runner-calls.ts";
 
 export interface StackOptions {
   /** Default: MinIO where the suite has it, a directory else. */
@@ -33,6 +39,8 @@ export interface Stack extends AsyncDisposable {
   /** Base address of the API, without /api/v2. */
   readonly url: string;
   readonly people: People;
+  /** What a runner of that name may do over gRPC. */
+  runnerCalls(name: RunnerName): Promise<RunnerCalls>;
   readonly databases: Record<"access" | "workspaces" | "state", string>;
   readonly nats: Awaited<ReturnType<typeof ownNats>>;
   readonly environments: Record<ServiceName, Environment>;
@@ -53,8 +61,9 @@ export const startProcesses = (options: StackOptions = {}): Promise<ProcessStack
 /** What both ways of running the services give. */
 export interface RunningServices extends AsyncDisposable {
   url: string;
-  /** To access, for what only named services may do. */
+  /** To access and workspaces, for what only named services may do. */
   access: Channel;
+  workspaces: Channel;
   environments: Record<ServiceName, Environment>;
 }
 
@@ -63,7 +72,7 @@ async function start<Running extends RunningServices>(
   run: (installation: RunOptions) => Promise<Running>,
 ) {
   await using stack = new AsyncDisposableStack();
-  const secrets = await newSecrets([...serviceNames, "testing"]);
+  const secrets = await newSecrets([...serviceNames, "testing", ...runnerNames]);
   const fresh = async (contextName: string, migrations: typeof accessMigrations) =>
     stack.use(await freshDatabase({ contextName, migrations })).url;
   const databases = {
@@ -99,8 +108,14 @@ async function start<Running extends RunningServices>(
   );
   const people = createPeople(running.access, testing);
   const owned = stack.move();
+  const runnerCalls = async (name: RunnerName) =>
+    createRunnerCalls(
+      running,
+      await createIdentity(name, JSON.parse(secrets.assertionKeys[name] ?? "null")),
+    );
   return Object.assign(running, {
     people,
+    runnerCalls,
     databases,
     nats,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

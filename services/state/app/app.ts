@@ -10,10 +10,16 @@ import type { Wake } from "./wake.ts";
 
 /** What state asks of workspaces; never while a transaction is open. */
 export interface Workspaces {
-  /** Who holds the workspace's lock. Throws `notFound` when there is no such workspace. */
-  getLock(workspaceId: WorkspaceId): Promise<LockAnswer>;
+  /** Who holds the workspace's lock, and whose the run is. Throws `notFound` when there is no such workspace. */
+  getLock(workspaceId: WorkspaceId, runId?: string): Promise<LockAnswer>;
   /** Where the workspace belongs. Throws `notFound` when there is no such workspace. */
   getPlacement(workspaceId: WorkspaceId): Promise<Placement>;
+  /** Those of the workspaces whose state a run of `consumerId` may read; none once it has ended. */
+  readableByRun(question: {
+    runId: string;
+    consumerId: string;
+    workspaceIds: readonly string[];
+  }): Promise<ReadonlySet<string>>;
 }
 
 export interface Settings {

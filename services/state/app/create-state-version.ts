@@ -10,6 +10,7 @@ import {
   type Announcement,
   parseAnnouncement,
   repeatedVersion,
+  requireOwnRun,
   requireSuccession,
 } from "../domain/state-version-creation.ts";
 import { applyPlacement, targetOf, touch, writableEpoch } from "../domain/workspace-state.ts";
@@ -47,13 +48,17 @@ export async function createStateVersion(
   const announced = parseAnnouncement(request);
   const outputs = request.jsonStateOutputs && parseGivenOutputs(request.jsonStateOutputs);
   const { workspaceId, inline } = request;
-  const { lock, placement } = await app.workspaces.getLock(workspaceId);
+  const { lock, placement, runWorkspaceId } = await app.workspaces.getLock(
+    workspaceId,
+    request.runId,
+  );
 
   const versionId = await app.transaction(async (tx): Promise<StateVersionId> => {
     const now = app.now();
     const workspace = await tx.workspaceForUpdate(workspaceId);
     applyPlacement(workspace, placement);
     authorize(caller, "state:write", targetOf(workspace));
+    requireOwnRun(workspaceId, runWorkspaceId);
     const epoch = writableEpoch(workspace, lock, caller.principal);
     const { serial } = announced;
     const known = await tx.versionsBeforeCreation(workspaceId, { epoch, serial });

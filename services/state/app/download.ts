@@ -1,9 +1,10 @@
-import { authorize, type Caller } from "@statehouse/authorization";
+import type { Caller } from "@statehouse/authorization";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import type { StateVersionId } from "../domain/ids.ts";
 import { contentOf } from "../domain/state-version-upload.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
 import type { App } from "./app.ts";
+import { authorizeRead } from "./read-access.ts";
 
 export interface Download {
   blobKey: string;
@@ -21,7 +22,7 @@ export async function authorizeDownload(
 ): Promise<Download> {
   const version = await app.reads.version(versionId);
   if (!version) throw stateVersionNotFound();
-  authorize(caller, "state:read", version, "state version");
+  await authorizeRead(app, caller, "state:read", version, "state version");
   const content = version.status === "finalized" ? contentOf(version, kind) : undefined;
   if (!content) throw stateVersionNotFound();
   const extension = kind === "raw" ? "tfstate" : "json";

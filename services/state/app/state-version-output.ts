@@ -1,11 +1,11 @@
-import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import type { Caller } from "@statehouse/authorization";
 import { outputNotFound, outputsNotProcessed, stateVersionNotFound } from "../domain/errors.ts";
 import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domain/ids.ts";
 import type { StateVersionOutput } from "../domain/state-version-output.ts";
 import { outputsAreKnown, type StateVersionView } from "../domain/state-version-view.ts";
-import type { PlacedOutput } from "../store/output-reads.ts";
 import type { Slice } from "../store/slice.ts";
 import type { App } from "./app.ts";
+import { authorizeRead, readableOf } from "./read-access.ts";
 import { placeWorkspace } from "./workspace-placement.ts";
 
 export interface OutputPage {
@@ -21,7 +21,7 @@ export async function listStateVersionOutputs(
 ): Promise<OutputPage> {
   const version = await app.reads.version(stateVersionId);
   if (!version) throw stateVersionNotFound();
-  authorize(caller, "state:read-outputs", version, "state version");
+  await authorizeRead(app, caller, "state:read-outputs", version, "state version");
   return outputsOf(app, version, slice);
 }
 
@@ -33,7 +33,7 @@ export async function getStateVersionOutput(
 ): Promise<StateVersionOutput> {
   const output = await app.reads.output(id);
   if (!output) throw outputNotFound();
-  authorize(caller, "state:read-outputs", output, "state version output");
+  await authorizeRead(app, caller, "state:read-outputs", output, "state version output");
   return output;
 }
 
@@ -45,7 +45,7 @@ export async function listCurrentOutputs(
 ): Promise<OutputPage> {
   const known = await app.reads.currentVersion(workspaceId);
   const target = await placeWorkspace(app, workspaceId, known?.workspace);
-  authorize(caller, "state:read-outputs", target);
+  await authorizeRead(app, caller, "state:read-outputs", target);
   if (!known?.version) return { outputs: [], total: 0 };
   return outputsOf(app, known.version, slice);
 }
@@ -56,7 +56,9 @@ export const batchListStateVersionOutputs = async (
   caller: Caller,
   ids: readonly StateVersionId[],
 ): Promise<StateVersionOutput[]> =>
-  ids.length === 0 ? [] : readable(caller, await app.reads.outputsOfVersions(ids));
+  ids.length === 0
+    ? []
+    : readableOf(app, caller, "state:read-outputs", await app.reads.outputsOfVersions(ids));
 
 /** The outputs of those workspaces' current versions that the caller may read them of. */
 export const batchListCurrentOutputs = async (
@@ -64,12 +66,9 @@ export const batchListCurrentOutputs = async (
   caller: Caller,
   ids: readonly WorkspaceId[],
 ): Promise<StateVersionOutput[]> =>
-  ids.length === 0 ? [] : readable(caller, await app.reads.outputsOfWorkspaces(ids));
-
-const readable = (caller: Caller, outputs: PlacedOutput[]): StateVersionOutput[] =>
-  caller.kind === "principal"
-    ? outputs.filter((output) => allowed(caller.grants, "state:read-outputs", output))
-    : [];
+  ids.length === 0
+    ? []
+    : readableOf(app, caller, "state:read-outputs", await app.reads.outputsOfWorkspaces(ids));
 
 function outputsOf(app: App, version: StateVersionView, slice: Slice): Promise<OutputPage> {
   if (version.status === "finalized" && !outputsAreKnown(version)) throw outputsNotProcessed();

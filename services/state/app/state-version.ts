@@ -1,8 +1,9 @@
-import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import type { Caller } from "@statehouse/authorization";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { Slice } from "../store/slice.ts";
 import type { App } from "./app.ts";
+import { authorizeRead, readableOf } from "./read-access.ts";
 import { documentOf, type StateVersionDocument } from "./state-version-document.ts";
 import { placeWorkspace } from "./workspace-placement.ts";
 
@@ -14,7 +15,7 @@ export async function getStateVersion(
 ): Promise<StateVersionDocument> {
   const version = await app.reads.version(id);
   if (!version) throw stateVersionNotFound();
-  authorize(caller, "state:read", version, "state version");
+  await authorizeRead(app, caller, "state:read", version, "state version");
   return documentOf(app, caller, version);
 }
 
@@ -25,7 +26,12 @@ export async function getCurrentStateVersion(
   workspaceId: WorkspaceId,
 ): Promise<StateVersionDocument> {
   const known = await app.reads.currentVersion(workspaceId);
-  authorize(caller, "state:read", await placeWorkspace(app, workspaceId, known?.workspace));
+  await authorizeRead(
+    app,
+    caller,
+    "state:read",
+    await placeWorkspace(app, workspaceId, known?.workspace),
+  );
   if (!known?.version) throw stateVersionNotFound();
   return documentOf(app, caller, known.version);
 }
@@ -42,7 +48,7 @@ export async function listStateVersions(
   { workspaceId, status, ...slice }: ListStateVersions,
 ): Promise<{ documents: StateVersionDocument[]; total: number }> {
   const workspace = await app.reads.workspace(workspaceId);
-  authorize(caller, "state:read", await placeWorkspace(app, workspaceId, workspace));
+  await authorizeRead(app, caller, "state:read", await placeWorkspace(app, workspaceId, workspace));
   const { versions, total } = await app.reads.listVersions(workspaceId, status, slice);
   return { documents: versions.map((version) => documentOf(app, caller, version)), total };
 }
@@ -56,9 +62,9 @@ export async function batchGetStateVersions(
   if (caller.kind !== "principal" || ids.length === 0) return [];
   const versions = await app.reads.versions(ids);
   const byId = new Map(versions.map((version) => [version.id, version]));
-  return [...new Set(ids)]
+  const found = [...new Set(ids)]
     .map((id) => byId.get(id))
-    .filter((version) => version !== undefined)
-    .filter((version) => allowed(caller.grants, "state:read", version))
-    .map((version) => documentOf(app, caller, version));
+    .filter((version) => version !== undefined);
+  const readable = await readableOf(app, caller, "state:read", found);
+  return readable.map((version) => documentOf(app, caller, version));
 }

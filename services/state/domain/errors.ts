@@ -1,4 +1,4 @@
-import { conflict, notFound, precondition, unavailable } from "@statehouse/errors";
+import { conflict, invalid, notFound, precondition, unavailable } from "@statehouse/errors";
 
 export const workspaceNotFound = () => notFound("workspace");
 export const stateVersionNotFound = () => notFound("state version");
@@ -37,6 +37,10 @@ export const serialBehind = (serial: bigint, newest: bigint) =>
 
 export const lineageConflict = () =>
   conflict("lineage_conflict", "The lineage is not that of the workspace's newest state version.");
+
+/** A state is written by a run of its own workspace. */
+export const runOfOtherWorkspace = () =>
+  invalid([{ field: "/data/relationships/run", detail: "Run belongs to another workspace" }]);
 
 /** A repeat of a create request whose version is no longer the newest, or was discarded. */
 export const stateVersionSuperseded = () =>

@@ -1,5 +1,11 @@
 import { type FieldError, invalid } from "@statehouse/errors";
-import { lineageConflict, serialBehind, serialConflict, stateVersionSuperseded } from "./errors.ts";
+import {
+  lineageConflict,
+  runOfOtherWorkspace,
+  serialBehind,
+  serialConflict,
+  stateVersionSuperseded,
+} from "./errors.ts";
 import { awaitsContent, type StateVersion } from "./state-version.ts";
 
 /** What a create request says of its state. */
@@ -81,4 +87,9 @@ export function requireSuccession(
   const firstOfEpoch = newest.lockEpoch !== epoch;
   if (firstOfEpoch && lineage === newest.lineage) return;
   throw serialBehind(serial, newest.serial);
+}
+
+/** Wire compatibility, section 4: a run may be unknown yet; "only a run of another workspace is 422". */
+export function requireOwnRun(workspaceId: string, runWorkspaceId: string | null): void {
+  if (runWorkspaceId !== null && runWorkspaceId !== workspaceId) throw runOfOtherWorkspace();
 }

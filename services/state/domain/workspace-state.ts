@@ -24,6 +24,8 @@ export interface Holder {
 export interface LockAnswer {
   lock: { holder: Holder; epoch: bigint } | null;
   placement: Placement;
+  /** Of the run that was asked about; null while nobody has reported it. */
+  runWorkspaceId: string | null;
 }
 
 /** A workspace as state knows it: the row that every change of its state holds. */

@@ -1,3 +1,4 @@
+import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
 import type { WorkspacePlacement } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
@@ -9,10 +10,15 @@ import type { Placement } from "../domain/workspace-state.ts";
 /** The service workspaces, asked in state's own name. */
 export function workspacesOver(channel: Channel, identity: CallOptions): Workspaces {
   const client = createClient(WorkspaceLockService, channel, identity);
+  const consumers = createClient(RemoteStateConsumerService, channel, identity);
   return {
-    async getLock(workspaceId) {
-      const { lock, placement } = await client.getLock({ workspaceId });
+    async getLock(workspaceId, runId) {
+      const { lock, placement, runWorkspaceId } = await client.getLock({
+        workspaceId,
+        ...(runId === undefined ? {} : { runId }),
+      });
       return {
+        runWorkspaceId: runWorkspaceId || null,
         placement: placementFrom(workspaceId, placement),
         lock: lock
           ? { holder: { type: lock.holderType, id: lock.holderId }, epoch: lock.epoch }
@@ -22,6 +28,14 @@ export function workspacesOver(channel: Channel, identity: CallOptions): Workspa
     async getPlacement(workspaceId) {
       const { placement } = await client.getPlacement({ workspaceId });
       return placementFrom(workspaceId, placement);
+    },
+    async readableByRun({ runId, consumerId, workspaceIds }) {
+      const readable = await consumers.mayReadAsConsumer({
+        runId,
+        consumerWorkspaceId: consumerId,
+        workspaceIds: [...workspaceIds],
+      });
+      return new Set(readable.workspaceIds);
     },
   };
 }

@@ -30,3 +30,7 @@ export async function getRunPlacement(
   if (found.ended) throw runEnded();
   return found.organizationId;
 }
+
+/** For state: the workspace that a run was reported for; undefined while it is not reported. */
+export const workspaceOfRun = (app: App, id: string): Promise<WorkspaceId | undefined> =>
+  app.reads.runs.workspaceOf(id);

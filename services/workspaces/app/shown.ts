@@ -51,6 +51,12 @@ export const showWorkspace = (caller: Caller) => {
   };
 };
 
+/** For a run of another workspace that may read this one's state, and nothing else. */
+export const showToConsumer = (workspace: WorkspaceView): Shown<WorkspaceView> => ({
+  ...workspace,
+  allowedActions: ["workspace:read", "state:read", "state:read-outputs"],
+});
+
 /** The action that a force-delete needs; specification, "Authentication", rule 5. */
 export const forceDeleteAction = (allowForceDelete: boolean): Action =>
   allowForceDelete ? "workspace:update" : "workspace:force-delete";

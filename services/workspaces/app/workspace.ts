@@ -16,7 +16,8 @@ import type { Tx } from "../store/transaction.ts";
 import type { WorkspaceSearch } from "../store/workspace-search.ts";
 import type { App } from "./app.ts";
 import { grantsOf, readableBy, targetOf } from "./caller.ts";
-import { type Shown, showWorkspace } from "./shown.ts";
+import { mayShowAsConsumer } from "./run-reading.ts";
+import { type Shown, showToConsumer, showWorkspace } from "./shown.ts";
 import { checkedTags } from "./tag-binding.ts";
 import { settlePlacement } from "./workspace-placement.ts";
 
@@ -71,6 +72,7 @@ export async function getWorkspace(
 ): Promise<Shown<WorkspaceView>> {
   const workspace = await app.reads.workspaces.find(ref);
   if (!workspace) throw noSuchWorkspace();
+  if (await mayShowAsConsumer(app, caller, workspace)) return showToConsumer(workspace);
   authorize(caller, "workspace:read", targetOf(workspace));
   return showWorkspace(caller)(workspace);
 }

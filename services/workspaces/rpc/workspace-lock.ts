@@ -1,6 +1,7 @@
 import type { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
+import { workspaceOfRun } from "../app/run.ts";
 import {
   forceUnlockWorkspace,
   getLock,
@@ -30,9 +31,10 @@ export const workspaceLockService = (
       await forceUnlockWorkspace(app, caller, { workspaceId: workspaceId(id) }),
     ),
   }),
-  getLock: async ({ workspaceId: id }) => {
+  getLock: async ({ workspaceId: id, runId }) => {
     const { lock, placement } = await getLock(app, workspaceId(id));
     return {
+      runWorkspaceId: (runId && (await workspaceOfRun(app, runId))) || "",
       placement: placementToProto(placement),
       ...(lock ? { lock: lockToProto(lock) } : {}),
     };

@@ -5,7 +5,7 @@ import {
   type PageInput,
   queryIn,
 } from "@statehouse/postgres";
-import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
+import type { OrganizationId, WorkspaceId } from "../domain/ids.ts";
 import type { Workspace } from "../domain/workspace.ts";
 import type { WorkspaceView } from "../domain/workspace-view.ts";
 import { Parameters } from "./parameters.ts";
@@ -17,8 +17,8 @@ export type Producer = Pick<WorkspaceView, "id" | "organizationId" | "globalRemo
 
 /** A question of a run of `consumerId`. */
 export interface ConsumerQuestion {
-  runId: RunId;
-  consumerId: WorkspaceId;
+  runId: string;
+  consumerId: string;
   workspaceIds: readonly string[];
 }
 

@@ -31,6 +31,15 @@ export const runReads = (database: Database) => ({
     );
   },
 
+  async workspaceOf(id: string): Promise<WorkspaceId | undefined> {
+    const [row] = await database.query<{ workspaceId: WorkspaceId }>(
+      // index: runs_pkey
+      `select workspace_id as "workspaceId" from runs where id = $1`,
+      [id],
+    );
+    return row?.workspaceId;
+  },
+
   /** The workspace's organization, and what is known of the run. */
   async placement(
     runId: RunId,

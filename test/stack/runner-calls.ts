@@ -1,0 +1,21 @@
+import { RunLockService } from "@statehouse/proto/statehouse/runs/v1/run_lock";
+import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token";
+import { type CallOptions, type Channel, type Client, createClient } from "@statehouse/rpc";
+
+/** Runners whose keys an installation under test knows. */
+export const runnerNames = ["runner", "runner-other"] as const;
+export type RunnerName = (typeof runnerNames)[number];
+
+/** What the services answer to runners. */
+export interface RunnerCalls {
+  tokens: Client<typeof RunTokenService>;
+  locks: Client<typeof RunLockService>;
+}
+
+export const createRunnerCalls = (
+  { access, workspaces }: { access: Channel; workspaces: Channel },
+  identity: CallOptions,
+): RunnerCalls => ({
+  tokens: createClient(RunTokenService, access, identity),
+  locks: createClient(RunLockService, workspaces, identity),
+});

@@ -1,0 +1,291 @@
+import { newId } from "@statehouse/postgres";
+import { waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { download } from "../stack/http.ts";
+import { type Runner, startRunner } from "../stack/runner.ts";
+import type { RunnerCalls } from "../stack/runner-calls.ts";
+import { announcement, inlineState, stateFile } from "../stack/state.ts";
+import { errorDetails, newProject, newWorkspace, recordedApi, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+let runner: Runner;
+let calls: RunnerCalls;
+beforeAll(async () => {
+  runner = startRunner(world().stack.nats.url);
+  calls = await world().stack.runnerCalls("runner");
+});
+afterAll(() => runner[Symbol.asyncDispose]());
+
+const outputs = { address: { value: "10.0.0.1", type: "string" } };
+
+/** A workspace with a state, and nobody's lock on it. */
+async function producer(attributes: Record<string, unknown> = {}, projectId?: string) {
+  const { api } = world().owner;
+  const workspace = await newWorkspace(world(), attributes, projectId);
+  const act = (action: string) => api.post(`/workspaces/${workspace.id}/actions/${action}`);
+  await act("lock");
+  const state = stateFile({ outputs });
+  const path = `/workspaces/${workspace.id}/state-versions`;
+  const created = await api.post(path, inlineState(state));
+  const version = created.body.data;
+  await waitFor(async () => {
+    const shown = await api.get(`/state-versions/${version.id}`);
+    return shown.body.data.attributes["resources-processed"];
+  });
+  await act("unlock");
+  return { ...workspace, version, state };
+}
+
+/** A run with a token, not reported yet. */
+async function running(workspaceId: string) {
+  const runId = newId("run");
+  const { secret, runTokenId } = await calls.tokens.createRunToken({ runId, workspaceId });
+  return { runId, runTokenId, secret, api: recordedApi(world().url, secret) };
+}
+
+/** The statuses of all ways to read a workspace's state with the token. */
+async function reads(
+  { api, secret }: Pick<Awaited<ReturnType<typeof running>>, "api" | "secret">,
+  { id, attributes, version }: Awaited<ReturnType<typeof producer>>,
+) {
+  const { organization } = world();
+  const { body } = await world().owner.api.get(`/state-versions/${version.id}/outputs`);
+  const list = `filter[workspace][name]=${attributes.name}&filter[organization][name]=${organization}`;
+  const answers = await Promise.all([
+    api.get(`/workspaces/${id}`),
+    api.get(`/organizations/${organization}/workspaces/${attributes.name}`),
+    api.get(`/workspaces/${id}/current-state-version`),
+    api.get(`/workspaces/${id}/current-state-version-outputs`),
+    api.get(`/state-versions/${version.id}`),
+    api.get(`/state-versions/${version.id}/outputs`),
+    api.get(`/state-version-outputs/${body.data[0].id}`),
+    api.get(`/state-versions?${list}`),
+    download(version.attributes["hosted-state-download-url"], secret),
+  ]);
+  return [...new Set(answers.map(({ status }) => status))];
+}
+
+describe("a run's token", () => {
+  test("shows its workspace, its organization and what that can, and nothing else", async () => {
+    const { organization } = world();
+    const own = await producer();
+    const [other, project] = [await producer(), await newProject(world())];
+    const run = await running(own.id);
+    expect(await reads(run, own)).toEqual([200]);
+    expect(await reads(run, other)).toEqual([404]);
+    const { body } = await run.api.get(`/organizations/${organization}/workspaces`);
+    expect(body.data.map(({ id }: { id: string }) => id)).toEqual([own.id]);
+    const entitlements = await run.api.get(`/organizations/${organization}/entitlement-set`);
+    expect(entitlements.status).toBe(200);
+    expect((await run.api.get(`/projects/${project.id}`)).status).toBe(404);
+    const shown = await run.api.get(`/workspaces/${own.id}?include=outputs`);
+    expect(shown.body.included).toHaveLength(1);
+    expect(shown.body.data.attributes.permissions).toMatchObject({
+      "can-read-state-versions": true,
+      "can-create-state-versions": true,
+      "can-lock": false,
+      "can-update": false,
+    });
+    for (const action of ["lock", "unlock", "force-unlock", "safe-delete"]) {
+      expect((await run.api.post(`/workspaces/${own.id}/actions/${action}`)).status).toBe(404);
+    }
+    const consumers = `/workspaces/${own.id}/relationships/remote-state-consumers`;
+    expect((await run.api.post(consumers, { data: [] })).status).toBe(404);
+  });
+
+  test("writes the workspace's state under the run's own lock only", async () => {
+    const { owner } = world();
+    const { id } = await newWorkspace(world());
+    const run = await running(id);
+    const path = `/workspaces/${id}/state-versions`;
+    expect((await run.api.post(path, inlineState(stateFile()))).status).toBe(412);
+    await owner.api.post(`/workspaces/${id}/actions/lock`);
+    expect((await run.api.post(path, inlineState(stateFile()))).status).toBe(409);
+    await owner.api.post(`/workspaces/${id}/actions/unlock`);
+
+    await calls.locks.lockAsRun({ workspaceId: id, runId: run.runId, reason: "applying" });
+    const created = await run.api.post(path, inlineState(stateFile()));
+    expect(created.status).toBe(201);
+    expect(created.body.data.relationships["created-by"].data).toBeNull();
+    expect((await owner.api.post(path, inlineState(stateFile()))).status).toBe(409);
+    const elsewhere = await newWorkspace(world());
+    const foreign = `/workspaces/${elsewhere.id}/state-versions`;
+    expect((await run.api.post(foreign, inlineState(stateFile()))).status).toBe(404);
+    await calls.locks.unlockAsRun({ workspaceId: id, runId: run.runId });
+    const current = await run.api.get(`/workspaces/${id}/current-state-version`);
+    expect(current.body.data.id).toBe(created.body.data.id);
+  });
+
+  test("works no longer once the run is reported ended, and no new one is made", async () => {
+    const own = await producer();
+    const run = await running(own.id);
+    await runner.run({ runId: run.runId, workspaceId: own.id, status: "applying", revision: 1n });
+    expect(await reads(run, own)).toEqual([200]);
+    await runner.run({ runId: run.runId, workspaceId: own.id, status: "applied", revision: 2n });
+    await waitFor(async () => (await run.api.get(`/workspaces/${own.id}`)).status === 401);
+    expect(await reads(run, own)).toEqual([401]);
+    const again = calls.tokens.createRunToken({ runId: run.runId, workspaceId: own.id });
+    await expect(again).rejects.toMatchObject({ kind: "conflict", reason: "run_ended" });
+    const renewed = calls.tokens.renewRunToken({ runTokenId: run.runTokenId });
+    await expect(renewed).rejects.toMatchObject({ kind: "notFound" });
+  });
+
+  test("works no longer once its runner ends it, or the workspace is deleted", async () => {
+    const { owner } = world();
+    const own = await producer();
+    const [run, other] = [await running(own.id), await running(own.id)];
+    await calls.tokens.deleteRunToken({ runTokenId: run.runTokenId });
+    await calls.tokens.deleteRunToken({ runTokenId: run.runTokenId });
+    expect((await run.api.get(`/workspaces/${own.id}`)).status).toBe(401);
+    expect((await other.api.get(`/workspaces/${own.id}`)).status).toBe(200);
+    await owner.api.delete(`/workspaces/${own.id}`);
+    await waitFor(async () => (await other.api.get(`/workspaces/${own.id}`)).status === 401);
+    const gone = calls.tokens.createRunToken({ runId: newId("run"), workspaceId: own.id });
+    await expect(gone).rejects.toMatchObject({ kind: "notFound" });
+  });
+
+  test("is its runner's alone, and its run's", async () => {
+    const { stack } = world();
+    const [own, other] = [await producer(), await producer()];
+    const run = await running(own.id);
+    const foreign = await stack.runnerCalls("runner-other");
+    const { runId, runTokenId } = run;
+    for (const [by, workspaceId] of [
+      [foreign, own.id],
+      [calls, other.id],
+    ] as const) {
+      await expect(by.tokens.createRunToken({ runId, workspaceId })).rejects.toMatchObject({
+        reason: "run_of_other",
+      });
+    }
+    const renewal = foreign.tokens.renewRunToken({ runTokenId });
+    await expect(renewal).rejects.toMatchObject({ kind: "notFound" });
+    await foreign.tokens.deleteRunToken({ runTokenId });
+    expect((await calls.tokens.renewRunToken({ runTokenId })).expiredAt).toBeDefined();
+    expect(await reads(run, own)).toEqual([200]);
+  });
+});
+
+describe("the state of another workspace", () => {
+  test("is read by runs of its consumers, for as long as they are consumers", async () => {
+    const { owner, reader } = world();
+    const shared = await producer();
+    const [consumer, stranger] = [await newWorkspace(world()), await newWorkspace(world())];
+    const [run, foreign] = [await running(consumer.id), await running(stranger.id)];
+    const path = `/workspaces/${shared.id}/relationships/remote-state-consumers`;
+    const body = { data: [{ type: "workspaces", id: consumer.id }] };
+    expect(await reads(run, shared)).toEqual([404]);
+    await owner.api.post(path, body);
+    expect(await reads(run, shared)).toEqual([200]);
+    expect(await reads(foreign, shared)).toEqual([404]);
+    // A person gains nothing by it.
+    expect((await reader.api.get(`/state-versions/${shared.version.id}`)).status).toBe(404);
+    const shown = await run.api.get(`/workspaces/${shared.id}`);
+    expect(shown.body.data.attributes.permissions).toMatchObject({
+      "can-read-state-versions": true,
+      "can-create-state-versions": false,
+    });
+    const written = await run.api.post(
+      `/workspaces/${shared.id}/state-versions`,
+      announcement(stateFile()),
+    );
+    expect(written.status).toBe(404);
+    await owner.api.delete(path, body);
+    expect(await reads(run, shared)).toEqual([404]);
+  });
+
+  test("is read by every run of the organization, or of the project, where it is shared so", async () => {
+    const { stranger, readable } = world();
+    const toAll = await producer({ "global-remote-state": true });
+    const toProject = await producer({ "project-remote-state": true }, readable.id);
+    const inProject = await running((await newWorkspace(world(), {}, readable.id)).id);
+    const elsewhere = await running((await newWorkspace(world())).id);
+    const { organization } = stranger;
+    const abroad = await running((await newWorkspace({ organization, owner: stranger })).id);
+    expect(await reads(inProject, toAll)).toEqual([200]);
+    expect(await reads(elsewhere, toAll)).toEqual([200]);
+    expect(await reads(abroad, toAll)).toEqual([404]);
+    expect(await reads(inProject, toProject)).toEqual([200]);
+    expect(await reads(elsewhere, toProject)).toEqual([404]);
+  });
+});
+
+describe("a workspace that a run locks", () => {
+  let id: string;
+  let runId: string;
+  beforeEach(async () => {
+    ({ id } = await newWorkspace(world()));
+    runId = newId("run");
+    await calls.locks.lockAsRun({ workspaceId: id, runId, reason: "applying" });
+  });
+
+  test("says so, and shows the run once it is reported", async () => {
+    const { owner } = world();
+    const shown = await owner.api.get(`/workspaces/${id}?include=locked_by`);
+    expect(shown.body.data.attributes).toMatchObject({
+      locked: true,
+      "locked-reason": "applying",
+    });
+    expect(shown.body.data.relationships["locked-by"].data).toEqual({ type: "runs", id: runId });
+    await runner.run({ runId, workspaceId: id, status: "applying" });
+    await waitFor(async () => {
+      const { body } = await owner.api.get(`/workspaces/${id}?include=locked_by`);
+      return body.included[0]?.type === "runs" && body.included[0].id === runId;
+    });
+  });
+
+  test("is locked to everybody else, in the words that clients look for; a repeat is no harm", async () => {
+    const { owner } = world();
+    await calls.locks.lockAsRun({ workspaceId: id, runId });
+    const refused = await owner.api.post(`/workspaces/${id}/actions/lock`);
+    expect(refused.status).toBe(409);
+    expect(errorDetails(refused)[0]).toContain(`is locked by Run ${runId}`);
+    const unlock = await owner.api.post(`/workspaces/${id}/actions/unlock`);
+    expect(errorDetails(unlock)[0]).toContain(`is locked by Run ${runId}`);
+    const other = newId("run");
+    await expect(calls.locks.lockAsRun({ workspaceId: id, runId: other })).rejects.toMatchObject({
+      reason: "workspace_locked",
+    });
+    await expect(calls.locks.unlockAsRun({ workspaceId: id, runId: other })).rejects.toMatchObject({
+      reason: "locked_by_other",
+    });
+  });
+
+  test("is unlocked by its run even when that has ended, and not locked by it again", async () => {
+    await runner.run({ runId, workspaceId: id, status: "errored" });
+    await waitFor(async () => {
+      const again = calls.locks.lockAsRun({ workspaceId: id, runId });
+      return again.then(
+        () => false,
+        ({ reason }) => reason === "run_ended",
+      );
+    });
+    await calls.locks.unlockAsRun({ workspaceId: id, runId });
+    await expect(calls.locks.unlockAsRun({ workspaceId: id, runId })).rejects.toMatchObject({
+      reason: "already_unlocked",
+    });
+  });
+
+  test("is unlocked by force by whoever administers it", async () => {
+    expect((await world().owner.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(
+      200,
+    );
+  });
+});
+
+test("a state version that names a run of another workspace is 422", async () => {
+  const { owner } = world();
+  const [{ id }, other] = [await newWorkspace(world()), await newWorkspace(world())];
+  const runId = await runner.run({ workspaceId: other.id, status: "applying" });
+  await waitFor(async () => {
+    const { body } = await owner.api.get(`/workspaces/${other.id}`);
+    return body.data.relationships["current-run"].data?.id === runId;
+  });
+  await owner.api.post(`/workspaces/${id}/actions/lock`);
+  const { data } = inlineState(stateFile());
+  const refused = await owner.api.post(`/workspaces/${id}/state-versions`, {
+    data: { ...data, relationships: { run: { data: { type: "runs", id: runId } } } },
+  });
+  expect(refused.status).toBe(422);
+  expect(refused.body.errors[0].source.pointer).toBe("/data/relationships/run");
+});
