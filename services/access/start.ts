@@ -23,7 +23,7 @@ import {
 import { type Check, createLogger, type Logger, startOpsServer } from "@statehouse/runtime";
 import type { App } from "./app/app.ts";
 import type { AccessConfig } from "./config.ts";
-import { runFilters, runHandlers } from "./consumers/run.ts";
+import { consumptions } from "./consumers/consumptions.ts";
 import { authenticationService } from "./rpc/authentication.ts";
 import { contextOf } from "./rpc/context.ts";
 import { grantsService } from "./rpc/grants.ts";
@@ -95,17 +95,9 @@ export async function start(config: AccessConfig, parts: AccessParts = {}): Prom
     settings: { runTokenLifetimeMs: config.RUN_TOKEN_LIFETIME * 1000 },
     now: () => new Date(),
   };
-  starting.use(
-    startConsumer({
-      nats,
-      database,
-      service: SERVICE,
-      name: "runs",
-      filters: runFilters,
-      handlers: runHandlers(app),
-      logger,
-    }),
-  );
+  for (const consumption of consumptions(app)) {
+    starting.use(startConsumer({ ...consumption, nats, database, service: SERVICE, logger }));
+  }
   const rpc = starting.use(
     createRpcServer({
       name: SERVICE,

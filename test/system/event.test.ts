@@ -1,8 +1,10 @@
+import { newId } from "@statehouse/postgres";
 import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
 import { declaredEvents, type Published, published } from "../stack/published.ts";
+import { startRunner } from "../stack/runner.ts";
 import { announcement, inlineState, stateFile } from "../stack/state.ts";
 import { newParty, newWorkspace, type Party, useWorld } from "./fixture.ts";
 
@@ -103,6 +105,19 @@ async function furnishAndDissolve({ api }: Pick<Party, "api">): Promise<void> {
   expect((await api.delete(path)).status).toBe(204);
 }
 
+/** A run that gets a token, loses it and ends. */
+async function runThrough(): Promise<void> {
+  const { stack } = world();
+  const { id: workspaceId } = await newWorkspace(world());
+  const runId = newId("run");
+  const { tokens } = await stack.runnerCalls("runner");
+  const { runTokenId } = await tokens.createRunToken({ runId, workspaceId });
+  await tokens.renewRunToken({ runTokenId });
+  await tokens.deleteRunToken({ runTokenId });
+  await using runner = startRunner(stack.nats.url);
+  await runner.run({ runId, workspaceId, status: "applied" });
+}
+
 test("every declared type of event is published by something that people do, as CloudEvents", async () => {
   const { stack, owner, organization } = world();
   await liveThrough();
@@ -124,6 +139,7 @@ test("every declared type of event is published by something that people do, as 
   await stack.people.grant({ teamId: team.id, projectId: project.body.data.id, access: "read" });
   await stack.people.removeMember(team.id, person);
   await furnishAndDissolve(person);
+  await runThrough();
   await waitFor(() => {
     const types = new Set(bus.events.map(({ type }) => type));
     const missing = declaredEvents.filter((type) => !types.has(type));

@@ -92,11 +92,11 @@ export const deleteRunToken = (app: App, caller: Caller, id: RunTokenId): Promis
   });
 
 /** The run is over: its tokens work no longer. */
-export const endRun = (app: App, runId: string): Promise<void> =>
+export const endRun = (app: Pick<App, "reads">, runId: string): Promise<void> =>
   app.reads.runTokens.dropRun(runId);
 
 /** The workspace is gone, and its runs with it. */
-export const endRunsOf = (app: App, workspaceId: string): Promise<void> =>
+export const endRunsOf = (app: Pick<App, "reads">, workspaceId: string): Promise<void> =>
   app.reads.runTokens.dropWorkspace(workspaceId);
 
 /**

@@ -1,4 +1,4 @@
-import { type EventHandlers, on } from "@statehouse/events";
+import { type EventHandlers, eventType, on } from "@statehouse/events";
 import {
   RunEndedSchema,
   WorkspaceDeletedSchema,
@@ -7,13 +7,10 @@ import type { App } from "../app/app.ts";
 import { endRun, endRunsOf } from "../app/run-token.ts";
 
 /** What ends the tokens of runs. */
-export const runHandlers = (app: App): EventHandlers => ({
+export const runHandlers = (app: Pick<App, "reads">): EventHandlers => ({
   ...on(RunEndedSchema, ({ runId }) => endRun(app, runId)),
   ...on(WorkspaceDeletedSchema, ({ workspaceId }) => endRunsOf(app, workspaceId)),
 });
 
 /** The subjects that they are about. */
-export const runFilters = [
-  "statehouse.workspaces.run.ended.v1",
-  "statehouse.workspaces.workspace.deleted.v1",
-];
+export const runFilters = [RunEndedSchema, WorkspaceDeletedSchema].map(eventType);

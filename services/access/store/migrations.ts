@@ -95,6 +95,7 @@ const runTokens: SqlMigration = {
       runner text not null,
       expired_at timestamptz(3) not null
     );
+    create index runs_organization on runs (organization_id);
     create index runs_workspace on runs (workspace_id);
     create index runs_expired_at on runs (expired_at);
 

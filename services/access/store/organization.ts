@@ -6,7 +6,7 @@ import type { Organization } from "../domain/organization.ts";
 import { organizationSchema } from "./entities.ts";
 
 /** What belongs to an organization, in an order in which nothing refers to what is gone already. */
-const belongings = ["team_projects", "team_members", "teams"] as const;
+const belongings = ["team_projects", "team_members", "teams", "runs"] as const;
 
 const lockMode = LockMode.PESSIMISTIC_WRITE;
 
@@ -44,7 +44,7 @@ export const organizationRows = (em: EntityManager) => ({
     );
     if (!organization) return;
     for (const table of belongings) {
-      // index: team_projects_organization, team_members_organization, teams_name_key
+      // index: team_projects_organization, team_members_organization, teams_name_key, runs_organization
       await queryIn(em, `delete from ${table} where organization_id = $1`, [id]);
     }
   },

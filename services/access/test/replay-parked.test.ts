@@ -1,0 +1,40 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { generateAssertionKey } from "@statehouse/rpc";
+import { freshDatabase } from "@statehouse/testing";
+import { Pool } from "pg";
+import { expect, test } from "vitest";
+import { migrations } from "../store/migrations.ts";
+
+const program = fileURLToPath(new URL("../replay-parked.ts", import.meta.url));
+
+const run = (environment: Record<string, string>) =>
+  new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+    execFile(process.execPath, [program], { env: environment }, (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, stdout, stderr }),
+    );
+  });
+
+test("the command handles what was parked, of each of the service's consumers", async () => {
+  await using fresh = await freshDatabase({ contextName: "access", migrations });
+  await using stack = new AsyncDisposableStack();
+  const pool = stack.adopt(new Pool({ connectionString: fresh.url }), (open) => open.end());
+  const { privateJwk, publicJwk } = await generateAssertionKey();
+  const environment = {
+    DATABASE_URL: fresh.url,
+    ASSERTION_PRIVATE_KEY: JSON.stringify(privateJwk),
+    ASSERTION_PUBLIC_KEYS: JSON.stringify({ access: [publicJwk] }),
+  };
+  const park = (consumer: string, type: string) =>
+    pool.query(
+      `insert into parked_events
+         (consumer, event_id, type, source, subject, revision, message, time, failures, error)
+       values ($1, 'e', $2, 'statehouse', 'ws-1', 1, '{"workspaceId":"ws-1","runId":"run-1"}', now(), 8, 'then')`,
+      [consumer, type],
+    );
+  await park("access-runs", "statehouse.workspaces.run.ended.v1");
+  const { code, stdout } = await run(environment);
+  expect(stdout).toContain("access-runs: 1 handled, 0 still parked");
+  expect(code).toBe(0);
+  expect((await pool.query("select from parked_events")).rows).toEqual([]);
+});
