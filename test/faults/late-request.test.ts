@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { api } from "../stack/http.ts";
 import { expectStatus, inlineState, type StateFile } from "../stack/state.ts";
 import { eventually } from "./site.ts";
-import { lock, newLockedWorkspace, succession, unlock, write } from "./steps.ts";
+import { lock, newLockedWorkspace, one, two, unlock, write } from "./steps.ts";
 import { useSite } from "./use-site.ts";
 import { mentions, startWire } from "./wire.ts";
 
@@ -39,8 +39,7 @@ const currentSerial = async (id: string) =>
 
 test("a duplicate that arrives after its version was finalized is answered that version", async () => {
   const id = await newLockedWorkspace(site());
-  const [state] = succession(1);
-  if (!state) throw new Error("unreachable");
+  const state = one();
   const late = await sendLate(id, state);
   const written = await write(site(), id, state);
   expect(written.status).toBe(201);
@@ -55,8 +54,7 @@ test.each([false, true])(
   "one that arrives after a newer version changes nothing and is 409, forced: %s",
   async (force) => {
     const id = await newLockedWorkspace(site());
-    const [first, second] = succession(2);
-    if (!first || !second) throw new Error("unreachable");
+    const [first, second] = two();
     const late = await sendLate(id, first, { force });
     for (const state of [first, second]) expect((await write(site(), id, state)).status).toBe(201);
     expect((await late.arrive()).status).toBe(409);
@@ -67,8 +65,7 @@ test.each([false, true])(
 
 test("one that arrives after the unlock is 412 and changes nothing", async () => {
   const id = await newLockedWorkspace(site());
-  const [first, second] = succession(2);
-  if (!first || !second) throw new Error("unreachable");
+  const [first, second] = two();
   const late = await sendLate(id, first);
   for (const state of [first, second]) expect((await write(site(), id, state)).status).toBe(201);
   expect((await unlock(site(), id)).status).toBe(200);
@@ -79,8 +76,7 @@ test("one that arrives after the unlock is 412 and changes nothing", async () =>
 test("a write that was overtaken inside by unlock and lock meets a sealed epoch", async () => {
   const { wires } = site();
   const id = await newLockedWorkspace(site());
-  const [first, second] = succession(2);
-  if (!first || !second) throw new Error("unreachable");
+  const [first, second] = two();
   // State has asked who holds the lock; the answer, true when it was given, is late.
   const held = wires.stateToWorkspaces.hold({
     direction: "answers",
@@ -102,8 +98,7 @@ test("a write that was overtaken inside by unlock and lock meets a sealed epoch"
 test("bytes that arrive after a force-unlock are refused, and no version keeps them", async () => {
   const { wires, owner } = site();
   const id = await newLockedWorkspace(site());
-  const [state] = succession(1);
-  if (!state) throw new Error("unreachable");
+  const state = one();
   const held = wires.gatewayToObjects.hold({
     direction: "requests",
     when: mentions("PUT /v1/object"),

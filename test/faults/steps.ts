@@ -33,27 +33,31 @@ export const lock = ({ owner }: Pick<Site, "owner">, id: string): Promise<Answer
 export const unlock = ({ owner }: Pick<Site, "owner">, id: string): Promise<Answer> =>
   owner.api.post(`/workspaces/${id}/actions/unlock`);
 
-/** Two states of one lineage, as an engine would write them one after the other. */
-export function succession(count: number): StateFile[] {
+const written = (lineage: string, serial: number): StateFile =>
+  stateFile({
+    lineage,
+    serial,
+    resources: serial,
+    outputs: { serial: { value: serial, type: "number" } },
+    marker: randomUUID(),
+  });
+
+/** A state of a lineage of its own. */
+export const one = (): StateFile => written(randomUUID(), 1);
+
+/** Two states as an engine writes them one after the other. */
+export function two(): [StateFile, StateFile] {
   const lineage = randomUUID();
-  return Array.from({ length: count }, (_, index) =>
-    stateFile({
-      lineage,
-      serial: index + 1,
-      resources: index + 1,
-      outputs: { serial: { value: index + 1, type: "number" } },
-      marker: randomUUID(),
-    }),
-  );
+  return [written(lineage, 1), written(lineage, 2)];
 }
 
-export const one = (): StateFile => {
-  const [state] = succession(1);
-  if (!state) throw new Error("unreachable");
-  return state;
-};
+/** So many. */
+export function succession(count: number): StateFile[] {
+  const lineage = randomUUID();
+  return Array.from({ length: count }, (_, index) => written(lineage, index + 1));
+}
 
-/** Announces a state; answers with the version's document, `data`. */
+/** Announces a state; answers with the version and where its bytes go. */
 export async function announce(
   { owner }: Pick<Site, "owner">,
   id: string,

@@ -1,0 +1,135 @@
+import { waitFor } from "@statehouse/testing";
+import { describe, expect, test } from "vitest";
+import { type Answer, api, document } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { eventually, mendAll } from "./site.ts";
+import { useSite } from "./use-site.ts";
+import { mentions } from "./wire.ts";
+
+const site = useSite(() => ({}));
+
+/** The neighbour's answer did not come; what the client hears is that it should try again. */
+const expectUnanswered = (answer: Answer | undefined) => expect(answer?.status).toBe(503);
+
+describe("kill -9 of workspaces in the middle of creating an organization", () => {
+  const create = (name: string) =>
+    site().owner.api.post(
+      "/organizations",
+      document("organizations", { name, email: "owner@example.com" }),
+    );
+
+  /** Dies before access has heard of the organization, or before its answer has come. */
+  async function dieCreating(lost: "call to access" | "answer of access"): Promise<string> {
+    const { stack, wires, rows } = site();
+    const name = unusedName("org");
+    // Otherwise the event might complete it meanwhile.
+    wires.workspacesToNats.freeze();
+    const held = wires.workspacesToAccess.hold(
+      lost === "call to access"
+        ? { direction: "requests", when: mentions("org-") }
+        : { direction: "answers", when: () => true, after: mentions("org-") },
+    );
+    const asked = create(name);
+    await held;
+    const [{ id } = { id: "" }] = await rows<{ id: string }>(
+      "workspaces",
+      "select id from organizations where name = $1",
+      [name],
+    );
+    const known = () => rows("access", "select from organizations where id = $1", [id]);
+    if (lost === "call to access") expect(await known()).toEqual([]);
+    else await waitFor(async () => (await known()).length === 1);
+    await stack.processes.workspaces.kill();
+    expectUnanswered(await asked);
+    return name;
+  }
+
+  test.each(["call to access", "answer of access"] as const)(
+    "its %s lost: the repeat completes it",
+    async (lost) => {
+      const { owner, wires, stack } = site();
+      const name = await dieCreating(lost);
+      wires.workspacesToAccess.release();
+      await stack.processes.workspaces.start();
+      await eventually(201, () => create(name));
+      expect((await owner.api.get(`/organizations/${name}`)).status).toBe(200);
+      const second = await create(name);
+      expect(second.status).toBe(422);
+    },
+  );
+
+  test("without a repeat its event completes it", async () => {
+    const { owner } = site();
+    const name = await dieCreating("call to access");
+    await mendAll(site());
+    await waitFor(async () => (await owner.api.get(`/organizations/${name}`)).status === 200, {
+      timeout: 30_000,
+    });
+  });
+
+  test("without a bus reconciliation completes it", async () => {
+    const { owner, wires, stack, rows } = site();
+    const name = await dieCreating("answer of access");
+    await rows("workspaces", "update organizations set retry_at = now() where name = $1", [name]);
+    wires.workspacesToAccess.release();
+    await stack.processes.workspaces.start();
+    await waitFor(async () => (await owner.api.get(`/organizations/${name}`)).status === 200, {
+      timeout: 30_000,
+    });
+  });
+
+  test("until then nobody else sees it or takes its name", async () => {
+    const { stack, wires } = site();
+    const name = await dieCreating("call to access");
+    const other = await stack.people.newUser();
+    const stranger = api(stack.url, other.token);
+    // The event stays in the outbox.
+    wires.workspacesToAccess.release();
+    await stack.processes.workspaces.start();
+    const taken = await eventually(422, () =>
+      stranger.post(
+        "/organizations",
+        document("organizations", { name, email: "other@example.com" }),
+      ),
+    );
+    expect(taken.body.errors[0].detail).toContain("taken");
+    expect((await stranger.get(`/organizations/${name}`)).status).toBe(404);
+  });
+});
+
+test("kill -9 of access after it has made the owners, before its answer: the repeat completes it", async () => {
+  const { stack, wires, owner, rows } = site();
+  const name = unusedName("org");
+  const create = () =>
+    owner.api.post(
+      "/organizations",
+      document("organizations", { name, email: "owner@example.com" }),
+    );
+  const held = wires.accessToDatabase.hold({
+    direction: "answers",
+    when: mentions("COMMIT\0"),
+    after: mentions("org-"),
+  });
+  const asked = create();
+  await held;
+  await stack.processes.access.kill();
+  expectUnanswered(await asked);
+  await mendAll(site());
+  // Its event may have been quicker than the repeat.
+  const repeated = await eventually(201, create).catch(() => undefined);
+  if (!repeated) expect((await create()).status).toBe(422);
+  expect((await owner.api.get(`/organizations/${name}`)).status).toBe(200);
+  const teams = await rows(
+    "access",
+    `select from teams t join organizations o on o.id = t.organization_id
+     where t.owners and o.id = $1`,
+    [
+      (
+        await rows<{ id: string }>("workspaces", "select id from organizations where name = $1", [
+          name,
+        ])
+      )[0]?.id,
+    ],
+  );
+  expect(teams).toHaveLength(1);
+});
