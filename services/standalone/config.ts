@@ -6,6 +6,7 @@ import { z } from "zod";
 export const standaloneSchema = z.object({
   HOST: settings.HOST.default("127.0.0.1").describe("Address to listen on."),
   PORT: portSetting(8080, "the API and state bytes"),
+  NATS_PORT: portSetting(0, "NATS on this machine, where runners publish and anybody may listen"),
   DATA_DIR: z
     .string()
     .default(".statehouse")

@@ -36,7 +36,7 @@ export async function startStandalone(
   const secrets = await openSecrets(folder, [...serviceNames, "standalone"]);
   const [postgres, nats] = await Promise.all([
     startPostgres({ dataDirectory: path.join(folder, "postgres") }),
-    startNats({ dataDirectory: path.join(folder, "nats") }),
+    startNats({ dataDirectory: path.join(folder, "nats"), port: config.NATS_PORT }),
   ]);
   starting.use(nats);
   starting.use(postgres);

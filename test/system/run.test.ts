@@ -1,3 +1,6 @@
+import { execFile } from "node:child_process";
+import path from "node:path";
+import { promisify } from "node:util";
 import { newId } from "@statehouse/postgres";
 import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -6,6 +9,7 @@ import { moment, type Runner, startRunner } from "../stack/runner.ts";
 import { inlineState, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, newProject, newWorkspace, useWorld } from "./fixture.ts";
 
+const run = promisify(execFile);
 const world = useWorld();
 let runner: Runner;
 beforeAll(() => {
@@ -240,6 +244,28 @@ describe("a state version that names a run", () => {
     expect(kinds(body)).toEqual(["configuration-versions", "runs", "users"]);
     const current = await owner.api.get(`/workspaces/${id}/current-state-version?include=run`);
     expect(kinds(current.body)).toEqual(["runs"]);
+  });
+});
+
+test("the example shows all of it", async () => {
+  const { stack, owner } = world();
+  const { id } = await newWorkspace(world());
+  const example = path.join(import.meta.dirname, "../../examples/runner/publish.mjs");
+  const environment = { WORKSPACE_ID: id, NATS_URL: stack.nats.url, USER_ID: owner.id };
+  const { stdout } = await run(process.execPath, [example], { env: environment });
+  const include = "current_run.plan,readme,current_configuration_version.ingress_attributes";
+  const body = await once(id, stdout.trim(), "applied", include);
+  expect(kinds(body)).toEqual([
+    "configuration-versions",
+    "ingress-attributes",
+    "plans",
+    "runs",
+    "workspace-readme",
+  ]);
+  expect(body.data.attributes).toMatchObject({
+    "plan-duration-average": 4200,
+    "apply-duration-average": 15300,
+    "run-failures": 0,
   });
 });
 
