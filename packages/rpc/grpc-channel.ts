@@ -16,8 +16,13 @@ import {
 } from "./grpc-wire.ts";
 import { isIdempotent, methodPath } from "./service.ts";
 
-/** Pauses between the attempts of an idempotent call that nobody answered, in ms. */
-const RETRY_PAUSES_MS = [50, 150, 450];
+/** How long a channel may wait before it dials a service again that was away. */
+const MAX_RECONNECT_PAUSE_MS = 1000;
+/**
+ * Pauses between the attempts of an idempotent call that nobody answered, in ms: together longer than a channel's own
+ * pause, so that a service which is back is found by the first request.
+ */
+const RETRY_PAUSES_MS = [50, 150, 400, 900];
 
 const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -36,7 +41,7 @@ export function grpcChannel({ address, audience }: { address: string; audience: 
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": maxMessageBytes,
     "grpc.initial_reconnect_backoff_ms": 100,
-    "grpc.max_reconnect_backoff_ms": 2000,
+    "grpc.max_reconnect_backoff_ms": MAX_RECONNECT_PAUSE_MS,
     "grpc.keepalive_time_ms": 30_000,
   });
 
