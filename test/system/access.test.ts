@@ -66,6 +66,10 @@ const bodies: Record<string, () => unknown> = {
   "/api/v2/agent-pools/:agentPoolId": () => document("agent-pools", { name: unusedName("pool") }),
   "/api/v2/organizations/:organizationName/projects": () =>
     document("projects", { name: unusedName("project") }),
+  "/api/v2/projects/:projectId": () => document("projects", { description: "changed" }),
+  "/api/v2/projects/:projectId/tag-bindings": () => ({
+    data: [{ type: "tag-bindings", attributes: { key: "mine", value: "1" } }],
+  }),
   "/api/v2/organizations/:organizationName/workspaces": () =>
     document("workspaces", { name: unusedName("workspace") }),
   "/api/v2/organizations/:organizationName/workspaces/:name": () =>

@@ -102,6 +102,10 @@ async function furnishAndDissolve({ api }: Pick<Party, "api">): Promise<void> {
   const self = `/agent-pools/${pool.body.data.id}`;
   await api.patch(self, document("agent-pools", { name: "told again" }));
   await api.delete(self);
+  const project = await api.post(`${path}/projects`, document("projects", { name: "told" }));
+  const itself = `/projects/${project.body.data.id}`;
+  await api.patch(itself, document("projects", { name: "told again" }));
+  await api.delete(itself);
   expect((await api.delete(path)).status).toBe(204);
 }
 

@@ -20,6 +20,8 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
         getProject: elsewhere,
         listProjects: elsewhere,
         batchGetProjects: elsewhere,
+        updateProject: elsewhere,
+        deleteProject: elsewhere,
         getProjectPlacement: async ({ projectId }) => {
           const organizationId = placed.get(projectId);
           if (!organizationId) throw notFound("project");

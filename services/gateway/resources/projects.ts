@@ -1,6 +1,6 @@
 import type { Project } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import type { RequestContext } from "../http/route.ts";
-import { empty, related, toOne } from "../jsonapi/relationship.ts";
+import { related, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { permissionsFrom } from "./permissions.ts";
 import { timestamp } from "./timestamps.ts";
@@ -48,7 +48,11 @@ export const projectResource = resource<Project, RequestContext>({
       linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
       links: ({ organizationName }) => ({ related: `/api/v2/organizations/${organizationName}` }),
     }),
-    "default-agent-pool": empty,
+    "default-agent-pool": toOne({
+      linkage: ({ defaultAgentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
+    }),
+    "tag-bindings": related(({ id }) => `/api/v2/projects/${id}/tag-bindings`),
+    "effective-tag-bindings": related(({ id }) => `/api/v2/projects/${id}/effective-tag-bindings`),
     workspaces: related(
       ({ id, organizationName }) =>
         `/api/v2/organizations/${organizationName}/workspaces?filter%5Bproject%5D%5Bid%5D=${id}`,

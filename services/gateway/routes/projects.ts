@@ -1,12 +1,12 @@
 import { badRequest } from "@statehouse/errors";
-import { z } from "zod";
 import { readPage } from "../http/paging.ts";
 import { listParameter, parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
-import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
+import { given } from "../jsonapi/given.ts";
 import { projectResource } from "../resources/projects.ts";
-import { tagBindingLinkages } from "./tag-linkages.ts";
+import { createProjectBody, projectSettings, updateProjectBody } from "./project-settings.ts";
+import { tagFilters } from "./tag-filters.ts";
 
 const sorts: readonly string[] = ["name", "-name"];
 
@@ -17,6 +17,12 @@ function readSort(query: URLSearchParams): string {
   }
   return sort;
 }
+
+/** `filter[permissions][…]`: only those on which the caller may do it. */
+const readAllowedAction = (query: URLSearchParams): string =>
+  ["create-workspace", "update"]
+    .filter((name) => parameter(query, `filter[permissions][${name}]`) === "true")
+    .map((name) => `project:${name}`)[0] ?? "";
 
 export const projectRoutes: readonly Route[] = [
   route({
@@ -32,6 +38,8 @@ export const projectRoutes: readonly Route[] = [
           organizationName: params.organizationName,
           query: parameter(query, "q") ?? "",
           names: listParameter(query, "filter[names]"),
+          tagged: tagFilters(query),
+          allowedAction: readAllowedAction(query),
           sort: readSort(query),
           pageNumber: page.number,
           pageSize: page.size,
@@ -45,13 +53,7 @@ export const projectRoutes: readonly Route[] = [
     method: "POST",
     path: "/organizations/:organizationName/projects",
     summary: "Create a project",
-    body: documentBody(
-      z.object({
-        type: typeOf("projects"),
-        attributes: section(z.object({ name: z.string(), description: optional(z.string()) })),
-        relationships: section(z.object({ "tag-bindings": tagBindingLinkages })),
-      }),
-    ),
+    body: createProjectBody,
     success: [201, one(projectResource)],
     failures: [404, 422],
     handle: async ({ services: { workspaces }, params, body, caller }) => {
@@ -62,6 +64,7 @@ export const projectRoutes: readonly Route[] = [
           name: attributes.name,
           ...(attributes.description === undefined ? {} : { description: attributes.description }),
           tagBindings: relationships["tag-bindings"] ?? [],
+          settings: projectSettings(body),
         },
         caller,
       );
@@ -76,5 +79,39 @@ export const projectRoutes: readonly Route[] = [
     failures: [404],
     handle: async ({ services: { workspaces }, params, caller }) =>
       (await workspaces.projects.getProject({ id: params.projectId }, caller)).project,
+  }),
+  route({
+    method: "PATCH",
+    path: "/projects/:projectId",
+    summary: "Update a project",
+    body: updateProjectBody,
+    success: [200, one(projectResource)],
+    failures: [404, 422],
+    handle: async ({ services: { workspaces }, params, body, caller }) => {
+      const { attributes, relationships } = body.data;
+      const tagBindings = relationships["tag-bindings"];
+      const { project } = await workspaces.projects.updateProject(
+        {
+          id: params.projectId,
+          settings: projectSettings(body),
+          ...given({
+            name: attributes.name,
+            description: attributes.description,
+            tagBindings: tagBindings && { tagBindings },
+          }),
+        },
+        caller,
+      );
+      return project;
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: "/projects/:projectId",
+    summary: "Delete a project that has no workspaces",
+    success: [204],
+    failures: [404, 409],
+    handle: ({ services: { workspaces }, params, caller }) =>
+      workspaces.projects.deleteProject({ id: params.projectId }, caller),
   }),
 ];

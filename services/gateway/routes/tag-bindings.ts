@@ -7,7 +7,47 @@ import { tagBindingItem } from "./tag-linkages.ts";
 
 const path = "/workspaces/:workspaceId/tag-bindings";
 
+const ofProject = "/projects/:projectId/tag-bindings";
+
 export const tagBindingRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: ofProject,
+    summary: "List a project's tag bindings",
+    success: [200, list(tagBindingResource)],
+    failures: [404],
+    handle: async ({ services: { workspaces }, params: { projectId }, caller }) => ({
+      items: (await workspaces.tagBindings.listProjectTagBindings({ projectId }, caller))
+        .tagBindings,
+    }),
+  }),
+  route({
+    method: "PATCH",
+    path: ofProject,
+    summary: "Add or change tag bindings of a project",
+    body: listBody(tagBindingItem),
+    success: [200, list(tagBindingResource)],
+    failures: [404, 422],
+    handle: async ({ services: { workspaces }, params, body, caller }) => ({
+      items: (
+        await workspaces.tagBindings.updateProjectTagBindings(
+          { projectId: params.projectId, tagBindings: body.data },
+          caller,
+        )
+      ).tagBindings,
+    }),
+  }),
+  route({
+    method: "GET",
+    path: "/projects/:projectId/effective-tag-bindings",
+    summary: "List the tag bindings that count for a project: its own, for it inherits none",
+    success: [200, list(effectiveTagBindingResource)],
+    failures: [404],
+    handle: async ({ services: { workspaces }, params: { projectId }, caller }) => ({
+      items: (await workspaces.tagBindings.listProjectTagBindings({ projectId }, caller))
+        .tagBindings,
+    }),
+  }),
   route({
     method: "GET",
     path,

@@ -142,7 +142,7 @@ async function commit(
     return holder;
   }
   await tx.organizations.save(organization);
-  await tx.projects.add(defaultProject(organization.defaultProjectId, organization.id, now));
+  await tx.projects.save(defaultProject(organization.defaultProjectId, organization.id, now));
   await tx.record({ type: "organizationCreated", organization });
   return organization;
 }

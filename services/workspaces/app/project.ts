@@ -1,9 +1,27 @@
-import { allowed, authorize, type Caller, refuseUserToken } from "@statehouse/authorization";
-import { noSuchOrganization, noSuchProject } from "../domain/errors.ts";
+import {
+  type Action,
+  allowed,
+  authorize,
+  type Caller,
+  refuseUserToken,
+} from "@statehouse/authorization";
+import {
+  defaultProjectStays,
+  noSuchOrganization,
+  noSuchProject,
+  projectNotEmpty,
+} from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
 import { isOrganizationName } from "../domain/organization.ts";
 import { Problems } from "../domain/problems.ts";
-import { isProjectName, newProject } from "../domain/project.ts";
+import {
+  applyProjectSettings,
+  isProjectName,
+  newProject,
+  type Project,
+  type ProjectSettings,
+  touchProject,
+} from "../domain/project.ts";
 import type { ProjectView } from "../domain/project-view.ts";
 import {
   checkTagBindingCount,
@@ -12,15 +30,15 @@ import {
   type TagBindingInput,
 } from "../domain/tag-binding.ts";
 import type { ProjectSearch } from "../store/project.ts";
+import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { grantsOf, readableBy } from "./caller.ts";
 import { type Shown, showProject } from "./shown.ts";
 
-export interface CreateProject {
-  organizationName: string;
-  name: string;
-  description: string | null;
-  tagBindings: readonly TagBindingInput[];
+/** What a request says of a project; bindings that are given replace all. */
+export interface ProjectInput {
+  settings: ProjectSettings;
+  tagBindings: readonly TagBindingInput[] | undefined;
 }
 
 const bindingsPointer = "/data/relationships/tag-bindings/data";
@@ -29,28 +47,45 @@ const bindingsPointer = "/data/relationships/tag-bindings/data";
 export const createProject = (
   app: App,
   caller: Caller,
-  { organizationName, name, description, tagBindings }: CreateProject,
+  { organizationName, ...wanted }: ProjectInput & { organizationName: string },
 ): Promise<Shown<ProjectView>> =>
   app.transaction(async (tx) => {
     const { id: organizationId } = await tx.organizations.getByName(organizationName);
     authorize(caller, "project:create", { organizationId }, "organization");
-    const problems = new Problems();
-    const nameTaken = isProjectName(name) && (await tx.projects.nameTaken(organizationId, name));
-    const project = newProject(
-      { id: app.newId("prj"), organizationId, name, description },
-      { nameTaken, problems },
-      app.now(),
-    );
-    const wanted = mergeTagBindings([], tagBindings);
-    const pointerTo = (index: number, part: string) =>
-      `${bindingsPointer}/${index}/attributes/${part}`;
-    checkTagBindings(tagBindings, problems, pointerTo);
-    checkTagBindingCount(wanted, problems, bindingsPointer);
-    problems.throwIfAny();
-    await tx.projects.add(project);
-    await tx.tagBindings.replace({ organizationId, projectId: project.id }, [], wanted, app.now());
+    const project = newProject(app.newId("prj"), organizationId, app.now());
+    await apply(app, tx, project, wanted);
     await tx.record({ type: "projectCreated", project });
     return showProject(caller)(await tx.projects.view(project.id));
+  });
+
+/** Changes those settings that are given. Throws `notFound`, `forbidden`, or `invalid`. */
+export const updateProject = (
+  app: App,
+  caller: Caller,
+  { id, ...wanted }: ProjectInput & { id: ProjectId },
+): Promise<Shown<ProjectView>> =>
+  app.transaction(async (tx) => {
+    const project = await tx.projects.getForUpdate(id);
+    const { organizationId } = project;
+    authorize(caller, "project:update", { organizationId, projectId: id });
+    touchProject(project, app.now());
+    await apply(app, tx, project, wanted);
+    await tx.record({ type: "projectUpdated", project });
+    return showProject(caller)(await tx.projects.view(id));
+  });
+
+/** Throws the conflicts `default_project`, and `project_not_empty` while it has workspaces. */
+export const deleteProject = (app: App, caller: Caller, id: ProjectId): Promise<void> =>
+  app.transaction(async (tx) => {
+    const project = await tx.projects.getForUpdate(id);
+    const { organizationId } = project;
+    authorize(caller, "project:delete", { organizationId, projectId: id });
+    const organization = await tx.organizations.get(organizationId);
+    if (organization.defaultProjectId === id) throw defaultProjectStays();
+    if (await tx.projects.hasWorkspaces(id)) throw projectNotEmpty();
+    touchProject(project, app.now());
+    await tx.record({ type: "projectDeleted", project });
+    await tx.projects.remove(project);
   });
 
 /** Throws `notFound` when it does not exist or the caller may not read it. */
@@ -84,15 +119,42 @@ export async function batchGetProjects(
 export async function listProjects(
   app: App,
   caller: Caller,
-  search: ProjectSearch,
+  { action, ...search }: ProjectSearch & { action: Action },
 ): Promise<{ projects: Shown<ProjectView>[]; total: number }> {
   if (!isOrganizationName(search.organizationName)) throw noSuchOrganization();
-  const readable = readableBy(caller, "project:read");
+  const readable = readableBy(caller, action);
   const found = await app.reads.projects.count(search, readable);
   if (!found) throw noSuchOrganization();
   refuseUserToken(grantsOf(caller), found.organizationId);
   const projects = await app.reads.projects.page(search, readable, found.organizationId);
   return { projects: projects.map(showProject(caller)), total: found.total };
+}
+
+async function apply(
+  app: App,
+  tx: Tx,
+  project: Project,
+  { settings, tagBindings }: ProjectInput,
+): Promise<void> {
+  const { id: projectId, organizationId } = project;
+  const problems = new Problems();
+  const { name, defaultAgentPoolId: pool } = settings;
+  const renamed = name !== undefined && name !== project.name && isProjectName(name);
+  const nameTaken = renamed && (await tx.projects.nameTaken(organizationId, name));
+  const poolKnown = !!pool && (await tx.agentPools.belongsTo(pool, organizationId));
+  applyProjectSettings(project, settings, { nameTaken, problems, poolKnown });
+  const bindings = tagBindings && mergeTagBindings([], tagBindings);
+  if (tagBindings && bindings) {
+    const pointerTo = (index: number, part: string) =>
+      `${bindingsPointer}/${index}/attributes/${part}`;
+    checkTagBindings(tagBindings, problems, pointerTo);
+    checkTagBindingCount(bindings, problems, bindingsPointer);
+  }
+  problems.throwIfAny();
+  await tx.projects.save(project);
+  if (!bindings) return;
+  const current = await tx.tagBindings.ofProject(projectId);
+  await tx.tagBindings.replace({ organizationId, projectId }, current, bindings, app.now());
 }
 
 /** For access: the organization of a project. Throws `notFound`. */

@@ -59,6 +59,14 @@ export const stateBeingProcessed = () =>
 export const cannotHoldLock = () =>
   forbidden("cannot_hold_lock", "An organization token cannot hold a workspace's lock.");
 
+/** Only what is empty can go. */
+export const projectNotEmpty = () =>
+  conflict("project_not_empty", "The project has workspaces; delete or move them first.");
+
+/** Workspaces that name no project are made in it. */
+export const defaultProjectStays = () =>
+  conflict("default_project", "The default project cannot be deleted.");
+
 /** Something still refers to the pool. */
 export const agentPoolInUse = () =>
   conflict(

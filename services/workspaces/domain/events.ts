@@ -11,7 +11,7 @@ export type WorkspacesEvent =
   | { type: "organizationUpdated"; organization: Organization }
   | { type: "organizationDeleted"; organization: Organization }
   | { type: "agentPoolCreated" | "agentPoolUpdated" | "agentPoolDeleted"; agentPool: AgentPool }
-  | { type: "projectCreated"; project: Project }
+  | { type: "projectCreated" | "projectUpdated" | "projectDeleted"; project: Project }
   | { type: "workspaceCreated"; workspace: Workspace }
   | { type: "workspaceUpdated"; workspace: Workspace }
   | { type: "workspaceLocked"; workspace: Workspace; lock: WorkspaceLock }

@@ -10,4 +10,6 @@ export interface ProjectView
   /** What its workspaces inherit: its own mode, or else the organization's. */
   defaultExecutionMode: ExecutionMode;
   overwritesDefaultExecutionMode: boolean;
+  /** With the mode `agent`. */
+  defaultAgentPoolId: Project["defaultAgentPoolId"];
 }

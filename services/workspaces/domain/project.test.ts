@@ -1,12 +1,12 @@
 import { AppError } from "@statehouse/errors";
 import { expect, test } from "vitest";
 import { Problems } from "./problems.ts";
-import { newProject } from "./project.ts";
+import { applyProjectSettings, newProject, type ProjectSettings } from "./project.ts";
 
 function problemsOf(name: string, nameTaken = false): string[] {
   const problems = new Problems();
-  const wanted = { id: "prj-1", organizationId: "org-1", name, description: null } as const;
-  newProject(wanted, { nameTaken, problems }, new Date());
+  const project = newProject("prj-1", "org-1", new Date());
+  applyProjectSettings(project, { name }, { nameTaken, problems });
   try {
     problems.throwIfAny();
   } catch (error) {
@@ -33,4 +33,56 @@ test.each([
 
 test("a taken name is refused", () => {
   expect(problemsOf("abc", true)).toEqual(["Name has already been taken"]);
+});
+
+const pool = "apool-1234567890123456";
+
+test.each<[string, ProjectSettings[], unknown]>([
+  ["nothing given", [{}], [null, null]],
+  ["a mode of its own", [{ defaultExecutionMode: "remote" }], ["remote", null]],
+  [
+    "agent with its pool",
+    [{ defaultExecutionMode: "agent", defaultAgentPoolId: pool }],
+    ["agent", pool],
+  ],
+  [
+    "back to what the organization says",
+    [
+      { defaultExecutionMode: "agent", defaultAgentPoolId: pool },
+      { overwritesDefaultExecutionMode: false },
+    ],
+    [null, null],
+  ],
+  [
+    "leaving agent",
+    [
+      { defaultExecutionMode: "agent", defaultAgentPoolId: pool },
+      { defaultExecutionMode: "local" },
+    ],
+    ["local", null],
+  ],
+  [
+    "overwriting without a mode",
+    [{ overwritesDefaultExecutionMode: true }],
+    "Default execution mode must be given when setting-overwrites.default-execution-mode is true",
+  ],
+  [
+    "a mode and not overwriting",
+    [{ overwritesDefaultExecutionMode: false, defaultExecutionMode: "local" }],
+    "Default execution mode must not be given when setting-overwrites.default-execution-mode is false",
+  ],
+  ["a description that no column takes", [{ description: "a\0b" }], "Description is invalid"],
+])("%s", (_, requests, expected) => {
+  const problems = new Problems();
+  const project = newProject("prj-1", "org-1", new Date());
+  project.name = "project";
+  for (const settings of requests) {
+    applyProjectSettings(project, settings, { nameTaken: false, problems, poolKnown: true });
+  }
+  const outcome = () => {
+    problems.throwIfAny();
+    return [project.defaultExecutionMode, project.defaultAgentPoolId];
+  };
+  if (typeof expected === "string") expect(outcome).toThrow(expected);
+  else expect(outcome()).toEqual(expected);
 });

@@ -1,7 +1,12 @@
+import {
+  type DefaultExecutionInput,
+  unknownDefaultAgentPool,
+  wantedDefaultExecution,
+} from "./default-execution.ts";
 import { takenText } from "./errors.ts";
 import type { ExecutionMode } from "./execution-mode.ts";
 import type { AgentPoolId, OrganizationId, ProjectId } from "./ids.ts";
-import { Problems } from "./problems.ts";
+import type { Problems } from "./problems.ts";
 import { holdsNul } from "./text.ts";
 import { nextVersion } from "./version.ts";
 
@@ -25,11 +30,20 @@ export class Project {
 
 type Fields = { [Name in keyof Project]: Project[Name] };
 
-export interface NewProject {
-  id: ProjectId;
-  organizationId: OrganizationId;
-  name: string;
-  description: string | null;
+/** What create and update accept; absent: the default on create, the previous value on update. */
+export interface ProjectSettings extends DefaultExecutionInput {
+  name?: string | undefined;
+  description?: string | undefined;
+  /** setting-overwrites.default-execution-mode; false: what the organization says. */
+  overwritesDefaultExecutionMode?: boolean | undefined;
+}
+
+interface Circumstances {
+  /** Another project of the organization has the wanted name. */
+  nameTaken: boolean;
+  problems: Problems;
+  /** The wanted default pool is one of the organization's. */
+  poolKnown?: boolean;
 }
 
 /** The name of the project that every organization has from the start. */
@@ -42,34 +56,62 @@ const MAX_LENGTH = 40;
 /** Whether a project can have this name at all. */
 export const isProjectName = (name: string): boolean => problemOfName(name) === undefined;
 
-/** A new project; `problems` gets what is wrong with it. */
-export function newProject(
-  wanted: NewProject,
-  { nameTaken, problems }: { nameTaken: boolean; problems: Problems },
-  now: Date,
-): Project {
-  const problem = problemOfName(wanted.name) ?? (nameTaken ? takenText : undefined);
-  if (problem !== undefined) problems.add("name", problem);
-  if (wanted.description !== null && holdsNul(wanted.description)) {
-    problems.add("description", "Description is invalid");
-  }
-  return new Project({
-    ...wanted,
+/** A project with every default; its name is still to be set. */
+export const newProject = (id: ProjectId, organizationId: OrganizationId, now: Date): Project =>
+  new Project({
+    id,
+    organizationId,
+    name: "",
+    description: null,
     defaultExecutionMode: null,
     defaultAgentPoolId: null,
     revision: nextVersion(0n, now),
     createdAt: now,
     updatedAt: now,
   });
-}
 
 /** The project that an organization starts with. */
-export const defaultProject = (id: ProjectId, organizationId: OrganizationId, now: Date): Project =>
-  newProject(
-    { id, organizationId, name: DEFAULT_PROJECT_NAME, description: null },
-    { nameTaken: false, problems: new Problems() },
-    now,
-  );
+export function defaultProject(id: ProjectId, organizationId: OrganizationId, now: Date): Project {
+  const project = newProject(id, organizationId, now);
+  project.name = DEFAULT_PROJECT_NAME;
+  return project;
+}
+
+/** Applies settings; `problems` gets whatever breaks a rule. */
+export function applyProjectSettings(
+  project: Project,
+  settings: ProjectSettings,
+  { nameTaken, problems, poolKnown = false }: Circumstances,
+): void {
+  const { name, description, overwritesDefaultExecutionMode: overwrites } = settings;
+  if (name !== undefined) project.name = name;
+  const problem = problemOfName(project.name) ?? (nameTaken ? takenText : undefined);
+  if (problem !== undefined) problems.add("name", problem);
+  if (description !== undefined) {
+    if (holdsNul(description)) problems.add("description", "Description is invalid");
+    project.description = description;
+  }
+  const wanted = wantedDefaultExecution<null>(project, settings, problems);
+  if (settings.defaultAgentPoolId && !poolKnown) unknownDefaultAgentPool(problems);
+  if (overwrites === true && wanted.defaultExecutionMode === null) {
+    problems.add("default-execution-mode", mustBeGiven);
+  }
+  if (overwrites === false && settings.defaultExecutionMode !== undefined) {
+    problems.add("default-execution-mode", mustNotBeGiven);
+  }
+  project.defaultExecutionMode = overwrites === false ? null : wanted.defaultExecutionMode;
+  project.defaultAgentPoolId = overwrites === false ? null : wanted.defaultAgentPoolId;
+}
+
+/** Marks a change that others may see. */
+export function touchProject(project: Project, now: Date): void {
+  project.revision = nextVersion(project.revision, now);
+  project.updatedAt = now;
+}
+
+const overwritten = "setting-overwrites.default-execution-mode is";
+const mustBeGiven = `Default execution mode must be given when ${overwritten} true`;
+const mustNotBeGiven = `Default execution mode must not be given when ${overwritten} false`;
 
 function problemOfName(name: string): string | undefined {
   if (name === "") return "Name can't be blank";

@@ -3,34 +3,48 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
   ProjectSchema,
   ProjectService,
+  ProjectSettings as SettingsMessage,
 } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import {
   batchGetProjects,
   createProject,
+  deleteProject,
   getProject,
   getProjectPlacement,
   listProjects,
+  updateProject,
 } from "../app/project.ts";
 import type { Shown } from "../app/shown.ts";
 import type { ProjectView } from "../domain/project-view.ts";
 import type { Context } from "./context.ts";
-import { idsIn, projectId } from "./ids.ts";
+import { idsIn, optionalAgentPoolId, projectId } from "./ids.ts";
 import { pageOf } from "./page.ts";
 
 export const projectService = (app: App): ServiceImpl<typeof ProjectService, Context> => ({
-  createProject: async ({ description, ...wanted }, { caller }) => ({
-    project: projectToProto(
-      await createProject(app, caller, { ...wanted, description: description ?? null }),
-    ),
-  }),
+  createProject: async ({ organizationName, name, description, ...request }, { caller }) => {
+    const settings = { name, description, ...settingsOf(request.settings) };
+    const wanted = { organizationName, settings, tagBindings: request.tagBindings };
+    return { project: projectToProto(await createProject(app, caller, wanted)) };
+  },
+  updateProject: async ({ id, name, description, ...request }, { caller }) => {
+    const settings = { name, description, ...settingsOf(request.settings) };
+    const tagBindings = request.tagBindings?.tagBindings;
+    const wanted = { id: projectId(id), settings, tagBindings };
+    return { project: projectToProto(await updateProject(app, caller, wanted)) };
+  },
+  deleteProject: async ({ id }, { caller }) => {
+    await deleteProject(app, caller, projectId(id));
+    return {};
+  },
   getProject: async ({ id }, { caller }) => ({
     project: projectToProto(await getProject(app, caller, projectId(id))),
   }),
-  listProjects: async ({ sort, ...request }, { caller }) => {
+  listProjects: async ({ sort, allowedAction, ...request }, { caller }) => {
     const { projects, total } = await listProjects(app, caller, {
       ...request,
+      action: listActions.find((action) => action === allowedAction) ?? "project:read",
       descending: sort === "-name",
       page: pageOf(request),
     });
@@ -45,12 +59,23 @@ export const projectService = (app: App): ServiceImpl<typeof ProjectService, Con
   }),
 });
 
+/** What a list can be narrowed to. */
+const listActions = ["project:read", "project:update", "project:create-workspace"] as const;
+
+const settingsOf = (message: SettingsMessage | undefined) => ({
+  defaultExecutionMode: message?.defaultExecutionMode,
+  defaultAgentPoolId: optionalAgentPoolId(message?.defaultAgentPoolId),
+  overwritesDefaultExecutionMode: message?.overwritesDefaultExecutionMode,
+});
+
 const projectToProto = ({
   description,
   createdAt,
+  defaultAgentPoolId,
   ...project
 }: Shown<ProjectView>): MessageInitShape<typeof ProjectSchema> => ({
   ...project,
   ...(description === null ? {} : { description }),
+  ...(defaultAgentPoolId === null ? {} : { defaultAgentPoolId }),
   createdAt: timestampFromDate(createdAt),
 });

@@ -6,6 +6,7 @@ import type {
 } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
+import { listProjectTagBindings, updateProjectTagBindings } from "../app/project-tag-binding.ts";
 import {
   listWorkspaceEffectiveTagBindings,
   listWorkspaceTagBindings,
@@ -13,9 +14,17 @@ import {
 } from "../app/tag-binding.ts";
 import type { EffectiveTagBinding, TagBinding } from "../domain/tag-binding.ts";
 import type { Context } from "./context.ts";
-import { workspaceId } from "./ids.ts";
+import { projectId, workspaceId } from "./ids.ts";
 
 export const tagBindingService = (app: App): ServiceImpl<typeof TagBindingService, Context> => ({
+  listProjectTagBindings: async ({ projectId: id }, { caller }) => {
+    const bindings = await listProjectTagBindings(app, caller, projectId(id));
+    return { tagBindings: bindings.map(tagBindingToProto) };
+  },
+  updateProjectTagBindings: async ({ projectId: id, tagBindings }, { caller }) => {
+    const bindings = await updateProjectTagBindings(app, caller, projectId(id), tagBindings);
+    return { tagBindings: bindings.map(tagBindingToProto) };
+  },
   listWorkspaceTagBindings: async ({ workspaceId: id }, { caller }) => {
     const bindings = await listWorkspaceTagBindings(app, caller, workspaceId(id));
     return { tagBindings: bindings.map(tagBindingToProto) };

@@ -10,6 +10,8 @@ import {
   OrganizationUpdatedSchema,
   ProjectCreatedSchema,
   RunEndedSchema,
+  ProjectDeletedSchema,
+  ProjectUpdatedSchema,
   WorkspaceCreatedSchema,
   WorkspaceDeletedSchema,
   WorkspaceLockedSchema,
@@ -53,9 +55,16 @@ export async function record(em: EntityManager, event: WorkspacesEvent): Promise
       const message = create(schema, { agentPoolId: id, organizationId, revision });
       return recordEvent(em, { schema, message, subject: id, revision });
     }
-    case "projectCreated": {
+    case "projectDeleted": {
+      const { id, organizationId, revision } = event.project;
+      const schema = ProjectDeletedSchema;
+      const message = create(schema, { projectId: id, organizationId, revision });
+      return recordEvent(em, { schema, message, subject: id, revision });
+    }
+    case "projectCreated":
+    case "projectUpdated": {
       const { id, organizationId, name, revision } = event.project;
-      const schema = ProjectCreatedSchema;
+      const schema = event.type === "projectCreated" ? ProjectCreatedSchema : ProjectUpdatedSchema;
       const message = create(schema, { projectId: id, organizationId, name, revision });
       return recordEvent(em, { schema, message, subject: id, revision });
     }

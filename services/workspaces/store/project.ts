@@ -1,3 +1,4 @@
+import { LockMode } from "@mikro-orm/core";
 import type { Database, EntityManager } from "@statehouse/postgres";
 import { offsetOf, type PageInput, queryIn, uniqueViolation } from "@statehouse/postgres";
 import { nameTaken, noSuchProject } from "../domain/errors.ts";
@@ -14,9 +15,17 @@ const view = `
     p.description, p.created_at as "createdAt", p.id = o.default_project_id as "isDefault",
     coalesce(p.default_execution_mode, o.default_execution_mode) as "defaultExecutionMode",
     p.default_execution_mode is not null as "overwritesDefaultExecutionMode",
+    case when p.default_execution_mode is null then o.default_agent_pool_id
+      else p.default_agent_pool_id end as "defaultAgentPoolId",
     -- index: workspaces_project_name
     (select count(*) from workspaces w where w.project_id = p.id) as "workspaceCount"
   from projects p join organizations o on o.id = p.organization_id`;
+
+/** A binding of this key, of this value, or both; an empty one means any. */
+export interface TagFilter {
+  key: string;
+  value: string;
+}
 
 export interface ProjectSearch {
   organizationName: string;
@@ -24,6 +33,8 @@ export interface ProjectSearch {
   query: string;
   /** Exact names, any of them; empty: any name. */
   names: readonly string[];
+  /** All of them. */
+  tagged: readonly TagFilter[];
   descending: boolean;
   page: PageInput;
 }
@@ -33,7 +44,14 @@ const conditions = (search: ProjectSearch, readable: Readable, parameters: Param
     readableProjects(readable, parameters),
     ...(search.query ? [`p.name ilike ${parameters.bind(containing(search.query))}`] : []),
     ...(search.names.length > 0 ? [`p.name = any(${parameters.bind(search.names)})`] : []),
+    ...search.tagged.map((filter) => tagged(filter, parameters)),
   ].join(" and ");
+
+const tagged = ({ key, value }: TagFilter, parameters: Parameters): string =>
+  // index: tag_bindings_project_key
+  `exists (select from tag_bindings b where b.project_id = p.id
+    ${key ? `and b.key = ${parameters.bind(key)}` : ""}
+    ${value ? `and b.value = ${parameters.bind(value)}` : ""})`;
 
 /** Reads of projects of active organizations, outside any transaction. */
 export const projectReads = (database: Database) => ({
@@ -99,10 +117,30 @@ export const projectReads = (database: Database) => ({
 
 /** Projects inside a transaction. */
 export const projectRows = (em: EntityManager) => ({
+  /** It stays until the transaction ends: what is put into it is not left behind. */
   async get(id: ProjectId): Promise<Project> {
-    const project = await em.findOne(projectSchema, { id });
+    const lockMode = LockMode.PESSIMISTIC_READ;
+    const project = await em.findOne(projectSchema, { id }, { lockMode });
     if (!project) throw noSuchProject();
     return project;
+  },
+
+  async getForUpdate(id: ProjectId): Promise<Project> {
+    const lockMode = LockMode.PESSIMISTIC_WRITE;
+    const project = await em.findOne(projectSchema, { id }, { lockMode });
+    if (!project) throw noSuchProject();
+    return project;
+  },
+
+  async hasWorkspaces(id: ProjectId): Promise<boolean> {
+    // index: workspaces_project
+    const rows = await queryIn(em, "select from workspaces where project_id = $1 limit 1", [id]);
+    return rows.length > 0;
+  },
+
+  async remove(project: Project): Promise<void> {
+    em.remove(project);
+    await em.flush();
   },
 
   async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
@@ -115,7 +153,8 @@ export const projectRows = (em: EntityManager) => ({
     return rows.length > 0;
   },
 
-  async add(project: Project): Promise<void> {
+  /** Adds it, or writes its changes. Throws `invalid` when its name was taken meanwhile. */
+  async save(project: Project): Promise<void> {
     try {
       em.persist(project);
       await em.flush();
@@ -127,6 +166,7 @@ export const projectRows = (em: EntityManager) => ({
   },
 
   async view(id: ProjectId): Promise<ProjectView> {
+    await em.flush();
     const [row] = await queryIn<ProjectView>(em, `${view} where p.id = $1`, [id]);
     if (!row) throw noSuchProject();
     return row;

@@ -14,6 +14,14 @@ const columns = `id, key, value, created_at as "createdAt"`;
 
 /** Reads of bindings, outside any transaction. */
 export const tagBindingReads = (database: Database) => ({
+  async ofProject(projectId: ProjectId): Promise<TagBinding[]> {
+    return database.query<TagBinding>(
+      // index: tag_bindings_project_key
+      `select ${columns} from tag_bindings where project_id = $1 order by key`,
+      [projectId],
+    );
+  },
+
   async ofWorkspace(workspaceId: WorkspaceId): Promise<TagBinding[]> {
     return database.query<TagBinding>(
       // index: tag_bindings_workspace_key
@@ -39,6 +47,15 @@ export const tagBindingReads = (database: Database) => ({
 
 /** Bindings inside a transaction that holds their owner's row. */
 export const tagBindingRows = (em: EntityManager) => ({
+  async ofProject(projectId: ProjectId): Promise<TagBinding[]> {
+    return queryIn<TagBinding>(
+      em,
+      // index: tag_bindings_project_key
+      `select ${columns} from tag_bindings where project_id = $1 order by key`,
+      [projectId],
+    );
+  },
+
   async ofWorkspace(workspaceId: WorkspaceId): Promise<TagBinding[]> {
     return queryIn<TagBinding>(
       em,

@@ -47,7 +47,7 @@ async function workspaceOfItsOwn(): Promise<WorkspaceId> {
         now,
       ),
     );
-    await tx.projects.add(defaultProject(projectId, organizationId, now));
+    await tx.projects.save(defaultProject(projectId, organizationId, now));
     await tx.workspaces.save(workspace);
   });
   return id;

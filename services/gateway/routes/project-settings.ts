@@ -1,0 +1,47 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ProjectSettingsSchema } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { z } from "zod";
+import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
+import { given } from "../jsonapi/given.ts";
+import { nullableLinkage } from "./nullable-linkage.ts";
+import { tagBindingLinkages } from "./tag-linkages.ts";
+
+const bodyWith = <Name extends z.ZodType>(name: Name) =>
+  documentBody(
+    z.object({
+      type: typeOf("projects"),
+      attributes: section(
+        z.object({
+          name,
+          description: optional(z.string()),
+          "default-execution-mode": optional(z.string()),
+          "setting-overwrites": optional(
+            z.object({ "default-execution-mode": optional(z.boolean()) }),
+          ),
+        }),
+      ),
+      relationships: section(
+        z.object({
+          "tag-bindings": tagBindingLinkages,
+          "default-agent-pool": nullableLinkage("agent-pools"),
+        }),
+      ),
+    }),
+  );
+
+/** The body of a create: a name must be given. */
+export const createProjectBody = bodyWith(z.string());
+
+/** The body of an update: what is left out keeps its value. */
+export const updateProjectBody = bodyWith(optional(z.string()));
+
+/** The settings of a body, as the workspaces service takes them. */
+export function projectSettings({
+  data: { attributes, relationships },
+}: z.infer<typeof updateProjectBody>): MessageInitShape<typeof ProjectSettingsSchema> {
+  return given({
+    defaultExecutionMode: attributes["default-execution-mode"],
+    overwritesDefaultExecutionMode: attributes["setting-overwrites"]?.["default-execution-mode"],
+    defaultAgentPoolId: relationships["default-agent-pool"],
+  });
+}

@@ -1,0 +1,47 @@
+import { authorize, type Caller } from "@statehouse/authorization";
+import type { ProjectId } from "../domain/ids.ts";
+import { Problems } from "../domain/problems.ts";
+import { touchProject } from "../domain/project.ts";
+import {
+  checkTagBindingCount,
+  checkTagBindings,
+  mergeTagBindings,
+  type TagBinding,
+  type TagBindingInput,
+} from "../domain/tag-binding.ts";
+import type { App } from "./app.ts";
+import { getProject } from "./project.ts";
+
+/** A project's bindings, by key; its workspaces inherit them. */
+export async function listProjectTagBindings(
+  app: App,
+  caller: Caller,
+  projectId: ProjectId,
+): Promise<TagBinding[]> {
+  await getProject(app, caller, projectId);
+  return app.reads.tagBindings.ofProject(projectId);
+}
+
+/** Adds or changes those given and keeps the others; answers with those given, in their order. */
+export const updateProjectTagBindings = (
+  app: App,
+  caller: Caller,
+  projectId: ProjectId,
+  given: readonly TagBindingInput[],
+): Promise<TagBinding[]> =>
+  app.transaction(async (tx) => {
+    const project = await tx.projects.getForUpdate(projectId);
+    const { organizationId } = project;
+    authorize(caller, "project:update", { organizationId, projectId });
+    const current = await tx.tagBindings.ofProject(projectId);
+    const problems = new Problems();
+    checkTagBindings(given, problems, (index, part) => `/data/${index}/attributes/${part}`);
+    const wanted = mergeTagBindings(current, given);
+    checkTagBindingCount(wanted, problems, "/data");
+    problems.throwIfAny();
+    await tx.tagBindings.replace({ organizationId, projectId }, current, wanted, app.now());
+    touchProject(project, app.now());
+    await tx.record({ type: "projectUpdated", project });
+    const now = new Map((await tx.tagBindings.ofProject(projectId)).map((b) => [b.key, b]));
+    return given.flatMap(({ key }) => now.get(key) ?? []);
+  });

@@ -1,0 +1,211 @@
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { newOrganization, unusedName } from "../stack/organization.ts";
+import { namesOf, newProject, newWorkspace, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+const wanted = (attributes: Record<string, unknown>, relationships?: Record<string, unknown>) =>
+  document("projects", attributes, relationships);
+const binding = (key: string, value?: string) => ({
+  type: "tag-bindings",
+  attributes: { key, ...(value === undefined ? {} : { value }) },
+});
+const pairs = (data: { attributes: { key: string; value: string } }[]) =>
+  data.map(({ attributes: { key, value } }) => `${key}=${value}`);
+
+test("an update changes what is given and keeps the rest", async () => {
+  const { api } = world().owner;
+  const project = await newProject(world());
+  const self = `/projects/${project.id}`;
+  const described = await api.patch(self, wanted({ description: "What it is" }));
+  expect(described.status).toBe(200);
+  expect(described.body.data.attributes).toMatchObject({
+    name: project.name,
+    description: "What it is",
+  });
+  const name = unusedName("renamed");
+  const renamed = await api.patch(self, wanted({ name }));
+  expect(renamed.body.data.attributes).toMatchObject({ name, description: "What it is" });
+  expect((await api.get(self)).body).toEqual(renamed.body);
+  const emptied = await api.patch(self, wanted({ description: "" }));
+  expect(emptied.body.data.attributes.description).toBe("");
+});
+
+test("its default mode is what its workspaces inherit, until it says that the organization's counts", async () => {
+  const { owner } = world();
+  const organization = await newOrganization(owner.api);
+  const project = await newProject({ organization, owner });
+  const self = `/projects/${project.id}`;
+  const workspace = await newWorkspace({ organization, owner }, {}, project.id);
+  const mode = async () => {
+    const { data } = (await owner.api.get(`/workspaces/${workspace.id}`)).body;
+    return [data.attributes["execution-mode"], data.relationships["agent-pool"].data?.id ?? null];
+  };
+  const remote = await owner.api.patch(self, wanted({ "default-execution-mode": "remote" }));
+  expect(remote.body.data.attributes).toMatchObject({
+    "default-execution-mode": "remote",
+    "setting-overwrites": { "default-execution-mode": true, "default-agent-pool": true },
+  });
+  expect(await mode()).toEqual(["remote", null]);
+  const pool = await owner.api.post(
+    `/organizations/${organization}/agent-pools`,
+    document("agent-pools", { name: "agents" }),
+  );
+  const { id } = pool.body.data;
+  const linkage = { "default-agent-pool": { data: { type: "agent-pools", id } } };
+  const agent = await owner.api.patch(self, wanted({ "default-execution-mode": "agent" }, linkage));
+  expect(agent.body.data.relationships).toMatchObject(linkage);
+  expect(await mode()).toEqual(["agent", id]);
+  const inherited = await owner.api.patch(
+    self,
+    wanted({ "setting-overwrites": { "default-execution-mode": false } }),
+  );
+  expect(inherited.body.data).toMatchObject({
+    attributes: {
+      "default-execution-mode": "local",
+      "setting-overwrites": { "default-execution-mode": false, "default-agent-pool": false },
+    },
+    relationships: { "default-agent-pool": { data: null } },
+  });
+  expect(await mode()).toEqual(["local", null]);
+  const created = await owner.api.post(
+    `/organizations/${organization}/projects`,
+    wanted({ name: "remote project", "default-execution-mode": "remote" }),
+  );
+  expect(created.body.data.attributes["default-execution-mode"]).toBe("remote");
+});
+
+test("all that is wrong is said at once, and nothing is changed", async () => {
+  const { api } = world().owner;
+  const project = await newProject(world());
+  const answer = await api.patch(
+    `/projects/${project.id}`,
+    wanted(
+      { name: "Default Project", "default-execution-mode": "agent" },
+      { "tag-bindings": { data: [binding("hc:a", "1")] } },
+    ),
+  );
+  expect(answer.status).toBe(422);
+  expect(problems(answer)).toEqual({
+    "/data/attributes/name": "Name has already been taken",
+    "/data/relationships/default-agent-pool": "must be specified when using 'agent' execution mode",
+    "/data/relationships/tag-bindings/data/0/attributes/key": "Key has a reserved prefix",
+  });
+  const { body } = await api.get(`/projects/${project.id}`);
+  expect(body.data.attributes.name).toBe(project.name);
+});
+
+test("bindings are added and changed by PATCH, replaced through the project, and inherited", async () => {
+  const { owner } = world();
+  const project = await newProject(world());
+  const path = `/projects/${project.id}/tag-bindings`;
+  const first = await owner.api.patch(path, {
+    data: [binding("zone", "b"), binding("app", "web")],
+  });
+  expect(first.status).toBe(200);
+  expect(pairs(first.body.data)).toEqual(["zone=b", "app=web"]);
+  await owner.api.patch(path, { data: [binding("zone", "c"), binding("flat")] });
+  const listed = await owner.api.get(path);
+  expect(listed.status).toBe(200);
+  expect(pairs(listed.body.data)).toEqual(["app=web", "flat=", "zone=c"]);
+  expect(listed.body.data[0].type).toBe("tag-bindings");
+  const effective = await owner.api.get(`/projects/${project.id}/effective-tag-bindings`);
+  expect(effective.status).toBe(200);
+  expect(pairs(effective.body.data)).toEqual(["app=web", "flat=", "zone=c"]);
+  expect(effective.body.data[0]).toMatchObject({ type: "effective-tag-bindings" });
+  const workspace = await newWorkspace(world(), {}, project.id);
+  const inherited = await owner.api.get(`/workspaces/${workspace.id}/effective-tag-bindings`);
+  expect(pairs(inherited.body.data)).toEqual(["app=web", "flat=", "zone=c"]);
+  const replaced = await owner.api.patch(
+    `/projects/${project.id}`,
+    wanted({}, { "tag-bindings": { data: [binding("only", "1")] } }),
+  );
+  expect(replaced.status).toBe(200);
+  expect(pairs((await owner.api.get(path)).body.data)).toEqual(["only=1"]);
+  const many = Array.from({ length: 10 }, (_, index) => binding(`key-${index}`, "1"));
+  const tooMany = await owner.api.patch(path, { data: many });
+  expect(tooMany.status).toBe(422);
+  expect(problems(tooMany)).toEqual({ "/data": "Tag bindings are too many (maximum is 10)" });
+});
+
+test("the list can be filtered by bindings: by key, by value, by several at once", async () => {
+  const { owner } = world();
+  const organization = await newOrganization(owner.api);
+  const path = `/organizations/${organization}/projects`;
+  const tagged = async (name: string, ...data: unknown[]) =>
+    owner.api.post(path, wanted({ name }, { "tag-bindings": { data } }));
+  await tagged("one", binding("zone", "a"), binding("app", "web"));
+  await tagged("two", binding("zone", "b"), binding("app", "web"));
+  await tagged("three", binding("zone", "a"));
+  await tagged("four");
+  const names = async (query: string) => namesOf(await owner.api.get(`${path}?${query}`));
+  expect(await names("filter[tagged][0][key]=zone")).toEqual(["one", "three", "two"]);
+  expect(await names("filter[tagged][0][key]=zone&filter[tagged][0][value]=")).toHaveLength(3);
+  expect(await names("filter[tagged][0][key]=zone&filter[tagged][0][value]=a")).toEqual([
+    "one",
+    "three",
+  ]);
+  expect(await names("filter[tagged][0][value]=web")).toEqual(["one", "two"]);
+  expect(
+    await names(
+      "filter[tagged][0][key]=app&filter[tagged][1][key]=zone&filter[tagged][1][value]=b",
+    ),
+  ).toEqual(["two"]);
+  expect(await names("filter[tagged][0][key]=nothing")).toEqual([]);
+  expect(await names("filter[permissions][update]=true")).toHaveLength(5);
+});
+
+test("one with workspaces stays, the default one always, an empty one goes", async () => {
+  const { owner, organization } = world();
+  const project = await newProject(world());
+  const self = `/projects/${project.id}`;
+  const workspace = await newWorkspace(world(), {}, project.id);
+  expect((await owner.api.delete(self)).status).toBe(409);
+  expect((await owner.api.delete(`/workspaces/${workspace.id}`)).status).toBe(204);
+  expect((await owner.api.delete(self)).status).toBe(204);
+  expect((await owner.api.get(self)).status).toBe(404);
+  expect((await owner.api.delete(self)).status).toBe(404);
+  const { body } = await owner.api.get(`/organizations/${organization}`);
+  const { id } = body.data.relationships["default-project"].data;
+  const refused = await owner.api.delete(`/projects/${id}`);
+  expect(refused.status).toBe(409);
+  expect(refused.body.errors[0].detail).toContain("default project");
+});
+
+test("a deletion and workspaces that are made in it at once: never both", async () => {
+  const { owner, organization } = world();
+  for (let round = 0; round < 5; round++) {
+    const project = await newProject(world());
+    const create = () =>
+      owner.api.post(
+        `/organizations/${organization}/workspaces`,
+        document(
+          "workspaces",
+          { name: unusedName("race") },
+          { project: { data: { type: "projects", id: project.id } } },
+        ),
+      );
+    const [deleted, ...created] = await Promise.all([
+      owner.api.delete(`/projects/${project.id}`),
+      create(),
+      create(),
+    ]);
+    const statuses = created.map(({ status }) => status);
+    expect([204, 409]).toContain(deleted?.status);
+    if (deleted?.status === 204) expect(statuses).toEqual([404, 404]);
+    else expect(statuses).toContain(201);
+  }
+});
+
+test("who may read but not change it is told 404, as is who may not read it", async () => {
+  const { reader, stranger, readable } = world();
+  const self = `/projects/${readable.id}`;
+  expect((await reader.api.get(`${self}/tag-bindings`)).status).toBe(200);
+  for (const { api } of [reader, stranger]) {
+    expect((await api.patch(self, wanted({}))).status).toBe(404);
+    expect((await api.delete(self)).status).toBe(404);
+    expect((await api.patch(`${self}/tag-bindings`, { data: [] })).status).toBe(404);
+  }
+  expect((await stranger.api.get(`${self}/tag-bindings`)).status).toBe(404);
+  expect((await stranger.api.get(`${self}/effective-tag-bindings`)).status).toBe(404);
+});
