@@ -10,6 +10,7 @@ import { ConfigurationVersionService } from "@statehouse/proto/statehouse/worksp
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
+import { ReservedTagKeyService } from "@statehouse/proto/statehouse/workspaces/v1/reserved_tag_key";
 import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
@@ -45,6 +46,7 @@ export const createServices = (
     projects: createClient(ProjectService, workspaces),
     workspaces: createClient(WorkspaceService, workspaces),
     locks: createClient(WorkspaceLockService, workspaces),
+    reservedTagKeys: createClient(ReservedTagKeyService, workspaces),
     tags: createClient(TagService, workspaces),
     tagBindings: createClient(TagBindingService, workspaces),
     remoteStateConsumers: createClient(RemoteStateConsumerService, workspaces),

@@ -40,7 +40,18 @@ async function newEstate(
     `/organizations/${organization}/agent-pools`,
     document("agent-pools", { name: unusedName("pool") }),
   );
+  const reserved = await owner.api.post(
+    `/organizations/${organization}/reserved-tag-keys`,
+    document("reserved-tag-keys", { key: unusedName("key") }),
+  );
+  const tagName = unusedName("tag");
+  await owner.api.post(`/workspaces/${workspace.id}/relationships/tags`, {
+    data: [{ type: "tags", attributes: { name: tagName } }],
+  });
+  const tags = await owner.api.get(`/organizations/${organization}/tags?q=${tagName}`);
   return {
+    tagId: tags.body.data[0].id,
+    reservedTagKeyId: reserved.body.data.id,
     agentPoolId: pool.body.data.id,
     organizationName: organization,
     projectId: project,
@@ -63,6 +74,16 @@ const bodies: Record<string, () => unknown> = {
     document("organizations", { "plan-identifier": "free" }),
   "/api/v2/organizations/:organizationName/agent-pools": () =>
     document("agent-pools", { name: unusedName("pool") }),
+  "/api/v2/organizations/:organizationName/tags": () => ({
+    data: [{ type: "tags", id: "tag-0000000000000000" }],
+  }),
+  "/api/v2/tags/:tagId/relationships/workspaces": () => ({
+    data: [{ type: "workspaces", id: "ws-0000000000000000" }],
+  }),
+  "/api/v2/organizations/:organizationName/reserved-tag-keys": () =>
+    document("reserved-tag-keys", { key: unusedName("key") }),
+  "/api/v2/reserved-tag-keys/:reservedTagKeyId": () =>
+    document("reserved-tag-keys", { "disable-overrides": true }),
   "/api/v2/agent-pools/:agentPoolId": () => document("agent-pools", { name: unusedName("pool") }),
   "/api/v2/organizations/:organizationName/projects": () =>
     document("projects", { name: unusedName("project") }),
@@ -208,7 +229,7 @@ describe("a reader", () => {
   /** What nobody may but administrators. */
   const administrative = (route: Route) => route.path.startsWith("/api/v2/admin/");
   /** Things of the organization itself, which every member may see. */
-  const shared = ["organizationName", "agentPoolId"];
+  const shared = ["organizationName", "agentPoolId", "reservedTagKeyId", "tagId"];
 
   test("may read everything of the project, and change nothing", async () => {
     const { owner, organization, readable, reader } = world();

@@ -102,6 +102,18 @@ async function furnishAndDissolve({ api }: Pick<Party, "api">): Promise<void> {
   const self = `/agent-pools/${pool.body.data.id}`;
   await api.patch(self, document("agent-pools", { name: "told again" }));
   await api.delete(self);
+  const reserved = await api.post(
+    `${path}/reserved-tag-keys`,
+    document("reserved-tag-keys", { key: "told" }),
+  );
+  const reservation = `/reserved-tag-keys/${reserved.body.data.id}`;
+  await api.patch(reservation, document("reserved-tag-keys", { "disable-overrides": true }));
+  await api.delete(reservation);
+  const tags = { data: [{ type: "tags", attributes: { name: "told" } }] };
+  const workspaces = document("workspaces", { name: "told" }, { tags });
+  await api.post(`${path}/workspaces`, workspaces);
+  const [tag] = (await api.get(`${path}/tags`)).body.data;
+  await api.delete(`${path}/tags`, { data: [{ type: "tags", id: tag.id }] });
   const project = await api.post(`${path}/projects`, document("projects", { name: "told" }));
   const itself = `/projects/${project.body.data.id}`;
   await api.patch(itself, document("projects", { name: "told again" }));

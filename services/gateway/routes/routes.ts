@@ -5,9 +5,11 @@ import { agentPoolRoutes } from "./agent-pools.ts";
 import { authenticationTokenRoutes } from "./authentication-tokens.ts";
 import { discoveryRoutes } from "./discovery.ts";
 import { entitlementSetRoutes } from "./entitlement-sets.ts";
+import { organizationTagRoutes } from "./organization-tags.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { projectRoutes } from "./projects.ts";
 import { remoteStateConsumerRoutes } from "./remote-state-consumers.ts";
+import { reservedTagKeyRoutes } from "./reserved-tag-keys.ts";
 import { stateVersionOutputRoutes } from "./state-version-outputs.ts";
 import { stateVersionRoutes } from "./state-versions.ts";
 import { tagBindingRoutes } from "./tag-bindings.ts";
@@ -31,6 +33,8 @@ export const routes: readonly Route[] = [
   ...workspaceLockRoutes,
   ...remoteStateConsumerRoutes,
   ...tagRoutes,
+  ...organizationTagRoutes,
+  ...reservedTagKeyRoutes,
   ...tagBindingRoutes,
   ...stateVersionRoutes,
   ...stateVersionOutputRoutes,

@@ -1,7 +1,8 @@
 import { authorize, type Caller } from "@statehouse/authorization";
-import { noSuchWorkspace } from "../domain/errors.ts";
+import { noSuchWorkspace, overrideDisallowed } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
+import { disallowedOverrides } from "../domain/reserved-tag-key.ts";
 import {
   checkTagBindingCount,
   checkTagBindings,
@@ -10,7 +11,8 @@ import {
   type TagBinding,
   type TagBindingInput,
 } from "../domain/tag-binding.ts";
-import { touch } from "../domain/workspace.ts";
+import { touch, type Workspace } from "../domain/workspace.ts";
+import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
 
@@ -50,13 +52,37 @@ export const updateWorkspaceTagBindings = (
     const wanted = mergeTagBindings(current, given);
     checkTagBindingCount(wanted, problems, "/data");
     problems.throwIfAny();
-    const { organizationId } = workspace;
-    await tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, app.now());
+    await replaceWorkspaceTags(app, tx, workspace, { current, wanted, pointer: "/data" });
     touch(workspace, app.now());
     await tx.record({ type: "workspaceUpdated", workspace });
     const now = new Map((await tx.tagBindings.ofWorkspace(workspaceId)).map((b) => [b.key, b]));
     return given.flatMap(({ key }) => now.get(key) ?? []);
   });
+
+/**
+ * Leaves a workspace with exactly `wanted` (value by key). Throws `invalid`, at `pointer`, when that gives
+ * another value to what its project says and may not be overridden.
+ */
+export async function replaceWorkspaceTags(
+  app: App,
+  tx: Tx,
+  { id: workspaceId, organizationId, projectId }: Workspace,
+  { current, wanted, pointer }: WantedTags,
+): Promise<void> {
+  if (wanted.size > 0) {
+    const fixed = await tx.reservedTagKeys.fixedBy(projectId, [...wanted.keys()]);
+    const refused = disallowedOverrides(current, wanted, fixed);
+    if (refused.length > 0) throw overrideDisallowed(refused, pointer);
+  }
+  await tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, app.now());
+}
+
+interface WantedTags {
+  current: readonly TagBinding[];
+  wanted: ReadonlyMap<string, string>;
+  /** Where the request has them. */
+  pointer: string;
+}
 
 /** Flat tags and bindings of a request as one set, value by key; a binding wins over a flat tag. */
 export function checkedTags(

@@ -9,7 +9,7 @@ import { touch, type Workspace } from "../domain/workspace.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
-import { requireReadable } from "./tag-binding.ts";
+import { replaceWorkspaceTags, requireReadable } from "./tag-binding.ts";
 
 /** A workspace's flat tags, by name. */
 export async function listWorkspaceTags(
@@ -63,10 +63,9 @@ const changeTags = (
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
     authorize(caller, "workspace:update", targetOf(workspace));
-    const { organizationId } = workspace;
     const current = await tx.tagBindings.ofWorkspace(workspaceId);
     const wanted = await change(tx, workspace, current);
-    await tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, app.now());
+    await replaceWorkspaceTags(app, tx, workspace, { current, wanted, pointer: "/data" });
     touch(workspace, app.now());
     await tx.record({ type: "workspaceUpdated", workspace });
   });

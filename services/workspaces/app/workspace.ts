@@ -18,7 +18,7 @@ import type { App } from "./app.ts";
 import { grantsOf, readableBy, targetOf } from "./caller.ts";
 import { mayShowAsConsumer } from "./run-reading.ts";
 import { type Shown, showToConsumer, showWorkspace } from "./shown.ts";
-import { checkedTags } from "./tag-binding.ts";
+import { checkedTags, replaceWorkspaceTags } from "./tag-binding.ts";
 import { settlePlacement } from "./workspace-placement.ts";
 
 /** What a request says of a workspace beside its settings. */
@@ -59,7 +59,8 @@ export const createWorkspace = (
     const tags = checkedTags(wanted, problems);
     problems.throwIfAny();
     await tx.workspaces.save(workspace);
-    await tx.tagBindings.replace(ownerOf(workspace), [], tags, app.now());
+    const pointer = "/data/relationships/tag-bindings";
+    await replaceWorkspaceTags(app, tx, workspace, { current: [], wanted: tags, pointer });
     await tx.record({ type: "workspaceCreated", workspace });
     return showWorkspace(caller)(await tx.workspaces.view(workspace.id));
   });
@@ -131,7 +132,8 @@ export async function updateWorkspace(
     await tx.workspaces.save(workspace);
     if (tags) {
       const current = await tx.tagBindings.ofWorkspace(workspace.id);
-      await tx.tagBindings.replace(ownerOf(workspace), current, tags, app.now());
+      const pointer = "/data/relationships/tag-bindings";
+      await replaceWorkspaceTags(app, tx, workspace, { current, wanted: tags, pointer });
     }
     await tx.record({ type: "workspaceUpdated", workspace });
     return { workspace, view: await tx.workspaces.view(workspace.id) };
@@ -179,8 +181,3 @@ const changesSettings = (wanted: WorkspaceInput, unset: readonly string[]): bool
   unset.length > 0 ||
   wanted.tagBindings !== undefined ||
   Object.values(wanted.settings).some((value) => value !== undefined);
-
-const ownerOf = ({ id: workspaceId, organizationId }: Workspace) => ({
-  organizationId,
-  workspaceId,
-});

@@ -85,6 +85,15 @@ export const unknownSort = (keys: readonly string[]) =>
 /** The text clients match, for organizations, projects and workspaces alike. */
 export const takenText = "Name has already been taken";
 
+/** The project's value of a reserved key stands. */
+export const overrideDisallowed = (keys: readonly string[], pointer: string) =>
+  invalid(
+    keys.map((key) => ({
+      field: pointer,
+      detail: `Key ${key} is reserved: what the project says may not be overridden`,
+    })),
+  );
+
 /** Lost the race for a name that was free when the request was checked. */
 export const nameTaken = () => invalid([{ field: "name", detail: takenText }]);
 
@@ -95,6 +104,7 @@ export const noSuchRun = () => notFound("run");
 /** To everybody but administrators, what only they may do does not exist. */
 export const notAnAdministrator = () => notFound("resource");
 export const noSuchAgentPool = () => notFound("agent pool");
+export const noSuchReservedTagKey = () => notFound("reserved tag key");
 export const noSuchTag = () => notFound("tag");
 
 /** While everybody of the organization may read, there is no set to change. */

@@ -2,6 +2,8 @@ import type { AgentPool } from "./agent-pool.ts";
 import type { Organization } from "./organization.ts";
 import type { Project } from "./project.ts";
 import type { Run } from "./run.ts";
+import type { ReservedTagKey } from "./reserved-tag-key.ts";
+import type { DeletedTag } from "./tag.ts";
 import type { Workspace } from "./workspace.ts";
 import type { WorkspaceLock } from "./workspace-lock.ts";
 
@@ -12,6 +14,11 @@ export type WorkspacesEvent =
   | { type: "organizationDeleted"; organization: Organization }
   | { type: "agentPoolCreated" | "agentPoolUpdated" | "agentPoolDeleted"; agentPool: AgentPool }
   | { type: "projectCreated" | "projectUpdated" | "projectDeleted"; project: Project }
+  | { type: "tagDeleted"; tag: DeletedTag }
+  | {
+      type: "reservedTagKeyCreated" | "reservedTagKeyUpdated" | "reservedTagKeyDeleted";
+      reservedTagKey: ReservedTagKey;
+    }
   | { type: "workspaceCreated"; workspace: Workspace }
   | { type: "workspaceUpdated"; workspace: Workspace }
   | { type: "workspaceLocked"; workspace: Workspace; lock: WorkspaceLock }

@@ -4,6 +4,7 @@ export type ProjectId = `prj-${string}`;
 export type WorkspaceId = `ws-${string}`;
 export type TagId = `tag-${string}`;
 export type AgentPoolId = `apool-${string}`;
+export type ReservedTagKeyId = `rtk-${string}`;
 export type TagBindingId = `tb-${string}`;
 /** Made by runners. */
 export type RunId = `run-${string}`;

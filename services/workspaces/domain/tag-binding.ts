@@ -64,7 +64,8 @@ export const mergeTagBindings = (
   given: readonly TagBindingInput[],
 ): Map<string, string> => new Map([...own, ...given].map(({ key, value }) => [key, value]));
 
-function problemOfKey(key: string): string | undefined {
+/** What is wrong with a key, in the words that clients show. */
+export function problemOfKey(key: string): string | undefined {
   if (key === "") return "Key can't be blank";
   if (key.length > 128) return "Key is too long (maximum is 128 characters)";
   if (!KEY.test(key)) return "Key is invalid";

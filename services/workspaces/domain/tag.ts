@@ -1,4 +1,4 @@
-import type { TagId } from "./ids.ts";
+import type { OrganizationId, TagId } from "./ids.ts";
 
 /** A flat tag of an organization: it is there as long as some workspace has it. */
 export interface Tag {
@@ -7,7 +7,16 @@ export interface Tag {
   organizationName: string;
   /** How many workspaces have it. */
   instanceCount: number;
+  createdAt: Date;
 }
 
 /** How a request names a tag. */
 export type TagRef = { id: string } | { name: string };
+
+/** What is told of a tag that an organization has no more. */
+export interface DeletedTag {
+  id: TagId;
+  organizationId: OrganizationId;
+  name: string;
+  revision: bigint;
+}

@@ -5,6 +5,7 @@ import { ConfigurationVersionService } from "@statehouse/proto/statehouse/worksp
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
+import { ReservedTagKeyService } from "@statehouse/proto/statehouse/workspaces/v1/reserved_tag_key";
 import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
@@ -20,6 +21,7 @@ import type { Context } from "./context.ts";
 import { organizationService } from "./organization.ts";
 import { projectService } from "./project.ts";
 import { remoteStateConsumerService } from "./remote-state-consumer.ts";
+import { reservedTagKeyService } from "./reserved-tag-key.ts";
 import { runService } from "./run.ts";
 import { runLockService } from "./run-lock.ts";
 import { tagService } from "./tag.ts";
@@ -34,6 +36,7 @@ export const bindingsOf = (app: App): ServiceBinding<Context>[] => [
   implement(AgentPoolService, agentPoolService(app)),
   implement(OrganizationService, organizationService(app)),
   implement(ProjectService, projectService(app)),
+  implement(ReservedTagKeyService, reservedTagKeyService(app)),
   implement(TagService, tagService(app)),
   implement(TagBindingService, tagBindingService(app)),
   implement(WorkspaceService, workspaceService(app)),

@@ -1,6 +1,7 @@
 import {
   noSuchAgentPool,
   noSuchProject,
+  noSuchReservedTagKey,
   noSuchRun,
   noSuchTag,
   noSuchWorkspace,
@@ -9,6 +10,7 @@ import type {
   AgentPoolId,
   ConfigurationVersionId,
   ProjectId,
+  ReservedTagKeyId,
   RunId,
   TagId,
   WorkspaceId,
@@ -53,6 +55,12 @@ export const isConfigurationVersionId = (text: string): text is ConfigurationVer
 /** Throws `notFound`. */
 export function agentPoolId(text: string): AgentPoolId {
   if (!is<AgentPoolId>("apool", text)) throw noSuchAgentPool();
+  return text;
+}
+
+/** Throws `notFound`. */
+export function reservedTagKeyId(text: string): ReservedTagKeyId {
+  if (!is<ReservedTagKeyId>("rtk", text)) throw noSuchReservedTagKey();
   return text;
 }
 

@@ -1,12 +1,20 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
   TagRef as RefMessage,
+  TagSchema,
   TagService,
 } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
+import {
+  addTagToWorkspaces,
+  deleteOrganizationTags,
+  listOrganizationTags,
+} from "../app/organization-tag.ts";
 import { addWorkspaceTags, listWorkspaceTags, removeWorkspaceTags } from "../app/tag.ts";
 import { noSuchTag } from "../domain/errors.ts";
-import type { TagRef } from "../domain/tag.ts";
+import type { Tag, TagRef } from "../domain/tag.ts";
 import type { Context } from "./context.ts";
 import { tagId, workspaceId } from "./ids.ts";
 import { pageOf } from "./page.ts";
@@ -15,7 +23,28 @@ export const tagService = (app: App): ServiceImpl<typeof TagService, Context> =>
   listWorkspaceTags: async (request, { caller }) => {
     const id = workspaceId(request.workspaceId);
     const { tags, total } = await listWorkspaceTags(app, caller, id, pageOf(request));
-    return { tags, totalCount: total };
+    return { tags: tags.map(tagToProto), totalCount: total };
+  },
+  listOrganizationTags: async ({ organizationName, query, ...request }, { caller }) => {
+    const { excludeWorkspaceId: excluded } = request;
+    const { tags, total } = await listOrganizationTags(app, caller, {
+      organizationName,
+      query,
+      excludeWorkspaceId: excluded === "" ? undefined : workspaceId(excluded),
+      page: pageOf(request),
+    });
+    return { tags: tags.map(tagToProto), totalCount: total };
+  },
+  deleteOrganizationTags: async ({ organizationName, tagIds }, { caller }) => {
+    await deleteOrganizationTags(app, caller, { organizationName, ids: tagIds.map(tagId) });
+    return {};
+  },
+  addTagToWorkspaces: async (request, { caller }) => {
+    await addTagToWorkspaces(app, caller, {
+      tagId: tagId(request.tagId),
+      workspaceIds: request.workspaceIds.map(workspaceId),
+    });
+    return {};
   },
   addWorkspaceTags: async ({ workspaceId: id, tags }, { caller }) => {
     await addWorkspaceTags(app, caller, workspaceId(id), tags.map(refOf));
@@ -25,6 +54,11 @@ export const tagService = (app: App): ServiceImpl<typeof TagService, Context> =>
     await removeWorkspaceTags(app, caller, workspaceId(id), tags.map(refOf));
     return {};
   },
+});
+
+const tagToProto = ({ createdAt, ...tag }: Tag): MessageInitShape<typeof TagSchema> => ({
+  ...tag,
+  createdAt: timestampFromDate(createdAt),
 });
 
 function refOf({ by }: RefMessage): TagRef {

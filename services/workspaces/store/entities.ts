@@ -3,6 +3,7 @@ import { AgentPool } from "../domain/agent-pool.ts";
 import type { Holder } from "../domain/holder.ts";
 import { Organization } from "../domain/organization.ts";
 import { Project } from "../domain/project.ts";
+import { ReservedTagKey } from "../domain/reserved-tag-key.ts";
 import { Workspace } from "../domain/workspace.ts";
 import type { DeletionLock, WorkspaceLock } from "../domain/workspace-lock.ts";
 
@@ -72,6 +73,20 @@ export const agentPoolSchema = new EntitySchema({
     organizationScoped: flag,
     revision: counter,
     createdAt: moment,
+  },
+});
+
+export const reservedTagKeySchema = new EntitySchema({
+  class: ReservedTagKey,
+  tableName: "reserved_tag_keys",
+  properties: {
+    id,
+    organizationId: text,
+    key: text,
+    disableOverrides: flag,
+    revision: counter,
+    createdAt: moment,
+    updatedAt: moment,
   },
 });
 
@@ -169,6 +184,7 @@ export const entities = [
   organizationSchema,
   projectSchema,
   agentPoolSchema,
+  reservedTagKeySchema,
   workspaceSchema,
   holderSchema,
   lockSchema,

@@ -2,6 +2,7 @@ import { outboxMigration, parkedEventsMigration } from "@statehouse/events";
 import type { SqlMigration } from "@statehouse/postgres";
 import { organizationSettings } from "./migrations/0002-organization-settings.ts";
 import { workspaceList } from "./migrations/0004-workspace-list.ts";
+import { reservedTagKeys } from "./migrations/0005-reserved-tag-keys.ts";
 
 const init: SqlMigration = {
   name: "0001_init",
@@ -234,4 +235,5 @@ export const migrations: readonly SqlMigration[] = [
   runs,
   organizationSettings,
   workspaceList,
+  reservedTagKeys,
 ];

@@ -12,6 +12,10 @@ import {
   RunEndedSchema,
   ProjectDeletedSchema,
   ProjectUpdatedSchema,
+  ReservedTagKeyCreatedSchema,
+  ReservedTagKeyDeletedSchema,
+  ReservedTagKeyUpdatedSchema,
+  TagDeletedSchema,
   WorkspaceCreatedSchema,
   WorkspaceDeletedSchema,
   WorkspaceLockedSchema,
@@ -19,6 +23,12 @@ import {
   WorkspaceUpdatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import type { WorkspacesEvent } from "../domain/events.ts";
+
+const reservedTagKeyEvents = {
+  reservedTagKeyCreated: ReservedTagKeyCreatedSchema,
+  reservedTagKeyUpdated: ReservedTagKeyUpdatedSchema,
+  reservedTagKeyDeleted: ReservedTagKeyDeletedSchema,
+} as const;
 
 /** Adds the event to the outbox, in the transaction of `em`. */
 export async function record(em: EntityManager, event: WorkspacesEvent): Promise<void> {
@@ -66,6 +76,20 @@ export async function record(em: EntityManager, event: WorkspacesEvent): Promise
       const { id, organizationId, name, revision } = event.project;
       const schema = event.type === "projectCreated" ? ProjectCreatedSchema : ProjectUpdatedSchema;
       const message = create(schema, { projectId: id, organizationId, name, revision });
+      return recordEvent(em, { schema, message, subject: id, revision });
+    }
+    case "tagDeleted": {
+      const { id, organizationId, name, revision } = event.tag;
+      const schema = TagDeletedSchema;
+      const message = create(schema, { tagId: id, organizationId, name, revision });
+      return recordEvent(em, { schema, message, subject: id, revision });
+    }
+    case "reservedTagKeyCreated":
+    case "reservedTagKeyUpdated":
+    case "reservedTagKeyDeleted": {
+      const { id, organizationId, key, revision } = event.reservedTagKey;
+      const schema = reservedTagKeyEvents[event.type];
+      const message = create(schema, { reservedTagKeyId: id, organizationId, key, revision });
       return recordEvent(em, { schema, message, subject: id, revision });
     }
     case "workspaceCreated": {

@@ -5,6 +5,7 @@ import { generalSettingsReads } from "./general-settings.ts";
 import { organizationReads } from "./organization.ts";
 import { projectReads } from "./project.ts";
 import { remoteStateConsumerReads } from "./remote-state-consumer.ts";
+import { reservedTagKeyReads } from "./reserved-tag-key.ts";
 import { runReads } from "./run.ts";
 import { tagReads } from "./tag.ts";
 import { tagBindingReads } from "./tag-binding.ts";
@@ -17,6 +18,7 @@ export const readsOf = (database: Database) => ({
   organizations: organizationReads(database),
   generalSettings: generalSettingsReads(database),
   agentPools: agentPoolReads(database),
+  reservedTagKeys: reservedTagKeyReads(database),
   projects: projectReads(database),
   workspaces: workspaceReads(database),
   workspaceLists: workspaceLists(database),

@@ -1,10 +1,61 @@
 import type { Database, EntityManager } from "@statehouse/postgres";
 import { newId, offsetOf, type PageInput, queryIn } from "@statehouse/postgres";
+import { noSuchTag } from "../domain/errors.ts";
 import type { OrganizationId, TagId, WorkspaceId } from "../domain/ids.ts";
 import type { Tag } from "../domain/tag.ts";
+import { Parameters } from "./parameters.ts";
+import { containing } from "./pattern.ts";
+
+const columns = `t.id, t.name, o.name as "organizationName", t.created_at as "createdAt",
+  (select count(*) from tag_bindings u
+   where u.organization_id = t.organization_id and u.key = t.name and u.value = ''
+     and u.workspace_id is not null) as "instanceCount"`;
+
+export interface TagsOfOrganization {
+  organizationId: OrganizationId;
+  /** Part of the name; empty: any. */
+  query: string;
+  /** Without those that this workspace has. */
+  excludeWorkspaceId: WorkspaceId | undefined;
+  page: PageInput;
+}
+
+const conditions = (search: TagsOfOrganization, parameters: Parameters): string => {
+  const all = [`t.organization_id = ${parameters.bind(search.organizationId)}`];
+  if (search.query) all.push(`t.name ilike ${parameters.bind(containing(search.query))}`);
+  if (search.excludeWorkspaceId) {
+    // index: tag_bindings_workspace_key
+    all.push(`not exists (select from tag_bindings b
+      where b.workspace_id = ${parameters.bind(search.excludeWorkspaceId)}
+        and b.key = t.name and b.value = '')`);
+  }
+  return all.join(" and ");
+};
 
 /** Reads of flat tags, outside any transaction. */
 export const tagReads = (database: Database) => ({
+  async countOfOrganization(search: TagsOfOrganization): Promise<number> {
+    const parameters = new Parameters();
+    const [row] = await database.query<{ count: number }>(
+      // index: tags_name_key
+      `select count(*) from tags t where ${conditions(search, parameters)}`,
+      parameters.values,
+    );
+    return row?.count ?? 0;
+  },
+
+  async pageOfOrganization(search: TagsOfOrganization): Promise<Tag[]> {
+    const parameters = new Parameters();
+    const sought = conditions(search, parameters);
+    return database.query<Tag>(
+      // index: tags_name_key, tag_bindings_tagged
+      `select ${columns} from tags t join organizations o on o.id = t.organization_id
+       where ${sought} order by t.name
+       limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`,
+      parameters.values,
+    );
+  },
+
   async countOfWorkspace(workspaceId: WorkspaceId): Promise<number> {
     const [row] = await database.query<{ count: number }>(
       // index: tag_bindings_workspace_key
@@ -17,10 +68,7 @@ export const tagReads = (database: Database) => ({
   async pageOfWorkspace(workspaceId: WorkspaceId, page: PageInput): Promise<Tag[]> {
     return database.query<Tag>(
       // index: tag_bindings_workspace_key, tags_name_key, tag_bindings_tagged
-      `select t.id, t.name, o.name as "organizationName",
-         (select count(*) from tag_bindings u
-          where u.organization_id = t.organization_id and u.key = t.name and u.value = ''
-            and u.workspace_id is not null) as "instanceCount"
+      `select ${columns}
        from tag_bindings b
        join tags t on t.organization_id = b.organization_id and t.name = b.key
        join organizations o on o.id = t.organization_id
@@ -69,6 +117,41 @@ export const tagRows = (em: EntityManager) => ({
            and b.workspace_id is not null)`,
       [locked.map(({ id }) => id)],
     );
+  },
+
+  async get(id: TagId): Promise<{ id: TagId; organizationId: OrganizationId; name: string }> {
+    const [row] = await queryIn<{ id: TagId; organizationId: OrganizationId; name: string }>(
+      em,
+      // index: tags_pkey
+      `select id, organization_id as "organizationId", name from tags where id = $1`,
+      [id],
+    );
+    if (!row) throw noSuchTag();
+    return row;
+  },
+
+  /** Takes them from every workspace, and answers with those that there were. */
+  async remove(
+    organizationId: OrganizationId,
+    ids: readonly TagId[],
+  ): Promise<{ id: TagId; name: string }[]> {
+    const found = await queryIn<{ id: TagId; name: string }>(
+      em,
+      // index: tags_pkey
+      `select id, name from tags where organization_id = $1 and id = any($2)
+       order by name collate "C" for update`,
+      [organizationId, ids],
+    );
+    await queryIn(
+      em,
+      // index: tag_bindings_tagged
+      `delete from tag_bindings where organization_id = $1 and key = any($2) and value = ''
+         and workspace_id is not null`,
+      [organizationId, found.map(({ name }) => name)],
+    );
+    // Whoever gives one of them to a workspace now waits for our lock, and makes it anew.
+    await queryIn(em, "delete from tags where id = any($1)", [found.map(({ id }) => id)]);
+    return found;
   },
 
   /** The names of those of the organization's tags that have these ids. */

@@ -9,6 +9,7 @@ import { record } from "./outbox.ts";
 import { performanceRows } from "./performance.ts";
 import { projectRows } from "./project.ts";
 import { remoteStateConsumerRows } from "./remote-state-consumer.ts";
+import { reservedTagKeyRows } from "./reserved-tag-key.ts";
 import { runRows } from "./run.ts";
 import { tagRows } from "./tag.ts";
 import { tagBindingRows } from "./tag-binding.ts";
@@ -22,6 +23,7 @@ const rowsIn = (em: EntityManager) => ({
   organizationDeletions: organizationDeletionRows(em),
   generalSettings: generalSettingsRows(em),
   agentPools: agentPoolRows(em),
+  reservedTagKeys: reservedTagKeyRows(em),
   projects: projectRows(em),
   workspaces: workspaceRows(em),
   workspaceDeletions: workspaceDeletionRows(em),

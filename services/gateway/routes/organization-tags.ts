@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { readPage } from "../http/paging.ts";
+import { parameter } from "../http/query.ts";
+import { list } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { listBody } from "../jsonapi/body.ts";
+import { tagResource } from "../resources/tags.ts";
+
+const path = "/organizations/:organizationName/tags";
+
+const idsOf = (type: string) => listBody(z.object({ type: z.literal(type), id: z.string() }));
+
+export const organizationTagRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path,
+    summary: "List the tags that an organization's workspaces have",
+    success: [200, list(tagResource)],
+    failures: [400, 404],
+    handle: async ({ services: { workspaces }, params, query, caller }) => {
+      const page = readPage(query);
+      const { tags, totalCount } = await workspaces.tags.listOrganizationTags(
+        {
+          organizationName: params.organizationName,
+          query: parameter(query, "q") ?? "",
+          excludeWorkspaceId: parameter(query, "filter[exclude][taggable][id]") ?? "",
+          pageNumber: page.number,
+          pageSize: page.size,
+        },
+        caller,
+      );
+      return { items: tags, page, totalCount };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path,
+    summary: "Take tags from all workspaces",
+    body: idsOf("tags"),
+    success: [204],
+    failures: [404, 422],
+    handle: ({ services: { workspaces }, params, body, caller }) =>
+      workspaces.tags.deleteOrganizationTags(
+        { organizationName: params.organizationName, tagIds: body.data.map(({ id }) => id) },
+        caller,
+      ),
+  }),
+  route({
+    method: "POST",
+    path: "/tags/:tagId/relationships/workspaces",
+    summary: "Give a tag to many workspaces",
+    body: idsOf("workspaces"),
+    success: [204],
+    failures: [404, 422],
+    handle: ({ services: { workspaces }, params, body, caller }) =>
+      workspaces.tags.addTagToWorkspaces(
+        { tagId: params.tagId, workspaceIds: body.data.map(({ id }) => id) },
+        caller,
+      ),
+  }),
+];

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { readPage } from "../http/paging.ts";
+import { list, one } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
+import { given } from "../jsonapi/given.ts";
+import { reservedTagKeyResource } from "../resources/reserved-tag-keys.ts";
+
+const bodyWith = <Key extends z.ZodType>(key: Key) =>
+  documentBody(
+    z.object({
+      type: typeOf("reserved-tag-keys"),
+      attributes: section(z.object({ key, "disable-overrides": optional(z.boolean()) })),
+    }),
+  );
+
+const ofOrganization = "/organizations/:organizationName/reserved-tag-keys";
+const byId = "/reserved-tag-keys/:reservedTagKeyId";
+
+export const reservedTagKeyRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: ofOrganization,
+    summary: "List an organization's reserved tag keys",
+    success: [200, list(reservedTagKeyResource)],
+    failures: [400, 404],
+    handle: async ({ services: { workspaces }, params, query, caller }) => {
+      const page = readPage(query);
+      const { organizationName } = params;
+      const request = { organizationName, pageNumber: page.number, pageSize: page.size };
+      const { reservedTagKeys, totalCount } = await workspaces.reservedTagKeys.listReservedTagKeys(
+        request,
+        caller,
+      );
+      return { items: reservedTagKeys, page, totalCount };
+    },
+  }),
+  route({
+    method: "POST",
+    path: ofOrganization,
+    summary: "Reserve a tag key",
+    body: bodyWith(z.string()),
+    success: [201, one(reservedTagKeyResource)],
+    failures: [404, 422],
+    handle: async ({ services: { workspaces }, params, body, caller }) => {
+      const { key, "disable-overrides": disableOverrides = false } = body.data.attributes;
+      const { organizationName } = params;
+      const wanted = { organizationName, key, disableOverrides };
+      return (await workspaces.reservedTagKeys.createReservedTagKey(wanted, caller)).reservedTagKey;
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: byId,
+    summary: "Change a reserved tag key",
+    body: bodyWith(optional(z.string())),
+    success: [200, one(reservedTagKeyResource)],
+    failures: [404, 422],
+    handle: async ({ services: { workspaces }, params, body, caller }) => {
+      const { key, "disable-overrides": disableOverrides } = body.data.attributes;
+      const wanted = { id: params.reservedTagKeyId, ...given({ key, disableOverrides }) };
+      return (await workspaces.reservedTagKeys.updateReservedTagKey(wanted, caller)).reservedTagKey;
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: byId,
+    summary: "Free a reserved tag key",
+    success: [204],
+    failures: [404],
+    handle: ({ services: { workspaces }, params, caller }) =>
+      workspaces.reservedTagKeys.deleteReservedTagKey({ id: params.reservedTagKeyId }, caller),
+  }),
+];

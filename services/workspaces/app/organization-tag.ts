@@ -1,0 +1,76 @@
+import { authorize, type Caller } from "@statehouse/authorization";
+import type { PageInput } from "@statehouse/postgres";
+import { noSuchTag, noSuchWorkspace } from "../domain/errors.ts";
+import type { TagId, WorkspaceId } from "../domain/ids.ts";
+import type { Tag } from "../domain/tag.ts";
+import { mergeTagBindings } from "../domain/tag-binding.ts";
+import { nextVersion } from "../domain/version.ts";
+import { touch } from "../domain/workspace.ts";
+import type { App } from "./app.ts";
+import { targetOf } from "./caller.ts";
+import { getOrganization } from "./organization.ts";
+import { replaceWorkspaceTags, requireReadable } from "./tag-binding.ts";
+
+export interface TagSearch {
+  organizationName: string;
+  /** Part of the name; empty: any. */
+  query: string;
+  /** Without those that this workspace has. */
+  excludeWorkspaceId: WorkspaceId | undefined;
+  page: PageInput;
+}
+
+/** The flat tags that some workspace of the organization has, by name. */
+export async function listOrganizationTags(
+  app: App,
+  caller: Caller,
+  { organizationName, ...search }: TagSearch,
+): Promise<{ tags: Tag[]; total: number }> {
+  const { id: organizationId } = await getOrganization(app, caller, organizationName);
+  const { excludeWorkspaceId } = search;
+  if (excludeWorkspaceId) await requireReadable(app, caller, excludeWorkspaceId);
+  const sought = { organizationId, ...search };
+  const tags = await app.reads.tags.pageOfOrganization(sought);
+  return { tags, total: await app.reads.tags.countOfOrganization(sought) };
+}
+
+/** Takes tags from every workspace that has them. Throws `notFound` when one is unknown. */
+export const deleteOrganizationTags = (
+  app: App,
+  caller: Caller,
+  { organizationName, ids }: { organizationName: string; ids: readonly TagId[] },
+): Promise<void> =>
+  app.transaction(async (tx) => {
+    const { id: organizationId } = await tx.organizations.getByName(organizationName);
+    authorize(caller, "organization:manage-workspaces", { organizationId }, "organization");
+    const wanted = [...new Set(ids)];
+    const removed = await tx.tags.remove(organizationId, wanted);
+    if (removed.length < wanted.length) throw noSuchTag();
+    const revision = nextVersion(0n, app.now());
+    for (const { id, name } of removed) {
+      await tx.record({ type: "tagDeleted", tag: { id, organizationId, name, revision } });
+    }
+  });
+
+/** Gives a tag to workspaces of its organization; those that have it already, or a binding, stay as they are. */
+export const addTagToWorkspaces = (
+  app: App,
+  caller: Caller,
+  { tagId, workspaceIds }: { tagId: TagId; workspaceIds: readonly WorkspaceId[] },
+): Promise<void> =>
+  app.transaction(async (tx) => {
+    const tag = await tx.tags.get(tagId);
+    const { organizationId } = tag;
+    authorize(caller, "organization:read", { organizationId }, "tag");
+    // In one order everywhere, against deadlocks.
+    for (const id of [...new Set(workspaceIds)].toSorted()) {
+      const workspace = await tx.workspaces.getForUpdate({ id });
+      authorize(caller, "workspace:update", targetOf(workspace));
+      if (workspace.organizationId !== organizationId) throw noSuchWorkspace();
+      const current = await tx.tagBindings.ofWorkspace(id);
+      const wanted = mergeTagBindings([{ key: tag.name, value: "" }], current);
+      await replaceWorkspaceTags(app, tx, workspace, { current, wanted, pointer: "/data" });
+      touch(workspace, app.now());
+      await tx.record({ type: "workspaceUpdated", workspace });
+    }
+  });

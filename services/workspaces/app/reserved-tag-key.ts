@@ -1,0 +1,81 @@
+import { authorize, type Caller } from "@statehouse/authorization";
+import type { PageInput } from "@statehouse/postgres";
+import type { ReservedTagKeyId } from "../domain/ids.ts";
+import { Problems } from "../domain/problems.ts";
+import {
+  applyReservedTagKey,
+  newReservedTagKey,
+  type ReservedTagKey,
+  type ReservedTagKeyInput,
+} from "../domain/reserved-tag-key.ts";
+import type { ReservedTagKeyView } from "../store/reserved-tag-key.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { App } from "./app.ts";
+import { getOrganization } from "./organization.ts";
+
+/** By key. Throws `notFound` when the caller does not belong to the organization. */
+export async function listReservedTagKeys(
+  app: App,
+  caller: Caller,
+  { organizationName, page }: { organizationName: string; page: PageInput },
+): Promise<{ reservedTagKeys: ReservedTagKeyView[]; total: number }> {
+  const { id } = await getOrganization(app, caller, organizationName);
+  return app.reads.reservedTagKeys.page(id, page);
+}
+
+/** Throws `notFound`, `forbidden`, or `invalid`. */
+export const createReservedTagKey = (
+  app: App,
+  caller: Caller,
+  { organizationName, ...wanted }: ReservedTagKeyInput & { organizationName: string },
+): Promise<ReservedTagKeyView> =>
+  app.transaction(async (tx) => {
+    const { id: organizationId } = await tx.organizations.getByName(organizationName);
+    authorize(caller, "organization:update", { organizationId });
+    const reservedTagKey = newReservedTagKey(app.newId("rtk"), organizationId, app.now());
+    await apply(app, tx, reservedTagKey, wanted);
+    await tx.record({ type: "reservedTagKeyCreated", reservedTagKey });
+    return reservedTagKey;
+  });
+
+/** Absent values are kept. Overrides that workspaces have already stay. */
+export const updateReservedTagKey = (
+  app: App,
+  caller: Caller,
+  { id, ...wanted }: ReservedTagKeyInput & { id: ReservedTagKeyId },
+): Promise<ReservedTagKeyView> =>
+  app.transaction(async (tx) => {
+    const reservedTagKey = await tx.reservedTagKeys.getForUpdate(id);
+    authorize(caller, "organization:update", reservedTagKey, "reserved tag key");
+    await apply(app, tx, reservedTagKey, wanted);
+    await tx.record({ type: "reservedTagKeyUpdated", reservedTagKey });
+    return reservedTagKey;
+  });
+
+/** Bindings of that key stay as they are. */
+export const deleteReservedTagKey = (
+  app: App,
+  caller: Caller,
+  id: ReservedTagKeyId,
+): Promise<void> =>
+  app.transaction(async (tx) => {
+    const reservedTagKey = await tx.reservedTagKeys.getForUpdate(id);
+    authorize(caller, "organization:update", reservedTagKey, "reserved tag key");
+    await tx.record({ type: "reservedTagKeyDeleted", reservedTagKey });
+    await tx.reservedTagKeys.remove(reservedTagKey);
+  });
+
+async function apply(
+  app: App,
+  tx: Tx,
+  reserved: ReservedTagKey,
+  wanted: ReservedTagKeyInput,
+): Promise<void> {
+  const problems = new Problems();
+  const { key } = wanted;
+  const changed = key !== undefined && key !== reserved.key;
+  const keyTaken = changed && (await tx.reservedTagKeys.keyTaken(reserved.organizationId, key));
+  applyReservedTagKey(reserved, wanted, { keyTaken, problems, now: app.now() });
+  problems.throwIfAny();
+  await tx.reservedTagKeys.save(reserved);
+}

@@ -1,0 +1,77 @@
+import type { OrganizationId, ReservedTagKeyId } from "./ids.ts";
+import type { Problems } from "./problems.ts";
+import { problemOfKey, type TagBindingInput } from "./tag-binding.ts";
+import { nextVersion } from "./version.ts";
+
+/** A key of bindings that an organization has a plan for. */
+export class ReservedTagKey {
+  declare id: ReservedTagKeyId;
+  declare organizationId: OrganizationId;
+  declare key: string;
+  /** A workspace may not give another value to what its project says. */
+  declare disableOverrides: boolean;
+  declare revision: bigint;
+  declare createdAt: Date;
+  declare updatedAt: Date;
+
+  constructor(fields: Fields) {
+    Object.assign(this, fields);
+  }
+}
+
+type Fields = { [Name in keyof ReservedTagKey]: ReservedTagKey[Name] };
+
+/** A reservation whose key is still to be set. */
+export const newReservedTagKey = (
+  id: ReservedTagKeyId,
+  organizationId: OrganizationId,
+  now: Date,
+): ReservedTagKey =>
+  new ReservedTagKey({
+    id,
+    organizationId,
+    key: "",
+    disableOverrides: false,
+    revision: nextVersion(0n, now),
+    createdAt: now,
+    updatedAt: now,
+  });
+
+export interface ReservedTagKeyInput {
+  key: string | undefined;
+  disableOverrides: boolean | undefined;
+}
+
+export const takenKeyText = "Key has already been taken";
+
+/** Applies what is given; `problems` gets whatever breaks a rule. */
+export function applyReservedTagKey(
+  reserved: ReservedTagKey,
+  { key, disableOverrides }: ReservedTagKeyInput,
+  { keyTaken, problems, now }: { keyTaken: boolean; problems: Problems; now: Date },
+): void {
+  if (key !== undefined) reserved.key = key;
+  if (disableOverrides !== undefined) reserved.disableOverrides = disableOverrides;
+  const problem = problemOfKey(reserved.key) ?? (keyTaken ? takenKeyText : undefined);
+  if (problem !== undefined) problems.add("key", problem);
+  reserved.revision = nextVersion(reserved.revision, now);
+  reserved.updatedAt = now;
+}
+
+/**
+ * Those of the wanted bindings (value by key) that give another value to a key whose project's binding may
+ * not be overridden. One that a workspace has had all along is no new override.
+ */
+export function disallowedOverrides(
+  current: readonly TagBindingInput[],
+  wanted: ReadonlyMap<string, string>,
+  fixed: readonly TagBindingInput[],
+): string[] {
+  const before = new Map(current.map(({ key, value }) => [key, value]));
+  return fixed
+    .filter(({ key, value }) => {
+      const given = wanted.get(key);
+      return given !== undefined && given !== value && given !== before.get(key);
+    })
+    .map(({ key }) => key);
+}

@@ -1,0 +1,55 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type {
+  ReservedTagKeySchema,
+  ReservedTagKeyService,
+} from "@statehouse/proto/statehouse/workspaces/v1/reserved_tag_key";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import {
+  createReservedTagKey,
+  deleteReservedTagKey,
+  listReservedTagKeys,
+  updateReservedTagKey,
+} from "../app/reserved-tag-key.ts";
+import type { ReservedTagKey } from "../domain/reserved-tag-key.ts";
+import type { Context } from "./context.ts";
+import { reservedTagKeyId } from "./ids.ts";
+import { pageOf } from "./page.ts";
+
+export const reservedTagKeyService = (
+  app: App,
+): ServiceImpl<typeof ReservedTagKeyService, Context> => ({
+  listReservedTagKeys: async ({ organizationName, ...page }, { caller }) => {
+    const wanted = { organizationName, page: pageOf(page) };
+    const { reservedTagKeys, total } = await listReservedTagKeys(app, caller, wanted);
+    return { reservedTagKeys: reservedTagKeys.map(toProto), totalCount: total };
+  },
+  createReservedTagKey: async (request, { caller }) => ({
+    reservedTagKey: toProto(await createReservedTagKey(app, caller, request)),
+  }),
+  updateReservedTagKey: async ({ id, key, disableOverrides }, { caller }) => {
+    const wanted = { id: reservedTagKeyId(id), key, disableOverrides };
+    return { reservedTagKey: toProto(await updateReservedTagKey(app, caller, wanted)) };
+  },
+  deleteReservedTagKey: async ({ id }, { caller }) => {
+    await deleteReservedTagKey(app, caller, reservedTagKeyId(id));
+    return {};
+  },
+});
+
+const toProto = ({
+  id,
+  key,
+  disableOverrides,
+  createdAt,
+  updatedAt,
+}: Omit<ReservedTagKey, "organizationId" | "revision">): MessageInitShape<
+  typeof ReservedTagKeySchema
+> => ({
+  id,
+  key,
+  disableOverrides,
+  createdAt: timestampFromDate(createdAt),
+  updatedAt: timestampFromDate(updatedAt),
+});

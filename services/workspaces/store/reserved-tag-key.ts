@@ -1,0 +1,80 @@
+import { LockMode } from "@mikro-orm/core";
+import { invalid } from "@statehouse/errors";
+import type { Database, EntityManager } from "@statehouse/postgres";
+import { offsetOf, type PageInput, queryIn, uniqueViolation } from "@statehouse/postgres";
+import { noSuchReservedTagKey } from "../domain/errors.ts";
+import type { OrganizationId, ProjectId, ReservedTagKeyId } from "../domain/ids.ts";
+import { type ReservedTagKey, takenKeyText } from "../domain/reserved-tag-key.ts";
+import type { TagBindingInput } from "../domain/tag-binding.ts";
+import { reservedTagKeySchema } from "./entities.ts";
+
+/** A reservation as it is shown. */
+export type ReservedTagKeyView = Omit<ReservedTagKey, "organizationId" | "revision">;
+
+export const reservedTagKeyReads = (database: Database) => ({
+  async page(
+    organizationId: OrganizationId,
+    page: PageInput,
+  ): Promise<{ reservedTagKeys: ReservedTagKeyView[]; total: number }> {
+    const reservedTagKeys = await database.query<ReservedTagKeyView>(
+      // index: reserved_tag_keys_key
+      `select id, key, disable_overrides as "disableOverrides", created_at as "createdAt",
+         updated_at as "updatedAt"
+       from reserved_tag_keys where organization_id = $1 order by key limit $2 offset $3`,
+      [organizationId, page.size, offsetOf(page)],
+    );
+    const [row] = await database.query<{ count: number }>(
+      // index: reserved_tag_keys_key
+      "select count(*) from reserved_tag_keys where organization_id = $1",
+      [organizationId],
+    );
+    return { reservedTagKeys, total: row?.count ?? 0 };
+  },
+});
+
+/** Reservations inside a transaction. */
+export const reservedTagKeyRows = (em: EntityManager) => ({
+  async getForUpdate(id: ReservedTagKeyId): Promise<ReservedTagKey> {
+    const lockMode = LockMode.PESSIMISTIC_WRITE;
+    const reserved = await em.findOne(reservedTagKeySchema, { id }, { lockMode });
+    if (!reserved) throw noSuchReservedTagKey();
+    return reserved;
+  },
+
+  async keyTaken(organizationId: OrganizationId, key: string): Promise<boolean> {
+    const rows = await queryIn(
+      em,
+      // index: reserved_tag_keys_key
+      "select from reserved_tag_keys where organization_id = $1 and key = $2",
+      [organizationId, key],
+    );
+    return rows.length > 0;
+  },
+
+  async save(reserved: ReservedTagKey): Promise<void> {
+    try {
+      em.persist(reserved);
+      await em.flush();
+    } catch (error) {
+      if (!uniqueViolation(error, "reserved_tag_keys_key")) throw error;
+      throw invalid([{ field: "key", detail: takenKeyText }]);
+    }
+  },
+
+  async remove(reserved: ReservedTagKey): Promise<void> {
+    em.remove(reserved);
+    await em.flush();
+  },
+
+  /** Those of the project's bindings, with one of these keys, that workspaces may not override. */
+  async fixedBy(projectId: ProjectId, keys: readonly string[]): Promise<TagBindingInput[]> {
+    return queryIn<TagBindingInput>(
+      em,
+      // index: tag_bindings_project_key, reserved_tag_keys_key
+      `select b.key, b.value from tag_bindings b
+       join reserved_tag_keys r on r.organization_id = b.organization_id and r.key = b.key
+       where b.project_id = $1 and b.key = any($2) and r.disable_overrides order by b.key`,
+      [projectId, keys],
+    );
+  },
+});

@@ -1,0 +1,186 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
+
+let running: RunningWorkspaces;
+let owner: Person;
+beforeAll(async () => {
+  running = await runWorkspaces();
+  owner = await running.person();
+});
+afterAll(() => running[Symbol.asyncDispose]());
+
+const WORKSPACES = 3;
+const workspace = fc.nat(WORKSPACES - 1);
+const key = fc.constantFrom("a", "b", "c", "d");
+const value = fc.constantFrom("", "", "1", "2");
+const binding = fc.record({ key, value });
+const bindings = fc.uniqueArray(binding, { selector: ({ key }) => key, maxLength: 3 });
+
+/** What people do to tags, in any order. */
+const step = fc.oneof(
+  fc.record({ kind: fc.constant("add"), workspace, keys: fc.uniqueArray(key, { maxLength: 2 }) }),
+  fc.record({
+    kind: fc.constant("remove"),
+    workspace,
+    keys: fc.uniqueArray(key, { maxLength: 2 }),
+  }),
+  fc.record({ kind: fc.constant("patch"), workspace, bindings }),
+  fc.record({ kind: fc.constant("replace"), workspace, bindings }),
+  fc.record({ kind: fc.constant("deleteTag"), key }),
+  fc.record({
+    kind: fc.constant("assign"),
+    key,
+    workspaces: fc.uniqueArray(workspace, { maxLength: WORKSPACES }),
+  }),
+);
+type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
+
+/** The bindings of each workspace, value by key: a flat tag is a binding with an empty value. */
+type Model = Map<string, string>[];
+
+function applyTo(model: Model, step: Step): void {
+  const of = (index: number) => model[index] ?? new Map<string, string>();
+  const addFlat = (bindings: Map<string, string>, key: string) => {
+    if (!bindings.has(key)) bindings.set(key, "");
+  };
+  const dropFlat = (bindings: Map<string, string>, key: string) => {
+    if (bindings.get(key) === "") bindings.delete(key);
+  };
+  if (step.kind === "deleteTag" && "key" in step) {
+    for (const bindings of model) dropFlat(bindings, step.key);
+  } else if ("workspaces" in step) {
+    const known = model.some((bindings) => bindings.get(step.key) === "");
+    if (known) for (const index of step.workspaces) addFlat(of(index), step.key);
+  } else if ("keys" in step) {
+    for (const key of step.keys) {
+      if (step.kind === "add") addFlat(of(step.workspace), key);
+      else dropFlat(of(step.workspace), key);
+    }
+  } else if ("bindings" in step) {
+    if (step.kind === "replace") of(step.workspace).clear();
+    for (const { key, value } of step.bindings) of(step.workspace).set(key, value);
+  }
+}
+
+async function world() {
+  const { name: organizationName } = await running.organization(owner);
+  const ids: string[] = [];
+  for (let number = 0; number < WORKSPACES; number++) {
+    const settings = { name: `workspace-${number}` };
+    const made = await running.service.createWorkspace({ organizationName, settings }, owner);
+    ids.push(made.workspace?.id ?? "");
+  }
+  const id = (index: number) => ids[index] ?? "";
+  const list = () => running.tags.listOrganizationTags({ organizationName }, owner);
+  const tagId = async (key: string) => (await list()).tags.find(({ name }) => name === key)?.id;
+  const flat = (keys: readonly string[]) =>
+    keys.map((name) => ({ by: { case: "name" as const, value: name } }));
+
+  async function take(step: Step): Promise<void> {
+    if (step.kind === "deleteTag" && "key" in step) {
+      const tag = await tagId(step.key);
+      if (!tag) return;
+      const request = { organizationName, tagIds: [tag] };
+      await running.tags.deleteOrganizationTags(request, owner);
+    } else if ("workspaces" in step) {
+      const tag = await tagId(step.key);
+      if (!tag) return;
+      const request = { tagId: tag, workspaceIds: step.workspaces.map(id) };
+      await running.tags.addTagToWorkspaces(request, owner);
+    } else if ("keys" in step) {
+      const request = { workspaceId: id(step.workspace), tags: flat(step.keys) };
+      if (step.kind === "add") await running.tags.addWorkspaceTags(request, owner);
+      else await running.tags.removeWorkspaceTags(request, owner);
+    } else if (step.kind === "patch" && "bindings" in step) {
+      const request = { workspaceId: id(step.workspace), tagBindings: step.bindings };
+      await running.tagBindings.updateWorkspaceTagBindings(request, owner);
+    } else if ("bindings" in step) {
+      const workspace = { by: { case: "id" as const, value: id(step.workspace) } };
+      const settings = { tagBindings: { tagBindings: step.bindings } };
+      await running.service.updateWorkspace({ workspace, settings }, owner);
+    }
+  }
+
+  /** Everything that is shown of tags, from every door. */
+  async function shown() {
+    const workspaces = [];
+    for (const workspaceId of ids) {
+      const { tagBindings } = await running.tagBindings.listWorkspaceTagBindings(
+        { workspaceId },
+        owner,
+      );
+      const { tags } = await running.tags.listWorkspaceTags({ workspaceId }, owner);
+      const document = await running.service.getWorkspace(
+        { workspace: { by: { case: "id", value: workspaceId } } },
+        owner,
+      );
+      workspaces.push({
+        bindings: tagBindings.map(({ key, value }) => `${key}=${value}`),
+        tags: tags.map(({ name, instanceCount }) => `${name} ${instanceCount}`),
+        names: document.workspace?.tagNames,
+      });
+    }
+    const { tags, totalCount } = await list();
+    const organization = tags.map(({ name, instanceCount }) => `${name} ${instanceCount}`);
+    return { workspaces, organization, totalCount };
+  }
+  return { take, shown };
+}
+
+function expected(model: Model) {
+  const counts = new Map<string, number>();
+  for (const bindings of model) {
+    for (const [key, value] of bindings) {
+      if (value === "") counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+  }
+  const workspaces = model.map((bindings) => {
+    const sorted = [...bindings].toSorted(([one], [other]) => (one < other ? -1 : 1));
+    const names = sorted.filter(([, value]) => value === "").map(([key]) => key);
+    return {
+      bindings: sorted.map(([key, value]) => `${key}=${value}`),
+      tags: names.map((name) => `${name} ${counts.get(name)}`),
+      names,
+    };
+  });
+  const organization = [...counts].map(([name, count]) => `${name} ${count}`).toSorted();
+  return { workspaces, organization, totalCount: organization.length };
+}
+
+test("whatever is done to tags and bindings, they stay in step", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {
+      const { take, shown } = await world();
+      const model: Model = Array.from({ length: WORKSPACES }, () => new Map());
+      for (const one of steps) {
+        await take(one);
+        applyTo(model, one);
+      }
+      expect(await shown()).toEqual(expected(model));
+    }),
+    { numRuns: 15 },
+  );
+}, 120_000);
+
+test("done at the same time they stay in step too: no tag without a workspace, none without its id", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 20 }), async (steps) => {
+      const { take, shown } = await world();
+      // One that another has just taken away is not found.
+      await Promise.allSettled(steps.map(take));
+      const { workspaces, organization } = await shown();
+      const counts = new Map<string, number>();
+      for (const { names, bindings, tags } of workspaces) {
+        const flat = bindings.filter((text) => text.endsWith("=")).map((text) => text.slice(0, -1));
+        expect(names).toEqual(flat);
+        expect(tags.map((text) => text.split(" ")[0])).toEqual(flat);
+        for (const name of flat) counts.set(name, (counts.get(name) ?? 0) + 1);
+      }
+      expect(organization).toEqual(
+        [...counts].map(([name, count]) => `${name} ${count}`).toSorted(),
+      );
+    }),
+    { numRuns: 10 },
+  );
+}, 120_000);

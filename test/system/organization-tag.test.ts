@@ -1,0 +1,169 @@
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { newOrganization } from "../stack/organization.ts";
+import { namesOf, newWorkspace, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+/** An organization with two workspaces; the first has the tags `both` and `one`, the second `both` and `two`. */
+async function tagged() {
+  const { owner } = world();
+  const organization = await newOrganization(owner.api);
+  const first = await newWorkspace({ organization, owner });
+  const second = await newWorkspace({ organization, owner });
+  const add = (id: string, ...names: string[]) =>
+    owner.api.post(`/workspaces/${id}/relationships/tags`, {
+      data: names.map((name) => ({ type: "tags", attributes: { name } })),
+    });
+  await add(first.id, "both", "one");
+  await add(second.id, "both", "two");
+  const path = `/organizations/${organization}/tags`;
+  const idOf = async (name: string): Promise<string> =>
+    (await owner.api.get(`${path}?q=${name}`)).body.data[0].id;
+  return { organization, first, second, path, idOf, api: owner.api };
+}
+
+const refs = (type: string, ...ids: string[]) => ({ data: ids.map((id) => ({ type, id })) });
+
+test("the list has each tag with the number of workspaces that have it", async () => {
+  const { path, api, organization, first } = await tagged();
+  const all = await api.get(path);
+  expect(all.status).toBe(200);
+  expect(all.body.data).toMatchObject([
+    {
+      type: "tags",
+      id: expect.stringMatching(/^tag-[A-Za-z0-9]{16}$/),
+      attributes: { name: "both", "instance-count": 2, "created-at": expect.stringMatching(/Z$/) },
+      relationships: { organization: { data: { id: organization, type: "organizations" } } },
+    },
+    { attributes: { name: "one", "instance-count": 1 } },
+    { attributes: { name: "two", "instance-count": 1 } },
+  ]);
+  expect(namesOf(await api.get(`${path}?q=O`))).toEqual(["both", "one", "two"]);
+  expect(namesOf(await api.get(`${path}?q=WO`))).toEqual(["two"]);
+  const others = await api.get(`${path}?filter[exclude][taggable][id]=${first.id}`);
+  expect(namesOf(others)).toEqual(["two"]);
+  expect(others.body.meta.pagination["total-count"]).toBe(1);
+  const page = await api.get(`${path}?page[size]=2&page[number]=2`);
+  expect(namesOf(page)).toEqual(["two"]);
+  expect(page.body.meta.pagination).toMatchObject({ "total-count": 3, "total-pages": 2 });
+  expect((await api.get(`${path}?page[size]=0`)).status).toBe(400);
+});
+
+test("a tag that is deleted is taken from every workspace; a binding of that key stays", async () => {
+  const { path, api, first, second, idOf } = await tagged();
+  await api.patch(`/workspaces/${second.id}/tag-bindings`, {
+    data: [{ type: "tag-bindings", attributes: { key: "one", value: "1" } }],
+  });
+  const ids = [await idOf("both"), await idOf("one")];
+  expect((await api.delete(path, refs("tags", ...ids))).status).toBe(204);
+  expect(namesOf(await api.get(path))).toEqual(["two"]);
+  const shown = async (id: string) =>
+    (await api.get(`/workspaces/${id}`)).body.data.attributes["tag-names"];
+  expect(await shown(first.id)).toEqual([]);
+  expect(await shown(second.id)).toEqual(["two"]);
+  const bindings = await api.get(`/workspaces/${second.id}/tag-bindings`);
+  expect(bindings.body.data).toMatchObject([
+    { attributes: { key: "one", value: "1" } },
+    { attributes: { key: "two", value: "" } },
+  ]);
+  const again = await api.delete(path, refs("tags", await idOf("two"), ...ids));
+  expect(again.status).toBe(404);
+  expect(namesOf(await api.get(path))).toEqual(["two"]);
+  expect((await api.delete(path, { data: [{ type: "tags" }] })).status).toBe(422);
+});
+
+test("a tag used nowhere disappears, and comes back under another id", async () => {
+  const { path, api, first, idOf } = await tagged();
+  const id = await idOf("one");
+  const tags = `/workspaces/${first.id}/relationships/tags`;
+  const one = { data: [{ type: "tags", attributes: { name: "one" } }] };
+  await api.delete(tags, one);
+  expect(namesOf(await api.get(path))).toEqual(["both", "two"]);
+  await api.post(tags, one);
+  expect(await idOf("one")).not.toBe(id);
+  await api.delete(`/workspaces/${first.id}`);
+  expect(namesOf(await api.get(path))).toEqual(["both", "two"]);
+});
+
+test("a tag is given to many workspaces at once, all of them or none", async () => {
+  const { api, first, second, idOf, path } = await tagged();
+  const assign = `/tags/${await idOf("two")}/relationships/workspaces`;
+  const { stranger } = world();
+  const foreign = await newWorkspace({ ...stranger, owner: stranger });
+  const unknown = await api.post(assign, refs("workspaces", first.id, foreign.id));
+  expect(unknown.status).toBe(404);
+  expect(namesOf(await api.get(`/workspaces/${first.id}/relationships/tags`))).not.toContain("two");
+  const given = await api.post(assign, refs("workspaces", first.id, second.id));
+  expect(given.status).toBe(204);
+  const [two] = (await api.get(`${path}?q=two`)).body.data;
+  expect(two.attributes["instance-count"]).toBe(2);
+  expect((await api.post(assign, { data: [{ type: "tags", id: first.id }] })).status).toBe(422);
+  const nowhere = "/tags/tag-0000000000000000/relationships/workspaces";
+  expect((await api.post(nowhere, refs("workspaces", first.id))).status).toBe(404);
+});
+
+test("a member sees them and takes none away; a stranger sees nothing", async () => {
+  const { owner, reader, stranger, organization, readable } = world();
+  const workspace = await newWorkspace(world(), {}, readable.id);
+  await owner.api.post(`/workspaces/${workspace.id}/relationships/tags`, {
+    data: [{ type: "tags", attributes: { name: "seen" } }],
+  });
+  const path = `/organizations/${organization}/tags`;
+  const listed = await reader.api.get(path);
+  expect(namesOf(listed)).toContain("seen");
+  const [{ id }] = listed.body.data;
+  const assign = `/tags/${id}/relationships/workspaces`;
+  for (const { api } of [reader, stranger]) {
+    expect((await api.delete(path, refs("tags", id))).status).toBe(404);
+    expect((await api.post(assign, refs("workspaces", workspace.id))).status).toBe(404);
+  }
+  expect((await stranger.api.get(path)).status).toBe(404);
+  const hidden = await newWorkspace(world());
+  const excluding = await reader.api.get(`${path}?filter[exclude][taggable][id]=${hidden.id}`);
+  expect(excluding.status).toBe(404);
+});
+
+test("a reserved key whose overrides are off keeps what the project says", async () => {
+  const { owner } = world();
+  const organization = await newOrganization(owner.api);
+  const path = `/organizations/${organization}/reserved-tag-keys`;
+  const reserved = await owner.api.post(
+    path,
+    document("reserved-tag-keys", { key: "cost", "disable-overrides": true }),
+  );
+  expect(reserved.status).toBe(201);
+  const cost = (value: string) => ({ type: "tag-bindings", attributes: { key: "cost", value } });
+  const project = await owner.api.post(
+    `/organizations/${organization}/projects`,
+    document("projects", { name: "billed" }, { "tag-bindings": { data: [cost("42")] } }),
+  );
+  const inProject = { project: { data: { type: "projects", id: project.body.data.id } } };
+  const workspaces = `/organizations/${organization}/workspaces`;
+  const create = (name: string, ...data: unknown[]) =>
+    owner.api.post(
+      workspaces,
+      document("workspaces", { name }, { ...inProject, "tag-bindings": { data } }),
+    );
+  expect((await create("other-value", cost("43"))).status).toBe(422);
+  expect((await create("same-value", cost("42"))).status).toBe(201);
+  const { id } = (await create("none")).body.data;
+  const bindings = `/workspaces/${id}/tag-bindings`;
+  const refused = await owner.api.patch(bindings, { data: [cost("43")] });
+  expect(refused.status).toBe(422);
+  expect(refused.body.errors[0].detail).toBe(
+    "Key cost is reserved: what the project says may not be overridden",
+  );
+  const flat = await owner.api.post(`/workspaces/${id}/relationships/tags`, {
+    data: [{ type: "tags", attributes: { name: "cost" } }],
+  });
+  expect(flat.status).toBe(422);
+  const replaced = await owner.api.patch(
+    `/workspaces/${id}`,
+    document("workspaces", {}, { "tag-bindings": { data: [cost("43")] } }),
+  );
+  expect(replaced.status).toBe(422);
+  const self = `/reserved-tag-keys/${reserved.body.data.id}`;
+  await owner.api.patch(self, document("reserved-tag-keys", { "disable-overrides": false }));
+  expect((await owner.api.patch(bindings, { data: [cost("43")] })).status).toBe(200);
+});
