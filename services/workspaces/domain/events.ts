@@ -1,8 +1,8 @@
 import type { AgentPool } from "./agent-pool.ts";
 import type { Organization } from "./organization.ts";
 import type { Project } from "./project.ts";
-import type { Run } from "./run.ts";
 import type { ReservedTagKey } from "./reserved-tag-key.ts";
+import type { Run } from "./run.ts";
 import type { DeletedTag } from "./tag.ts";
 import type { Workspace } from "./workspace.ts";
 import type { WorkspaceLock } from "./workspace-lock.ts";

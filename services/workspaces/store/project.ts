@@ -9,6 +9,7 @@ import { projectSchema } from "./entities.ts";
 import { Parameters } from "./parameters.ts";
 import { containing } from "./pattern.ts";
 import { type Readable, readableProjects } from "./readable.ts";
+import type { TagFilter } from "./workspace-search.ts";
 
 const view = `
   select p.id, p.organization_id as "organizationId", o.name as "organizationName", p.name,
@@ -20,12 +21,6 @@ const view = `
     -- index: workspaces_project_name
     (select count(*) from workspaces w where w.project_id = p.id) as "workspaceCount"
   from projects p join organizations o on o.id = p.organization_id`;
-
-/** A binding of this key, of this value, or both; an empty one means any. */
-export interface TagFilter {
-  key: string;
-  value: string;
-}
 
 export interface ProjectSearch {
   organizationName: string;
@@ -133,7 +128,7 @@ export const projectRows = (em: EntityManager) => ({
   },
 
   async hasWorkspaces(id: ProjectId): Promise<boolean> {
-    // index: workspaces_project
+    // index: workspaces_project_name
     const rows = await queryIn(em, "select from workspaces where project_id = $1 limit 1", [id]);
     return rows.length > 0;
   },
