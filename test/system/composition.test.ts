@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { request } from "node:http";
 import { promisify } from "node:util";
+import { newId } from "@statehouse/postgres";
 import { needs, waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { serviceNames } from "../../services/standalone/environments.ts";
@@ -8,8 +9,8 @@ import { servicesMayBeAway } from "../golden/route-coverage.ts";
 import { document, upload } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { startProcesses } from "../stack/stack.ts";
-import { announcement, stateFile } from "../stack/state.ts";
-import { namesOf, newLockedWorkspace, newWorkspace, useStack } from "./fixture.ts";
+import { announcement, inlineState, stateFile, writeState } from "../stack/state.ts";
+import { namesOf, newLockedWorkspace, newWorkspace, recordedApi, useStack } from "./fixture.ts";
 import { smoke } from "./smoke.ts";
 
 servicesMayBeAway();
@@ -49,6 +50,25 @@ needs("minio")("four processes on MinIO", () => {
 
   test("a workspace lives its whole life", async () => {
     await smoke(world());
+  });
+
+  test("a run gets its token, locks, writes and unlocks, and reads what admits it", async () => {
+    const { stack, owner, url } = world();
+    const [own, shared] = [
+      await newWorkspace(world()),
+      await newWorkspace(world(), { "global-remote-state": true }),
+    ];
+    await writeState(owner.api, shared.id, stateFile());
+    const { locks, tokens } = await stack.runnerCalls("runner");
+    const run = { runId: newId("run"), workspaceId: own.id };
+    await locks.lockAsRun({ ...run, reason: "applying" });
+    const { secret } = await tokens.createRunToken(run);
+    const api = recordedApi(url, secret);
+    const path = `/workspaces/${own.id}/state-versions`;
+    expect((await api.post(path, inlineState(stateFile()))).status).toBe(201);
+    expect((await api.get(`/workspaces/${shared.id}/current-state-version`)).status).toBe(200);
+    await locks.unlockAsRun(run);
+    expect((await api.get(`/workspaces/${own.id}/current-state-version`)).status).toBe(200);
   });
 
   test("rights and conflicts are the same as in one process", async () => {

@@ -24,3 +24,9 @@ export async function withRun(
 ): Promise<ShownStateVersion | undefined> {
   return version && (await withRuns([version], context))[0];
 }
+
+/** The same after a commit, which no failure may follow: without the run when workspaces does not tell. */
+export const withRunIfTold = (
+  version: StateVersion | undefined,
+  context: Pick<RequestContext, "services" | "caller">,
+): Promise<ShownStateVersion | undefined> => withRun(version, context).catch(() => version);

@@ -5,7 +5,7 @@ import { readPage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type RequestContext, type Route, route } from "../http/route.ts";
-import { withRun, withRuns } from "../resources/reported-run.ts";
+import { withRun, withRunIfTold, withRuns } from "../resources/reported-run.ts";
 import { stateVersionResource } from "../resources/state-versions.ts";
 import { createStateVersionBody } from "./state-version-body.ts";
 
@@ -75,10 +75,11 @@ export const stateVersionRoutes: readonly Route[] = [
         caller,
       );
       const put = await putInline({ services }, created, { state: inlineState, jsonState });
-      if (!put || !created.stateVersion) return withRun(created.stateVersion, { services, caller });
+      const context = { services, caller };
+      if (!put || !created.stateVersion) return withRunIfTold(created.stateVersion, context);
       const { id } = created.stateVersion;
       const { stateVersion } = await services.state.stateVersions.getStateVersion({ id }, caller);
-      return withRun(stateVersion, { services, caller });
+      return withRunIfTold(stateVersion, context);
     },
   }),
   route({

@@ -1,0 +1,103 @@
+import { newId } from "@statehouse/postgres";
+import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
+import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
+import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
+import { WorkspaceReadmeService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_readme";
+import { createClient } from "@statehouse/rpc";
+import { waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startRunner } from "../../../test/stack/runner.ts";
+import { failureOf } from "./failure.ts";
+import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
+
+let running: RunningWorkspaces;
+let owner: Person;
+let stranger: Person;
+let workspaceId: string;
+let runId: string;
+let configurationVersionId: string;
+
+beforeAll(async () => {
+  running = await runWorkspaces();
+  [owner, stranger] = [await running.person(), await running.person()];
+  workspaceId = await newWorkspace();
+  await using runner = startRunner(running.nats.url);
+  configurationVersionId = await runner.configurationVersion({ workspaceId });
+  await runner.readme({ workspaceId, rawMarkdown: "# Read me" });
+  runId = await runner.run({ workspaceId, status: "applied", configurationVersionId });
+  await waitFor(async () => (await asked(owner)).runs === 1);
+});
+afterAll(() => running[Symbol.asyncDispose]());
+
+async function newWorkspace(): Promise<string> {
+  const { name: organizationName } = await running.organization(owner);
+  const { workspace } = await running.service.createWorkspace(
+    { organizationName, settings: { name: "network" } },
+    owner,
+  );
+  return workspace?.id ?? "";
+}
+
+/** How many of each a person is shown, other ids among those asked for. */
+async function asked(by: Person) {
+  const { channel } = running;
+  const { runs } = await createClient(RunService, channel, by).batchGetRuns({
+    ids: [runId ?? "", newId("run"), "no id"],
+  });
+  const versions = createClient(ConfigurationVersionService, channel, by);
+  const { configurationVersions } = await versions.batchGetConfigurationVersions({
+    ids: [configurationVersionId, newId("cv"), ""],
+  });
+  const { readmes } = await createClient(
+    WorkspaceReadmeService,
+    channel,
+    by,
+  ).batchGetWorkspaceReadmes({ workspaceIds: [workspaceId, newId("ws")] });
+  return {
+    runs: runs.length,
+    configurationVersions: configurationVersions.length,
+    readmes: readmes.length,
+  };
+}
+
+test("what is reported of a workspace is shown to those who may read it", async () => {
+  expect(await asked(owner)).toEqual({ runs: 1, configurationVersions: 1, readmes: 1 });
+  expect(await asked(stranger)).toEqual({ runs: 0, configurationVersions: 0, readmes: 0 });
+});
+
+describe("access, asking where a run belongs, hears", () => {
+  const place = (run: string, workspace: string) =>
+    createClient(RunService, running.channel, running.identities.access).getRunPlacement({
+      runId: run,
+      workspaceId: workspace,
+    });
+
+  test("the workspace's organization, for a run that is not reported yet too", async () => {
+    const { organizationId } = await place(newId("run"), workspaceId);
+    expect(organizationId).toMatch(/^org-/);
+  });
+
+  test("that it has ended, is another workspace's, or that there is no such workspace", async () => {
+    expect(await failureOf(place(runId, workspaceId))).toMatchObject({ reason: "run_ended" });
+    expect(await failureOf(place(runId, await newWorkspace()))).toMatchObject({
+      reason: "run_of_other_workspace",
+    });
+    expect(await failureOf(place(runId, newId("ws")))).toMatchObject({ kind: "notFound" });
+    expect(await failureOf(place("no id", workspaceId))).toMatchObject({ kind: "notFound" });
+  });
+});
+
+test("state, asking what a run may read, hears of its own workspace until it has ended", async () => {
+  const { channel, identities } = running;
+  const consumers = createClient(RemoteStateConsumerService, channel, identities.state);
+  const ask = async (run: string) =>
+    (
+      await consumers.mayReadAsConsumer({
+        runId: run,
+        consumerWorkspaceId: workspaceId,
+        workspaceIds: [workspaceId, newId("ws"), "no id"],
+      })
+    ).workspaceIds;
+  expect(await ask(newId("run"))).toEqual([workspaceId]);
+  expect(await ask(runId)).toEqual([]);
+});
