@@ -1,11 +1,15 @@
 import { portSetting, settings } from "@statehouse/runtime";
 import { z } from "zod";
+import { engineReleases } from "./engine-releases.ts";
+
+const RELEASE = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 
 /** The environment of the service workspaces. */
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
   DATABASE_URL: settings.DATABASE_URL,
   NATS_URL: settings.NATS_URL,
+  EDITION: settings.EDITION,
   HOST: settings.HOST,
   GRPC_PORT: portSetting(9102, "gRPC"),
   OPS_PORT: portSetting(9202, "health, readiness and metrics"),
@@ -18,11 +22,14 @@ export const configSchema = z.object({
     .enum(["local", "remote"])
     .default("local")
     .describe("Execution mode that new organizations start with: local or remote."),
-  ENGINE_VERSION_LATEST: z
+  ENGINE_VERSIONS: z
     .string()
-    .regex(/^\d+\.\d+\.\d+$/, "is no version such as 1.11.0")
-    .default("1.11.0")
-    .describe("Engine version of new workspaces whose creator names none."),
+    .default(engineReleases.join(","))
+    .transform((text) => text.split(",").map((version) => version.trim()))
+    .refine((versions) => versions.every((version) => RELEASE.test(version)), {
+      error: "holds what is no version such as 1.11.0",
+    })
+    .describe("Known engine releases, comma-separated; new workspaces start with the newest."),
 });
 
 export type WorkspacesConfig = z.infer<typeof configSchema>;

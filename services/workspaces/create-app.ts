@@ -1,5 +1,6 @@
 import { type Database, newId } from "@statehouse/postgres";
 import type { CallOptions, Channel } from "@statehouse/rpc";
+import { edition } from "@statehouse/runtime";
 import type { App } from "./app/app.ts";
 import type { WorkspacesConfig } from "./config.ts";
 import { accessOver } from "./rpc/access.ts";
@@ -31,7 +32,8 @@ export const createApp = (
   state: stateOver(channels.state, identity),
   settings: {
     defaultExecutionMode: config.DEFAULT_EXECUTION_MODE,
-    latestEngineVersion: config.ENGINE_VERSION_LATEST,
+    engineReleases: config.ENGINE_VERSIONS,
+    assessments: edition(config.EDITION).has("workspaces.assessments-enabled"),
   },
   now,
   newId,

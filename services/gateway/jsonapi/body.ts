@@ -4,6 +4,9 @@ import { z } from "zod";
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
 
+/** An attribute that may be left out, or be null to be unset, which is not the same. */
+export const nullable = <Schema extends z.ZodType>(schema: Schema) => schema.nullish();
+
 /** A member that is an object; left out it counts as an empty one, so that what it lacks is named. */
 export const section = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => value ?? {}, schema);

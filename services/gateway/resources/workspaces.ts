@@ -1,4 +1,4 @@
-import type { Workspace } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import type { VcsRepo, Workspace } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import type { RequestContext } from "../http/route.ts";
 import { empty, related, target, toMany, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
@@ -23,6 +23,17 @@ const selfOf = ({ id }: Workspace) => `/api/v2/workspaces/${id}`;
 const organizationOf = ({ organizationName }: Workspace) =>
   `/api/v2/organizations/${organizationName}`;
 
+const vcsRepo = (repository: VcsRepo) => ({
+  identifier: repository.identifier,
+  "display-identifier": repository.identifier,
+  branch: repository.branch,
+  "ingress-submodules": repository.ingressSubmodules,
+  "oauth-token-id": repository.oauthTokenId ?? null,
+  "vcs-app-installation-id": repository.appInstallationId ?? null,
+  "github-app-installation-id": repository.appInstallationId ?? null,
+  "tags-regex": repository.tagsRegex ?? null,
+});
+
 /** Shows what there is now, and null for what later nouns (agent pools, SSH keys, …) will fill. */
 export const workspaceResource = resource<Workspace, RequestContext>({
   type: "workspaces",
@@ -35,12 +46,14 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     "updated-at": timestamp(workspace.updatedAt),
     "latest-change-at": timestamp(workspace.latestChangeAt ?? workspace.createdAt),
     "allow-destroy-plan": workspace.allowDestroyPlan,
-    "assessments-enabled": edition.has("workspaces.assessments-enabled") ? false : undefined,
+    "assessments-enabled": edition.has("workspaces.assessments-enabled")
+      ? workspace.assessmentsEnabled
+      : undefined,
     "last-assessment-result-at": null,
     "auto-apply": workspace.autoApply,
     "auto-apply-run-trigger": workspace.autoApplyRunTrigger,
-    "auto-destroy-activity-duration": null,
-    "auto-destroy-at": null,
+    "auto-destroy-activity-duration": workspace.autoDestroyActivityDuration ?? null,
+    "auto-destroy-at": workspace.autoDestroyAt ? timestamp(workspace.autoDestroyAt) : null,
     "auto-destroy-status": null,
     "inherits-project-auto-destroy": true,
     "execution-mode": workspace.executionMode,
@@ -69,8 +82,8 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     "terraform-version": workspace.engineVersion,
     "trigger-patterns": workspace.triggerPatterns,
     "trigger-prefixes": workspace.triggerPrefixes,
-    "vcs-repo": null,
-    "vcs-repo-identifier": null,
+    "vcs-repo": workspace.vcsRepo ? vcsRepo(workspace.vcsRepo) : null,
+    "vcs-repo-identifier": workspace.vcsRepo?.identifier ?? null,
     "working-directory": workspace.workingDirectory ?? null,
     ...workspacePerformance(workspace.performance),
     "hyok-enabled": false,

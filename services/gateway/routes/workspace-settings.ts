@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WorkspaceSettingsSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { z } from "zod";
-import { documentBody, linkage, optional, section, typeOf } from "../jsonapi/body.ts";
+import { documentBody, linkage, nullable, optional, section, typeOf } from "../jsonapi/body.ts";
 import { given } from "../jsonapi/given.ts";
 import { bothSpellings } from "../jsonapi/spelling.ts";
 import { brandNames } from "../resources/brand-names.ts";
@@ -9,9 +9,13 @@ import { tagBindingLinkages, tagNameLinkages } from "./tag-linkages.ts";
 
 const settings = {
   name: optional(z.string()),
+  "agent-pool-id": optional(z.string()),
   "allow-destroy-plan": optional(z.boolean()),
+  "assessments-enabled": optional(z.boolean()),
   "auto-apply": optional(z.boolean()),
   "auto-apply-run-trigger": optional(z.boolean()),
+  "auto-destroy-at": nullable(z.string()),
+  "auto-destroy-activity-duration": nullable(z.string()),
   description: optional(z.string()),
   "execution-mode": optional(z.string()),
   operations: optional(z.boolean()),
@@ -26,6 +30,19 @@ const settings = {
   "engine-version": optional(z.string()),
   "trigger-patterns": optional(z.array(z.string())),
   "trigger-prefixes": optional(z.array(z.string())),
+  "vcs-repo": nullable(
+    bothSpellings(
+      brandNames,
+      z.object({
+        identifier: optional(z.string()),
+        branch: optional(z.string()),
+        "ingress-submodules": optional(z.boolean()),
+        "oauth-token-id": optional(z.string()),
+        "vcs-app-installation-id": optional(z.string()),
+        "tags-regex": optional(z.string()),
+      }),
+    ),
+  ),
   "working-directory": optional(z.string()),
   "setting-overwrites": optional(
     z.object({
@@ -65,6 +82,26 @@ type Settings = MessageInitShape<typeof WorkspaceSettingsSchema>;
 
 const listOf = (values: readonly string[] | undefined) => values && { values: [...values] };
 
+type Attributes = z.infer<typeof updateWorkspaceBody>["data"]["attributes"];
+
+/** The attributes that a body sets to null, of those where that is not the same as leaving them out. */
+export const unsetAttributes = ({ data: { attributes } }: z.infer<typeof updateWorkspaceBody>) =>
+  (["auto-destroy-at", "auto-destroy-activity-duration", "vcs-repo"] as const).filter(
+    (name) => attributes[name] === null,
+  );
+
+const vcsRepoOf = (vcsRepo: Attributes["vcs-repo"]) =>
+  vcsRepo
+    ? given({
+        identifier: vcsRepo.identifier,
+        branch: vcsRepo.branch,
+        ingressSubmodules: vcsRepo["ingress-submodules"],
+        oauthTokenId: vcsRepo["oauth-token-id"],
+        appInstallationId: vcsRepo["vcs-app-installation-id"],
+        tagsRegex: vcsRepo["tags-regex"],
+      })
+    : undefined;
+
 /** The settings of a body, as the workspaces service takes them. */
 export function workspaceSettings({ data }: z.infer<typeof updateWorkspaceBody>): Settings {
   const { attributes, relationships } = data;
@@ -72,6 +109,11 @@ export function workspaceSettings({ data }: z.infer<typeof updateWorkspaceBody>)
   const tagBindings = relationships["tag-bindings"];
   return given({
     name: attributes.name,
+    agentPoolId: attributes["agent-pool-id"],
+    assessmentsEnabled: attributes["assessments-enabled"],
+    autoDestroyAt: attributes["auto-destroy-at"] ?? undefined,
+    autoDestroyActivityDuration: attributes["auto-destroy-activity-duration"] ?? undefined,
+    vcsRepo: vcsRepoOf(attributes["vcs-repo"]),
     allowDestroyPlan: attributes["allow-destroy-plan"],
     autoApply: attributes["auto-apply"],
     autoApplyRunTrigger: attributes["auto-apply-run-trigger"],

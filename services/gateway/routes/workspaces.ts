@@ -9,6 +9,7 @@ import { workspaceResource } from "../resources/workspaces.ts";
 import { tagFilters } from "./tag-filters.ts";
 import {
   createWorkspaceBody,
+  unsetAttributes,
   updateWorkspaceBody,
   workspaceSettings,
 } from "./workspace-settings.ts";
@@ -69,7 +70,11 @@ const routesAt = <Path extends string>(
     handle: async (input) =>
       (
         await input.services.workspaces.workspaces.updateWorkspace(
-          { workspace: refOf(input.params), settings: workspaceSettings(input.body) },
+          {
+            workspace: refOf(input.params),
+            settings: workspaceSettings(input.body),
+            unset: unsetAttributes(input.body),
+          },
           input.caller,
         )
       ).workspace,

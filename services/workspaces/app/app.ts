@@ -25,6 +25,8 @@ export interface App {
 export interface Settings {
   /** What new organizations start with. */
   defaultExecutionMode: ExecutionMode;
-  /** What new workspaces get when their creator names none. */
-  latestEngineVersion: string;
+  /** Known releases of the engine, in any order. */
+  engineReleases: readonly string[];
+  /** Whether the edition has health assessments. */
+  assessments: boolean;
 }

@@ -1,4 +1,5 @@
 import { allowed, authorize, type Caller, refuseUserToken } from "@statehouse/authorization";
+import { latestRelease } from "../domain/engine-version.ts";
 import { noSuchOrganization, noSuchProject, noSuchWorkspace } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
 import { isOrganizationName } from "../domain/organization.ts";
@@ -8,7 +9,7 @@ import { newWorkspace, touch, type Workspace } from "../domain/workspace.ts";
 import { moveWorkspace } from "../domain/workspace-placement.ts";
 import {
   applySettings,
-  unsetSettings,
+  type Circumstances,
   type WorkspaceSettings,
 } from "../domain/workspace-settings.ts";
 import type { WorkspaceRef, WorkspaceView } from "../domain/workspace-view.ts";
@@ -45,7 +46,7 @@ export const createWorkspace = (
     const projectId = wanted.projectId ?? defaultProjectId;
     await requireProject(tx, projectId, organizationId);
     authorize(caller, "project:create-workspace", { organizationId, projectId });
-    const { latestEngineVersion: engineVersion } = app.settings;
+    const engineVersion = latestRelease(app.settings.engineReleases) ?? "latest";
     const workspace = newWorkspace(
       { id: app.newId("ws"), organizationId, projectId, engineVersion },
       app.now(),
@@ -55,7 +56,8 @@ export const createWorkspace = (
     const problems = new Problems();
     const name = wanted.settings.name ?? "";
     const nameTaken = await tx.workspaces.nameTaken(organizationId, name);
-    applySettings(workspace, wanted.settings, { nameTaken, problems });
+    const circumstances = await circumstancesOf(app, tx, workspace, wanted.settings);
+    applySettings(workspace, wanted.settings, { ...circumstances, nameTaken, problems });
     const tags = checkedTags(wanted, problems);
     problems.throwIfAny();
     await tx.workspaces.save(workspace);
@@ -111,21 +113,23 @@ export async function listWorkspaces(
 export async function updateWorkspace(
   app: App,
   caller: Caller,
-  { ref, unset, ...wanted }: WorkspaceInput & { ref: WorkspaceRef; unset: readonly string[] },
+  { ref, ...wanted }: WorkspaceInput & { ref: WorkspaceRef },
 ): Promise<Shown<WorkspaceView>> {
   const { workspace, view } = await app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate(ref);
     const destination = wanted.projectId === workspace.projectId ? undefined : wanted.projectId;
     authorizeUpdate(caller, workspace, {
-      mayOnlyMove: wanted.projectId !== undefined && !changesSettings(wanted, unset),
+      mayOnlyMove: wanted.projectId !== undefined && !changesSettings(wanted),
     });
     if (destination) await move(app, tx, caller, workspace, destination);
     const problems = new Problems();
-    const { name } = wanted.settings;
+    // Who made it is said once.
+    const { sourceName: _, sourceUrl: __, ...settings } = wanted.settings;
+    const { name } = settings;
     const renamed = name !== undefined && name !== workspace.name;
     const nameTaken = renamed && (await tx.workspaces.nameTaken(workspace.organizationId, name));
-    applySettings(workspace, wanted.settings, { nameTaken, problems });
-    unsetSettings(workspace, unset, problems);
+    const circumstances = await circumstancesOf(app, tx, workspace, settings);
+    applySettings(workspace, settings, { ...circumstances, nameTaken, problems });
     const tags = wanted.tagBindings && checkedTags(wanted, problems);
     problems.throwIfAny();
     touch(workspace, app.now());
@@ -177,7 +181,23 @@ async function requireProject(
   if (project.organizationId !== organizationId) throw noSuchProject();
 }
 
-const changesSettings = (wanted: WorkspaceInput, unset: readonly string[]): boolean =>
-  unset.length > 0 ||
-  wanted.tagBindings !== undefined ||
-  Object.values(wanted.settings).some((value) => value !== undefined);
+const changesSettings = ({ tagBindings, settings }: WorkspaceInput): boolean => {
+  const { execution, autoDestroy, ...others } = settings;
+  const all = { tagBindings, ...others, ...execution, ...autoDestroy };
+  return Object.values(all).some((value) => value !== undefined);
+};
+
+/** What the rules of settings depend on beside workspace and request. */
+async function circumstancesOf(
+  app: App,
+  tx: Tx,
+  { organizationId, projectId }: Workspace,
+  { execution }: WorkspaceSettings,
+): Promise<Omit<Circumstances, "nameTaken" | "problems">> {
+  const pool = execution?.agentPoolId;
+  const poolKnown = !!pool && (await tx.agentPools.belongsTo(pool, organizationId));
+  const { plan, ...inherited } = await tx.workspaces.inherited(projectId);
+  const { assessments: offered, engineReleases } = app.settings;
+  const assessments = { offered, plan, engineReleases };
+  return { poolKnown, inherited, assessments, now: app.now() };
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isEngineVersion } from "./engine-version.ts";
+import { isEngineVersion, latestRelease, resolveEngineVersion } from "./engine-version.ts";
 
 test.each([
   "1.11.0",
@@ -25,4 +25,33 @@ test.each([
   `1.0.0-${"a".repeat(200)}`,
 ])("%s is refused", (text) => {
   expect(isEngineVersion(text)).toBe(false);
+});
+
+const releases = ["1.9.8", "1.10.0", "1.10.5", "1.11.0", "1.12.0-beta1", "0.15.5", "2.0.0"];
+
+test("the latest release is the highest, not the last of the text, and no preview", () => {
+  expect(latestRelease(["1.9.8", "1.11.0", "1.12.0-beta1"])).toBe("1.11.0");
+  expect(latestRelease(["1.12.0-beta1"])).toBeUndefined();
+});
+
+test.each([
+  ["latest", "2.0.0"],
+  ["1.10.0", "1.10.0"],
+  ["v1.10.0", "1.10.0"],
+  ["7.7.7", "7.7.7"],
+  ["~> 1.10.0", "1.10.5"],
+  ["~> 1.9", "1.11.0"],
+  ["~> 1", "2.0.0"],
+  ["~>1.10.0, != 1.10.5", "1.10.0"],
+  [">= 1.10, < 2.0", "1.11.0"],
+  ["<= 1.10.0", "1.10.0"],
+  ["> 2.0.0", undefined],
+  ["1.10", "1.10.0"],
+  ["= 1.12.0-beta1", "1.12.0-beta1"],
+  // A preview is used only where it is named by itself.
+  [">= 1.12.0-beta1, < 2", undefined],
+  ["~> 0.15.4", "0.15.5"],
+  ["01.2", undefined],
+])("%s comes to %s", (text, version) => {
+  expect(resolveEngineVersion(text, releases)).toBe(version);
 });

@@ -1,5 +1,7 @@
+import semver from "semver";
+
 const version = String.raw`v?\d{1,9}(\.\d{1,9}){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?`;
-const condition = new RegExp(String.raw`^\s*(=|!=|>=|<=|>|<|~>)?\s*${version}\s*$`);
+const condition = new RegExp(String.raw`^\s*(=|!=|>=|<=|>|<|~>)?\s*(${version})\s*$`);
 const MAX_LENGTH = 128;
 
 /**
@@ -9,3 +11,66 @@ const MAX_LENGTH = 128;
 export const isEngineVersion = (text: string): boolean =>
   text === "latest" ||
   (text.length <= MAX_LENGTH && text.split(",").every((part) => condition.test(part)));
+
+/** The newest of the known releases that is no preview. */
+export const latestRelease = (releases: readonly string[]): string | undefined =>
+  releases.filter((release) => semver.prerelease(release) === null).toSorted(semver.rcompare)[0];
+
+/**
+ * The version that a workspace uses: an exact one itself, whether known or not; for a constraint and
+ * `latest` the newest release that satisfies it. Undefined: no known release does.
+ */
+export function resolveEngineVersion(
+  text: string,
+  releases: readonly string[],
+): string | undefined {
+  if (text === "latest") return latestRelease(releases);
+  const conditions = text.split(",").map(conditionOf);
+  const [only] = conditions;
+  if (conditions.length === 1 && only?.exact) return only.version;
+  return releases
+    .filter((release) => conditions.every((each) => each.holds(release)))
+    .toSorted(semver.rcompare)[0];
+}
+
+interface Condition {
+  version: string;
+  /** A full version by itself. */
+  exact: boolean;
+  holds(release: string): boolean;
+}
+
+function conditionOf(part: string): Condition {
+  const [, operator = "=", given = ""] = condition.exec(part) ?? [];
+  const text = given.replace(/^v/, "");
+  const [numbers = "", ...suffix] = text.split(/(?=[-+])/);
+  const segments = numbers.split(".");
+  const full = [...segments, "0", "0"].slice(0, 3).join(".") + suffix.join("");
+  const pessimist = `<${nextOfPessimist(segments)}`;
+  const tests: Readonly<Record<string, (release: string) => boolean>> = {
+    "=": (release) => semver.eq(release, full),
+    "!=": (release) => semver.neq(release, full),
+    ">": (release) => semver.gt(release, full),
+    ">=": (release) => semver.gte(release, full),
+    "<": (release) => semver.lt(release, full),
+    "<=": (release) => semver.lte(release, full),
+    "~>": (release) => semver.gte(release, full) && semver.satisfies(release, pessimist),
+  };
+  const holds = tests[operator] ?? (() => false);
+  return {
+    version: text,
+    exact: operator === "=" && segments.length === 3,
+    // A preview is used only where it is named.
+    holds: (release) =>
+      semver.valid(full) !== null &&
+      holds(release) &&
+      (semver.prerelease(release) === null || semver.eq(release, full)),
+  };
+}
+
+/** `~> 1.2.3` stays below 1.3.0, `~> 1.2` below 2.0.0: only the last segment given may grow. */
+function nextOfPessimist(segments: readonly string[]): string {
+  const [major = "0", minor = "0"] = segments;
+  if (segments.length === 1) return "999999999.0.0";
+  return segments.length === 2 ? `${Number(major) + 1}.0.0` : `${major}.${Number(minor) + 1}.0`;
+}

@@ -2,7 +2,7 @@ import { AppError } from "@statehouse/errors";
 import { describe, expect, test } from "vitest";
 import { Problems } from "./problems.ts";
 import { newWorkspace, type Workspace } from "./workspace.ts";
-import { applySettings, unsetSettings, type WorkspaceSettings } from "./workspace-settings.ts";
+import { applySettings, type Circumstances, type WorkspaceSettings } from "./workspace-settings.ts";
 
 const now = new Date("2026-01-02T03:04:05.678Z");
 
@@ -14,9 +14,21 @@ function workspace(settings: WorkspaceSettings = {}): Workspace {
   return apply({ name: "network", ...settings }, fresh);
 }
 
-function apply(settings: WorkspaceSettings, to = workspace(), nameTaken = false): Workspace {
+const usual: Omit<Circumstances, "problems"> = {
+  nameTaken: false,
+  poolKnown: true,
+  inherited: { mode: "local", agentPoolId: null },
+  assessments: { offered: true, plan: "premium", engineReleases: ["1.11.0", "0.15.3"] },
+  now,
+};
+
+function apply(
+  settings: WorkspaceSettings,
+  to = workspace(),
+  circumstances: Partial<Circumstances> = {},
+): Workspace {
   const problems = new Problems();
-  applySettings(to, settings, { nameTaken, problems });
+  applySettings(to, settings, { ...usual, problems, ...circumstances });
   problems.throwIfAny();
   return to;
 }
@@ -52,18 +64,6 @@ test("what is left out of an update keeps its value", () => {
   expect(changed).toMatchObject({ autoApply: true, description: "e", triggerPrefixes: ["a"] });
 });
 
-test("unset makes absent what can be, and refuses what cannot", () => {
-  const changed = workspace({ description: "d", workingDirectory: "w", executionMode: "local" });
-  const problems = new Problems();
-  unsetSettings(changed, ["description", "working-directory", "execution-mode"], problems);
-  problems.throwIfAny();
-  expect(changed).toMatchObject({ description: null, workingDirectory: null, executionMode: null });
-  unsetSettings(changed, ["auto-apply"], problems);
-  expect(problemsOf(() => problems.throwIfAny())).toEqual([
-    "auto-apply: Auto apply can't be blank",
-  ]);
-});
-
 test("state is shared with the organization or with the project, not with both", () => {
   const text = "Project remote state cannot be enabled when global remote state sharing is enabled";
   const both = { globalRemoteState: true, projectRemoteState: true };
@@ -83,53 +83,43 @@ describe("name", () => {
     expect(problemsOf(() => workspace({ name: "a".repeat(10_000) }))).toEqual([
       "name: Name is too long (maximum is 90 characters)",
     ]);
-    expect(problemsOf(() => apply({ name: "x" }, workspace(), true))).toEqual([
+    expect(problemsOf(() => apply({ name: "x" }, workspace(), { nameTaken: true }))).toEqual([
       "name: Name has already been taken",
     ]);
   });
 });
 
-describe("execution mode", () => {
-  test.each([
-    [{ executionMode: "remote" }, "remote"],
-    [{ executionMode: "local", overwritesExecutionMode: true }, "local"],
-    [{ operations: true }, "remote"],
-    [{ operations: false }, "local"],
-    [{ overwritesExecutionMode: false }, null],
-  ])("%j gives the workspace %s", (settings, mode) => {
-    expect(workspace(settings).executionMode).toBe(mode);
-  });
-
-  test.each<[WorkspaceSettings, string]>([
-    [{ executionMode: "cloud" }, "execution-mode"],
-    [{ executionMode: "agent" }, "agent-pool-id"],
-    [{ executionMode: "local", operations: false }, "operations"],
-    [{ overwritesExecutionMode: true }, "execution-mode"],
-    [{ overwritesExecutionMode: false, executionMode: "local" }, "execution-mode"],
-  ])("%j is refused on %s", (settings, field) => {
-    expect(problemsOf(() => workspace(settings)).map((text) => text.split(":")[0])).toEqual([
-      field,
-    ]);
-  });
-
-  test("agent without a pool is refused in the words that clients show", () => {
-    expect(problemsOf(() => workspace({ executionMode: "agent" }))).toEqual([
-      "agent-pool-id: must be specified when using 'agent' execution mode",
-    ]);
-  });
-
-  test("an overwrite stays when it is confirmed, and ends when it is set to false", () => {
-    const own = workspace({ executionMode: "remote" });
-    expect(apply({ overwritesExecutionMode: true }, own).executionMode).toBe("remote");
-    expect(apply({ overwritesExecutionMode: false }, own).executionMode).toBeNull();
-  });
+test("assessments need a plan, an engine and a mode that have them", () => {
+  const wanted: WorkspaceSettings = {
+    assessmentsEnabled: true,
+    engineVersion: "0.15.3",
+    execution: { executionMode: "local" },
+  };
+  const { assessments } = usual;
+  const free = { assessments: { ...assessments, plan: "free" as const } };
+  expect(problemsOf(() => apply(wanted, workspace(), free))).toEqual([
+    "assessments-enabled: Assessments enabled is not available in the organization's plan",
+    "assessments-enabled: Assessments enabled needs the execution mode remote",
+    "assessments-enabled: Assessments enabled needs engine version 0.15.4 or later",
+  ]);
+  const elsewhere = { assessments: { ...assessments, offered: false } };
+  expect(problemsOf(() => apply(wanted, workspace(), elsewhere))).toEqual([
+    "assessments-enabled: Assessments enabled is not available in this edition",
+  ]);
+  const able = { assessmentsEnabled: true, execution: { executionMode: "remote" } };
+  expect(workspace(able).assessmentsEnabled).toBe(true);
+  // What a client wanted once is no reason to refuse its next change.
+  expect(apply({ execution: { executionMode: "local" } }, workspace(able)).executionMode).toBe(
+    "local",
+  );
 });
 
 test("every problem is told at once", () => {
   const settings = {
     name: "a b",
-    executionMode: "cloud",
-    operations: true,
+    execution: { executionMode: "cloud", operations: true },
+    autoDestroy: { autoDestroyAt: "soon", autoDestroyActivityDuration: "1 week" },
+    vcsRepo: { tagsRegex: "(" },
     engineVersion: "newest",
     description: "\0",
     triggerPatterns: ["\0"],
@@ -139,6 +129,11 @@ test("every problem is told at once", () => {
       .map((text) => text.split(":")[0])
       .sort(),
   ).toEqual([
+    "/data/attributes/vcs-repo/identifier",
+    "/data/attributes/vcs-repo/oauth-token-id",
+    "/data/attributes/vcs-repo/tags-regex",
+    "auto-destroy-activity-duration",
+    "auto-destroy-at",
     "description",
     "engine-version",
     "execution-mode",

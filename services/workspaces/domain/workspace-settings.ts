@@ -1,8 +1,11 @@
+import { type AssessmentConditions, checkAssessments } from "./assessments.ts";
+import { type AutoDestroySettings, applyAutoDestroy } from "./auto-destroy.ts";
 import { isEngineVersion } from "./engine-version.ts";
 import { takenText } from "./errors.ts";
-import { isExecutionMode } from "./execution-mode.ts";
+import { applyExecution, type ExecutionSettings, type InheritedExecution } from "./execution.ts";
 import type { Problems } from "./problems.ts";
 import { holdsNul, inWords } from "./text.ts";
+import { changeVcsRepo, type VcsRepoSettings } from "./vcs-repo.ts";
 import type { Workspace } from "./workspace.ts";
 import { problemOfWorkspaceName } from "./workspace-name.ts";
 
@@ -12,7 +15,6 @@ const booleans = [
   "autoApplyRunTrigger",
   "fileTriggersEnabled",
   "globalRemoteState",
-  "overwritesAgentPool",
   "projectRemoteState",
   "queueAllRuns",
   "speculativeEnabled",
@@ -38,37 +40,42 @@ const projectRemoteStateText =
 
 type Text = keyof typeof texts;
 type List = keyof typeof lists;
-type Unsettable = keyof typeof unsettable;
 
 type Optional<T> = { [Name in keyof T]?: T[Name] | undefined };
 
 /** What create and update accept; absent: the default on create, the previous value on update. */
 export type WorkspaceSettings = Optional<
-  Record<(typeof booleans)[number] | "operations" | "overwritesExecutionMode", boolean> &
-    Record<Text | "name" | "executionMode" | "engineVersion", string> &
+  Record<(typeof booleans)[number] | "assessmentsEnabled", boolean> &
+    Record<Text | "name" | "engineVersion", string> &
     Record<List, string[]>
->;
+> & {
+  execution?: ExecutionSettings;
+  autoDestroy?: AutoDestroySettings;
+  /** Null removes the link. */
+  vcsRepo?: VcsRepoSettings | null | undefined;
+};
 
-/** What an update may set to null, as the wire spells it. */
-const unsettable = {
-  description: "description",
-  "working-directory": "workingDirectory",
-  "execution-mode": "executionMode",
-} as const satisfies Record<string, keyof Workspace>;
-
-interface Circumstances {
+/** What the rules need to know beside workspace and request. */
+export interface Circumstances {
   /** Another workspace of the organization has the wanted name. */
   nameTaken: boolean;
+  /** The wanted agent pool is one of the organization's. */
+  poolKnown: boolean;
+  /** What project and organization say. */
+  inherited: InheritedExecution;
+  assessments: Pick<AssessmentConditions, "offered" | "plan" | "engineReleases">;
   problems: Problems;
+  now: Date;
 }
 
 /** Applies settings by the rules of the specification's table; `problems` gets whatever breaks one. */
 export function applySettings(
   workspace: Workspace,
   settings: WorkspaceSettings,
-  { nameTaken, problems }: Circumstances,
+  circumstances: Circumstances,
 ): void {
-  applyName(workspace, settings, { nameTaken, problems });
+  const { problems } = circumstances;
+  applyName(workspace, settings, circumstances);
   for (const name of booleans) {
     const value = settings[name];
     if (value !== undefined) workspace[name] = value;
@@ -90,69 +97,37 @@ export function applySettings(
     if (!known) problems.add("engine-version", "Engine version is invalid");
     workspace.engineVersion = settings.engineVersion;
   }
-  applyExecutionMode(workspace, settings, problems);
+  applyExecution(workspace, settings.execution ?? {}, circumstances);
+  applyAutoDestroy(workspace, settings.autoDestroy ?? {}, problems, circumstances.now);
+  if (settings.vcsRepo === null) workspace.vcsRepo = null;
+  else if (settings.vcsRepo) {
+    workspace.vcsRepo = changeVcsRepo(workspace.vcsRepo, settings.vcsRepo, problems);
+  }
+  applyAssessments(workspace, settings, circumstances);
   if (workspace.globalRemoteState && workspace.projectRemoteState) {
     problems.add("project-remote-state", projectRemoteStateText);
-  }
-}
-
-/** Sets to null what an update names; `problems` gets what cannot be absent. */
-export function unsetSettings(
-  workspace: Workspace,
-  unset: readonly string[],
-  problems: Problems,
-): void {
-  for (const attribute of unset) {
-    const known = (Object.keys(unsettable) as Unsettable[]).find((name) => name === attribute);
-    if (known) workspace[unsettable[known]] = null;
-    else problems.add(attribute, `${inWords(attribute)} can't be blank`);
   }
 }
 
 function applyName(
   workspace: Workspace,
   { name }: WorkspaceSettings,
-  { nameTaken, problems }: Circumstances,
+  { nameTaken, problems }: Pick<Circumstances, "nameTaken" | "problems">,
 ): void {
   if (name !== undefined) workspace.name = name;
   const problem = problemOfWorkspaceName(workspace.name) ?? (nameTaken ? takenText : undefined);
   if (problem !== undefined) problems.add("name", problem);
 }
 
-/** execution-mode, its deprecated form `operations`, and setting-overwrites.execution-mode. */
-function applyExecutionMode(
+function applyAssessments(
   workspace: Workspace,
-  { executionMode, operations, overwritesExecutionMode }: WorkspaceSettings,
-  problems: Problems,
+  { assessmentsEnabled }: WorkspaceSettings,
+  { inherited, assessments, problems }: Circumstances,
 ): void {
-  if (executionMode !== undefined && operations !== undefined) {
-    problems.add("operations", "Operations must not be given together with execution-mode");
-  }
-  const mode = executionMode ?? modeOfOperations(operations);
-  if (mode !== undefined) {
-    if (!isExecutionMode(mode)) problems.add("execution-mode", "Execution mode is invalid");
-    else if (mode === "agent") {
-      problems.add("agent-pool-id", "must be specified when using 'agent' execution mode");
-    } else workspace.executionMode = mode;
-  }
-  if (overwritesExecutionMode === true && mode === undefined && workspace.executionMode === null) {
-    problems.add(
-      "execution-mode",
-      "Execution mode must be given when setting-overwrites.execution-mode is true",
-    );
-  }
-  if (overwritesExecutionMode === false) {
-    if (mode !== undefined) {
-      problems.add(
-        "execution-mode",
-        "Execution mode must not be given when setting-overwrites.execution-mode is false",
-      );
-    }
-    workspace.executionMode = null;
-  }
+  if (assessmentsEnabled === undefined) return;
+  workspace.assessmentsEnabled = assessmentsEnabled;
+  if (!assessmentsEnabled) return;
+  const { engineVersion, executionMode } = workspace;
+  const conditions = { ...assessments, engineVersion };
+  checkAssessments({ ...conditions, executionMode: executionMode ?? inherited.mode }, problems);
 }
-
-const modeOfOperations = (operations: boolean | undefined): string | undefined => {
-  if (operations === undefined) return undefined;
-  return operations ? "remote" : "local";
-};

@@ -1,5 +1,6 @@
 import type { ExecutionMode } from "./execution-mode.ts";
 import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
+import type { VcsRepo } from "./vcs-repo.ts";
 import { nextVersion } from "./version.ts";
 import type { DeletionLock, WorkspaceLock } from "./workspace-lock.ts";
 
@@ -10,8 +11,12 @@ export class Workspace {
   declare name: string;
   declare description: string | null;
   declare allowDestroyPlan: boolean;
+  /** Hosted edition only. */
+  declare assessmentsEnabled: boolean;
   declare autoApply: boolean;
   declare autoApplyRunTrigger: boolean;
+  declare autoDestroyAt: Date | null;
+  declare autoDestroyActivityDuration: string | null;
   /** Its own; null: what project and organization say. */
   declare executionMode: ExecutionMode | null;
   /** Of its own mode `agent`; null: none, or what project and organization say. */
@@ -29,6 +34,7 @@ export class Workspace {
   declare engineVersion: string;
   declare triggerPatterns: string[];
   declare triggerPrefixes: string[];
+  declare vcsRepo: VcsRepo | null;
   declare workingDirectory: string | null;
   declare lock: WorkspaceLock | null;
   declare deletionLock: DeletionLock | null;
@@ -69,8 +75,11 @@ export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
     name: "",
     description: null,
     allowDestroyPlan: true,
+    assessmentsEnabled: false,
     autoApply: false,
     autoApplyRunTrigger: false,
+    autoDestroyAt: null,
+    autoDestroyActivityDuration: null,
     executionMode: null,
     agentPoolId: null,
     overwritesAgentPool: false,
@@ -84,6 +93,7 @@ export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
     structuredRunOutputEnabled: true,
     triggerPatterns: [],
     triggerPrefixes: [],
+    vcsRepo: null,
     workingDirectory: null,
     lock: null,
     deletionLock: null,

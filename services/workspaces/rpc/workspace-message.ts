@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
+  VcsRepoSchema,
   WorkspaceLockSchema,
   WorkspacePerformanceSchema,
   WorkspaceSchema,
@@ -8,6 +9,7 @@ import type {
 import type { WorkspacePlacementSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import type { Shown } from "../app/shown.ts";
 import { average, type Performance } from "../domain/performance.ts";
+import type { VcsRepo } from "../domain/vcs-repo.ts";
 import type { WorkspaceLock } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 import type { WorkspaceView } from "../domain/workspace-view.ts";
@@ -16,13 +18,16 @@ export function workspaceToProto(
   workspace: Shown<WorkspaceView>,
 ): MessageInitShape<typeof WorkspaceSchema> {
   const { description, sourceName, sourceUrl, workingDirectory, ...others } = workspace;
-  const { currentStateVersionId, agentPoolId, ...given } = others;
+  const { currentStateVersionId, agentPoolId, autoDestroyActivityDuration, ...given } = others;
   const { lock, createdAt, updatedAt, latestChangeAt, performance, ...rest } = given;
-  const { currentRunId, latestRunId, currentConfigurationVersionId, ...same } = rest;
+  const { currentRunId, latestRunId, currentConfigurationVersionId, ...more } = rest;
+  const { autoDestroyAt, vcsRepo, ...same } = more;
   return {
     ...same,
     ...present({ description, sourceName, sourceUrl, workingDirectory }),
-    ...present({ currentStateVersionId, agentPoolId }),
+    ...present({ currentStateVersionId, agentPoolId, autoDestroyActivityDuration }),
+    ...(autoDestroyAt ? { autoDestroyAt: timestampFromDate(autoDestroyAt) } : {}),
+    ...(vcsRepo ? { vcsRepo: vcsRepoToProto(vcsRepo) } : {}),
     ...present({ currentRunId, latestRunId, currentConfigurationVersionId }),
     ...(performance ? { performance: performanceToProto(performance) } : {}),
     ...(lock ? { lock: lockToProto(lock) } : {}),
@@ -31,6 +36,11 @@ export function workspaceToProto(
     updatedAt: timestampFromDate(updatedAt),
   };
 }
+
+const vcsRepoToProto = (vcsRepo: VcsRepo): MessageInitShape<typeof VcsRepoSchema> => {
+  const { oauthTokenId, appInstallationId, tagsRegex, ...same } = vcsRepo;
+  return { ...same, ...present({ oauthTokenId, appInstallationId, tagsRegex }) };
+};
 
 const performanceToProto = (
   sums: Performance,

@@ -5,6 +5,7 @@ import type {
 } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
+import type { Shown } from "../app/shown.ts";
 import {
   batchGetWorkspaces,
   createWorkspace,
@@ -14,60 +15,69 @@ import {
   type WorkspaceInput,
 } from "../app/workspace.ts";
 import { deleteWorkspace, safeDeleteWorkspace } from "../app/workspace-deletion.ts";
+import { resolveEngineVersion } from "../domain/engine-version.ts";
 import { noSuchWorkspace, unknownSort } from "../domain/errors.ts";
+import type { AgentPoolId } from "../domain/ids.ts";
 import {
   type WorkspaceSort,
   workspaceSortKeys,
   workspaceSortOf,
 } from "../domain/workspace-sort.ts";
-import type { WorkspaceRef } from "../domain/workspace-view.ts";
+import type { WorkspaceRef, WorkspaceView } from "../domain/workspace-view.ts";
 import type { Context } from "./context.ts";
 import { idsIn, projectId, workspaceId } from "./ids.ts";
 import { pageOf } from "./page.ts";
-import { workspaceToProto } from "./workspace-message.ts";
+import { workspaceToProto as messageOf } from "./workspace-message.ts";
 
-export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService, Context> => ({
-  createWorkspace: async ({ organizationName, settings }, { caller }) => ({
-    workspace: workspaceToProto(
-      await createWorkspace(app, caller, { organizationName, ...inputOf(settings) }),
-    ),
-  }),
-  getWorkspace: async ({ workspace }, { caller }) => ({
-    workspace: workspaceToProto(await getWorkspace(app, caller, refOf(workspace))),
-  }),
-  listWorkspaces: async (request, { caller }) => {
-    const { workspaces, total } = await listWorkspaces(app, caller, {
-      organizationName: request.organizationName,
-      name: request.searchName,
-      wildcardName: request.wildcardName,
-      tags: request.searchTags,
-      excludedTags: request.excludeTags,
-      tagged: request.tagged.filter(({ key, value }) => key !== "" || value !== ""),
-      currentRunStatuses: request.currentRunStatuses,
-      projectId: request.projectId,
-      sort: sortOf(request.sort),
-      page: pageOf(request),
-    });
-    return { workspaces: workspaces.map(workspaceToProto), totalCount: total };
-  },
-  batchGetWorkspaces: async ({ ids }, { caller }) => {
-    const workspaces = await batchGetWorkspaces(app, caller, idsIn(ids));
-    return { workspaces: workspaces.map(workspaceToProto) };
-  },
-  updateWorkspace: async ({ workspace, settings, unset }, { caller }) => ({
-    workspace: workspaceToProto(
-      await updateWorkspace(app, caller, { ref: refOf(workspace), ...inputOf(settings), unset }),
-    ),
-  }),
-  deleteWorkspace: async ({ workspace }, { caller }) => {
-    await deleteWorkspace(app, caller, refOf(workspace));
-    return {};
-  },
-  safeDeleteWorkspace: async ({ workspace }, { caller }) => {
-    await safeDeleteWorkspace(app, caller, refOf(workspace));
-    return {};
-  },
-});
+export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService, Context> => {
+  const workspaceToProto = (workspace: Shown<WorkspaceView>) => {
+    const resolved = resolveEngineVersion(workspace.engineVersion, app.settings.engineReleases);
+    const message = messageOf(workspace);
+    return resolved === undefined ? message : { ...message, resolvedEngineVersion: resolved };
+  };
+  return {
+    createWorkspace: async ({ organizationName, settings }, { caller }) => ({
+      workspace: workspaceToProto(
+        await createWorkspace(app, caller, { organizationName, ...inputOf(settings) }),
+      ),
+    }),
+    getWorkspace: async ({ workspace }, { caller }) => ({
+      workspace: workspaceToProto(await getWorkspace(app, caller, refOf(workspace))),
+    }),
+    listWorkspaces: async (request, { caller }) => {
+      const { workspaces, total } = await listWorkspaces(app, caller, {
+        organizationName: request.organizationName,
+        name: request.searchName,
+        wildcardName: request.wildcardName,
+        tags: request.searchTags,
+        excludedTags: request.excludeTags,
+        tagged: request.tagged.filter(({ key, value }) => key !== "" || value !== ""),
+        currentRunStatuses: request.currentRunStatuses,
+        projectId: request.projectId,
+        sort: sortOf(request.sort),
+        page: pageOf(request),
+      });
+      return { workspaces: workspaces.map(workspaceToProto), totalCount: total };
+    },
+    batchGetWorkspaces: async ({ ids }, { caller }) => {
+      const workspaces = await batchGetWorkspaces(app, caller, idsIn(ids));
+      return { workspaces: workspaces.map(workspaceToProto) };
+    },
+    updateWorkspace: async ({ workspace, settings, unset }, { caller }) => ({
+      workspace: workspaceToProto(
+        await updateWorkspace(app, caller, { ref: refOf(workspace), ...inputOf(settings, unset) }),
+      ),
+    }),
+    deleteWorkspace: async ({ workspace }, { caller }) => {
+      await deleteWorkspace(app, caller, refOf(workspace));
+      return {};
+    },
+    safeDeleteWorkspace: async ({ workspace }, { caller }) => {
+      await safeDeleteWorkspace(app, caller, refOf(workspace));
+      return {};
+    },
+  };
+};
 
 function sortOf(text: string): WorkspaceSort {
   const sort = workspaceSortOf(text);
@@ -84,16 +94,20 @@ function refOf(message: RefMessage | undefined): WorkspaceRef {
   throw noSuchWorkspace();
 }
 
-function inputOf(message: SettingsMessage | undefined): WorkspaceInput {
+function inputOf(
+  message: SettingsMessage | undefined,
+  unset: readonly string[] = [],
+): WorkspaceInput {
+  const nullable = (attribute: string, value: string | undefined) =>
+    unset.includes(attribute) ? null : value;
   return {
     settings: {
       name: message?.name,
       allowDestroyPlan: message?.allowDestroyPlan,
+      assessmentsEnabled: message?.assessmentsEnabled,
       autoApply: message?.autoApply,
       autoApplyRunTrigger: message?.autoApplyRunTrigger,
       description: message?.description,
-      executionMode: message?.executionMode,
-      operations: message?.operations,
       fileTriggersEnabled: message?.fileTriggersEnabled,
       globalRemoteState: message?.globalRemoteState,
       projectRemoteState: message?.projectRemoteState,
@@ -105,9 +119,23 @@ function inputOf(message: SettingsMessage | undefined): WorkspaceInput {
       triggerPatterns: message?.triggerPatterns?.values,
       triggerPrefixes: message?.triggerPrefixes?.values,
       workingDirectory: message?.workingDirectory,
-      overwritesExecutionMode: message?.overwritesExecutionMode,
-      overwritesAgentPool: message?.overwritesAgentPool,
       structuredRunOutputEnabled: message?.structuredRunOutputEnabled,
+      execution: {
+        executionMode: message?.executionMode,
+        operations: message?.operations,
+        // Whether there is such a pool is asked later: what is no id is nobody's.
+        agentPoolId: message?.agentPoolId as AgentPoolId | undefined,
+        overwritesExecutionMode: message?.overwritesExecutionMode,
+        overwritesAgentPool: message?.overwritesAgentPool,
+      },
+      autoDestroy: {
+        autoDestroyAt: nullable("auto-destroy-at", message?.autoDestroyAt),
+        autoDestroyActivityDuration: nullable(
+          "auto-destroy-activity-duration",
+          message?.autoDestroyActivityDuration,
+        ),
+      },
+      vcsRepo: unset.includes("vcs-repo") ? null : message?.vcsRepo,
     },
     // Blank means no move, and the default project on creation.
     projectId: message?.projectId ? projectId(message.projectId) : undefined,

@@ -3,6 +3,7 @@ import type { SqlMigration } from "@statehouse/postgres";
 import { organizationSettings } from "./migrations/0002-organization-settings.ts";
 import { workspaceList } from "./migrations/0004-workspace-list.ts";
 import { reservedTagKeys } from "./migrations/0005-reserved-tag-keys.ts";
+import { workspaceSettings } from "./migrations/0006-workspace-settings.ts";
 
 const init: SqlMigration = {
   name: "0001_init",
@@ -236,4 +237,5 @@ export const migrations: readonly SqlMigration[] = [
   organizationSettings,
   workspaceList,
   reservedTagKeys,
+  workspaceSettings,
 ];

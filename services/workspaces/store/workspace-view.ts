@@ -5,12 +5,18 @@ const workspaceView = `
   select w.id, w.organization_id as "organizationId", o.name as "organizationName",
     o.allow_force_delete_workspaces as "allowForceDelete", w.project_id as "projectId",
     w.name, w.description, w.allow_destroy_plan as "allowDestroyPlan",
+    -- What the organization enforces, no workspace can turn off.
+    w.assessments_enabled or o.assessments_enforced as "assessmentsEnabled",
+    w.auto_destroy_at as "autoDestroyAt",
+    w.auto_destroy_activity_duration as "autoDestroyActivityDuration", w.vcs_repo as "vcsRepo",
     w.auto_apply as "autoApply", w.auto_apply_run_trigger as "autoApplyRunTrigger",
     coalesce(w.execution_mode, p.default_execution_mode, o.default_execution_mode)
       as "executionMode",
     w.execution_mode is not null as "overwritesExecutionMode",
     case
-      when w.execution_mode is not null then w.agent_pool_id
+      when coalesce(w.execution_mode, p.default_execution_mode, o.default_execution_mode) <> 'agent'
+        then null
+      when w.agent_pool_id is not null then w.agent_pool_id
       when p.default_execution_mode is not null then p.default_agent_pool_id
       else o.default_agent_pool_id
     end as "agentPoolId",
@@ -66,6 +72,7 @@ export interface LockColumns {
 interface Moments {
   createdAt: string;
   updatedAt: string;
+  autoDestroyAt: string | null;
   latestChangeAt: string | null;
   lockSince: string | null;
 }
@@ -84,12 +91,13 @@ export function toLock(row: LockColumns): WorkspaceView["lock"] {
 
 export function toWorkspaceView({ workspace }: WorkspaceRow): WorkspaceView {
   const { lockHolderType, lockHolderId, lockReason, lockSince, lockEpoch, ...given } = workspace;
-  const { createdAt, updatedAt, latestChangeAt, ...shown } = given;
+  const { createdAt, updatedAt, latestChangeAt, autoDestroyAt, ...shown } = given;
   return {
     ...shown,
     createdAt: new Date(createdAt),
     updatedAt: new Date(updatedAt),
     latestChangeAt: moment(latestChangeAt),
+    autoDestroyAt: moment(autoDestroyAt),
     lock: toLock({
       lockHolderType,
       lockHolderId,

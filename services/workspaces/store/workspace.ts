@@ -1,9 +1,11 @@
 import { LockMode } from "@mikro-orm/core";
 import type { Database, EntityManager } from "@statehouse/postgres";
 import { queryIn, uniqueViolation } from "@statehouse/postgres";
-import { nameTaken, noSuchWorkspace } from "../domain/errors.ts";
-import type { OrganizationId, WorkspaceId } from "../domain/ids.ts";
+import { nameTaken, noSuchProject, noSuchWorkspace } from "../domain/errors.ts";
+import type { InheritedExecution } from "../domain/execution.ts";
+import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
 import { isOrganizationName } from "../domain/organization.ts";
+import type { Plan } from "../domain/plan.ts";
 import type { Workspace } from "../domain/workspace.ts";
 import type { WorkspaceLock } from "../domain/workspace-lock.ts";
 import { isWorkspaceName } from "../domain/workspace-name.ts";
@@ -109,6 +111,21 @@ export const workspaceRows = (em: EntityManager) => ({
       [organizationId, name],
     );
     return rows.length > 0;
+  },
+
+  /** What project and organization say of a workspace in this project. */
+  async inherited(projectId: ProjectId): Promise<InheritedExecution & { plan: Plan }> {
+    const [row] = await queryIn<InheritedExecution & { plan: Plan }>(
+      em,
+      // index: projects_pkey, organizations_pkey
+      `select coalesce(p.default_execution_mode, o.default_execution_mode) as mode, o.plan,
+         case when p.default_execution_mode is null then o.default_agent_pool_id
+           else p.default_agent_pool_id end as "agentPoolId"
+       from projects p join organizations o on o.id = p.organization_id where p.id = $1`,
+      [projectId],
+    );
+    if (!row) throw noSuchProject();
+    return row;
   },
 
   /** Adds it, or writes its changes. Throws `invalid` when its name was taken meanwhile. */

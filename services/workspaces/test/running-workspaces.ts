@@ -90,7 +90,7 @@ export async function runWorkspaces({ reconciliationIntervalMs = 30_000 } = {}) 
     UPLOAD_TOKEN_KEYS: key(),
     SEALING_KEYS: key(),
     BLOB_DIRECTORY: folder.path,
-    ENGINE_VERSION_LATEST: "1.11.3",
+    ENGINE_VERSIONS: "1.11.3,1.10.5,1.12.0-beta1",
   });
   const logger = createLogger({
     service: "test",

@@ -166,8 +166,9 @@ describe("update", () => {
       queueAllRuns: true,
       workingDirectory: "w",
     });
-    const unset = await update(id, {}, ["description"]);
-    expect(unset?.description).toBeUndefined();
+    await update(id, { autoDestroyAt: "2099-01-01T00:00:00Z" });
+    const unset = await update(id, {}, ["auto-destroy-at"]);
+    expect(unset?.autoDestroyAt).toBeUndefined();
     expect(await show(byId(id))).toEqual(unset);
   });
 

@@ -1,0 +1,37 @@
+import semver from "semver";
+import { resolveEngineVersion } from "./engine-version.ts";
+import type { ExecutionMode } from "./execution-mode.ts";
+import { type Plan, planTable } from "./plan.ts";
+import type { Problems } from "./problems.ts";
+
+/** What decides whether a workspace's health may be assessed. */
+export interface AssessmentConditions {
+  /** Whether the edition has assessments at all. */
+  offered: boolean;
+  plan: Plan;
+  executionMode: ExecutionMode;
+  engineVersion: string;
+  engineReleases: readonly string[];
+}
+
+const FIRST_ENGINE_VERSION = "0.15.4";
+
+/** Adds to `problems` every reason why a workspace whose client wants assessments cannot have them. */
+export function checkAssessments(conditions: AssessmentConditions, problems: Problems): void {
+  const problem = (detail: string) => problems.add("assessments-enabled", detail);
+  if (!conditions.offered) {
+    problem("Assessments enabled is not available in this edition");
+    return;
+  }
+  if (!planTable[conditions.plan].topTier) {
+    problem("Assessments enabled is not available in the organization's plan");
+  }
+  if (conditions.executionMode !== "remote") {
+    problem("Assessments enabled needs the execution mode remote");
+  }
+  const version = resolveEngineVersion(conditions.engineVersion, conditions.engineReleases);
+  // A version that nobody knows is left to the runner.
+  if (version && semver.valid(version) && semver.lt(version, FIRST_ENGINE_VERSION)) {
+    problem(`Assessments enabled needs engine version ${FIRST_ENGINE_VERSION} or later`);
+  }
+}

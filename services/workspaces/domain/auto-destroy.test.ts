@@ -1,0 +1,85 @@
+import { AppError } from "@statehouse/errors";
+import { expect, test } from "vitest";
+import {
+  type AutoDestroy,
+  type AutoDestroySettings,
+  applyAutoDestroy,
+  durationMs,
+  noteActivity,
+} from "./auto-destroy.ts";
+import { Problems } from "./problems.ts";
+
+const now = new Date("2026-01-01T00:00:00Z");
+const HOUR = 3_600_000;
+const later = (hours: number) => new Date(now.getTime() + hours * HOUR);
+const never: AutoDestroy = { autoDestroyAt: null, autoDestroyActivityDuration: null };
+
+function apply(settings: AutoDestroySettings, from = never): AutoDestroy | string[] {
+  const problems = new Problems();
+  const workspace = { ...from };
+  applyAutoDestroy(workspace, settings, problems, now);
+  try {
+    problems.throwIfAny();
+  } catch (error) {
+    if (error instanceof AppError) return error.fields.map((f) => `${f.field}: ${f.detail}`);
+    throw error;
+  }
+  return workspace;
+}
+
+test.each([
+  ["1h", HOUR],
+  ["14d", 14 * 24 * HOUR],
+  ["9999d", 9999 * 24 * HOUR],
+  ["0001h", HOUR],
+])("%s is a duration", (text, ms) => {
+  expect(durationMs(text)).toBe(ms);
+});
+
+test.each(["", "0d", "0000h", "14", "d", "12345h", "1w", "1 d", "-1d", "1.5h", "1d2h", "1D"])(
+  "%j is none",
+  (text) => {
+    expect(apply({ autoDestroyActivityDuration: text })).toEqual([
+      "auto-destroy-activity-duration: Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
+    ]);
+  },
+);
+
+test.each(["", "soon", "2026-01-01", "2026-13-01T00:00:00Z", "1767225600"])(
+  "%j is no moment, and both problems are told at once",
+  (text) => {
+    const problems = apply({ autoDestroyAt: text, autoDestroyActivityDuration: "x" });
+    expect(problems).toHaveLength(2);
+  },
+);
+
+test("a moment is kept as given, and null unsets it", () => {
+  const set = apply({ autoDestroyAt: "2026-02-01T10:00:00+02:00" });
+  expect(set).toEqual({ ...never, autoDestroyAt: new Date("2026-02-01T08:00:00Z") });
+  expect(apply({ autoDestroyAt: null }, set as AutoDestroy)).toEqual(never);
+  expect(apply({}, set as AutoDestroy)).toEqual(set);
+});
+
+test("a duration counts from when it is set, then from each activity", () => {
+  const workspace = apply({ autoDestroyActivityDuration: "2h" }) as AutoDestroy;
+  expect(workspace.autoDestroyAt).toEqual(later(2));
+  noteActivity(workspace, later(1));
+  expect(workspace.autoDestroyAt).toEqual(later(3));
+  // Said again, it starts nothing anew.
+  expect(apply({ autoDestroyActivityDuration: "2h" }, workspace)).toEqual(workspace);
+  expect(apply({ autoDestroyActivityDuration: null }, workspace)).toEqual(never);
+});
+
+test("a moment given beside a duration wins until the next activity", () => {
+  const settings = { autoDestroyAt: later(9).toISOString(), autoDestroyActivityDuration: "1h" };
+  const workspace = apply(settings) as AutoDestroy;
+  expect(workspace.autoDestroyAt).toEqual(later(9));
+  noteActivity(workspace, later(2));
+  expect(workspace.autoDestroyAt).toEqual(later(3));
+});
+
+test("activity moves nothing where no duration is set", () => {
+  const fixed = { ...never, autoDestroyAt: later(5) };
+  noteActivity(fixed, later(4));
+  expect(fixed.autoDestroyAt).toEqual(later(5));
+});

@@ -1,0 +1,66 @@
+import type { Problems } from "./problems.ts";
+
+/** When a workspace's next destroy run is due, and what moves that moment. */
+export interface AutoDestroy {
+  /** Null: never. */
+  autoDestroyAt: Date | null;
+  /** So long after the last activity, such as `14d` or `6h`; null: a fixed moment, or never. */
+  autoDestroyActivityDuration: string | null;
+}
+
+/** What a request says; null unsets. */
+export interface AutoDestroySettings {
+  /** A timestamp. */
+  autoDestroyAt?: string | null | undefined;
+  autoDestroyActivityDuration?: string | null | undefined;
+}
+
+const DURATION = /^(\d{1,4})([dh])$/;
+const HOUR_MS = 3_600_000;
+const unitMs: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS };
+const durationText =
+  "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')";
+// RFC 3339; what else Date understands, others would read otherwise.
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+
+/** A duration in ms; undefined when it is none. */
+export function durationMs(text: string): number | undefined {
+  const [, digits = "0", unit = ""] = DURATION.exec(text) ?? [];
+  return Number(digits) * (unitMs[unit] ?? 0) || undefined;
+}
+
+/** Applies settings; `problems` gets whatever is wrong with them, all at once. */
+export function applyAutoDestroy(
+  workspace: AutoDestroy,
+  { autoDestroyAt: at, autoDestroyActivityDuration: duration }: AutoDestroySettings,
+  problems: Problems,
+  now: Date,
+): void {
+  if (duration !== undefined) {
+    if (duration !== null && durationMs(duration) === undefined) {
+      problems.add("auto-destroy-activity-duration", durationText);
+    } else {
+      const before = workspace.autoDestroyActivityDuration;
+      workspace.autoDestroyActivityDuration = duration;
+      // The time that it counted to goes with it; a new one counts from now.
+      if (duration === null && before !== null) workspace.autoDestroyAt = null;
+      if (duration !== null && duration !== before) noteActivity(workspace, now);
+    }
+  }
+  if (at === undefined) return;
+  const moment = at === null ? null : momentOf(at);
+  if (moment === undefined) problems.add("auto-destroy-at", "Auto destroy at is invalid");
+  else workspace.autoDestroyAt = moment;
+}
+
+/** Something was done with the workspace: its time counts anew. */
+export function noteActivity(workspace: AutoDestroy, now: Date): void {
+  const { autoDestroyActivityDuration: duration } = workspace;
+  const ms = duration === null ? undefined : durationMs(duration);
+  if (ms !== undefined) workspace.autoDestroyAt = new Date(now.getTime() + ms);
+}
+
+function momentOf(text: string): Date | undefined {
+  const moment = new Date(TIMESTAMP.test(text) ? text : Number.NaN);
+  return Number.isNaN(moment.getTime()) ? undefined : moment;
+}

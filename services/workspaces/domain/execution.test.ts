@@ -1,0 +1,125 @@
+import { AppError } from "@statehouse/errors";
+import { describe, expect, test } from "vitest";
+import { applyExecution, type Execution, type ExecutionSettings } from "./execution.ts";
+import { Problems } from "./problems.ts";
+
+const POOL = "apool-1";
+const nothing: Execution = { executionMode: null, agentPoolId: null, overwritesAgentPool: false };
+const withAgents: Execution = {
+  executionMode: "agent",
+  agentPoolId: POOL,
+  overwritesAgentPool: true,
+};
+const inheritsLocal = { mode: "local", agentPoolId: null } as const;
+const inheritsAgents = { mode: "agent", agentPoolId: "apool-9" } as const;
+
+function apply(
+  settings: ExecutionSettings,
+  from = nothing,
+  inherited: typeof inheritsLocal | typeof inheritsAgents = inheritsLocal,
+  poolKnown = true,
+): Execution | string[] {
+  const problems = new Problems();
+  const workspace = { ...from };
+  applyExecution(workspace, settings, { inherited, poolKnown, problems });
+  try {
+    problems.throwIfAny();
+  } catch (error) {
+    if (error instanceof AppError) return error.fields.map((f) => `${f.field}: ${f.detail}`);
+    throw error;
+  }
+  return workspace;
+}
+
+describe("execution-mode", () => {
+  test.each([
+    [{ executionMode: "remote" }, "remote"],
+    [{ executionMode: "local", overwritesExecutionMode: true }, "local"],
+    [{ operations: true }, "remote"],
+    [{ operations: false }, "local"],
+    [{ overwritesExecutionMode: false }, null],
+  ])("%j gives the workspace %s", (settings, executionMode) => {
+    expect(apply(settings)).toMatchObject({ executionMode });
+  });
+
+  test.each<[ExecutionSettings, string]>([
+    [{ executionMode: "cloud" }, "execution-mode: Execution mode is invalid"],
+    [
+      { executionMode: "local", operations: false },
+      "operations: Operations must not be given together with execution-mode",
+    ],
+    [
+      { overwritesExecutionMode: true },
+      "execution-mode: Execution mode must be given when setting-overwrites.execution-mode is true",
+    ],
+    [
+      { overwritesExecutionMode: false, executionMode: "local" },
+      "execution-mode: Execution mode must not be given when setting-overwrites.execution-mode is false",
+    ],
+  ])("%j is refused", (settings, problem) => {
+    expect(apply(settings)).toEqual([problem]);
+  });
+
+  test("an overwrite stays when it is confirmed, and ends when it is set to false", () => {
+    const own: Execution = { ...nothing, executionMode: "remote" };
+    expect(apply({ overwritesExecutionMode: true }, own)).toEqual(own);
+    expect(apply({ overwritesExecutionMode: false }, own)).toEqual(nothing);
+  });
+});
+
+describe("agent-pool-id", () => {
+  const needed = ["agent-pool-id: must be specified when using 'agent' execution mode"];
+  const refused = ["agent-pool-id: must not be specified unless using 'agent' execution mode"];
+
+  test("comes with the mode agent, and is an overwrite then", () => {
+    expect(apply({ executionMode: "agent", agentPoolId: POOL })).toEqual(withAgents);
+    expect(apply({ agentPoolId: POOL }, nothing, inheritsAgents)).toEqual({
+      ...withAgents,
+      executionMode: null,
+    });
+    expect(apply({ agentPoolId: "apool-2" }, withAgents)).toMatchObject({ agentPoolId: "apool-2" });
+  });
+
+  test("is needed for the mode agent, unless there is one to inherit", () => {
+    expect(apply({ executionMode: "agent" })).toEqual(needed);
+    expect(apply({ executionMode: "agent" }, withAgents)).toEqual(withAgents);
+    expect(apply({ executionMode: "agent" }, nothing, inheritsAgents)).toEqual({
+      ...nothing,
+      executionMode: "agent",
+    });
+    expect(apply({ overwritesAgentPool: false }, withAgents)).toEqual(needed);
+    expect(apply({ overwritesAgentPool: false }, withAgents, inheritsAgents)).toEqual({
+      ...nothing,
+      executionMode: "agent",
+    });
+  });
+
+  test.each<ExecutionSettings>([
+    { agentPoolId: POOL },
+    { agentPoolId: POOL, executionMode: "remote" },
+    { agentPoolId: POOL, executionMode: "local" },
+    { agentPoolId: POOL, operations: true },
+    { agentPoolId: POOL, operations: false },
+  ])("does not go with %j", (settings) => {
+    expect(apply(settings)).toEqual(refused);
+  });
+
+  test("must be one of the organization's", () => {
+    const settings = { executionMode: "agent", agentPoolId: "apool-8" } as const;
+    expect(apply(settings, nothing, inheritsLocal, false)).toEqual([
+      "agent-pool-id: Agent pool is invalid",
+    ]);
+  });
+
+  test("goes when the mode agent is left", () => {
+    expect(apply({ executionMode: "remote" }, withAgents)).toMatchObject({ agentPoolId: null });
+    expect(apply({ overwritesExecutionMode: false }, withAgents)).toMatchObject({
+      agentPoolId: null,
+    });
+  });
+});
+
+test("a request that says nothing of it changes nothing", () => {
+  const odd: Execution = { ...withAgents, agentPoolId: null };
+  expect(apply({ executionMode: undefined }, odd)).toEqual(odd);
+});

@@ -1,0 +1,96 @@
+import { type ExecutionMode, isExecutionMode } from "./execution-mode.ts";
+import type { AgentPoolId } from "./ids.ts";
+import type { Problems } from "./problems.ts";
+
+/** A workspace's own say in where its runs are executed. */
+export interface Execution {
+  /** Null: what project and organization say. */
+  executionMode: ExecutionMode | null;
+  agentPoolId: AgentPoolId | null;
+  overwritesAgentPool: boolean;
+}
+
+/** What project and organization say. */
+export interface InheritedExecution {
+  mode: ExecutionMode;
+  agentPoolId: AgentPoolId | null;
+}
+
+export interface ExecutionSettings {
+  executionMode?: string | undefined;
+  /** Deprecated: true is `remote`, false `local`. */
+  operations?: boolean | undefined;
+  agentPoolId?: AgentPoolId | undefined;
+  /** setting-overwrites; false: back to what is inherited. */
+  overwritesExecutionMode?: boolean | undefined;
+  overwritesAgentPool?: boolean | undefined;
+}
+
+interface Circumstances {
+  inherited: InheritedExecution;
+  /** The wanted pool is one of the organization's. */
+  poolKnown: boolean;
+  problems: Problems;
+}
+
+/** execution-mode, its deprecated form `operations`, agent-pool-id and setting-overwrites. */
+export function applyExecution(
+  workspace: Execution,
+  settings: ExecutionSettings,
+  { inherited, poolKnown, problems }: Circumstances,
+): void {
+  if (Object.values(settings).every((value) => value === undefined)) return;
+  applyMode(workspace, settings, problems);
+  const mode = workspace.executionMode ?? inherited.mode;
+  const { agentPoolId, overwritesAgentPool } = settings;
+  const problem = (detail: string) => problems.add("agent-pool-id", detail);
+  if (overwritesAgentPool === false && agentPoolId) {
+    problem("must not be given when setting-overwrites.agent-pool is false");
+  }
+  if (overwritesAgentPool !== undefined) workspace.overwritesAgentPool = overwritesAgentPool;
+  if (overwritesAgentPool === false) workspace.agentPoolId = null;
+  if (agentPoolId) {
+    if (mode !== "agent") problem("must not be specified unless using 'agent' execution mode");
+    else if (!poolKnown) problem("Agent pool is invalid");
+    workspace.agentPoolId = agentPoolId;
+    workspace.overwritesAgentPool = overwritesAgentPool ?? true;
+  }
+  // Leaving `agent` clears the pool.
+  if (mode !== "agent") workspace.agentPoolId = null;
+  const inherits = !workspace.overwritesAgentPool && inherited.agentPoolId !== null;
+  if (mode === "agent" && workspace.agentPoolId === null && !inherits) {
+    problem("must be specified when using 'agent' execution mode");
+  }
+}
+
+function applyMode(
+  workspace: Execution,
+  { executionMode, operations, overwritesExecutionMode }: ExecutionSettings,
+  problems: Problems,
+): void {
+  if (executionMode !== undefined && operations !== undefined) {
+    problems.add("operations", "Operations must not be given together with execution-mode");
+  }
+  const mode = executionMode ?? modeOfOperations(operations);
+  if (mode !== undefined) {
+    if (isExecutionMode(mode)) workspace.executionMode = mode;
+    else problems.add("execution-mode", "Execution mode is invalid");
+  }
+  const problem = (when: string) =>
+    problems.add(
+      "execution-mode",
+      `Execution mode must ${when} when setting-overwrites.execution-mode is ${overwritesExecutionMode}`,
+    );
+  if (overwritesExecutionMode === true && mode === undefined && workspace.executionMode === null) {
+    problem("be given");
+  }
+  if (overwritesExecutionMode === false) {
+    if (mode !== undefined) problem("not be given");
+    workspace.executionMode = null;
+  }
+}
+
+const modeOfOperations = (operations: boolean | undefined): string | undefined => {
+  if (operations === undefined) return undefined;
+  return operations ? "remote" : "local";
+};

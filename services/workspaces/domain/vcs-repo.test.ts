@@ -1,0 +1,86 @@
+import { AppError } from "@statehouse/errors";
+import { expect, test } from "vitest";
+import { Problems } from "./problems.ts";
+import { changeVcsRepo, type VcsRepo, type VcsRepoSettings } from "./vcs-repo.ts";
+
+const known: VcsRepo = {
+  identifier: "acme/network",
+  branch: "main",
+  ingressSubmodules: true,
+  oauthTokenId: "ot-1234567890abcdef",
+  appInstallationId: null,
+  tagsRegex: "^v",
+};
+const least = { identifier: "acme/network", oauthTokenId: "ot-1234567890abcdef" };
+
+function change(settings: VcsRepoSettings, previous: VcsRepo | null): VcsRepo | string[] {
+  const problems = new Problems();
+  const changed = changeVcsRepo(previous, settings, problems);
+  try {
+    problems.throwIfAny();
+  } catch (error) {
+    if (error instanceof AppError) {
+      return error.fields.map(({ field }) => field.replace("/data/attributes/vcs-repo/", ""));
+    }
+    throw error;
+  }
+  return changed;
+}
+
+test("a new one has defaults for all but identifier and credentials", () => {
+  expect(change(least, null)).toEqual({
+    ...least,
+    branch: "",
+    ingressSubmodules: false,
+    appInstallationId: null,
+    tagsRegex: null,
+  });
+  expect(change({}, null)).toEqual(["identifier", "oauth-token-id"]);
+  expect(change({ identifier: "a/b", appInstallationId: "ghain-1" }, null)).toMatchObject({
+    oauthTokenId: null,
+    appInstallationId: "ghain-1",
+  });
+});
+
+test("an update changes what it gives and keeps the rest", () => {
+  expect(change({ branch: "next" }, known)).toEqual({ ...known, branch: "next" });
+  expect(change({ branch: "" }, known)).toEqual({ ...known, branch: "" });
+  expect(change({}, known)).toEqual(known);
+});
+
+test("one kind of credential takes the place of the other, and both at once are refused", () => {
+  const installed = { ...known, oauthTokenId: null, appInstallationId: "ghain-abc" };
+  expect(change({ appInstallationId: "ghain-abc" }, known)).toEqual(installed);
+  expect(change({ oauthTokenId: "ot-1234567890abcdef" }, installed)).toEqual(known);
+  const both = { oauthTokenId: "ot-a", appInstallationId: "ghain-a" };
+  expect(change(both, known)).toEqual(["vcs-app-installation-id"]);
+});
+
+test.each(["a/b", "acme/net.work_1", "org/project/_git/repo"])(
+  "%s is an identifier",
+  (identifier) => {
+    expect(change({ identifier }, known)).toMatchObject({ identifier });
+  },
+);
+
+test.each<VcsRepoSettings>([
+  { identifier: "" },
+  { identifier: "network" },
+  { identifier: "a/b/c" },
+  { identifier: "a/b/_git" },
+  { identifier: "a b/c" },
+  { identifier: "https://example.com/a/b" },
+  { identifier: `a/${"b".repeat(2000)}` },
+  { oauthTokenId: "token" },
+  { oauthTokenId: "ot-" },
+  { appInstallationId: "ot-1" },
+  { tagsRegex: "(" },
+  { tagsRegex: "[a" },
+  { branch: "b".repeat(2000) },
+])("%j is refused", (settings) => {
+  expect(change(settings, known)).toHaveLength(1);
+});
+
+test.each(["^v\\d+$", "(?i)release", "\\Av1\\z", ""])("%j is a regular expression", (tagsRegex) => {
+  expect(change({ tagsRegex }, known)).toMatchObject({ tagsRegex });
+});

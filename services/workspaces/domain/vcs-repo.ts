@@ -1,0 +1,100 @@
+import type { Problems } from "./problems.ts";
+import { holdsNul } from "./text.ts";
+
+/** Where a workspace's configuration comes from. A record for runners: nothing is cloned here. */
+export interface VcsRepo {
+  identifier: string;
+  /** Empty: the repository's default one. */
+  branch: string;
+  ingressSubmodules: boolean;
+  /** Exactly one of the two. */
+  oauthTokenId: string | null;
+  appInstallationId: string | null;
+  tagsRegex: string | null;
+}
+
+/** What a request says of it; absent: the default where there was none, else the previous value. */
+export type VcsRepoSettings = { [Name in keyof VcsRepo]?: VcsRepo[Name] | undefined };
+
+/** Attributes as the wire spells them. */
+const attribute = (name: string) => `/data/attributes/vcs-repo/${name}`;
+
+const TOKEN = /^ot-[A-Za-z0-9]{1,64}$/;
+const INSTALLATION = /^ghain-[A-Za-z0-9]{1,64}$/;
+// `:org/:repo`, or `:org/:project/_git/:repo` of the provider that has projects.
+const IDENTIFIER = /^[^/\s]+\/[^/\s]+(?:\/_git\/[^/\s]+)?$/;
+const MAX_LENGTH = 1024;
+
+/** The settings over what there was; `problems` gets whatever breaks a rule of the specification's table. */
+export function changeVcsRepo(
+  previous: VcsRepo | null,
+  settings: VcsRepoSettings,
+  problems: Problems,
+): VcsRepo {
+  const { oauthTokenId, appInstallationId } = settings;
+  if (oauthTokenId && appInstallationId) {
+    const text = "must not be given together with oauth-token-id";
+    problems.add(attribute("vcs-app-installation-id"), `Vcs app installation id ${text}`);
+  }
+  if (!previous && settings.identifier === undefined) {
+    problems.add(attribute("identifier"), "Identifier must be given with a new vcs-repo");
+  }
+  if (!previous && !oauthTokenId && !appInstallationId) {
+    const text = "Oauth token id must be given with a new vcs-repo";
+    problems.add(attribute("oauth-token-id"), text);
+  }
+  checkForms(settings, problems);
+  const credentials =
+    oauthTokenId || appInstallationId
+      ? { oauthTokenId: oauthTokenId || null, appInstallationId: appInstallationId || null }
+      : {};
+  const { identifier, branch, ingressSubmodules, tagsRegex } = settings;
+  return {
+    ...(previous ?? fresh),
+    ...credentials,
+    ...(identifier === undefined ? {} : { identifier }),
+    ...(branch === undefined ? {} : { branch }),
+    ...(ingressSubmodules === undefined ? {} : { ingressSubmodules }),
+    ...(tagsRegex === undefined ? {} : { tagsRegex }),
+  };
+}
+
+const fresh: VcsRepo = {
+  identifier: "",
+  branch: "",
+  ingressSubmodules: false,
+  oauthTokenId: null,
+  appInstallationId: null,
+  tagsRegex: null,
+};
+
+function checkForms(settings: VcsRepoSettings, problems: Problems): void {
+  const { identifier, branch, oauthTokenId, appInstallationId, tagsRegex } = settings;
+  const check = (
+    name: string,
+    given: string | null | undefined,
+    good: (text: string) => boolean,
+  ) => {
+    if (!given) return;
+    if (given.length > MAX_LENGTH || holdsNul(given) || !good(given)) {
+      const words = name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");
+      problems.add(attribute(name), `${words} is invalid`);
+    }
+  };
+  if (identifier === "") problems.add(attribute("identifier"), "Identifier can't be blank");
+  check("identifier", identifier, (text) => IDENTIFIER.test(text));
+  check("branch", branch, () => true);
+  check("oauth-token-id", oauthTokenId, (text) => TOKEN.test(text));
+  check("vcs-app-installation-id", appInstallationId, (text) => INSTALLATION.test(text));
+  check("tags-regex", tagsRegex, isRegularExpression);
+}
+
+/** Runners have expressions of other kinds: `(?i)` and its like, which ours lack, are left out. */
+function isRegularExpression(text: string): boolean {
+  try {
+    new RegExp(text.replaceAll(/\(\?[a-zA-Z-]+\)/g, ""));
+    return true;
+  } catch {
+    return false;
+  }
+}

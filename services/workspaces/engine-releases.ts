@@ -1,0 +1,23 @@
+/** `line`.0 to `line`.`last`. */
+const range = (line: string, last: number): string[] =>
+  Array.from({ length: last + 1 }, (_, patch) => `${line}.${patch}`);
+
+/** Releases of the engine known when this was written; ENGINE_VERSIONS says what there is since. */
+export const engineReleases: readonly string[] = [
+  "0.12.31",
+  "0.13.7",
+  "0.14.11",
+  "0.15.5",
+  ...range("1.0", 11),
+  ...range("1.1", 9),
+  ...range("1.2", 9),
+  ...range("1.3", 10),
+  ...range("1.4", 7),
+  ...range("1.5", 7),
+  ...range("1.6", 6),
+  ...range("1.7", 5),
+  ...range("1.8", 5),
+  ...range("1.9", 8),
+  ...range("1.10", 5),
+  ...range("1.11", 4),
+];

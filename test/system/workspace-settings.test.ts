@@ -1,0 +1,204 @@
+import { describe, expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { expectStatus } from "../stack/state.ts";
+import { newWorkspace, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+const update = (id: string, attributes: Record<string, unknown>) =>
+  world().owner.api.patch(`/workspaces/${id}`, document("workspaces", attributes));
+const create = (attributes: Record<string, unknown>) =>
+  world().owner.api.post(
+    `/organizations/${world().organization}/workspaces`,
+    document("workspaces", { name: unusedName("workspace"), ...attributes }),
+  );
+const updated = async (id: string, attributes: Record<string, unknown>) =>
+  (await expectStatus(200, update(id, attributes))).body.data.attributes;
+
+async function newAgentPool(): Promise<string> {
+  const path = `/organizations/${world().organization}/agent-pools`;
+  const name = unusedName("pool");
+  const { body } = await expectStatus(
+    201,
+    world().owner.api.post(path, document("agent-pools", { name })),
+  );
+  return body.data.id;
+}
+
+describe("vcs-repo", () => {
+  const least = { identifier: "acme/network", "oauth-token-id": "ot-1234567890abcdef" };
+
+  test("is created, changed key by key, and removed by null alone", async () => {
+    const { id, attributes } = await newWorkspace(world(), { "vcs-repo": least });
+    expect(attributes["vcs-repo"]).toMatchObject({
+      ...least,
+      branch: "",
+      "ingress-submodules": false,
+      "tags-regex": null,
+    });
+    expect(attributes["vcs-repo-identifier"]).toBe("acme/network");
+    const changed = await updated(id, { "vcs-repo": { branch: "next", "tags-regex": "^v" } });
+    expect(changed["vcs-repo"]).toMatchObject({ ...least, branch: "next", "tags-regex": "^v" });
+    const kept = await updated(id, { description: "d" });
+    expect(kept["vcs-repo"]).toEqual(changed["vcs-repo"]);
+    expect((await updated(id, { "vcs-repo": null }))["vcs-repo"]).toBeNull();
+  });
+
+  test("knows an app installation by both names", async () => {
+    const { id } = await newWorkspace(world(), { "vcs-repo": least });
+    const expected = {
+      "oauth-token-id": null,
+      "vcs-app-installation-id": "ghain-abc",
+      "github-app-installation-id": "ghain-abc",
+    };
+    const one = { "vcs-repo": { "github-app-installation-id": "ghain-abc" } };
+    expect((await updated(id, one))["vcs-repo"]).toMatchObject(expected);
+    const same = { "vcs-repo": { "vcs-app-installation-id": "ghain-abc" } };
+    expect((await updated(id, same))["vcs-repo"]).toMatchObject(expected);
+  });
+
+  test("needs its required keys and good forms, and tells all problems at once", async () => {
+    const answer = await create({ "vcs-repo": { "tags-regex": "(", branch: "main" } });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(problems(answer)).toSorted()).toEqual([
+      "/data/attributes/vcs-repo/identifier",
+      "/data/attributes/vcs-repo/oauth-token-id",
+      "/data/attributes/vcs-repo/tags-regex",
+    ]);
+  });
+});
+
+describe("auto-destroy", () => {
+  test("takes a moment, and null takes it away", async () => {
+    const { id } = await newWorkspace(world(), { "auto-destroy-at": "2099-01-01T12:00:00+01:00" });
+    expect(await updated(id, {})).toMatchObject({ "auto-destroy-at": "2099-01-01T11:00:00.000Z" });
+    expect(await updated(id, { "auto-destroy-at": null })).toMatchObject({
+      "auto-destroy-at": null,
+    });
+  });
+
+  test("takes a duration, from which the moment follows", async () => {
+    const { id, attributes } = await newWorkspace(world(), {
+      "auto-destroy-activity-duration": "14d",
+    });
+    const days = (Date.parse(attributes["auto-destroy-at"]) - Date.now()) / 86_400_000;
+    expect(days).toBeGreaterThan(13.9);
+    expect(days).toBeLessThan(14.1);
+    expect(await updated(id, { "auto-destroy-activity-duration": null })).toMatchObject({
+      "auto-destroy-activity-duration": null,
+      "auto-destroy-at": null,
+    });
+  });
+
+  test("tells both problems at once, in the words that clients show", async () => {
+    const answer = await create({
+      "auto-destroy-at": "soon",
+      "auto-destroy-activity-duration": "12345d",
+    });
+    expect(answer.status).toBe(422);
+    expect(problems(answer)).toEqual({
+      "/data/attributes/auto-destroy-at": "Auto destroy at is invalid",
+      "/data/attributes/auto-destroy-activity-duration":
+        "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
+    });
+  });
+});
+
+describe("agent-pool-id", () => {
+  const pointer = "/data/attributes/agent-pool-id";
+
+  test("goes with the mode agent, and leaves with it", async () => {
+    const pool = await newAgentPool();
+    const { id } = await newWorkspace(world(), {
+      "execution-mode": "agent",
+      "agent-pool-id": pool,
+    });
+    const shown = await world().owner.api.get(`/workspaces/${id}`);
+    expect(shown.body.data.attributes["execution-mode"]).toBe("agent");
+    expect(shown.body.data.attributes.operations).toBe(true);
+    expect(shown.body.data.attributes["setting-overwrites"]).toEqual({
+      "execution-mode": true,
+      "agent-pool": true,
+    });
+    expect(shown.body.data.relationships["agent-pool"].data).toEqual({
+      type: "agent-pools",
+      id: pool,
+    });
+    await updated(id, { "execution-mode": "remote" });
+    const left = await world().owner.api.get(`/workspaces/${id}`);
+    expect(left.body.data.relationships["agent-pool"].data).toBeNull();
+  });
+
+  test.each([
+    [{ "execution-mode": "agent" }, "must be specified when using 'agent' execution mode"],
+    [{ "execution-mode": "agent", "agent-pool-id": "junk" }, "Agent pool is invalid"],
+  ])("%j is refused", async (attributes, text) => {
+    const answer = await create(attributes);
+    expect(answer.status).toBe(422);
+    expect(problems(answer)).toEqual({ [pointer]: text });
+  });
+
+  test.each([{ "execution-mode": "remote" }, { "execution-mode": "local" }, { operations: true }])(
+    "does not go with %j",
+    async (attributes) => {
+      const answer = await create({ ...attributes, "agent-pool-id": await newAgentPool() });
+      expect(answer.status).toBe(422);
+      expect(problems(answer)).toEqual({
+        [pointer]: "must not be specified unless using 'agent' execution mode",
+      });
+    },
+  );
+});
+
+test("who made a workspace is said at its creation only", async () => {
+  const made = { "source-name": "a client", "source-url": "https://example.com" };
+  const { id, attributes } = await newWorkspace(world(), made);
+  expect(attributes).toMatchObject(made);
+  expect(await updated(id, { "source-name": "another" })).toMatchObject(made);
+});
+
+test("assessments are of another edition: false is ignored, true refused, and nothing shown", async () => {
+  const { id, attributes } = await newWorkspace(world(), { "assessments-enabled": false });
+  expect(attributes).not.toHaveProperty("assessments-enabled");
+  const answer = await update(id, { "assessments-enabled": true });
+  expect(answer.status).toBe(422);
+  expect(Object.keys(problems(answer))).toEqual(["/data/attributes/assessments-enabled"]);
+});
+
+test("a new workspace starts with the newest engine, and keeps what a client sets", async () => {
+  const { id, attributes } = await newWorkspace(world());
+  expect(attributes["engine-version"]).toMatch(/^\d+\.\d+\.\d+$/);
+  for (const version of ["~> 1.9.0", "latest", "1.12.3"]) {
+    expect(await updated(id, { "terraform-version": version })).toMatchObject({
+      "terraform-version": version,
+      "engine-version": version,
+    });
+  }
+});
+
+test("updates at once lose nothing of each other", async () => {
+  const { id } = await newWorkspace(world());
+  const changes = [
+    { "auto-apply": true },
+    { description: "d" },
+    { "working-directory": "w" },
+    { "queue-all-runs": true },
+    { "vcs-repo": { identifier: "a/b", "oauth-token-id": "ot-1" } },
+  ];
+  await Promise.all(changes.map((change) => updated(id, change)));
+  expect(await updated(id, {})).toMatchObject({
+    ...changes[0],
+    ...changes[1],
+    ...changes[2],
+    ...changes[3],
+  });
+  expect((await updated(id, {}))["vcs-repo"].identifier).toBe("a/b");
+});
+
+test("a renamed workspace frees its old name, which another may take", async () => {
+  const { id, attributes } = await newWorkspace(world());
+  await updated(id, { name: unusedName("workspace") });
+  const taken = await newWorkspace(world(), { name: attributes.name });
+  expect(taken.id).not.toBe(id);
+});
