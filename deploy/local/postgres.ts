@@ -118,7 +118,10 @@ async function afterOrphans(start: () => Promise<PartProcess>): Promise<PartProc
     try {
       return await start();
     } catch (error) {
-      const orphans = error instanceof Error && /shared memory block/.test(error.message);
+      // Its own complaint, or in the same log the last words of a session that has just noticed.
+      const orphans =
+        error instanceof Error &&
+        /shared memory block|unexpected postmaster exit/.test(error.message);
       if (!orphans || attempt === 50) throw error;
       await pause(200);
     }

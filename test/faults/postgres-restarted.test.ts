@@ -65,17 +65,17 @@ test.each(["stopped", "killed"])(
   async (end) => {
     const ids = await Promise.all([1, 2, 3].map(() => newLockedWorkspace(site())));
     let written = 0;
-    const writers = ids.map((id) =>
-      writeAll(id, succession(8), () => {
-        written++;
-      }),
-    );
-    for (const round of [1, 2]) {
-      await waitFor(() => written >= round * 4, { timeout: 60_000 });
-      await (end === "stopped" ? server().stop() : server().kill());
-      await server().start();
-    }
-    await Promise.all(writers);
+    const restartTwice = async () => {
+      for (const round of [1, 2]) {
+        await waitFor(() => written >= round * 4, { timeout: 60_000 });
+        await (end === "stopped" ? server().stop() : server().kill());
+        await server().start();
+      }
+    };
+    const count = () => {
+      written++;
+    };
+    await Promise.all([restartTwice(), ...ids.map((id) => writeAll(id, succession(8), count))]);
     for (const id of ids) {
       const current = await site().owner.api.get(`/workspaces/${id}/current-state-version`);
       expect(current.body.data.attributes.serial).toBe(8);
