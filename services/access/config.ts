@@ -15,6 +15,13 @@ export const configSchema = z.object({
   RUN_TOKEN_LIFETIME: secondsSetting
     .default(24 * 60 * 60)
     .describe("Seconds that a run's token works, unless its runner renews it or the run ends."),
+  TOKEN_MAX_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(36_500)
+    .optional()
+    .describe("How many days a new token may live at most; without it as many as its maker wants."),
 });
 
 export type AccessConfig = z.infer<typeof configSchema>;

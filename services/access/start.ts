@@ -3,17 +3,16 @@ import { openDatabase } from "@statehouse/postgres";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
+import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
+import { TeamWorkspaceService } from "@statehouse/proto/statehouse/access/v1/team_workspace";
+import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
-import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_token";
 import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token";
-import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
-import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import {
   type Channel,
-  createClient,
   createIdentity,
   createRpcServer,
   grpcChannel,
@@ -28,12 +27,15 @@ import { authenticationService } from "./rpc/authentication.ts";
 import { contextOf } from "./rpc/context.ts";
 import { grantsService } from "./rpc/grants.ts";
 import { organizationAccessService } from "./rpc/organization.ts";
+import { organizationMembershipService } from "./rpc/organization-membership.ts";
 import { principalNameService } from "./rpc/principal-name.ts";
 import { runTokenService } from "./rpc/run-token.ts";
 import { teamService } from "./rpc/team.ts";
 import { teamProjectService } from "./rpc/team-project.ts";
+import { teamWorkspaceService } from "./rpc/team-workspace.ts";
+import { tokenService } from "./rpc/token.ts";
 import { userService } from "./rpc/user.ts";
-import { userTokenService } from "./rpc/user-token.ts";
+import { neighbourOver } from "./rpc/workspaces.ts";
 import { entities } from "./store/entities.ts";
 import { migrations } from "./store/migrations.ts";
 import { readsOf } from "./store/reads.ts";
@@ -82,17 +84,16 @@ export async function start(config: AccessConfig, parts: AccessParts = {}): Prom
   const workspaces =
     parts.channels?.workspaces ??
     starting.use(grpcChannel({ address: config.WORKSPACES_ADDRESS, audience: "workspaces" }));
-  const projects = createClient(ProjectService, workspaces, identity);
-  const runs = createClient(RunService, workspaces, identity);
 
   const app: App = {
     transaction: transactions(database),
     reads: readsOf(database),
     tokenUsage,
-    organizationOfProject: async (projectId) =>
-      (await projects.getProjectPlacement({ projectId })).organizationId,
-    placeRun: async (run) => (await runs.getRunPlacement(run)).organizationId,
-    settings: { runTokenLifetimeMs: config.RUN_TOKEN_LIFETIME * 1000 },
+    ...neighbourOver(workspaces, identity),
+    settings: {
+      maxTokenDays: config.TOKEN_MAX_DAYS,
+      runTokenLifetimeMs: config.RUN_TOKEN_LIFETIME * 1000,
+    },
     now: () => new Date(),
   };
   for (const consumption of consumptions(app)) {
@@ -108,12 +109,14 @@ export async function start(config: AccessConfig, parts: AccessParts = {}): Prom
         implement(AuthenticationService, authenticationService(app)),
         implement(GrantsService, grantsService(app)),
         implement(OrganizationAccessService, organizationAccessService(app)),
+        implement(OrganizationMembershipService, organizationMembershipService(app)),
         implement(PrincipalNameService, principalNameService(app)),
         implement(RunTokenService, runTokenService(app)),
         implement(TeamService, teamService(app)),
         implement(TeamProjectService, teamProjectService(app)),
+        implement(TeamWorkspaceService, teamWorkspaceService(app)),
+        implement(TokenService, tokenService(app)),
         implement(UserService, userService(app)),
-        implement(UserTokenService, userTokenService(app)),
       ],
     }),
   );

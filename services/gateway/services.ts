@@ -1,7 +1,10 @@
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
+import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
+import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
+import { TeamWorkspaceService } from "@statehouse/proto/statehouse/access/v1/team_workspace";
+import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
-import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_token";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
 import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
@@ -37,7 +40,10 @@ export const createServices = (
     authentication: createClient(AuthenticationService, access, identity),
     users: createClient(UserService, access),
     teams: createClient(TeamService, access),
-    userTokens: createClient(UserTokenService, access),
+    teamProjects: createClient(TeamProjectService, access),
+    teamWorkspaces: createClient(TeamWorkspaceService, access),
+    memberships: createClient(OrganizationMembershipService, access),
+    tokens: createClient(TokenService, access),
   },
   workspaces: {
     admin: createClient(AdminService, workspaces),

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { AppError } from "@statehouse/errors";
+import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
-import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_token";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
 import { StartError } from "@statehouse/runtime";
 import { cliConfiguration, tokenOf } from "./cli-configuration.ts";
@@ -44,7 +44,7 @@ async function newToken(
   identity: CallOptions,
 ): Promise<string> {
   const users = createClient(UserService, access, identity);
-  const tokens = createClient(UserTokenService, access, identity);
+  const tokens = createClient(TokenService, access, identity);
   const { user } = await users
     .createUser({ username, email, administrator: true })
     .catch((error: unknown) => {

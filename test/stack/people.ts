@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
+import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
-import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_token";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
 
 /** Somebody with a token. */
@@ -28,7 +28,7 @@ export interface People {
 /** People at the access service behind `access`. */
 export function createPeople(access: Channel, testing: CallOptions): People {
   const users = createClient(UserService, access, testing);
-  const tokens = createClient(UserTokenService, access, testing);
+  const tokens = createClient(TokenService, access, testing);
   const teams = createClient(TeamService, access, testing);
   const teamProjects = createClient(TeamProjectService, access, testing);
   return {

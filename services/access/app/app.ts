@@ -15,6 +15,21 @@ export interface App {
    * ended or is another workspace's.
    */
   placeRun(run: { runId: RunId; workspaceId: WorkspaceId }): Promise<OrganizationId>;
-  settings: { runTokenLifetimeMs: number };
+  /** Likewise where a workspace is. */
+  placementOfWorkspace(workspaceId: WorkspaceId): Promise<Placement>;
+  settings: Settings;
   now(): Date;
+}
+
+/** What authorization decides by about a workspace. */
+export interface Placement {
+  organizationId: OrganizationId;
+  projectId: ProjectId;
+  workspaceId: WorkspaceId;
+}
+
+export interface Settings {
+  /** How long a new token may live at most; undefined: as long as its maker wants. */
+  maxTokenDays: number | undefined;
+  runTokenLifetimeMs: number;
 }

@@ -1,6 +1,6 @@
 import type { Principal } from "@statehouse/authorization";
 import { noSuchPrincipal } from "../domain/errors.ts";
-import type { UserGrants } from "../domain/grants.ts";
+import type { PrincipalGrants } from "../domain/grants.ts";
 import type { App } from "./app.ts";
 import { getRunGrants } from "./run-token.ts";
 
@@ -8,9 +8,9 @@ import { getRunGrants } from "./run-token.ts";
 export async function getGrants(
   app: App,
   { type, id }: { type: string; id: Principal["id"] },
-): Promise<UserGrants> {
+): Promise<PrincipalGrants> {
   if (type === "run") return getRunGrants(app, id);
-  const grants = type === "user" ? await app.reads.grants.findOfUser(id) : undefined;
+  const grants = await app.reads.grants.find(type, id);
   if (!grants) throw noSuchPrincipal();
   return grants;
 }

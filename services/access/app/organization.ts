@@ -5,6 +5,7 @@ import { OWNERS, Team } from "../domain/team.ts";
 import { TeamMember } from "../domain/team-member.ts";
 import { bump, nextVersion } from "../domain/version.ts";
 import type { App } from "./app.ts";
+import { activeMembership } from "./organization-membership.ts";
 
 export interface ProvisionOrganization {
   organizationId: OrganizationId;
@@ -29,6 +30,8 @@ export const provisionOrganization = (
         id: organizationId,
         version: revision,
         provisionedVersion: version,
+        userTokensEnabled: true,
+        settingsVersion: 0n,
         createdAt: at,
         droppedAt: null,
       }),
@@ -47,6 +50,8 @@ export const provisionOrganization = (
       visibility: "secret",
       organizationAccess: [],
       owners: true,
+      ssoTeamId: null,
+      allowMemberTokenManagement: true,
       createdAt: at,
     });
     const member = new TeamMember({
@@ -56,6 +61,7 @@ export const provisionOrganization = (
       createdAt: at,
     });
     await tx.teams.add(team);
+    await tx.memberships.add(activeMembership(organizationId, creator.id, at));
     await tx.teamMembers.add(member);
     await tx.record({ type: "teamCreated", team, revision });
     await tx.record({ type: "teamMemberAdded", member, revision });
@@ -75,9 +81,32 @@ export const dropOrganization = (app: App, organizationId: OrganizationId): Prom
         id: organizationId,
         version: revision,
         provisionedVersion: 0n,
+        userTokensEnabled: true,
+        settingsVersion: 0n,
         createdAt: at,
         droppedAt: null,
       }),
     );
     await tx.organizations.drop(organizationId, at);
+  });
+
+export interface OrganizationSettings {
+  organizationId: OrganizationId;
+  userTokensEnabled: boolean;
+  /** Of the row at workspaces; only higher ones apply. */
+  version: bigint;
+}
+
+/** Takes over what of an organization's settings decides about credentials. Throws `notFound`. */
+export const setOrganizationSettings = (
+  app: App,
+  { organizationId, userTokensEnabled, version }: OrganizationSettings,
+): Promise<void> =>
+  app.transaction(async (tx) => {
+    const organization = await tx.organizations.getForUpdate(organizationId);
+    if (version <= organization.settingsVersion) return;
+    organization.settingsVersion = version;
+    if (organization.userTokensEnabled === userTokensEnabled) return;
+    organization.userTokensEnabled = userTokensEnabled;
+    bump(organization, app.now());
   });

@@ -1,58 +1,167 @@
-import type { Caller } from "@statehouse/authorization";
-import { newId } from "@statehouse/postgres";
-import { teamNameTaken, throwIfAny } from "../domain/errors.ts";
+import { authorize, type Caller, type Grants } from "@statehouse/authorization";
+import { forbidden } from "@statehouse/errors";
+import { newId, type PageInput } from "@statehouse/postgres";
+import {
+  invalidTeamName,
+  noSuchTeam,
+  ownersTeamStays,
+  teamNameTaken,
+  throwIfAny,
+} from "../domain/errors.ts";
 import type { OrganizationId, TeamId } from "../domain/ids.ts";
 import {
-  type CountedTeam,
+  applyTeamSettings,
+  isTeamName,
   Team,
-  type TeamInput,
+  type TeamSettings,
+  type TeamView,
   teamIsVisible,
-  teamProblems,
-  visibilityOf,
 } from "../domain/team.ts";
+import { type TeamAction, teamActions, teamAllows } from "../domain/team-actions.ts";
 import { bump } from "../domain/version.ts";
+import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
+import { authorizeUser, grantsIn, grantsOf, membershipIn } from "./caller.ts";
 
-export interface CreateTeam extends TeamInput {
-  organizationId: OrganizationId;
+/** A team with what the caller may do to it. */
+export type ShownTeam = TeamView & { allowedActions: TeamAction[] };
+
+const show =
+  (caller: Caller) =>
+  (view: TeamView): ShownTeam => ({
+    ...view,
+    allowedActions:
+      caller.kind === "principal"
+        ? teamActions.filter((action) => teamAllows(caller.grants, action, view.team))
+        : [],
+  });
+
+/** Throws `notFound` unless the caller sees the team, `forbidden` unless it may do this to it. */
+export function authorizeTeam(caller: Caller, action: TeamAction | undefined, team: Team): void {
+  if (caller.kind !== "principal") return;
+  // Also refuses user tokens where the organization takes none.
+  authorize(caller, "organization:read", team, "team");
+  if (!isVisible(caller.grants, team)) throw noSuchTeam();
+  if (action && !teamAllows(caller.grants, action, team)) {
+    throw forbidden("not_allowed", `You may not do this to the team (${action}).`);
+  }
 }
 
+const isVisible = (grants: Grants, team: Team): boolean => {
+  const membership = membershipIn(grants, team.organizationId);
+  return membership !== undefined && teamIsVisible(team, membership);
+};
+
 /** Adds a team. Throws `invalid` when the name is bad or taken, `notFound` for the organization. */
-export const createTeam = (app: App, input: CreateTeam): Promise<CountedTeam> =>
+export const createTeam = (
+  app: App,
+  caller: Caller,
+  { organizationId, ...settings }: TeamSettings & { organizationId: OrganizationId },
+): Promise<ShownTeam> =>
   app.transaction(async (tx) => {
-    const { organizationId, name, organizationAccess } = input;
     const organization = await tx.organizations.getForUpdate(organizationId);
-    const problems = teamProblems(input);
-    const sound = !problems.some(({ field }) => field === "name");
-    if (sound && (await tx.teams.nameIsTaken(organizationId, name))) problems.push(teamNameTaken);
-    throwIfAny(problems);
+    authorizeUser(caller, "organization:manage-teams", { organizationId });
+    if (Object.values(settings.organizationAccess).some((on) => on === true)) {
+      authorizeUser(caller, "organization:manage-access", { organizationId });
+    }
     const at = app.now();
-    const revision = bump(organization, at);
     const team = new Team({
       id: newId("team"),
       organizationId,
-      name,
-      visibility: visibilityOf(input.visibility) ?? "secret",
-      organizationAccess: [...new Set(organizationAccess)],
+      name: "",
+      visibility: "secret",
+      organizationAccess: [],
       owners: false,
+      ssoTeamId: null,
+      allowMemberTokenManagement: true,
       createdAt: at,
     });
+    const problems = applyTeamSettings(team, settings);
+    if (!settings.name) problems.push(invalidTeamName);
+    if (isTeamName(team.name) && (await tx.teams.nameIsTaken(team))) problems.push(teamNameTaken);
+    throwIfAny(problems);
+    const revision = bump(organization, at);
     await tx.teams.add(team);
     await tx.record({ type: "teamCreated", team, revision });
-    return { team, usersCount: 0 };
+    return show(caller)({ team, members: [] });
   });
 
-/** Those of the teams that the caller may see. */
+/** Throws `notFound` for a team that the caller does not see. */
+export async function getTeam(app: App, caller: Caller, id: TeamId): Promise<ShownTeam> {
+  const [found] = await app.reads.teams.batch([id], [...grantsOf(caller).organizations.keys()]);
+  if (!found) throw noSuchTeam();
+  authorizeTeam(caller, undefined, found.team);
+  return show(caller)(found);
+}
+
+/** Those that the caller sees. Throws `notFound` for an organization that it does not belong to. */
+export async function listTeams(
+  app: App,
+  caller: Caller,
+  search: {
+    organizationId: OrganizationId;
+    query: string;
+    names: readonly string[];
+    page: PageInput;
+  },
+): Promise<{ teams: ShownTeam[]; total: number }> {
+  const { teamIds } = grantsIn(caller, search.organizationId);
+  const membership = membershipIn(grantsOf(caller), search.organizationId);
+  const seesAll = membership?.owner === true || membership?.seesSecretTeams === true;
+  const { teams, total } = await app.reads.teams.list({ ...search, seesAll, teamIds });
+  return { teams: teams.map(show(caller)), total };
+}
+
+/** Changes the settings that are given. Throws `notFound`, `forbidden`, `invalid`, the conflict `owners_team`. */
+export const updateTeam = (
+  app: App,
+  caller: Caller,
+  { id, ...settings }: TeamSettings & { id: TeamId },
+): Promise<ShownTeam> =>
+  app.transaction(async (tx) => {
+    const organization = await tx.organizations.getForUpdateOfTeam(id);
+    const team = await tx.teams.get(id);
+    const { organizationAccess, ...own } = settings;
+    const changesAccess = Object.keys(organizationAccess).length > 0;
+    const changesOwn = Object.values(own).some((value) => value !== undefined);
+    if (changesOwn || !changesAccess) authorizeTeam(caller, "update", team);
+    if (changesAccess) authorizeTeam(caller, "manage-access", team);
+    const problems = applyTeamSettings(team, settings);
+    if (isTeamName(team.name) && (await tx.teams.nameIsTaken(team))) problems.push(teamNameTaken);
+    throwIfAny(problems);
+    const revision = bump(organization, app.now());
+    await tx.teams.save(team);
+    await tx.record({ type: "teamUpdated", team, revision });
+    return show(caller)({ team, members: await membersOf(tx, team) });
+  });
+
+/** With its members, grants and tokens. Throws `notFound`, `forbidden`, the conflict `owners_team`. */
+export const deleteTeam = (app: App, caller: Caller, id: TeamId): Promise<void> =>
+  app.transaction(async (tx) => {
+    const organization = await tx.organizations.getForUpdateOfTeam(id);
+    const team = await tx.teams.get(id);
+    authorizeTeam(caller, "delete", team);
+    if (team.owners) throw ownersTeamStays();
+    const at = app.now();
+    const revision = bump(organization, at);
+    for (const { userId } of await tx.teamMembers.ofTeam(id)) {
+      bump(await tx.users.getForUpdate(userId), at);
+    }
+    await tx.record({ type: "teamDeleted", team, revision });
+    await tx.teams.delete(team);
+  });
+
+/** Those of the teams that the caller sees. */
 export async function batchGetTeams(
   app: App,
   caller: Caller,
   ids: readonly TeamId[],
-): Promise<CountedTeam[]> {
+): Promise<ShownTeam[]> {
   if (caller.kind !== "principal" || ids.length === 0) return [];
-  const { organizations } = caller.grants;
-  const found = await app.reads.teams.batch(ids, [...organizations.keys()]);
-  return found.filter(({ team }) => {
-    const membership = organizations.get(team.organizationId);
-    return membership !== undefined && teamIsVisible(team, membership);
-  });
+  const { grants } = caller;
+  const found = await app.reads.teams.batch(ids, [...grants.organizations.keys()]);
+  return found.filter(({ team }) => isVisible(grants, team)).map(show(caller));
 }
+
+const membersOf = async (tx: Tx, team: Team) =>
+  (await tx.teams.view(team.id, team.organizationId)).members;

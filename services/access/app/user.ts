@@ -1,10 +1,13 @@
-import type { Caller } from "@statehouse/authorization";
+import { type Caller, requireAdministrator } from "@statehouse/authorization";
 import { newId } from "@statehouse/postgres";
-import { noSuchUser, throwIfAny } from "../domain/errors.ts";
+import { lastAdministrator, noSuchUser, throwIfAny } from "../domain/errors.ts";
 import type { UserId } from "../domain/ids.ts";
 import { isUsername, User, userProblems } from "../domain/user.ts";
-import { nextVersion } from "../domain/version.ts";
+import { bump, nextVersion } from "../domain/version.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { UserSearch } from "../store/user.ts";
 import type { App } from "./app.ts";
+import { callingUser } from "./caller.ts";
 
 export interface CreateUser {
   username: string;
@@ -12,21 +15,31 @@ export interface CreateUser {
   administrator: boolean;
 }
 
-/** Adds a person. Throws `invalid` when the name or the address is bad or taken. */
-export const createUser = (app: App, input: CreateUser): Promise<User> =>
+/**
+ * Adds a person; whoever was invited by that address is that person. Throws `invalid` when the name or the
+ * address is bad or taken, `notFound` for users who administer nothing.
+ */
+export const createUser = (app: App, caller: Caller, input: CreateUser): Promise<User> =>
   app.transaction(async (tx) => {
+    if (caller.kind === "principal") requireAdministrator(caller);
     const at = app.now();
-    const problems = userProblems(input);
-    const sound = (field: "username" | "email") =>
-      problems.some((problem) => problem.field === field) ? null : input[field];
-    throwIfAny([...problems, ...(await tx.users.taken(sound("username"), sound("email")))]);
+    await refuseProblems(tx, input);
     const { username, email, administrator } = input;
+    const invited = await tx.users.findByEmail(email);
+    if (invited) {
+      Object.assign(invited, { username, email, administrator, placeholder: false });
+      const revision = bump(invited, at);
+      await tx.users.save(invited);
+      await tx.record({ type: "userCreated", user: invited, revision });
+      return invited;
+    }
     const user = new User({
       id: newId("user"),
       username,
       email,
       administrator,
       suspended: false,
+      placeholder: false,
       version: nextVersion(0n, at),
       createdAt: at,
     });
@@ -42,7 +55,7 @@ export async function getUserByName(app: App, username: string): Promise<User> {
   return user;
 }
 
-/** The calling user. Throws `notFound` when a team, an organization or a run calls. */
+/** The calling user; for a team or an organization the user that stands for it. Throws `notFound` for a run. */
 export async function getCurrentUser(app: App, caller: Caller): Promise<User> {
   const id = callingUser(caller);
   const user = id === undefined ? undefined : await app.reads.users.find(id);
@@ -50,17 +63,107 @@ export async function getCurrentUser(app: App, caller: Caller): Promise<User> {
   return user;
 }
 
-/** Those of the users that share an organization with the caller, and the caller. */
+/** Changes the calling user's name and address. Throws `invalid`. */
+export const updateCurrentUser = (
+  app: App,
+  caller: Caller,
+  { username, email }: { username: string | undefined; email: string | undefined },
+): Promise<User> =>
+  app.transaction(async (tx) => {
+    const id = callingUser(caller);
+    if (id === undefined) throw noSuchUser();
+    const user = await tx.users.getForUpdate(id as UserId);
+    const wanted = { username: username ?? user.username, email: email ?? user.email };
+    await refuseProblems(tx, wanted, user.id);
+    Object.assign(user, wanted);
+    const revision = bump(user, app.now());
+    await tx.users.save(user);
+    await tx.record({ type: "userUpdated", user, revision });
+    return user;
+  });
+
+/** One who shares an organization with the caller. Throws `notFound`. */
+export async function getUser(app: App, caller: Caller, id: UserId): Promise<User> {
+  const [user] = await batchGetUsers(app, caller, [id]);
+  if (!user) throw noSuchUser();
+  return user;
+}
+
+/** All of the installation. Throws `notFound` for users who administer nothing. */
+export async function listUsers(
+  app: App,
+  caller: Caller,
+  search: UserSearch,
+): Promise<{ users: User[]; total: number }> {
+  requireAdministrator(caller);
+  return app.reads.users.list(search);
+}
+
+/** Suspends a user, or lets it back in. Throws `notFound`, the conflict `last_administrator`. */
+export const setUserSuspended = (
+  app: App,
+  caller: Caller,
+  { id, suspended }: { id: UserId; suspended: boolean },
+): Promise<User> =>
+  changeUser(app, caller, id, (user) => {
+    user.suspended = suspended;
+  });
+
+/** Makes a user an administrator of the installation, or no longer. Throws as `setUserSuspended`. */
+export const setUserAdministrator = (
+  app: App,
+  caller: Caller,
+  { id, administrator }: { id: UserId; administrator: boolean },
+): Promise<User> =>
+  changeUser(app, caller, id, (user) => {
+    user.administrator = administrator;
+  });
+
+/** Those of the users that share an organization with the caller, and the caller; all for administrators. */
 export async function batchGetUsers(
   app: App,
   caller: Caller,
   ids: readonly UserId[],
 ): Promise<User[]> {
   if (caller.kind !== "principal" || ids.length === 0) return [];
-  const organizationIds = [...caller.grants.organizations.keys()];
+  const organizationIds = [...caller.grants.organizations.values()]
+    .filter(({ refused }) => !refused)
+    .map(({ organizationId }) => organizationId);
   return app.reads.users.batchShared(ids, callingUser(caller) ?? "", organizationIds);
 }
 
-/** The id of the user that calls, if it is one. */
-export const callingUser = (caller: Caller): string | undefined =>
-  caller.kind === "principal" && caller.principal.type === "user" ? caller.principal.id : undefined;
+const changeUser = (
+  app: App,
+  caller: Caller,
+  id: UserId,
+  change: (user: User) => void,
+): Promise<User> =>
+  app.transaction(async (tx) => {
+    if (caller.kind === "principal") requireAdministrator(caller);
+    // Before the user's own row, in the order of ids: two administrators cannot remove each other.
+    const administrators = await tx.users.administrators();
+    const user = await tx.users.getForUpdate(id);
+    const before = { ...user };
+    const counted = user.administrator && !user.suspended;
+    change(user);
+    if (counted && !(user.administrator && !user.suspended) && administrators <= 1) {
+      throw lastAdministrator();
+    }
+    const same = before.administrator === user.administrator && before.suspended === user.suspended;
+    if (same) return user;
+    const revision = bump(user, app.now());
+    await tx.users.save(user);
+    await tx.record({ type: "userUpdated", user, revision });
+    return user;
+  });
+
+async function refuseProblems(
+  tx: Tx,
+  wanted: { username: string; email: string },
+  self?: UserId,
+): Promise<void> {
+  const problems = userProblems(wanted);
+  const sound = (field: "username" | "email") =>
+    problems.some((problem) => problem.field === field) ? null : wanted[field];
+  throwIfAny([...problems, ...(await tx.users.taken(sound("username"), sound("email"), self))]);
+}

@@ -1,4 +1,11 @@
-import { conflict, type FieldError, invalid, notFound, unauthenticated } from "@statehouse/errors";
+import {
+  badRequest,
+  conflict,
+  type FieldError,
+  invalid,
+  notFound,
+  unauthenticated,
+} from "@statehouse/errors";
 
 export const invalidUsername: FieldError = { field: "username", detail: "Username is invalid" };
 export const usernameTaken: FieldError = {
@@ -25,17 +32,73 @@ export const invalidVisibility: FieldError = {
   detail: "Visibility must be secret or organization",
 };
 export const unknownOrganizationAccess = (name: string): FieldError => ({
-  field: "organization-access",
+  field: `/data/attributes/organization-access/${name}`,
   detail: `Organization access ${name} is unknown`,
 });
 
-export const invalidLevel: FieldError = {
-  field: "access",
-  detail: "Access must be read, write, maintain or admin",
+/** `read, write or admin`. */
+const either = (values: readonly unknown[]): string =>
+  values.length < 2
+    ? values.map(String).join("")
+    : `${values.slice(0, -1).map(String).join(", ")} or ${String(values.at(-1))}`;
+
+/** The last part of `workspace-access.run-tasks` in words: "Run tasks". */
+const inWords = (name: string): string => {
+  const words = (name.split(".").at(-1) ?? name).replaceAll("-", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
 };
-export const teamProjectTaken: FieldError = {
+
+const permissionPointer = (name: string) => `/data/attributes/${name.replaceAll(".", "/")}`;
+
+export const invalidLevel = (levels: readonly string[]): FieldError => ({
+  field: "access",
+  detail: `Access must be ${either(levels)}`,
+});
+export const unknownPermission = (name: string): FieldError => ({
+  field: permissionPointer(name),
+  detail: `${inWords(name)} is no permission`,
+});
+export const badPermission = (name: string, values: readonly unknown[]): FieldError => ({
+  field: permissionPointer(name),
+  detail: `${inWords(name)} must be ${either(values)}`,
+});
+export const readOnlyPermission = (name: string, access: string): FieldError => ({
+  field: permissionPointer(name),
+  detail: `${inWords(name)} is read-only when access level is '${access}'; use the 'custom' access level to set this attribute.`,
+});
+export const teamHasAccess: FieldError = {
   field: "/data/relationships/team",
   detail: "Team has already been taken",
+};
+
+export const descriptionMissing: FieldError = {
+  field: "description",
+  detail: "Description can't be blank",
+};
+/** Clients match title and text. */
+export const descriptionTaken: FieldError = {
+  field: "description",
+  title: "invalid attributes",
+  detail: "Validation failed: Description has already been taken",
+};
+export const expiryTooLate = (days: number): FieldError => ({
+  field: "expired-at",
+  detail: `Expired at must be within ${days} days`,
+});
+export const unknownSlot = () => badRequest("token", "token must be audit-trails.");
+
+export const invalidSsoTeamId: FieldError = {
+  field: "sso-team-id",
+  detail: "Sso team id is invalid",
+};
+export const badOrganizationAccess = (name: string): FieldError => ({
+  field: `/data/attributes/organization-access/${name}`,
+  detail: `${inWords(name)} must be true or false`,
+});
+
+export const alreadyMember: FieldError = {
+  field: "email",
+  detail: "Email has already been taken",
 };
 
 /** Throws `invalid` with all problems, if there are any. */
@@ -51,11 +114,21 @@ export const lastOwner = () =>
 export const runOfOther = () =>
   conflict("run_of_other", "The run belongs to another runner or another workspace.");
 
+export const ownersTeamStays = () =>
+  conflict("owners_team", "The team owners can neither be deleted nor renamed.");
+
+/** Without one nobody could administer the installation. */
+export const lastAdministrator = () =>
+  conflict("last_administrator", "The installation must keep at least one administrator.");
+
 export const noSuchUser = () => notFound("user");
-export const noSuchUserToken = () => notFound("token");
+export const noSuchToken = () => notFound("token");
+export const noSuchTeamAccess = () => notFound("team access");
+export const noSuchMembership = () => notFound("organization membership");
 export const noSuchRunToken = () => notFound("token");
 export const noSuchTeam = () => notFound("team");
 export const noSuchOrganization = () => notFound("organization");
+export const noSuchWorkspace = () => notFound("workspace");
 export const noSuchProject = () => notFound("project");
 export const noSuchPrincipal = () => notFound("principal");
 

@@ -1,19 +1,38 @@
+import type { OrganizationMembership } from "./organization-membership.ts";
 import type { Run, RunToken } from "./run-token.ts";
 import type { Team } from "./team.ts";
 import type { TeamMember } from "./team-member.ts";
 import type { TeamProject } from "./team-project.ts";
+import type { TeamWorkspace } from "./team-workspace.ts";
+import type { Token } from "./token.ts";
 import type { User } from "./user.ts";
-import type { UserToken } from "./user-token.ts";
+
+/** What each event is about, by type. */
+export interface AccessEvents {
+  userCreated: { user: User };
+  userUpdated: { user: User };
+  tokenCreated: { token: Token };
+  tokenDeleted: { token: Token };
+  runTokenCreated: { token: RunToken; run: Run };
+  runTokenRenewed: { token: RunToken; run: Run };
+  runTokenDeleted: { token: RunToken; run: Run };
+  teamCreated: { team: Team };
+  teamUpdated: { team: Team };
+  teamDeleted: { team: Team };
+  teamMemberAdded: { member: TeamMember };
+  teamMemberRemoved: { member: TeamMember };
+  teamProjectCreated: { teamProject: TeamProject };
+  teamProjectUpdated: { teamProject: TeamProject };
+  teamProjectDeleted: { teamProject: TeamProject };
+  teamWorkspaceCreated: { teamWorkspace: TeamWorkspace };
+  teamWorkspaceUpdated: { teamWorkspace: TeamWorkspace };
+  teamWorkspaceDeleted: { teamWorkspace: TeamWorkspace };
+  organizationMembershipInvited: { membership: OrganizationMembership; email: string };
+  organizationMembershipActivated: { membership: OrganizationMembership };
+  organizationMembershipDeleted: { membership: OrganizationMembership };
+}
 
 /** What happened. `revision` orders the events of one subject. */
-export type AccessEvent =
-  | { type: "userCreated"; user: User; revision: bigint }
-  | { type: "userTokenCreated"; userToken: UserToken; revision: bigint }
-  | { type: "userTokenDeleted"; userToken: UserToken; revision: bigint }
-  | { type: "runTokenCreated"; token: RunToken; run: Run; revision: bigint }
-  | { type: "runTokenRenewed"; token: RunToken; run: Run; revision: bigint }
-  | { type: "runTokenDeleted"; token: RunToken; run: Run; revision: bigint }
-  | { type: "teamCreated"; team: Team; revision: bigint }
-  | { type: "teamMemberAdded"; member: TeamMember; revision: bigint }
-  | { type: "teamMemberRemoved"; member: TeamMember; revision: bigint }
-  | { type: "teamProjectCreated"; teamProject: TeamProject; revision: bigint };
+export type AccessEvent = {
+  [Type in keyof AccessEvents]: { type: Type; revision: bigint } & AccessEvents[Type];
+}[keyof AccessEvents];

@@ -1,13 +1,17 @@
 import { notFound } from "@statehouse/errors";
 
 export type UserId = `user-${string}`;
-export type UserTokenId = `at-${string}`;
+export type TokenId = `at-${string}`;
 export type TeamId = `team-${string}`;
 export type TeamProjectId = `tprj-${string}`;
+export type TeamWorkspaceId = `tws-${string}`;
+export type OrganizationMembershipId = `ou-${string}`;
 /** Made by workspaces; immutable and never a name. */
 export type OrganizationId = string;
 /** Made by workspaces. */
 export type ProjectId = string;
+/** Made by workspaces. */
+export type WorkspaceId = string;
 
 /** Made by workspaces. */
 export type WorkspaceId = `ws-${string}`;
@@ -32,11 +36,14 @@ const reader =
   };
 
 export const readUserId = reader("user", "user");
-export const readUserTokenId = reader("at", "token");
 export const readRunTokenId = reader("at", "token");
 export const readRunId = reader("run", "run");
 export const readWorkspaceId = reader("ws", "workspace");
+export const readTokenId = reader("at", "token");
 export const readTeamId = reader("team", "team");
+export const readTeamProjectId = reader("tprj", "team access");
+export const readTeamWorkspaceId = reader("tws", "team access");
+export const readMembershipId = reader("ou", "organization membership");
 
 /** Those of a batch that can exist, each once. */
 const batchReader =
@@ -47,3 +54,4 @@ const batchReader =
 
 export const readUserIds = batchReader("user");
 export const readTeamIds = batchReader("team");
+export const readMembershipIds = batchReader("ou");

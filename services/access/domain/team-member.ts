@@ -1,8 +1,6 @@
-import { lastOwner } from "./errors.ts";
 import type { OrganizationId, TeamId, UserId } from "./ids.ts";
-import type { Team } from "./team.ts";
 
-/** A user in a team. */
+/** A user in a team; it counts once the user belongs to the organization. */
 export class TeamMember {
   declare readonly teamId: TeamId;
   declare readonly userId: UserId;
@@ -13,9 +11,4 @@ export class TeamMember {
   constructor(values: TeamMember) {
     Object.assign(this, values);
   }
-}
-
-/** Throws the conflict `last_owner` when the team may not lose another of its `count` members. */
-export function refuseLastOwner({ owners }: Pick<Team, "owners">, count: number): void {
-  if (owners && count <= 1) throw lastOwner();
 }

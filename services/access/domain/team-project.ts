@@ -1,7 +1,12 @@
+import { permissionValues, projectLevels } from "@statehouse/authorization";
 import type { OrganizationId, ProjectId, TeamId, TeamProjectId } from "./ids.ts";
+import type { PermissionTable } from "./permissions.ts";
 
-export const levels = ["read", "write", "maintain", "admin"] as const;
-export type Level = (typeof levels)[number];
+/** Specification, "Team project access". */
+export const teamProjectTable: PermissionTable = {
+  levels: projectLevels,
+  values: permissionValues,
+};
 
 /** A team's access to a project. */
 export class TeamProject {
@@ -9,13 +14,12 @@ export class TeamProject {
   declare readonly teamId: TeamId;
   declare readonly projectId: ProjectId;
   declare readonly organizationId: OrganizationId;
-  declare readonly access: Level;
+  declare access: string;
+  /** Empty unless access is custom. */
+  declare permissions: Record<string, unknown>;
   declare readonly createdAt: Date;
 
   constructor(values: TeamProject) {
     Object.assign(this, values);
   }
 }
-
-/** The level of that name. */
-export const levelOf = (name: string): Level | undefined => levels.find((level) => level === name);

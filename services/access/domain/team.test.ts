@@ -1,23 +1,78 @@
 import { expect, test } from "vitest";
-import { type Membership, teamIsVisible, teamProblems, visibilityOf } from "./team.ts";
-import { refuseLastOwner } from "./team-member.ts";
+import {
+  applyTeamSettings,
+  type Membership,
+  Team,
+  type TeamSettings,
+  teamIsVisible,
+  visibilityOf,
+} from "./team.ts";
 
-const input = { name: "ops", visibility: "", organizationAccess: [] };
+const newTeam = (owners = false): Team =>
+  new Team({
+    id: "team-a",
+    organizationId: "org-a",
+    name: "before",
+    visibility: "secret",
+    organizationAccess: ["read-projects"],
+    owners,
+    ssoTeamId: null,
+    allowMemberTokenManagement: true,
+    createdAt: new Date(0),
+  });
+
+const unchanged: TeamSettings = {
+  name: undefined,
+  visibility: undefined,
+  organizationAccess: {},
+  ssoTeamId: undefined,
+  allowMemberTokenManagement: undefined,
+};
 
 test.each(["a", "Ops_team-1", "x".repeat(90)])("%s is a team's name", (name) => {
-  expect(teamProblems({ ...input, name })).toEqual([]);
+  expect(applyTeamSettings(newTeam(), { ...unchanged, name })).toEqual([]);
 });
 
 test.each(["", "a b", "a/b", "ä", "a\0", "x".repeat(91)])("%j is no team's name", (name) => {
-  expect(teamProblems({ ...input, name })).toMatchObject([{ field: "name" }]);
+  expect(applyTeamSettings(newTeam(), { ...unchanged, name })).toMatchObject([{ field: "name" }]);
 });
 
-test("each unknown permission is named", () => {
-  const problems = teamProblems({ ...input, organizationAccess: ["read-projects", "fly", "swim"] });
+test("each unknown permission is named, and what is neither true nor false", () => {
+  const organizationAccess = { "read-projects": false, fly: true, "manage-teams": "yes" };
+  const problems = applyTeamSettings(newTeam(), { ...unchanged, organizationAccess });
   expect(problems.map(({ detail }) => detail)).toEqual([
     "Organization access fly is unknown",
-    "Organization access swim is unknown",
+    "Manage teams must be true or false",
   ]);
+});
+
+test("settings that are not given stay", () => {
+  const team = newTeam();
+  applyTeamSettings(team, { ...unchanged, organizationAccess: { "manage-teams": true } });
+  expect(team).toEqual({ ...newTeam(), organizationAccess: ["manage-teams", "read-projects"] });
+  applyTeamSettings(team, {
+    name: "after",
+    visibility: "organization",
+    organizationAccess: { "read-projects": false },
+    ssoTeamId: "group-1",
+    allowMemberTokenManagement: false,
+  });
+  expect(team).toMatchObject({
+    name: "after",
+    visibility: "organization",
+    organizationAccess: ["manage-teams"],
+    ssoTeamId: "group-1",
+    allowMemberTokenManagement: false,
+  });
+  applyTeamSettings(team, { ...unchanged, ssoTeamId: "" });
+  expect(team.ssoTeamId).toBeNull();
+});
+
+test("the owners keep their name", () => {
+  expect(() => applyTeamSettings(newTeam(true), { ...unchanged, name: "others" })).toThrow(
+    expect.objectContaining({ kind: "conflict", reason: "owners_team" }),
+  );
+  expect(applyTeamSettings(newTeam(true), { ...unchanged, name: "before" })).toEqual([]);
 });
 
 test.each([
@@ -32,20 +87,16 @@ test.each([
 const owner: Membership = { owner: true, teamIds: [] };
 const inside: Membership = { owner: false, teamIds: ["team-a"] };
 const outside: Membership = { owner: false, teamIds: ["team-b"] };
+const allSeeing: Membership = { owner: false, teamIds: [], seesSecretTeams: true };
 
 test.each([
   ["an owner", owner, "secret", true],
   ["an owner", owner, "organization", true],
   ["its member", inside, "secret", true],
   ["its member", inside, "organization", true],
+  ["who sees secret teams", allSeeing, "secret", true],
   ["a member of another team", outside, "secret", false],
   ["a member of another team", outside, "organization", true],
 ] as const)("%s, %o, sees it when it is %s: %s", (_, membership, visibility, sees) => {
   expect(teamIsVisible({ id: "team-a", visibility }, membership)).toBe(sees);
-});
-
-test("only the team owners keeps its last member", () => {
-  expect(() => refuseLastOwner({ owners: true }, 1)).toThrow(/must keep at least one member/);
-  expect(() => refuseLastOwner({ owners: true }, 2)).not.toThrow();
-  expect(() => refuseLastOwner({ owners: false }, 1)).not.toThrow();
 });

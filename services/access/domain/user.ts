@@ -1,16 +1,19 @@
 import type { FieldError } from "@statehouse/errors";
 import { invalidEmail, invalidUsername } from "./errors.ts";
 import type { UserId } from "./ids.ts";
+import { nextVersion } from "./version.ts";
 
 /** A person. */
 export class User {
   declare readonly id: UserId;
   /** Unique without regard to case. */
-  declare readonly username: string;
+  declare username: string;
   /** Unique without regard to case. */
-  declare readonly email: string;
-  declare readonly administrator: boolean;
-  declare readonly suspended: boolean;
+  declare email: string;
+  declare administrator: boolean;
+  declare suspended: boolean;
+  /** Somebody who was invited by address and is not known yet: no tokens, and the name is made up. */
+  declare placeholder: boolean;
   /** Grows with every change of the user's memberships, suspension and administrator flag. */
   declare version: bigint;
   declare readonly createdAt: Date;
@@ -35,3 +38,16 @@ export function userProblems({ username, email }: Pick<User, "username" | "email
   if (!EMAIL.test(email) || email.length > EMAIL_LENGTH) problems.push(invalidEmail);
   return problems;
 }
+
+/** Somebody of whom only the address is known. The name is theirs to choose later; nobody can log in as it. */
+export const placeholderUser = (id: UserId, email: string, at: Date): User =>
+  new User({
+    id,
+    username: id,
+    email,
+    administrator: false,
+    suspended: false,
+    placeholder: true,
+    version: nextVersion(0n, at),
+    createdAt: at,
+  });

@@ -14,7 +14,7 @@ export const authenticationService = (
       const { tokenId, runId, versions } = await authenticateRun(app, token);
       return { principal: { type: "run", id: runId, versions, tokenId } };
     }
-    const { tokenId, userId, versions } = await authenticate(app, token);
-    return { principal: { type: "user", id: userId, versions, tokenId } };
+    const { tokenId, type, id, versions } = await authenticate(app, token);
+    return { principal: { type, id, versions, tokenId } };
   },
 });

@@ -3,7 +3,7 @@ import type { GrantsSchema, GrantsService } from "@statehouse/proto/statehouse/a
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { getGrants } from "../app/grants.ts";
-import type { UserGrants } from "../domain/grants.ts";
+import type { PrincipalGrants } from "../domain/grants.ts";
 import type { Context } from "./context.ts";
 
 export const grantsService = (app: App): ServiceImpl<typeof GrantsService, Context> => ({
@@ -14,11 +14,19 @@ export const grantsService = (app: App): ServiceImpl<typeof GrantsService, Conte
 
 export const grantsToProto = (
   { type, id }: { type: string; id: string },
-  { versions, administrator, organizations }: UserGrants,
+  { versions, administrator, organizations }: PrincipalGrants,
 ): MessageInitShape<typeof GrantsSchema> => ({
   principalType: type,
   principalId: id,
   versions,
   administrator,
-  organizations,
+  organizations: organizations.map(({ projects, workspaces, ...organization }) => ({
+    ...organization,
+    projects: projects.map((grant) => ({ ...grant, permissions: inTexts(grant.permissions) })),
+    workspaces: workspaces.map((grant) => ({ ...grant, permissions: inTexts(grant.permissions) })),
+  })),
 });
+
+/** Booleans travel as `true` and `false`. */
+const inTexts = (permissions: Record<string, unknown>): Record<string, string> =>
+  Object.fromEntries(Object.entries(permissions).map(([name, value]) => [name, String(value)]));

@@ -1,7 +1,11 @@
 import type { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import { dropOrganization, provisionOrganization } from "../app/organization.ts";
+import {
+  dropOrganization,
+  provisionOrganization,
+  setOrganizationSettings,
+} from "../app/organization.ts";
 import { readUserId } from "../domain/ids.ts";
 import type { Context } from "./context.ts";
 
@@ -17,6 +21,11 @@ export const organizationAccessService = (
   }),
   dropOrganization: async ({ organizationId }) => {
     await dropOrganization(app, organizationId);
+    return {};
+  },
+
+  setOrganizationSettings: async ({ organizationId, userTokensEnabled, version }) => {
+    await setOrganizationSettings(app, { organizationId, userTokensEnabled, version });
     return {};
   },
 });

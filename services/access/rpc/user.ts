@@ -3,14 +3,25 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { UserSchema, UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import { batchGetUsers, createUser, getCurrentUser, getUserByName } from "../app/user.ts";
-import { readUserIds } from "../domain/ids.ts";
+import {
+  batchGetUsers,
+  createUser,
+  getCurrentUser,
+  getUser,
+  getUserByName,
+  listUsers,
+  setUserAdministrator,
+  setUserSuspended,
+  updateCurrentUser,
+} from "../app/user.ts";
+import { readUserId, readUserIds } from "../domain/ids.ts";
 import type { User } from "../domain/user.ts";
 import type { Context } from "./context.ts";
+import { pageOf } from "./page.ts";
 
 export const userService = (app: App): ServiceImpl<typeof UserService, Context> => ({
-  createUser: async ({ username, email, administrator }) => ({
-    user: userToProto(await createUser(app, { username, email, administrator })),
+  createUser: async ({ username, email, administrator }, { caller }) => ({
+    user: userToProto(await createUser(app, caller, { username, email, administrator })),
   }),
 
   getUserByName: async ({ username }) => ({
@@ -19,6 +30,30 @@ export const userService = (app: App): ServiceImpl<typeof UserService, Context> 
 
   getCurrentUser: async (_, { caller }) => ({
     user: userToProto(await getCurrentUser(app, caller)),
+  }),
+
+  updateCurrentUser: async ({ username, email }, { caller }) => ({
+    user: userToProto(await updateCurrentUser(app, caller, { username, email })),
+  }),
+
+  getUser: async ({ id }, { caller }) => ({
+    user: userToProto(await getUser(app, caller, readUserId(id))),
+  }),
+
+  listUsers: async ({ query, administrator, suspended, ...page }, { caller }) => {
+    const search = { query, administrator, suspended, page: pageOf(page) };
+    const { users, total } = await listUsers(app, caller, search);
+    return { users: users.map(userToProto), totalCount: total };
+  },
+
+  setUserSuspended: async ({ id, suspended }, { caller }) => ({
+    user: userToProto(await setUserSuspended(app, caller, { id: readUserId(id), suspended })),
+  }),
+
+  setUserAdministrator: async ({ id, administrator }, { caller }) => ({
+    user: userToProto(
+      await setUserAdministrator(app, caller, { id: readUserId(id), administrator }),
+    ),
   }),
 
   batchGetUsers: async ({ ids }, { caller }) => ({

@@ -1,10 +1,12 @@
 import { ArrayType, BigIntType, EntitySchema } from "@mikro-orm/core";
 import { Organization } from "../domain/organization.ts";
+import { OrganizationMembership } from "../domain/organization-membership.ts";
 import { Team } from "../domain/team.ts";
 import { TeamMember } from "../domain/team-member.ts";
 import { TeamProject } from "../domain/team-project.ts";
+import { TeamWorkspace } from "../domain/team-workspace.ts";
+import { Token } from "../domain/token.ts";
 import { User } from "../domain/user.ts";
-import { UserToken } from "../domain/user-token.ts";
 
 const text = { type: "text" } as const;
 const flag = { type: "boolean" } as const;
@@ -23,21 +25,27 @@ export const userSchema = new EntitySchema({
     email: text,
     administrator: flag,
     suspended: flag,
+    placeholder: flag,
     version: counter,
     createdAt: moment,
   },
 });
 
-export const userTokenSchema = new EntitySchema({
-  class: UserToken,
-  tableName: "user_tokens",
+export const tokenSchema = new EntitySchema({
+  class: Token,
+  tableName: "tokens",
   properties: {
     id,
-    userId: text,
+    type: text,
+    userId: { ...text, nullable: true },
+    teamId: { ...text, nullable: true },
+    organizationId: { ...text, nullable: true },
+    slot: text,
     hash: text,
     description: text,
     revision: counter,
-    createdByUserId: { ...text, nullable: true },
+    createdByType: { ...text, nullable: true },
+    createdById: { ...text, nullable: true },
     createdAt: moment,
     expiredAt: moment,
     lastUsedAt: { ...moment, nullable: true },
@@ -51,6 +59,8 @@ export const organizationSchema = new EntitySchema({
     id,
     version: counter,
     provisionedVersion: counter,
+    userTokensEnabled: flag,
+    settingsVersion: counter,
     createdAt: moment,
     droppedAt: { ...moment, nullable: true },
   },
@@ -66,6 +76,8 @@ export const teamSchema = new EntitySchema({
     visibility: text,
     organizationAccess: { type: new ArrayType() },
     owners: flag,
+    ssoTeamId: { ...text, nullable: true },
+    allowMemberTokenManagement: flag,
     createdAt: moment,
   },
 });
@@ -85,15 +97,38 @@ export const teamProjectSchema = new EntitySchema({
     projectId: text,
     organizationId: text,
     access: text,
+    permissions: { type: "json" },
     createdAt: moment,
   },
 });
 
+export const teamWorkspaceSchema = new EntitySchema({
+  class: TeamWorkspace,
+  tableName: "team_workspaces",
+  properties: {
+    id,
+    teamId: text,
+    workspaceId: text,
+    organizationId: text,
+    access: text,
+    permissions: { type: "json" },
+    createdAt: moment,
+  },
+});
+
+export const organizationMembershipSchema = new EntitySchema({
+  class: OrganizationMembership,
+  tableName: "organization_memberships",
+  properties: { id, organizationId: text, userId: text, status: text, createdAt: moment },
+});
+
 export const entities = [
   userSchema,
-  userTokenSchema,
+  tokenSchema,
   organizationSchema,
+  organizationMembershipSchema,
   teamSchema,
   teamMemberSchema,
   teamProjectSchema,
+  teamWorkspaceSchema,
 ];

@@ -6,7 +6,15 @@ import type { Organization } from "../domain/organization.ts";
 import { organizationSchema } from "./entities.ts";
 
 /** What belongs to an organization, in an order in which nothing refers to what is gone already. */
-const belongings = ["team_projects", "team_members", "teams", "runs"] as const;
+const belongings = [
+  "tokens",
+  "team_workspaces",
+  "team_projects",
+  "team_members",
+  "organization_memberships",
+  "teams",
+  "runs",
+] as const;
 
 const lockMode = LockMode.PESSIMISTIC_WRITE;
 
@@ -44,7 +52,7 @@ export const organizationRows = (em: EntityManager) => ({
     );
     if (!organization) return;
     for (const table of belongings) {
-      // index: team_projects_organization, team_members_organization, teams_name_key, runs_organization
+      // index: by organization on each of them
       await queryIn(em, `delete from ${table} where organization_id = $1`, [id]);
     }
   },
@@ -55,7 +63,7 @@ export const organizationRows = (em: EntityManager) => ({
     version,
     provisionedVersion,
     createdAt,
-  }: Organization): Promise<boolean> {
+  }: Pick<Organization, "id" | "version" | "provisionedVersion" | "createdAt">): Promise<boolean> {
     const rows = await queryIn(
       em,
       `insert into organizations (id, version, provisioned_version, created_at)

@@ -1,86 +1,130 @@
-import { create } from "@bufbuild/protobuf";
+import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { recordEvent } from "@statehouse/events";
 import type { EntityManager } from "@statehouse/postgres";
-import {
-  RunTokenCreatedSchema,
-  RunTokenDeletedSchema,
-  RunTokenRenewedSchema,
-  TeamCreatedSchema,
-  TeamMemberAddedSchema,
-  TeamMemberRemovedSchema,
-  TeamProjectCreatedSchema,
-  UserCreatedSchema,
-  UserTokenCreatedSchema,
-  UserTokenDeletedSchema,
-} from "@statehouse/proto/statehouse/access/v1/events";
-import type { AccessEvent } from "../domain/events.ts";
+import * as events from "@statehouse/proto/statehouse/access/v1/events";
+import type { AccessEvent, AccessEvents } from "../domain/events.ts";
+import type { OrganizationMembership } from "../domain/organization-membership.ts";
+import type { Team } from "../domain/team.ts";
 import type { TeamMember } from "../domain/team-member.ts";
-import type { UserToken } from "../domain/user-token.ts";
+import type { TeamProject } from "../domain/team-project.ts";
+import type { TeamWorkspace } from "../domain/team-workspace.ts";
+import type { Token } from "../domain/token.ts";
+import type { User } from "../domain/user.ts";
+
+interface Outgoing {
+  schema: DescMessage;
+  /** Without the revision, which every event has. */
+  fields: object;
+  subject: string;
+}
+
+const outgoing = <Schema extends DescMessage>(
+  schema: Schema,
+  subject: string,
+  fields: Omit<MessageInitShape<Schema>, "revision">,
+): Outgoing => ({ schema, subject, fields });
+
+/** What is published of each event; never a secret. */
+const published: { [Type in keyof AccessEvents]: (event: AccessEvents[Type]) => Outgoing } = {
+  userCreated: ({ user }) => outgoing(events.UserCreatedSchema, user.id, ofUser(user)),
+  userUpdated: ({ user }) => outgoing(events.UserUpdatedSchema, user.id, ofUser(user)),
+  tokenCreated: ({ token }) => outgoing(events.TokenCreatedSchema, token.id, ofToken(token)),
+  tokenDeleted: ({ token }) => outgoing(events.TokenDeletedSchema, token.id, ofToken(token)),
+  runTokenCreated: ({ token: { id, runId }, run: { workspaceId, organizationId, runner } }) =>
+    outgoing(events.RunTokenCreatedSchema, id, {
+      runTokenId: id,
+      runId,
+      workspaceId,
+      organizationId,
+      runner,
+    }),
+  runTokenRenewed: ({ token: { id, runId } }) =>
+    outgoing(events.RunTokenRenewedSchema, id, { runTokenId: id, runId }),
+  runTokenDeleted: ({ token: { id, runId } }) =>
+    outgoing(events.RunTokenDeletedSchema, id, { runTokenId: id, runId }),
+  teamCreated: ({ team }) => outgoing(events.TeamCreatedSchema, team.id, ofTeam(team)),
+  teamUpdated: ({ team }) => outgoing(events.TeamUpdatedSchema, team.id, ofTeam(team)),
+  teamDeleted: ({ team: { id, organizationId } }) =>
+    outgoing(events.TeamDeletedSchema, id, { teamId: id, organizationId }),
+  teamMemberAdded: ({ member }) =>
+    outgoing(events.TeamMemberAddedSchema, member.teamId, ofMember(member)),
+  teamMemberRemoved: ({ member }) =>
+    outgoing(events.TeamMemberRemovedSchema, member.teamId, ofMember(member)),
+  teamProjectCreated: ({ teamProject }) =>
+    outgoing(events.TeamProjectCreatedSchema, teamProject.id, {
+      ...ofTeamProject(teamProject),
+      access: teamProject.access,
+    }),
+  teamProjectUpdated: ({ teamProject }) =>
+    outgoing(events.TeamProjectUpdatedSchema, teamProject.id, {
+      ...ofTeamProject(teamProject),
+      access: teamProject.access,
+    }),
+  teamProjectDeleted: ({ teamProject }) =>
+    outgoing(events.TeamProjectDeletedSchema, teamProject.id, ofTeamProject(teamProject)),
+  teamWorkspaceCreated: ({ teamWorkspace }) =>
+    outgoing(events.TeamWorkspaceCreatedSchema, teamWorkspace.id, {
+      ...ofTeamWorkspace(teamWorkspace),
+      access: teamWorkspace.access,
+    }),
+  teamWorkspaceUpdated: ({ teamWorkspace }) =>
+    outgoing(events.TeamWorkspaceUpdatedSchema, teamWorkspace.id, {
+      ...ofTeamWorkspace(teamWorkspace),
+      access: teamWorkspace.access,
+    }),
+  teamWorkspaceDeleted: ({ teamWorkspace }) =>
+    outgoing(events.TeamWorkspaceDeletedSchema, teamWorkspace.id, ofTeamWorkspace(teamWorkspace)),
+  organizationMembershipInvited: ({ membership, email }) =>
+    outgoing(events.OrganizationMembershipInvitedSchema, membership.id, {
+      ...ofMembership(membership),
+      email,
+    }),
+  organizationMembershipActivated: ({ membership }) =>
+    outgoing(events.OrganizationMembershipActivatedSchema, membership.id, ofMembership(membership)),
+  organizationMembershipDeleted: ({ membership }) =>
+    outgoing(events.OrganizationMembershipDeletedSchema, membership.id, ofMembership(membership)),
+};
 
 /** Adds the event to the outbox, in the transaction of `em`. */
 export async function record(em: EntityManager, event: AccessEvent): Promise<void> {
-  const { revision } = event;
-  switch (event.type) {
-    case "userCreated": {
-      const { id, username } = event.user;
-      const message = create(UserCreatedSchema, { userId: id, username, revision });
-      return recordEvent(em, { schema: UserCreatedSchema, message, subject: id, revision });
-    }
-    case "userTokenCreated": {
-      const schema = UserTokenCreatedSchema;
-      const message = create(schema, { ...tokenFields(event.userToken), revision });
-      return recordEvent(em, { schema, message, subject: event.userToken.id, revision });
-    }
-    case "userTokenDeleted": {
-      const schema = UserTokenDeletedSchema;
-      const message = create(schema, { ...tokenFields(event.userToken), revision });
-      return recordEvent(em, { schema, message, subject: event.userToken.id, revision });
-    }
-    case "runTokenCreated": {
-      const { id: runTokenId, runId } = event.token;
-      const { workspaceId, organizationId, runner } = event.run;
-      const fields = { runTokenId, runId, workspaceId, organizationId, runner, revision };
-      const schema = RunTokenCreatedSchema;
-      const message = create(schema, fields);
-      return recordEvent(em, { schema, message, subject: runTokenId, revision });
-    }
-    case "runTokenRenewed":
-    case "runTokenDeleted": {
-      const { id: runTokenId, runId } = event.token;
-      const renewed = event.type === "runTokenRenewed";
-      const schema = renewed ? RunTokenRenewedSchema : RunTokenDeletedSchema;
-      const message = create(schema, { runTokenId, runId, revision });
-      return recordEvent(em, { schema, message, subject: runTokenId, revision });
-    }
-    case "teamCreated": {
-      const { id, organizationId, name } = event.team;
-      const message = create(TeamCreatedSchema, { teamId: id, organizationId, name, revision });
-      return recordEvent(em, { schema: TeamCreatedSchema, message, subject: id, revision });
-    }
-    case "teamMemberAdded": {
-      const schema = TeamMemberAddedSchema;
-      const message = create(schema, { ...memberFields(event.member), revision });
-      return recordEvent(em, { schema, message, subject: event.member.teamId, revision });
-    }
-    case "teamMemberRemoved": {
-      const schema = TeamMemberRemovedSchema;
-      const message = create(schema, { ...memberFields(event.member), revision });
-      return recordEvent(em, { schema, message, subject: event.member.teamId, revision });
-    }
-    case "teamProjectCreated": {
-      const { id, teamId, projectId, organizationId, access } = event.teamProject;
-      const fields = { teamProjectId: id, teamId, projectId, organizationId, access };
-      const schema = TeamProjectCreatedSchema;
-      const message = create(schema, { ...fields, revision });
-      return recordEvent(em, { schema, message, subject: id, revision });
-    }
-  }
+  const { type, revision } = event;
+  const { schema, subject, fields } = published[type](event as never);
+  const message = create(schema, { ...fields, revision } as MessageInitShape<typeof schema>);
+  await recordEvent(em, { schema, message, subject, revision });
 }
 
-const tokenFields = ({ id, userId }: UserToken) => ({ userTokenId: id, userId });
+const ofUser = ({ id, username }: User) => ({ userId: id, username });
 
-const memberFields = ({ teamId, userId, organizationId }: TeamMember) => ({
+const ofToken = ({ id, type, userId, teamId, organizationId }: Token) => ({
+  tokenId: id,
+  ownerType: type,
+  ownerId: userId ?? teamId ?? organizationId ?? "",
+});
+
+const ofTeam = ({ id, organizationId, name }: Team) => ({ teamId: id, organizationId, name });
+
+const ofMember = ({ teamId, userId, organizationId }: TeamMember) => ({
   teamId,
   userId,
   organizationId,
+});
+
+const ofTeamProject = ({ id, teamId, projectId, organizationId }: TeamProject) => ({
+  teamProjectId: id,
+  teamId,
+  projectId,
+  organizationId,
+});
+
+const ofTeamWorkspace = ({ id, teamId, workspaceId, organizationId }: TeamWorkspace) => ({
+  teamWorkspaceId: id,
+  teamId,
+  workspaceId,
+  organizationId,
+});
+
+const ofMembership = ({ id, organizationId, userId }: OrganizationMembership) => ({
+  organizationMembershipId: id,
+  organizationId,
+  userId,
 });

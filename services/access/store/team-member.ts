@@ -1,5 +1,5 @@
 import { type EntityManager, queryIn } from "@statehouse/postgres";
-import type { TeamId, UserId } from "../domain/ids.ts";
+import type { OrganizationId, TeamId, UserId } from "../domain/ids.ts";
 import type { TeamMember } from "../domain/team-member.ts";
 import { teamMemberSchema } from "./entities.ts";
 
@@ -9,11 +9,27 @@ export const teamMemberRows = (em: EntityManager) => ({
     return em.findOne(teamMemberSchema, { teamId, userId });
   },
 
-  async count(teamId: TeamId): Promise<number> {
+  /** The teams of a user in an organization. */
+  async ofUser(organizationId: OrganizationId, userId: UserId): Promise<TeamMember[]> {
+    // index: team_members_by_user
+    return em.find(teamMemberSchema, { organizationId, userId }, { orderBy: { teamId: "asc" } });
+  },
+
+  /** In one order, against deadlocks. */
+  async ofTeam(teamId: TeamId): Promise<TeamMember[]> {
+    // index: team_members_pkey
+    return em.find(teamMemberSchema, { teamId }, { orderBy: { userId: "asc" } });
+  },
+
+  /** Of whom the invitation is accepted: the others do not count as owners. */
+  async countActive(teamId: TeamId): Promise<number> {
     const [row] = await queryIn<{ count: number }>(
       em,
-      // index: team_members_pkey
-      "select count(*)::int as count from team_members where team_id = $1",
+      // index: team_members_pkey, organization_memberships_user_id_organization_id_key
+      `select count(*)::int as count from team_members m
+       join organization_memberships ou
+         on ou.user_id = m.user_id and ou.organization_id = m.organization_id
+       where m.team_id = $1 and ou.status = 'active'`,
       [teamId],
     );
     return row?.count ?? 0;

@@ -1,11 +1,11 @@
 import type { Database } from "@statehouse/postgres";
 import type { Logger } from "@statehouse/runtime";
-import type { UserTokenId } from "../domain/ids.ts";
+import type { TokenId } from "../domain/ids.ts";
 
 /** Remembers which tokens are used, and writes it down now and then. */
 export interface TokenUsage extends AsyncDisposable {
   /** Costs no I/O: it is called on every request's path. */
-  note(id: UserTokenId, at: Date): void;
+  note(id: TokenId, at: Date): void;
 }
 
 export interface TokenUsageOptions {
@@ -19,13 +19,13 @@ const INTERVAL_MS = 5000;
 
 // Rows are locked in one order, so that two replicas never wait for each other.
 const write = `
-  -- index: user_tokens_pkey
+  -- index: tokens_pkey
   with used as (
     select u.id, u.at from unnest($1::text[], $2::timestamptz[]) as u (id, at)
-    join user_tokens t on t.id = u.id
+    join tokens t on t.id = u.id
     order by t.id for no key update of t
   )
-  update user_tokens t set last_used_at = greatest(t.last_used_at, used.at)
+  update tokens t set last_used_at = greatest(t.last_used_at, used.at)
   from used where t.id = used.id`;
 
 /** Writes the uses of tokens in batches, and the last one when it is disposed. */
@@ -34,11 +34,11 @@ export function startTokenUsage({
   logger,
   intervalMs = INTERVAL_MS,
 }: TokenUsageOptions): TokenUsage {
-  let used = new Map<UserTokenId, Date>();
+  let used = new Map<TokenId, Date>();
   let writing: Promise<void> | undefined;
   let failing = false;
 
-  const note = (id: UserTokenId, at: Date): void => {
+  const note = (id: TokenId, at: Date): void => {
     const known = used.get(id);
     if (!known || known < at) used.set(id, at);
   };

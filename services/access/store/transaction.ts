@@ -1,23 +1,26 @@
 import type { Database, EntityManager } from "@statehouse/postgres";
 import type { AccessEvent } from "../domain/events.ts";
 import { organizationRows } from "./organization.ts";
+import { membershipRows } from "./organization-membership.ts";
 import { record } from "./outbox.ts";
 import { runTokenRows } from "./run-token.ts";
 import { teamRows } from "./team.ts";
+import { teamProjectRows, teamWorkspaceRows } from "./team-access.ts";
 import { teamMemberRows } from "./team-member.ts";
-import { teamProjectRows } from "./team-project.ts";
+import { tokenRows } from "./token.ts";
 import { userRows } from "./user.ts";
-import { userTokenRows } from "./user-token.ts";
 
 /** The rows of access inside one transaction, and its outbox. */
 const rowsIn = (em: EntityManager) => ({
   users: userRows(em),
-  userTokens: userTokenRows(em),
+  tokens: tokenRows(em),
   organizations: organizationRows(em),
+  memberships: membershipRows(em),
   runTokens: runTokenRows(em),
   teams: teamRows(em),
   teamMembers: teamMemberRows(em),
   teamProjects: teamProjectRows(em),
+  teamWorkspaces: teamWorkspaceRows(em),
   record: (event: AccessEvent) => record(em, event),
 });
 

@@ -7,12 +7,13 @@ import { runAccess } from "./running-access.ts";
 
 const types = [
   "user.created",
-  "user-token.created",
-  "user-token.deleted",
+  "token.created",
+  "token.deleted",
   "team.created",
   "team-member.added",
   "team-member.removed",
   "team-project.created",
+  "organization-membership.activated",
 ].map((name) => `statehouse.access.${name}.v1`);
 
 test("every change is announced once, in order, under growing revisions, without a secret", async () => {
@@ -39,28 +40,29 @@ test("every change is announced once, in order, under growing revisions, without
   access.placeProject("prj-heard", organizationId);
   await access.teamProjects.createTeamProject({ teamId, projectId: "prj-heard", access: "read" });
   await access.teams.removeTeamMember({ teamId, userId: member.id });
-  const { userToken } = await access.userTokens.createUserToken({ userId: member.id });
-  await access.userTokens.deleteUserToken({ id: userToken?.id ?? "" }, access.as(member.secret));
+  const { token } = await access.tokens.createUserToken({ userId: member.id });
+  await access.tokens.deleteToken({ id: token?.id ?? "" }, access.as(member.secret));
 
   const ours = () =>
     heard.filter(({ json }) =>
       [organizationId, creator.id, member.id].some((id) => json.includes(id)),
     );
-  await waitFor(() => ours().some(({ type }) => type.includes("user-token.deleted")));
+  await waitFor(() => ours().some(({ type }) => type.includes("token.deleted")));
   const names = ours().map(({ type }) => type.slice("statehouse.access.".length, -".v1".length));
   expect(names).toEqual([
     "user.created",
-    "user-token.created",
+    "token.created",
     "user.created",
-    "user-token.created",
+    "token.created",
     "team.created",
     "team-member.added",
     "team.created",
+    "organization-membership.activated",
     "team-member.added",
     "team-project.created",
     "team-member.removed",
-    "user-token.created",
-    "user-token.deleted",
+    "token.created",
+    "token.deleted",
   ]);
   const ofOrganization = ours().filter(({ json }) => json.includes(organizationId));
   const revisions = ofOrganization.slice(2).map(({ revision }) => revision);

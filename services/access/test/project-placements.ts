@@ -1,11 +1,13 @@
 import { notFound } from "@statehouse/errors";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import { type AssertionKeys, type Channel, createRpcServer, implement } from "@statehouse/rpc";
 import type { Logger } from "@statehouse/runtime";
 
-/** The neighbour's end of the one question that access asks: where a project belongs. */
+/** The neighbour's end of the questions that access asks: where a project and a workspace belong. */
 export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logger: Logger }) {
   const placed = new Map<string, string>();
+  const workspaces = new Map<string, { organizationId: string; projectId: string }>();
   const elsewhere = async (): Promise<never> => {
     throw notFound("method in this test");
   };
@@ -28,6 +30,17 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
           return { organizationId };
         },
       }),
+      implement(WorkspaceLockService, {
+        lockWorkspace: elsewhere,
+        unlockWorkspace: elsewhere,
+        forceUnlockWorkspace: elsewhere,
+        getLock: elsewhere,
+        getPlacement: async ({ workspaceId }) => {
+          const placement = workspaces.get(workspaceId);
+          if (!placement) throw notFound("workspace");
+          return { placement: { workspaceId, ...placement } };
+        },
+      }),
     ],
   });
   const channel: Channel = server.inProcess();
@@ -35,6 +48,9 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
     channel,
     place: (projectId: string, organizationId: string) => {
       placed.set(projectId, organizationId);
+    },
+    placeWorkspace: (id: string, placement: { organizationId: string; projectId: string }) => {
+      workspaces.set(id, placement);
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };

@@ -1,11 +1,13 @@
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
+import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
+import { TeamWorkspaceService } from "@statehouse/proto/statehouse/access/v1/team_workspace";
+import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
-import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_token";
 import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token";
 import {
   type CallOptions,
@@ -74,7 +76,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
   const channel = access.rpc.inProcess();
   const authentication = createClient(AuthenticationService, channel, identities.gateway);
   const users = createClient(UserService, channel, identities.testing);
-  const userTokens = createClient(UserTokenService, channel, identities.testing);
+  const tokens = createClient(TokenService, channel, identities.testing);
   let people = 0;
 
   const running = starting.move();
@@ -86,14 +88,17 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     identities,
     authentication,
     users,
-    userTokens,
+    tokens,
     grants: createClient(GrantsService, channel, identities.workspaces),
     organizations: createClient(OrganizationAccessService, channel, identities.workspaces),
     principalNames: createClient(PrincipalNameService, channel, identities.workspaces),
     teams: createClient(TeamService, channel, identities.testing),
     runTokens: createClient(RunTokenService, channel, identities.runner),
     teamProjects: createClient(TeamProjectService, channel, identities.testing),
+    teamWorkspaces: createClient(TeamWorkspaceService, channel, identities.testing),
+    memberships: createClient(OrganizationMembershipService, channel, identities.testing),
     placeProject: placements.place,
+    placeWorkspace: placements.placeWorkspace,
 
     /** Straight on the tables, for what no method does or shows. */
     async sql<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
@@ -104,7 +109,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     async person(username = `person-${++people}`) {
       const { user } = await users.createUser({ username, email: `${username}@example.com` });
       const id = user?.id ?? "";
-      const { secret } = await userTokens.createUserToken({ userId: id });
+      const { secret } = await tokens.createUserToken({ userId: id });
       return { id, username, secret };
     },
 
@@ -113,8 +118,9 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
       async assertion(audience) {
         const { principal } = await authentication.authenticate({ token: secret });
         if (!principal) throw new Error("authenticated nobody");
-        const { id, versions } = principal;
-        return identities.gateway.on({ type: "user", id, versions }).assertion(audience);
+        const { type, id, versions } = principal;
+        if (type !== "user" && type !== "team" && type !== "organization") throw new Error(type);
+        return identities.gateway.on({ type, id, versions }).assertion(audience);
       },
     }),
 

@@ -43,7 +43,7 @@ test("the last uses of tokens are written when it stops", async () => {
   await access.versionsOf(secret);
   await access.access[Symbol.asyncDispose]();
   const rows = await access.sql<{ used: boolean }>(
-    "select last_used_at is not null as used from user_tokens where user_id = $1",
+    "select last_used_at is not null as used from tokens where user_id = $1",
     [id],
   );
   expect(rows).toEqual([{ used: true }]);

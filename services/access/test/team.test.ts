@@ -41,7 +41,7 @@ describe("a new team", () => {
       fields: [
         { field: "name", detail: "Name is invalid" },
         { field: "visibility" },
-        { field: "organization-access" },
+        { field: "/data/attributes/organization-access/fly" },
       ],
     });
   });
@@ -99,7 +99,8 @@ describe("members", () => {
       principalType: "user",
       principalId: member.id,
     });
-    expect(grants?.organizations).toEqual([]);
+    // Still a member of the organization, which by itself gives nothing.
+    expect(grants?.organizations).toMatchObject([{ organizationId, teamIds: [], owner: false }]);
   });
 
   test("the last owner stays, also when two leave at once", async () => {
@@ -147,6 +148,7 @@ describe("a team's access to a project", () => {
       access.teamProjects.createTeamProject({ teamId, projectId, access: level });
     await expect(create("prj-foreign", "read")).rejects.toMatchObject({ kind: "notFound" });
     await expect(create("prj-unknown", "read")).rejects.toMatchObject({ kind: "notFound" });
-    await expect(create("prj-foreign", "custom")).rejects.toMatchObject({ kind: "invalid" });
+    access.placeProject("prj-refused", own.organizationId);
+    await expect(create("prj-refused", "own")).rejects.toMatchObject({ kind: "invalid" });
   });
 });

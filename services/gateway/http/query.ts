@@ -7,6 +7,13 @@ export function parameter(query: URLSearchParams, name: string): string | undefi
   return value;
 }
 
+/** A parameter that must be there. Throws `badRequest`. */
+export function requiredParameter(query: URLSearchParams, name: string): string {
+  const value = parameter(query, name);
+  if (value === undefined) throw badRequest("filter", `${name} is required.`);
+  return value;
+}
+
 /** The comma-separated values of a parameter. */
 export const listParameter = (query: URLSearchParams, name: string): string[] =>
   (parameter(query, name) ?? "")

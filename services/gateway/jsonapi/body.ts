@@ -20,6 +20,12 @@ export const linkage = (type: string) =>
     z.object({ data: optional(z.object({ id: optional(z.string()), type: z.literal(type) })) }),
   ).transform((relationship) => relationship?.data?.id);
 
+/** A to-one linkage that must be there, with type and id. */
+export const requiredLinkage = (type: string) =>
+  z
+    .object({ data: section(z.object({ type: z.literal(type), id: z.string() })) })
+    .transform(({ data }) => data.id);
+
 /** A JSON:API document around `data`. */
 export const documentBody = <Schema extends z.ZodType>(data: Schema) =>
   z.object({ data: section(data) });

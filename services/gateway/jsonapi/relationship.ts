@@ -108,3 +108,22 @@ export const empty = { show: (): RelationshipObject => nothing };
 export const related = <Parent>(link: (parent: Parent) => string) => ({
   show: (parent: Parent): RelationshipObject => ({ links: { related: link(parent) } }),
 });
+
+/** A relationship to many resources whose ids the parent knows. */
+export function toManyOf<Parent, Item, Context>(declaration: {
+  type: string;
+  idsOf: (parent: Parent) => readonly string[];
+  resource: () => CompiledResource<Item, Context>;
+}): Relationship<Parent, Context> {
+  const { type, idsOf } = declaration;
+  return {
+    show: (parent) => ({ data: idsOf(parent).map((id) => ({ type, id })) }),
+    async load(parents, context) {
+      const of = declaration.resource();
+      const ids = [...new Set(parents.flatMap(idsOf))];
+      if (ids.length === 0) return { groups: [] };
+      if (!of.loadMany) throw new Error(`${of.type} cannot be included`);
+      return { groups: [groupOf(of, await of.loadMany(ids, context))] };
+    },
+  };
+}

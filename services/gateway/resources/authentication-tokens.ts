@@ -1,4 +1,4 @@
-import type { UserToken } from "@statehouse/proto/statehouse/access/v1/user_token";
+import type { Token } from "@statehouse/proto/statehouse/access/v1/token";
 import type { RequestContext } from "../http/route.ts";
 import { toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
@@ -6,15 +6,21 @@ import { timestamp } from "./timestamps.ts";
 
 /** A token, with its secret only in the answer that made it. */
 export interface AuthenticationToken {
-  token: UserToken;
+  token: Token;
   secret?: string;
 }
+
+const makerTypes: Readonly<Record<string, string>> = {
+  user: "users",
+  team: "teams",
+  organization: "organizations",
+};
 
 export const authenticationTokenResource = resource<AuthenticationToken, RequestContext>({
   type: "authentication-tokens",
   id: ({ token }) => token.id,
   attributes: ({ token, secret }) => ({
-    description: token.description,
+    description: token.description ?? null,
     "created-at": timestamp(token.createdAt),
     "last-used-at": timestamp(token.lastUsedAt),
     "expired-at": timestamp(token.expiredAt),
@@ -22,8 +28,13 @@ export const authenticationTokenResource = resource<AuthenticationToken, Request
   }),
   relationships: {
     "created-by": toOne({
-      linkage: ({ token }) =>
-        token.createdByUserId ? { type: "users", id: token.createdByUserId } : null,
+      linkage: ({ token: { createdByType, createdById } }) => {
+        const type = makerTypes[createdByType];
+        return type ? { type, id: createdById } : null;
+      },
+    }),
+    team: toOne({
+      linkage: ({ token: { teamId } }) => (teamId ? { type: "teams", id: teamId } : null),
     }),
   },
   links: ({ token }) => ({ self: `/api/v2/authentication-tokens/${token.id}` }),

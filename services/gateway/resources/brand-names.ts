@@ -7,3 +7,14 @@ export const brandNames = {
   "policy-mocks": "sentinel-mocks",
   "workspace-kpis-run-count": "workspace-kpis-runs-count",
 } as const satisfies Spellings;
+
+/** Attributes with every branded one under both its names. */
+export function withBothSpellings(
+  attributes: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const shown = { ...attributes };
+  for (const [ours, other] of Object.entries(brandNames)) {
+    if (ours in shown) shown[other] = shown[ours];
+  }
+  return shown;
+}

@@ -1,40 +1,105 @@
+import { organizationAccessNames } from "@statehouse/authorization";
+import type { OrganizationMembership } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import type { Team } from "@statehouse/proto/statehouse/access/v1/team";
 import type { RequestContext } from "../http/route.ts";
-import { resource } from "../jsonapi/resource.ts";
+import { related, target, toManyOf, toOne } from "../jsonapi/relationship.ts";
+import { type CompiledResource, resource } from "../jsonapi/resource.ts";
+import { permissionsFrom } from "./permissions.ts";
+import { timestamp } from "./timestamps.ts";
+import { userResource } from "./users.ts";
 
-/** What a team may do in its whole organization; a team's document says yes or no to each. */
-const organizationAccess = [
-  "manage-policies",
-  "manage-workspaces",
-  "manage-vcs-settings",
-  "manage-policy-overrides",
-  "delegate-policy-overrides",
-  "manage-modules",
-  "manage-providers",
-  "manage-run-tasks",
-  "manage-projects",
-  "manage-membership",
-  "manage-teams",
-  "manage-organization-access",
-  "access-secret-teams",
-  "read-projects",
-  "read-workspaces",
-  "manage-agent-pools",
-] as const;
+// Teams and memberships are in one file: each can include the other.
 
-export const teamResource = resource<Team, RequestContext>({
+/** A team, with the name of its organization where that is known: access knows ids only. */
+export type NamedTeam = Team & { organizationName?: string | undefined };
+
+export const teamPermissions = {
+  "can-update": "update",
+  "can-update-name": "update",
+  "can-update-visibility": "update",
+  "can-update-sso-team-id": "update",
+  "can-update-member-token-management": "update",
+  "can-destroy": "delete",
+  "can-update-membership": "manage-members",
+  "can-update-organization-access": "manage-access",
+  "can-update-api-token": "manage-token",
+  "can-view-api-token": "manage-token",
+} as const;
+
+const permissions = permissionsFrom(teamPermissions);
+
+export const teamResource: CompiledResource<NamedTeam, RequestContext> = resource<
+  NamedTeam,
+  RequestContext
+>({
   type: "teams",
   id: ({ id }) => id,
   attributes: (team) => ({
     name: team.name,
     "users-count": team.usersCount,
     visibility: team.visibility,
-    "sso-team-id": null,
+    "sso-team-id": team.ssoTeamId ?? null,
+    "allow-member-token-management": team.allowMemberTokenManagement,
     "organization-access": Object.fromEntries(
-      organizationAccess.map((name) => [name, team.organizationAccess.includes(name)]),
+      organizationAccessNames.map((name) => [name, team.organizationAccess.includes(name)]),
     ),
+    permissions: permissions(team.allowedActions),
   }),
+  relationships: {
+    organization: {
+      show: ({ organizationName: id }) => (id ? { data: { type: "organizations", id } } : {}),
+    },
+    users: toManyOf({
+      type: "users",
+      idsOf: ({ members }) => members.map(({ userId }) => userId),
+      resource: () => userResource,
+    }),
+    "organization-memberships": toManyOf({
+      type: "organization-memberships",
+      idsOf: ({ members }) => members.map(({ organizationMembershipId: id }) => id),
+      resource: () => organizationMembershipResource,
+    }),
+    "authentication-token": related(({ id }) => `/api/v2/teams/${id}/authentication-token`),
+  },
   links: ({ id }) => ({ self: `/api/v2/teams/${id}` }),
   loadMany: async (ids, { services, caller }) =>
     (await services.access.teams.batchGetTeams({ ids: [...ids] }, caller)).teams,
 });
+
+/** A membership, with the name of its organization where that is known. */
+export type NamedMembership = OrganizationMembership & { organizationName?: string | undefined };
+
+export const organizationMembershipResource: CompiledResource<NamedMembership, RequestContext> =
+  resource<NamedMembership, RequestContext>({
+    type: "organization-memberships",
+    id: ({ id }) => id,
+    attributes: (membership) => ({
+      status: membership.status,
+      // Null to whoever is not to know it.
+      email: membership.email ?? null,
+      "created-at": timestamp(membership.createdAt),
+    }),
+    relationships: {
+      organization: {
+        show: ({ organizationName: id }) => (id ? { data: { type: "organizations", id } } : {}),
+      },
+      user: toOne({
+        linkage: ({ userId }) => ({ type: "users", id: userId }),
+        targets: [
+          target(
+            () => userResource,
+            ({ userId }) => userId,
+          ),
+        ],
+      }),
+      teams: toManyOf({
+        type: "teams",
+        idsOf: ({ teamIds }) => teamIds,
+        resource: () => teamResource,
+      }),
+    },
+    links: ({ id }) => ({ self: `/api/v2/organization-memberships/${id}` }),
+    loadMany: async (ids, { services, caller }) =>
+      (await services.access.memberships.batchGetOrganizationMemberships({ ids: [...ids] }, caller))
+        .organizationMemberships,
+  });

@@ -55,3 +55,14 @@ export const accountResource = resource<User, RequestContext>({
     permissions: own,
   }),
 });
+
+/** A user, to who administers the installation. */
+export const administeredUserResource = resource<User, RequestContext>({
+  ...common,
+  attributes: (user) => ({
+    ...publicAttributes(user),
+    email: user.email,
+    "is-admin": user.administrator,
+    "is-suspended": user.suspended,
+  }),
+});

@@ -1,26 +1,11 @@
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { z } from "zod";
 import { readPage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
-import { documentBody, optional, section } from "../jsonapi/body.ts";
 import {
   type AuthenticationToken,
   authenticationTokenResource,
 } from "../resources/authentication-tokens.ts";
-
-/** Clients send an empty type here. */
-const body = documentBody(
-  z.object({
-    type: optional(z.enum(["authentication-tokens", ""])),
-    attributes: section(
-      z.object({
-        description: optional(z.string()),
-        "expired-at": optional(z.iso.datetime({ offset: true })),
-      }),
-    ),
-  }),
-);
+import { expiryOf, tokenBody } from "./token-body.ts";
 
 const ofUser = "/users/:userId/authentication-tokens";
 const byId = "/authentication-tokens/:tokenId";
@@ -34,12 +19,12 @@ export const authenticationTokenRoutes: readonly Route[] = [
     failures: [400, 404],
     handle: async ({ services: { access }, params, query, caller }) => {
       const page = readPage(query);
-      const { userTokens, totalCount } = await access.userTokens.listUserTokens(
+      const { tokens, totalCount } = await access.tokens.listUserTokens(
         { userId: params.userId, pageNumber: page.number, pageSize: page.size },
         caller,
       );
       return {
-        items: userTokens.map((token): AuthenticationToken => ({ token })),
+        items: tokens.map((token): AuthenticationToken => ({ token })),
         page,
         totalCount,
       };
@@ -49,7 +34,7 @@ export const authenticationTokenRoutes: readonly Route[] = [
     method: "POST",
     path: ofUser,
     summary: "Create a token for a user; its secret is shown once",
-    body,
+    body: tokenBody,
     success: [201, one(authenticationTokenResource)],
     failures: [404, 422],
     handle: async ({
@@ -58,16 +43,12 @@ export const authenticationTokenRoutes: readonly Route[] = [
       body,
       caller,
     }): Promise<AuthenticationToken | undefined> => {
-      const { description = "", "expired-at": expiredAt } = body.data.attributes;
-      const { userToken, secret } = await access.userTokens.createUserToken(
-        {
-          userId: params.userId,
-          description,
-          ...(expiredAt ? { expiredAt: timestampFromDate(new Date(expiredAt)) } : {}),
-        },
+      const { description = "" } = body.data.attributes;
+      const { token, secret } = await access.tokens.createUserToken(
+        { userId: params.userId, description, ...expiryOf(body) },
         caller,
       );
-      return userToken && { token: userToken, secret };
+      return token && { token, secret };
     },
   }),
   route({
@@ -81,8 +62,8 @@ export const authenticationTokenRoutes: readonly Route[] = [
       params,
       caller,
     }): Promise<AuthenticationToken | undefined> => {
-      const { userToken } = await access.userTokens.getUserToken({ id: params.tokenId }, caller);
-      return userToken && { token: userToken };
+      const { token } = await access.tokens.getToken({ id: params.tokenId }, caller);
+      return token && { token };
     },
   }),
   route({
@@ -92,6 +73,6 @@ export const authenticationTokenRoutes: readonly Route[] = [
     success: [204],
     failures: [404],
     handle: ({ services: { access }, params, caller }) =>
-      access.userTokens.deleteUserToken({ id: params.tokenId }, caller),
+      access.tokens.deleteToken({ id: params.tokenId }, caller),
   }),
 ];

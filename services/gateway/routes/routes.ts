@@ -6,6 +6,8 @@ import { authenticationTokenRoutes } from "./authentication-tokens.ts";
 import { discoveryRoutes } from "./discovery.ts";
 import { entitlementSetRoutes } from "./entitlement-sets.ts";
 import { organizationTagRoutes } from "./organization-tags.ts";
+import { organizationMembershipRoutes } from "./organization-memberships.ts";
+import { organizationTokenRoutes } from "./organization-tokens.ts";
 import { organizationRoutes } from "./organizations.ts";
 import { projectRoutes } from "./projects.ts";
 import { remoteStateConsumerRoutes } from "./remote-state-consumers.ts";
@@ -14,7 +16,12 @@ import { stateVersionOutputRoutes } from "./state-version-outputs.ts";
 import { stateVersionRoutes } from "./state-versions.ts";
 import { tagBindingRoutes } from "./tag-bindings.ts";
 import { tagRoutes } from "./tags.ts";
+import { teamProjectRoutes } from "./team-projects.ts";
+import { teamTokenRoutes } from "./team-tokens.ts";
+import { teamWorkspaceRoutes } from "./team-workspaces.ts";
+import { teamRoutes } from "./teams.ts";
 import { tokenSettingsPageRoutes } from "./token-settings-page.ts";
+import { userRoutes } from "./users.ts";
 import { workspaceLockRoutes } from "./workspace-lock.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
@@ -25,9 +32,16 @@ export const routes: readonly Route[] = [
   ...accountRoutes,
   ...authenticationTokenRoutes,
   ...adminRoutes,
+  ...userRoutes,
   ...organizationRoutes,
   ...agentPoolRoutes,
   ...entitlementSetRoutes,
+  ...organizationMembershipRoutes,
+  ...organizationTokenRoutes,
+  ...teamRoutes,
+  ...teamTokenRoutes,
+  ...teamProjectRoutes,
+  ...teamWorkspaceRoutes,
   ...projectRoutes,
   ...workspaceRoutes,
   ...workspaceLockRoutes,

@@ -1,8 +1,7 @@
-import { badRequest } from "@statehouse/errors";
 import type { CreateStateVersionResponse } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { inPages } from "@statehouse/rpc";
 import { readPage } from "../http/paging.ts";
-import { parameter } from "../http/query.ts";
+import { parameter, requiredParameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type RequestContext, type Route, route } from "../http/route.ts";
 import { withRun, withRunIfTold, withRuns } from "../resources/reported-run.ts";
@@ -23,12 +22,6 @@ const headers = (edition: RequestContext["edition"]): Readonly<Record<string, st
   edition.has("header.snapshot-interval")
     ? { "X-Terraform-Snapshot-Interval": SNAPSHOT_INTERVAL }
     : {};
-
-function required(query: URLSearchParams, name: string): string {
-  const value = parameter(query, name);
-  if (value === undefined) throw badRequest("filter", `${name} is required.`);
-  return value;
-}
 
 /**
  * Inline bytes take the road of every upload. A repeat after a lost answer finds its version finalized
@@ -93,8 +86,8 @@ export const stateVersionRoutes: readonly Route[] = [
     handle: async ({ services, query, caller }) => {
       const { workspaces, state } = services;
       const page = readPage(query);
-      const name = required(query, "filter[workspace][name]");
-      const organizationName = required(query, "filter[organization][name]");
+      const name = requiredParameter(query, "filter[workspace][name]");
+      const organizationName = requiredParameter(query, "filter[organization][name]");
       // Asked every time: names pass from one workspace to another.
       const { workspace } = await workspaces.workspaces.getWorkspace(
         { workspace: { by: { case: "name", value: { organizationName, name } } } },

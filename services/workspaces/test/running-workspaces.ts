@@ -3,8 +3,8 @@ import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/au
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
+import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
-import { UserTokenService } from "@statehouse/proto/statehouse/access/v1/user_token";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
@@ -130,7 +130,7 @@ export async function runWorkspaces({ reconciliationIntervalMs = 30_000 } = {}) 
 
   const channel = workspaces.rpc.inProcess();
   const users = createClient(UserService, toAccess, identities.testing);
-  const userTokens = createClient(UserTokenService, toAccess, identities.testing);
+  const userTokens = createClient(TokenService, toAccess, identities.testing);
   const authentication = createClient(AuthenticationService, toAccess, identities.gateway);
   const organizations = createClient(OrganizationService, channel);
   let count = 0;

@@ -17,14 +17,14 @@ describe("a token's life", () => {
   test("its secret is shown once, kept as a hash, and speaks for its user", async () => {
     const { user } = await access.users.createUser({ username: "ada", email: "ada@example.com" });
     const userId = user?.id ?? "";
-    const { userToken, secret } = await access.userTokens.createUserToken({
+    const { token: userToken, secret } = await access.tokens.createUserToken({
       userId,
       description: "laptop",
     });
     expect(secret).toMatch(/^sth_[\w-]{43}$/);
-    expect(userToken).toMatchObject({ userId, description: "laptop", createdByUserId: "" });
+    expect(userToken).toMatchObject({ userId, description: "laptop", createdById: "" });
     const [row] = await access.sql<{ row: string }>(
-      "select to_json(t)::text as row from user_tokens t where id = $1",
+      "select to_json(t)::text as row from tokens t where id = $1",
       [userToken?.id],
     );
     expect(row?.row).toContain(hashOf(secret));
@@ -37,7 +37,7 @@ describe("a token's life", () => {
 
   test("it expires two years after it was made when nobody says otherwise", async () => {
     const { id, secret } = await access.person();
-    const { userToken } = await access.userTokens.createUserToken(
+    const { token: userToken } = await access.tokens.createUserToken(
       { userId: id },
       access.as(secret),
     );
@@ -46,7 +46,7 @@ describe("a token's life", () => {
     const expected = timestampDate(createdAt);
     expected.setUTCFullYear(expected.getUTCFullYear() + 2);
     expect(timestampDate(expiredAt)).toEqual(expected);
-    expect(userToken?.createdByUserId).toBe(id);
+    expect(userToken?.createdById).toBe(id);
   });
 
   test("its last use is written, outside the request", async () => {
@@ -54,7 +54,7 @@ describe("a token's life", () => {
     const before = new Date();
     await access.versionsOf(secret);
     const lastUsedAt = await waitFor(async () => {
-      const { userTokens } = await access.userTokens.listUserTokens(
+      const { tokens: userTokens } = await access.tokens.listUserTokens(
         { userId: id },
         access.as(secret),
       );
@@ -65,19 +65,19 @@ describe("a token's life", () => {
 
   test("a deleted one fails on the next request", async () => {
     const { id, secret } = await access.person();
-    const second = await access.userTokens.createUserToken({ userId: id });
+    const second = await access.tokens.createUserToken({ userId: id });
     await access.versionsOf(second.secret);
-    await access.userTokens.deleteUserToken({ id: second.userToken?.id ?? "" }, access.as(secret));
+    await access.tokens.deleteToken({ id: second.token?.id ?? "" }, access.as(secret));
     await expect(access.versionsOf(second.secret)).rejects.toMatchObject(unauthenticated);
     await expect(
-      access.userTokens.getUserToken({ id: second.userToken?.id ?? "" }, access.as(secret)),
+      access.tokens.getToken({ id: second.token?.id ?? "" }, access.as(secret)),
     ).rejects.toMatchObject(absent);
     await access.versionsOf(secret);
   });
 
   test("an expired one is refused", async () => {
     const { id, secret } = await access.person();
-    await access.sql("update user_tokens set expired_at = now() where user_id = $1", [id]);
+    await access.sql("update tokens set expired_at = now() where user_id = $1", [id]);
     await expect(access.versionsOf(secret)).rejects.toMatchObject(unauthenticated);
   });
 
@@ -104,7 +104,7 @@ describe("what a token is made of is checked", () => {
     const { id } = await access.person();
     const expiredAt = timestampFromDate(new Date(Date.now() - 1000));
     await expect(
-      access.userTokens.createUserToken({ userId: id, description: "\0", expiredAt }),
+      access.tokens.createUserToken({ userId: id, description: "\0", expiredAt }),
     ).rejects.toMatchObject({
       kind: "invalid",
       fields: [
@@ -119,7 +119,7 @@ describe("what a token is made of is checked", () => {
     async (seconds) => {
       const { id } = await access.person();
       await expect(
-        access.userTokens.createUserToken({ userId: id, expiredAt: { seconds, nanos: 0 } }),
+        access.tokens.createUserToken({ userId: id, expiredAt: { seconds, nanos: 0 } }),
       ).rejects.toMatchObject({ kind: "invalid" });
     },
   );
@@ -128,13 +128,13 @@ describe("what a token is made of is checked", () => {
 describe("only the user itself", () => {
   const actions = {
     create: (userId: string, _: string) => (as: ReturnType<RunningAccess["as"]>) =>
-      access.userTokens.createUserToken({ userId }, as),
+      access.tokens.createUserToken({ userId }, as),
     list: (userId: string, _: string) => (as: ReturnType<RunningAccess["as"]>) =>
-      access.userTokens.listUserTokens({ userId }, as),
+      access.tokens.listUserTokens({ userId }, as),
     show: (_: string, id: string) => (as: ReturnType<RunningAccess["as"]>) =>
-      access.userTokens.getUserToken({ id }, as),
+      access.tokens.getToken({ id }, as),
     delete: (_: string, id: string) => (as: ReturnType<RunningAccess["as"]>) =>
-      access.userTokens.deleteUserToken({ id }, as),
+      access.tokens.deleteToken({ id }, as),
   };
 
   test.each(Object.keys(actions) as (keyof typeof actions)[])(
@@ -147,7 +147,7 @@ describe("only the user itself", () => {
         creatorUserId: owner.id,
       });
       await access.teams.addTeamMember({ teamId: ownersTeamId, userId: other.id });
-      const { userToken } = await access.userTokens.createUserToken({ userId: other.id });
+      const { token: userToken } = await access.tokens.createUserToken({ userId: other.id });
       const act = actions[name](other.id, userToken?.id ?? "");
       await expect(act(access.as(owner.secret))).rejects.toMatchObject(absent);
       await act(access.as(other.secret));
@@ -158,12 +158,10 @@ describe("only the user itself", () => {
     "an unknown id %j is not found",
     async (id) => {
       const { secret } = await access.person();
-      await expect(access.userTokens.getUserToken({ id }, access.as(secret))).rejects.toMatchObject(
+      await expect(access.tokens.getToken({ id }, access.as(secret))).rejects.toMatchObject(absent);
+      await expect(access.tokens.deleteToken({ id }, access.as(secret))).rejects.toMatchObject(
         absent,
       );
-      await expect(
-        access.userTokens.deleteUserToken({ id }, access.as(secret)),
-      ).rejects.toMatchObject(absent);
     },
   );
 });
@@ -171,17 +169,17 @@ describe("only the user itself", () => {
 test("a list is paged, oldest first, and counts truly past its end", async () => {
   const { id, secret } = await access.person();
   for (const description of ["b", "c", "d", "e"]) {
-    await access.userTokens.createUserToken({ userId: id, description });
+    await access.tokens.createUserToken({ userId: id, description });
   }
   // Two of them may have been made in the same millisecond.
   await access.sql(
-    `update user_tokens set created_at = created_at + ascii(description) * interval '1 s'
+    `update tokens set created_at = created_at + ascii(description) * interval '1 s'
      where user_id = $1 and description <> ''`,
     [id],
   );
   const list = async (pageNumber: number, pageSize: number) => {
     const request = { userId: id, pageNumber, pageSize };
-    const { userTokens, totalCount } = await access.userTokens.listUserTokens(
+    const { tokens: userTokens, totalCount } = await access.tokens.listUserTokens(
       request,
       access.as(secret),
     );

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { defaultExpiry, tokenProblems } from "./token.ts";
 import { hashOf, looksLikeSecret, SECRET_BYTES, secretOf } from "./token-secret.ts";
-import { defaultExpiry, userTokenProblems } from "./user-token.ts";
 
 const at = new Date("2026-02-03T04:05:06.789Z");
+const user = { type: "user", slot: "described" } as const;
 const later = new Date(at.getTime() + 1);
 
 test("a token lasts two years when nobody says otherwise, also from a leap day", () => {
@@ -16,19 +17,19 @@ test.each([
   ["no date", new Date(Number.NaN), "Expired at is invalid"],
   ["the year 10000", new Date("+010000-01-01T00:00:00Z"), "Expired at is invalid"],
 ])("%s is no expiry", (_, expiredAt, detail) => {
-  expect(userTokenProblems({ description: "", expiredAt }, at)).toEqual([
+  expect(tokenProblems({ ...user, description: "", expiredAt }, at)).toEqual([
     { field: "expired-at", detail },
   ]);
 });
 
 test.each(["\0", "x".repeat(1001)])("a description that cannot be kept is invalid", (text) => {
-  expect(userTokenProblems({ description: text, expiredAt: later }, at)).toEqual([
+  expect(tokenProblems({ ...user, description: text, expiredAt: later }, at)).toEqual([
     { field: "description", detail: "Description is invalid" },
   ]);
 });
 
 test("any other description is kept", () => {
-  expect(userTokenProblems({ description: "läptop 🚀\n", expiredAt: later }, at)).toEqual([]);
+  expect(tokenProblems({ ...user, description: "läptop 🚀\n", expiredAt: later }, at)).toEqual([]);
 });
 
 test("a secret carries all its bytes and is known by its form", () => {
@@ -42,4 +43,22 @@ test("a secret carries all its bytes and is known by its form", () => {
 
 test("a hash is sha-256 in hex", () => {
   expect(hashOf("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+});
+
+test("where the installation bounds it, a token lasts no longer", () => {
+  expect(defaultExpiry(at, 30)).toEqual(new Date("2026-03-05T04:05:06.789Z"));
+  expect(defaultExpiry(at, 5000)).toEqual(defaultExpiry(at));
+  const late = { ...user, description: "", expiredAt: new Date("2026-03-06T00:00:00Z") };
+  expect(tokenProblems(late, at, 30)).toEqual([
+    { field: "expired-at", detail: "Expired at must be within 30 days" },
+  ]);
+  expect(tokenProblems(late, at, 31)).toEqual([]);
+});
+
+test("a team's token in the described slot has a description", () => {
+  const blank = { type: "team", slot: "described", description: " ", expiredAt: later } as const;
+  expect(tokenProblems(blank, at)).toEqual([
+    { field: "description", detail: "Description can't be blank" },
+  ]);
+  expect(tokenProblems({ ...blank, slot: "plain" }, at)).toEqual([]);
 });

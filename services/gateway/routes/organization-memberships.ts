@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { readPage } from "../http/paging.ts";
+import { listParameter, parameter } from "../http/query.ts";
+import { list, one } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
+import { organizationMembershipResource } from "../resources/teams.ts";
+import { organizationIdOf, withOrganizationName } from "./organization-name.ts";
+
+const includes = ["user", "teams"] as const;
+
+const body = documentBody(
+  z.object({
+    type: typeOf("organization-memberships"),
+    attributes: section(z.object({ email: z.string() })),
+    relationships: section(
+      z.object({
+        teams: optional(
+          z.object({ data: z.array(z.object({ type: z.literal("teams"), id: z.string() })) }),
+        ),
+      }),
+    ),
+  }),
+);
+
+const ofOrganization = "/organizations/:organizationName/organization-memberships";
+const byId = "/organization-memberships/:membershipId";
+
+export const organizationMembershipRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: ofOrganization,
+    summary: "List who belongs to an organization",
+    includes,
+    success: [200, list(organizationMembershipResource)],
+    failures: [400, 404],
+    handle: async (input) => {
+      const { params, query, services, caller } = input;
+      const { organizationName } = params;
+      const page = readPage(query);
+      const found = await services.access.memberships.listOrganizationMemberships(
+        {
+          organizationId: await organizationIdOf(input, organizationName),
+          query: parameter(query, "q") ?? "",
+          emails: listParameter(query, "filter[email]"),
+          status: parameter(query, "filter[status]") ?? "",
+          pageNumber: page.number,
+          pageSize: page.size,
+        },
+        caller,
+      );
+      const items = found.organizationMemberships.map((one) => ({ ...one, organizationName }));
+      return { items, page, totalCount: found.totalCount };
+    },
+  }),
+  route({
+    method: "POST",
+    path: ofOrganization,
+    summary: "Invite somebody into an organization",
+    body,
+    includes,
+    success: [201, one(organizationMembershipResource)],
+    failures: [400, 404, 422],
+    handle: async (input) => {
+      const { params, services, caller, body } = input;
+      const { organizationName } = params;
+      const { attributes, relationships } = body.data;
+      const { organizationMembership } =
+        await services.access.memberships.createOrganizationMembership(
+          {
+            organizationId: await organizationIdOf(input, organizationName),
+            email: attributes.email,
+            teamIds: relationships.teams?.data.map(({ id }) => id) ?? [],
+          },
+          caller,
+        );
+      return organizationMembership && { ...organizationMembership, organizationName };
+    },
+  }),
+  route({
+    method: "GET",
+    path: byId,
+    summary: "Show a membership",
+    includes,
+    success: [200, one(organizationMembershipResource)],
+    failures: [400, 404],
+    handle: async (input) => {
+      const { params, services, caller } = input;
+      const { organizationMembership } =
+        await services.access.memberships.getOrganizationMembership(
+          { id: params.membershipId },
+          caller,
+        );
+      return withOrganizationName(input, organizationMembership);
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: byId,
+    summary: "Remove somebody from an organization",
+    success: [204],
+    failures: [404, 409],
+    handle: ({ services: { access }, params, caller }) =>
+      access.memberships.deleteOrganizationMembership({ id: params.membershipId }, caller),
+  }),
+  route({
+    method: "POST",
+    path: `${byId}/actions/accept`,
+    summary: "Accept the invitation, as the invited user",
+    success: [200, one(organizationMembershipResource)],
+    failures: [404],
+    handle: async ({ services: { access }, params, caller }) =>
+      (await access.memberships.acceptOrganizationMembership({ id: params.membershipId }, caller))
+        .organizationMembership,
+  }),
+];

@@ -1,0 +1,23 @@
+import type { RequestContext } from "../http/route.ts";
+
+type Context = Pick<RequestContext, "services" | "caller">;
+
+/** The internal id behind an organization's name: access knows no names. Throws `notFound`. */
+export async function organizationIdOf(
+  { services, caller }: Context,
+  name: string,
+): Promise<string> {
+  const found = await services.workspaces.organizations.getOrganization({ name }, caller);
+  return found.organization?.id ?? "";
+}
+
+/** What belongs to an organization, with the organization's name, as documents show it. */
+export async function withOrganizationName<Item extends { organizationId: string }>(
+  { services, caller }: Context,
+  item: Item | undefined,
+): Promise<(Item & { organizationName: string }) | undefined> {
+  if (!item) return undefined;
+  const ids = [item.organizationId];
+  const found = await services.workspaces.organizations.batchGetOrganizations({ ids }, caller);
+  return { ...item, organizationName: found.organizations[0]?.name ?? "" };
+}

@@ -1,0 +1,68 @@
+import { parameter } from "../http/query.ts";
+import { one } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import {
+  type AuthenticationToken,
+  authenticationTokenResource,
+} from "../resources/authentication-tokens.ts";
+import { organizationIdOf } from "./organization-name.ts";
+import { expiryOf, tokenBody } from "./token-body.ts";
+
+const path = "/organizations/:organizationName/authentication-token";
+
+/** `token=audit-trails` names the second slot. */
+const slotOf = (query: URLSearchParams): string => parameter(query, "token") ?? "";
+
+export const organizationTokenRoutes: readonly Route[] = [
+  route({
+    method: "POST",
+    path,
+    summary: "Make the organization's token, in place of the one before",
+    body: tokenBody,
+    success: [201, one(authenticationTokenResource)],
+    failures: [400, 404, 422],
+    handle: async (input): Promise<AuthenticationToken | undefined> => {
+      const { token, secret } = await input.services.access.tokens.createOrganizationToken(
+        {
+          organizationId: await organizationIdOf(input, input.params.organizationName),
+          slot: slotOf(input.query),
+          ...expiryOf(input.body),
+        },
+        input.caller,
+      );
+      return token && { token, secret };
+    },
+  }),
+  route({
+    method: "GET",
+    path,
+    summary: "Show the organization's token, without its secret",
+    success: [200, one(authenticationTokenResource)],
+    failures: [400, 404],
+    handle: async (input): Promise<AuthenticationToken | undefined> => {
+      const { token } = await input.services.access.tokens.getOrganizationToken(
+        {
+          organizationId: await organizationIdOf(input, input.params.organizationName),
+          slot: slotOf(input.query),
+        },
+        input.caller,
+      );
+      return token && { token };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path,
+    summary: "Revoke the organization's token",
+    success: [204],
+    failures: [400, 404],
+    handle: async (input) =>
+      input.services.access.tokens.deleteOrganizationToken(
+        {
+          organizationId: await organizationIdOf(input, input.params.organizationName),
+          slot: slotOf(input.query),
+        },
+        input.caller,
+      ),
+  }),
+];

@@ -1,0 +1,98 @@
+import { readPage } from "../http/paging.ts";
+import { list, one } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import {
+  type AuthenticationToken,
+  authenticationTokenResource,
+} from "../resources/authentication-tokens.ts";
+import { organizationIdOf } from "./organization-name.ts";
+import { expiryOf, tokenBody } from "./token-body.ts";
+
+const plain = "/teams/:teamId/authentication-token";
+
+export const teamTokenRoutes: readonly Route[] = [
+  route({
+    method: "POST",
+    path: plain,
+    summary: "Make the team's plain token, in place of the one before",
+    body: tokenBody,
+    success: [201, one(authenticationTokenResource)],
+    failures: [404, 422],
+    handle: async ({
+      services: { access },
+      params,
+      body,
+      caller,
+    }): Promise<AuthenticationToken | undefined> => {
+      const { token, secret } = await access.tokens.createTeamToken(
+        { teamId: params.teamId, ...expiryOf(body) },
+        caller,
+      );
+      return token && { token, secret };
+    },
+  }),
+  route({
+    method: "GET",
+    path: plain,
+    summary: "Show the team's plain token, without its secret",
+    success: [200, one(authenticationTokenResource)],
+    failures: [404],
+    handle: async ({
+      services: { access },
+      params,
+      caller,
+    }): Promise<AuthenticationToken | undefined> => {
+      const { token } = await access.tokens.getTeamToken({ teamId: params.teamId }, caller);
+      return token && { token };
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: plain,
+    summary: "Revoke the team's plain token",
+    success: [204],
+    failures: [404],
+    handle: ({ services: { access }, params, caller }) =>
+      access.tokens.deleteTeamToken({ teamId: params.teamId }, caller),
+  }),
+  route({
+    method: "POST",
+    path: "/teams/:teamId/authentication-tokens",
+    summary: "Make a further token of a team, with a description",
+    body: tokenBody,
+    success: [201, one(authenticationTokenResource)],
+    failures: [404, 422],
+    handle: async ({
+      services: { access },
+      params,
+      body,
+      caller,
+    }): Promise<AuthenticationToken | undefined> => {
+      const { description = "" } = body.data.attributes;
+      const { token, secret } = await access.tokens.createTeamToken(
+        { teamId: params.teamId, description, ...expiryOf(body) },
+        caller,
+      );
+      return token && { token, secret };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/organizations/:organizationName/team-tokens",
+    summary: "List the tokens of an organization's teams",
+    success: [200, list(authenticationTokenResource)],
+    failures: [400, 404],
+    handle: async (input) => {
+      const page = readPage(input.query);
+      const { tokens, totalCount } = await input.services.access.tokens.listTeamTokens(
+        {
+          organizationId: await organizationIdOf(input, input.params.organizationName),
+          pageNumber: page.number,
+          pageSize: page.size,
+        },
+        input.caller,
+      );
+      return { items: tokens.map((token): AuthenticationToken => ({ token })), page, totalCount };
+    },
+  }),
+];

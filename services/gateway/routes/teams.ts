@@ -1,0 +1,182 @@
+import { z } from "zod";
+import { readPage } from "../http/paging.ts";
+import { listParameter, parameter } from "../http/query.ts";
+import { list, one } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { documentBody, listBody, optional, section, typeOf } from "../jsonapi/body.ts";
+import { teamResource } from "../resources/teams.ts";
+import { organizationIdOf, withOrganizationName } from "./organization-name.ts";
+import { permissionsOf, permissionValue } from "./permission-values.ts";
+
+const includes = ["users", "organization_memberships", "organization_memberships.user"] as const;
+
+const body = documentBody(
+  z.object({
+    type: typeOf("teams"),
+    attributes: section(
+      z.object({
+        name: optional(z.string()),
+        visibility: optional(z.string()),
+        "sso-team-id": z.string().nullish(),
+        "allow-member-token-management": optional(z.boolean()),
+        "organization-access": optional(z.record(z.string(), permissionValue)),
+      }),
+    ),
+  }),
+);
+
+type Attributes = z.infer<typeof body>["data"]["attributes"];
+
+const settingsOf = (attributes: Attributes) => {
+  const { name, visibility, "sso-team-id": ssoTeamId } = attributes;
+  const allowMemberTokenManagement = attributes["allow-member-token-management"];
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(visibility === undefined ? {} : { visibility }),
+    // Null takes it away.
+    ...(ssoTeamId === undefined ? {} : { ssoTeamId: ssoTeamId ?? "" }),
+    ...(allowMemberTokenManagement === undefined ? {} : { allowMemberTokenManagement }),
+    organizationAccess: permissionsOf("", attributes["organization-access"]),
+  };
+};
+
+const ofOrganization = "/organizations/:organizationName/teams";
+const byId = "/teams/:teamId";
+
+const usersBody = listBody(z.object({ type: z.literal("users"), id: z.string() }));
+const membershipsBody = listBody(
+  z.object({ type: z.literal("organization-memberships"), id: z.string() }),
+);
+const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
+
+const memberFailures = [404, 409, 422] as const;
+
+export const teamRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: ofOrganization,
+    summary: "List an organization's teams",
+    includes,
+    success: [200, list(teamResource)],
+    failures: [400, 404],
+    handle: async (input) => {
+      const { params, query, services, caller } = input;
+      const page = readPage(query);
+      const { teams, totalCount } = await services.access.teams.listTeams(
+        {
+          organizationId: await organizationIdOf(input, params.organizationName),
+          query: parameter(query, "q") ?? "",
+          names: listParameter(query, "filter[names]"),
+          pageNumber: page.number,
+          pageSize: page.size,
+        },
+        caller,
+      );
+      const { organizationName } = params;
+      return { items: teams.map((team) => ({ ...team, organizationName })), page, totalCount };
+    },
+  }),
+  route({
+    method: "POST",
+    path: ofOrganization,
+    summary: "Create a team",
+    body,
+    success: [201, one(teamResource)],
+    failures: [404, 422],
+    handle: async (input) => {
+      const { params, services, caller, body } = input;
+      const { team } = await services.access.teams.createTeam(
+        {
+          organizationId: await organizationIdOf(input, params.organizationName),
+          settings: settingsOf(body.data.attributes),
+        },
+        caller,
+      );
+      return team && { ...team, organizationName: params.organizationName };
+    },
+  }),
+  route({
+    method: "GET",
+    path: byId,
+    summary: "Show a team",
+    includes,
+    success: [200, one(teamResource)],
+    failures: [400, 404],
+    handle: async (input) => {
+      const { params, services, caller } = input;
+      const { team } = await services.access.teams.getTeam({ id: params.teamId }, caller);
+      return withOrganizationName(input, team);
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: byId,
+    summary: "Update a team",
+    body,
+    success: [200, one(teamResource)],
+    failures: [404, 409, 422],
+    handle: async (input) => {
+      const { params, services, caller, body } = input;
+      const { team } = await services.access.teams.updateTeam(
+        { id: params.teamId, settings: settingsOf(body.data.attributes) },
+        caller,
+      );
+      return withOrganizationName(input, team);
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: byId,
+    summary: "Delete a team, with its grants and tokens",
+    success: [204],
+    failures: [404, 409],
+    handle: ({ services: { access }, params, caller }) =>
+      access.teams.deleteTeam({ id: params.teamId }, caller),
+  }),
+  route({
+    method: "POST",
+    path: `${byId}/relationships/users`,
+    summary: "Add users to a team, by name",
+    body: usersBody,
+    success: [204],
+    failures: [404, 422],
+    handle: ({ services: { access }, params, caller, body }) =>
+      access.teams.addTeamMembers({ teamId: params.teamId, users: idsOf(body) }, caller),
+  }),
+  route({
+    method: "DELETE",
+    path: `${byId}/relationships/users`,
+    summary: "Remove users from a team, by name",
+    body: usersBody,
+    success: [204],
+    failures: memberFailures,
+    handle: ({ services: { access }, params, caller, body }) =>
+      access.teams.removeTeamMembers({ teamId: params.teamId, users: idsOf(body) }, caller),
+  }),
+  route({
+    method: "POST",
+    path: `${byId}/relationships/organization-memberships`,
+    summary: "Add members to a team, by membership",
+    body: membershipsBody,
+    success: [204],
+    failures: [404, 422],
+    handle: ({ services: { access }, params, caller, body }) =>
+      access.teams.addTeamMembers(
+        { teamId: params.teamId, organizationMembershipIds: idsOf(body) },
+        caller,
+      ),
+  }),
+  route({
+    method: "DELETE",
+    path: `${byId}/relationships/organization-memberships`,
+    summary: "Remove members from a team, by membership",
+    body: membershipsBody,
+    success: [204],
+    failures: memberFailures,
+    handle: ({ services: { access }, params, caller, body }) =>
+      access.teams.removeTeamMembers(
+        { teamId: params.teamId, organizationMembershipIds: idsOf(body) },
+        caller,
+      ),
+  }),
+];

@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { readPage } from "../http/paging.ts";
+import { parameter } from "../http/query.ts";
+import { list, one } from "../http/rendering.ts";
+import { type RequestContext, type Route, route } from "../http/route.ts";
+import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
+import { administeredUserResource, userResource } from "../resources/users.ts";
+
+/** `true` or `false`; undefined: any. */
+const flag = (query: URLSearchParams, name: string): boolean | undefined => {
+  const value = parameter(query, name);
+  return value === "true" ? true : value === "false" ? false : undefined;
+};
+
+type Users = RequestContext["services"]["access"]["users"];
+
+const actions = {
+  suspend: (users: Users, id: string, caller: RequestContext["caller"]) =>
+    users.setUserSuspended({ id, suspended: true }, caller),
+  unsuspend: (users: Users, id: string, caller: RequestContext["caller"]) =>
+    users.setUserSuspended({ id, suspended: false }, caller),
+  grant_admin: (users: Users, id: string, caller: RequestContext["caller"]) =>
+    users.setUserAdministrator({ id, administrator: true }, caller),
+  revoke_admin: (users: Users, id: string, caller: RequestContext["caller"]) =>
+    users.setUserAdministrator({ id, administrator: false }, caller),
+};
+
+const summaries: Record<keyof typeof actions, string> = {
+  suspend: "Suspend a user: its tokens fail at once",
+  unsuspend: "Let a suspended user back in",
+  grant_admin: "Make a user an administrator of the installation",
+  revoke_admin: "Make an administrator an ordinary user",
+};
+
+export const userRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/users/:userId",
+    summary: "Show a user who shares an organization with the caller",
+    success: [200, one(userResource)],
+    failures: [404],
+    handle: async ({ services: { access }, params, caller }) =>
+      (await access.users.getUser({ id: params.userId }, caller)).user,
+  }),
+  route({
+    method: "GET",
+    path: "/admin/users",
+    summary: "List all users of the installation",
+    success: [200, list(administeredUserResource)],
+    failures: [400, 404],
+    credentials: ["user"],
+    handle: async ({ services: { access }, query, caller }) => {
+      const page = readPage(query);
+      const administrator = flag(query, "filter[admin]");
+      const suspended = flag(query, "filter[suspended]");
+      const { users, totalCount } = await access.users.listUsers(
+        {
+          query: parameter(query, "q") ?? "",
+          ...(administrator === undefined ? {} : { administrator }),
+          ...(suspended === undefined ? {} : { suspended }),
+          pageNumber: page.number,
+          pageSize: page.size,
+        },
+        caller,
+      );
+      return { items: users, page, totalCount };
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/admin/users",
+    summary: "Add a user to the installation",
+    body: documentBody(
+      z.object({
+        type: typeOf("users"),
+        attributes: section(
+          z.object({
+            username: z.string(),
+            email: z.string(),
+            "is-admin": optional(z.boolean()),
+          }),
+        ),
+      }),
+    ),
+    success: [201, one(administeredUserResource)],
+    failures: [404, 422],
+    credentials: ["user"],
+    handle: async ({ services: { access }, body, caller }) => {
+      const { username, email, "is-admin": administrator = false } = body.data.attributes;
+      return (await access.users.createUser({ username, email, administrator }, caller)).user;
+    },
+  }),
+  ...Object.entries(actions).map(([name, act]) =>
+    route({
+      method: "POST",
+      path: `/admin/users/:userId/actions/${name}`,
+      summary: summaries[name as keyof typeof actions],
+      success: [200, one(administeredUserResource)],
+      failures: [404, 409],
+      credentials: ["user"],
+      handle: async ({ services: { access }, params, caller }) =>
+        (await act(access.users, params.userId, caller)).user,
+    }),
+  ),
+];
