@@ -49,7 +49,34 @@ async function newEstate(
     data: [{ type: "tags", attributes: { name: tagName } }],
   });
   const tags = await owner.api.get(`/organizations/${organization}/tags?q=${tagName}`);
+  const base = `/organizations/${organization}`;
+  const team = await owner.api.post(
+    `${base}/teams`,
+    document("teams", { name: unusedName("team"), visibility: "organization" }),
+  );
+  const ofTeam = { team: { data: { type: "teams", id: team.body.data.id } } };
+  const onProject = await owner.api.post(
+    "/team-projects",
+    document(
+      "team-projects",
+      { access: "read" },
+      { ...ofTeam, project: { data: { type: "projects", id: project } } },
+    ),
+  );
+  const onWorkspace = await owner.api.post(
+    "/team-workspaces",
+    document(
+      "team-workspaces",
+      { access: "read" },
+      { ...ofTeam, workspace: { data: { type: "workspaces", id: workspace.id } } },
+    ),
+  );
+  const memberships = await owner.api.get(`${base}/organization-memberships?q=${owner.username}`);
   return {
+    teamId: team.body.data.id,
+    teamProjectId: onProject.body.data.id,
+    teamWorkspaceId: onWorkspace.body.data.id,
+    membershipId: memberships.body.data[0].id,
     tagId: tags.body.data[0].id,
     reservedTagKeyId: reserved.body.data.id,
     agentPoolId: pool.body.data.id,
@@ -85,6 +112,24 @@ const bodies: Record<string, () => unknown> = {
   "/api/v2/reserved-tag-keys/:reservedTagKeyId": () =>
     document("reserved-tag-keys", { "disable-overrides": true }),
   "/api/v2/agent-pools/:agentPoolId": () => document("agent-pools", { name: unusedName("pool") }),
+  "/api/v2/account/update": () => document("users", {}),
+  "/api/v2/admin/users": () =>
+    document("users", { username: unusedName("user"), email: `${unusedName("user")}@b.example` }),
+  "/api/v2/organizations/:organizationName/organization-memberships": () =>
+    document("organization-memberships", { email: `${unusedName("user")}@b.example` }),
+  "/api/v2/organizations/:organizationName/authentication-token": () =>
+    document("authentication-tokens", {}),
+  "/api/v2/organizations/:organizationName/teams": () =>
+    document("teams", { name: unusedName("team") }),
+  "/api/v2/teams/:teamId": () => document("teams", { "sso-team-id": "mine" }),
+  "/api/v2/teams/:teamId/relationships/users": () => ({ data: [] }),
+  "/api/v2/teams/:teamId/relationships/organization-memberships": () => ({ data: [] }),
+  "/api/v2/teams/:teamId/authentication-token": () => document("authentication-tokens", {}),
+  "/api/v2/teams/:teamId/authentication-tokens": () =>
+    document("authentication-tokens", { description: unusedName("token") }),
+  "/api/v2/team-projects/:teamProjectId": () => document("team-projects", { access: "admin" }),
+  "/api/v2/team-workspaces/:teamWorkspaceId": () =>
+    document("team-workspaces", { access: "admin" }),
   "/api/v2/organizations/:organizationName/projects": () =>
     document("projects", { name: unusedName("project") }),
   "/api/v2/projects/:projectId": () => document("projects", { description: "changed" }),
@@ -138,6 +183,9 @@ const survey = async (estate: Estate, owner: Party) =>
         `/workspaces/${estate.workspaceId}/tag-bindings`,
         `/workspaces/${estate.workspaceId}/current-state-version-outputs`,
         `/projects/${estate.projectId}`,
+        `/teams/${estate.teamId}`,
+        `/team-projects/${estate.teamProjectId}`,
+        `/team-workspaces/${estate.teamWorkspaceId}`,
         `/organizations/${estate.organizationName}/projects`,
         `/users/${owner.id}/authentication-tokens?page[size]=1`,
       ].map(async (path) => {
@@ -229,7 +277,18 @@ describe("a reader", () => {
   /** What nobody may but administrators. */
   const administrative = (route: Route) => route.path.startsWith("/api/v2/admin/");
   /** Things of the organization itself, which every member may see. */
-  const shared = ["organizationName", "agentPoolId", "reservedTagKeyId", "tagId"];
+  const shared = [
+    "organizationName",
+    "agentPoolId",
+    "reservedTagKeyId",
+    "tagId",
+    "teamId",
+    "membershipId",
+    "userId",
+  ];
+  /** Grants of a team that the reader is not in, and tokens. */
+  const confidential = (route: Route) =>
+    /authentication-token$|team-(projects|workspaces)\/|actions\/accept/.test(route.path);
 
   test("may read everything of the project, and change nothing", async () => {
     const { owner, organization, readable, reader } = world();
@@ -238,7 +297,7 @@ describe("a reader", () => {
     for (const route of addressed.filter((route) => !own(route) && !administrative(route))) {
       const { status } = await call(route, reader, estate);
       const what = `${route.method} ${route.path}`;
-      if (route.method === "GET") expect(status, what).toBe(200);
+      if (route.method === "GET") expect(status, what).toBe(confidential(route) ? 404 : 200);
       else expect(status, what).toBe(route.failures.includes(403) ? 403 : 404);
     }
     expect((await download(estate.downloadUrl ?? "", reader.token)).status).toBe(200);
@@ -289,7 +348,6 @@ describe("a right that is taken away", () => {
 
     await stack.people.removeMember(teamId, writer);
     const answers = {
-      organization: await writer.api.get(`/organizations/${organization}`),
       show: await writer.api.get(`/workspaces/${id}`),
       unlock: await writer.api.post(`/workspaces/${id}/actions/unlock`),
       version: await writer.api.get(`/state-versions/${created.body.data.id}`),
@@ -298,7 +356,8 @@ describe("a right that is taken away", () => {
     };
     for (const [what, { status }] of Object.entries(answers)) expect(status, what).toBe(404);
     expect((await download(estate.downloadUrl ?? "", writer.token)).status).toBe(404);
-    expect((await writer.api.get("/organizations")).body.data).toEqual([]);
+    // Leaving a team is not leaving the organization.
+    expect((await writer.api.get("/organizations")).body.data).toHaveLength(1);
     expect((await owner.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(200);
   });
 

@@ -134,6 +134,50 @@ async function runThrough(): Promise<void> {
   await runner.run({ runId, workspaceId, status: "applied" });
 }
 
+/** A team's life, with its members and grants, and somebody who is invited, promoted and removed. */
+async function gatherAndPart(guest: Party): Promise<void> {
+  const { owner, organization, stack } = world();
+  const { api } = owner;
+  const base = `/organizations/${organization}`;
+  const team = await api.post(`${base}/teams`, document("teams", { name: unusedName("gather") }));
+  const { id } = team.body.data;
+  await api.patch(`/teams/${id}`, document("teams", { visibility: "organization" }));
+  const email = `${guest.username}@example.com`;
+  const invited = await api.post(
+    `${base}/organization-memberships`,
+    document("organization-memberships", { email }, { teams: { data: [{ type: "teams", id }] } }),
+  );
+  const membership = `/organization-memberships/${invited.body.data.id}`;
+  await guest.api.post(`${membership}/actions/accept`);
+  const workspace = await newWorkspace(world());
+  const targets = {
+    project: workspace.relationships.project.data.id,
+    workspace: workspace.id,
+  };
+  for (const [noun, target] of Object.entries(targets)) {
+    const type = `team-${noun}s`;
+    const granted = await api.post(
+      `/${type}`,
+      document(
+        type,
+        { access: "read" },
+        {
+          team: { data: { type: "teams", id } },
+          [noun]: { data: { type: `${noun}s`, id: target } },
+        },
+      ),
+    );
+    const path = `/${type}/${granted.body.data.id}`;
+    await api.patch(path, document(type, { access: "write" }));
+    expect((await api.delete(path)).status).toBe(204);
+  }
+  expect((await api.delete(membership)).status).toBe(204);
+  expect((await api.delete(`/teams/${id}`)).status).toBe(204);
+  const administrator = await newParty(stack, { administrator: true });
+  const suspend = `/admin/users/${guest.id}/actions/suspend`;
+  expect((await administrator.api.post(suspend)).status).toBe(200);
+}
+
 test("every declared type of event is published by something that people do, as CloudEvents", async () => {
   const { stack, owner, organization } = world();
   await liveThrough();
@@ -156,6 +200,7 @@ test("every declared type of event is published by something that people do, as 
   await stack.people.removeMember(team.id, person);
   await furnishAndDissolve(person);
   await runThrough();
+  await gatherAndPart(await newParty(stack));
   await waitFor(() => {
     const types = new Set(bus.events.map(({ type }) => type));
     const missing = declaredEvents.filter((type) => !types.has(type));

@@ -1,7 +1,7 @@
 import type { User } from "@statehouse/proto/statehouse/access/v1/user";
 import type { RequestContext } from "../http/route.ts";
-import { related } from "../jsonapi/relationship.ts";
-import { resource } from "../jsonapi/resource.ts";
+import { related, toOne } from "../jsonapi/relationship.ts";
+import { type Identifier, resource } from "../jsonapi/resource.ts";
 
 const own = {
   "can-create-organizations": true,
@@ -16,7 +16,7 @@ const own = {
   "can-update-user": true,
 } as const;
 
-const publicAttributes = ({ username }: User) => ({
+const publicAttributes = ({ username }: { username: string }) => ({
   username,
   "is-service-account": false,
   "auth-method": "token",
@@ -43,17 +43,51 @@ export const userResource = resource<User, RequestContext>({
     (await services.access.users.batchGetUsers({ ids: [...ids] }, caller)).users,
 });
 
-/** The calling user, to themselves. */
-export const accountResource = resource<User, RequestContext>({
-  ...common,
-  attributes: (user) => ({
-    ...publicAttributes(user),
-    email: user.email,
-    "unconfirmed-email": null,
-    "is-admin": user.administrator,
-    "is-site-admin": user.administrator,
-    permissions: own,
-  }),
+/** Whom a token speaks for; a team or an organization shows as a user made up for it. */
+export type Account =
+  | { kind: "user"; user: User }
+  | { kind: "service"; resource: Identifier; username: string };
+
+const identifierOf = (account: Account): Identifier =>
+  account.kind === "user" ? { type: "users", id: account.user.id } : account.resource;
+
+const nothing = Object.fromEntries(Object.keys(own).map((name) => [name, false]));
+
+/** The caller, to themselves. */
+export const accountResource = resource<Account, RequestContext>({
+  type: "users",
+  id: (account) => identifierOf(account).id,
+  attributes: (account) =>
+    account.kind === "user"
+      ? {
+          ...publicAttributes(account.user),
+          email: account.user.email,
+          "unconfirmed-email": null,
+          "is-admin": account.user.administrator,
+          "is-site-admin": account.user.administrator,
+          permissions: own,
+        }
+      : {
+          ...publicAttributes(account),
+          "is-service-account": true,
+          email: null,
+          "unconfirmed-email": null,
+          "is-admin": false,
+          "is-site-admin": false,
+          permissions: nothing,
+        },
+  relationships: {
+    "authentication-tokens": related((account) =>
+      account.kind === "user"
+        ? `/api/v2/users/${account.user.id}/authentication-tokens`
+        : `/api/v2/${account.resource.type}/${account.resource.id}/authentication-token`,
+    ),
+    "authenticated-resource": toOne({ linkage: identifierOf }),
+  },
+  links: (account) => {
+    const { type, id } = identifierOf(account);
+    return { self: `/api/v2/${type}/${id}` };
+  },
 });
 
 /** A user, to who administers the installation. */

@@ -1,8 +1,31 @@
+import { notFound } from "@statehouse/errors";
 import { z } from "zod";
 import { one } from "../http/rendering.ts";
-import { type Route, route } from "../http/route.ts";
+import { type RequestContext, type Route, route } from "../http/route.ts";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
-import { accountResource } from "../resources/users.ts";
+import { type Account, accountResource } from "../resources/users.ts";
+
+/** Whom the caller's token speaks for. Throws `notFound` for tokens that stand for nobody. */
+async function accountOf({
+  services: { access, workspaces },
+  caller,
+}: Pick<RequestContext, "services" | "caller">): Promise<Account | undefined> {
+  const { type, id } = caller.principal;
+  if (type === "team") {
+    const { team } = await access.teams.getTeam({ id }, caller);
+    const resource = { type: "teams", id };
+    return team && { kind: "service", resource, username: `api-team-${team.name}` };
+  }
+  if (type === "organization") {
+    const { organizations } = await workspaces.organizations.listOrganizations({}, caller);
+    const name = organizations[0]?.name;
+    if (name === undefined) throw notFound("account");
+    const resource = { type: "organizations", id: name };
+    return { kind: "service", resource, username: `api-org-${name}` };
+  }
+  const { user } = await access.users.getCurrentUser({}, caller);
+  return user && { kind: "user", user };
+}
 
 export const accountRoutes: readonly Route[] = [
   route({
@@ -10,9 +33,8 @@ export const accountRoutes: readonly Route[] = [
     path: "/account/details",
     summary: "Show who the caller is",
     success: [200, one(accountResource)],
-    failures: [],
-    handle: async ({ services: { access }, caller }) =>
-      (await access.users.getCurrentUser({}, caller)).user,
+    failures: [404],
+    handle: accountOf,
   }),
   route({
     method: "PATCH",
@@ -27,19 +49,16 @@ export const accountRoutes: readonly Route[] = [
       }),
     ),
     success: [200, one(accountResource)],
-    failures: [422],
+    failures: [404, 422],
     credentials: ["user"],
-    handle: async ({ services: { access }, body, caller }) => {
+    handle: async ({ services: { access }, body, caller }): Promise<Account | undefined> => {
       const { username, email } = body.data.attributes;
-      return (
-        await access.users.updateCurrentUser(
-          {
-            ...(username === undefined ? {} : { username }),
-            ...(email === undefined ? {} : { email }),
-          },
-          caller,
-        )
-      ).user;
+      const wanted = {
+        ...(username === undefined ? {} : { username }),
+        ...(email === undefined ? {} : { email }),
+      };
+      const { user } = await access.users.updateCurrentUser(wanted, caller);
+      return user && { kind: "user", user };
     },
   }),
 ];

@@ -16,7 +16,7 @@ export const organizationRoutes: readonly Route[] = [
     summary: "Create an organization",
     body: createOrganizationBody,
     success: [201, one(organizationResource)],
-    failures: [422, 503],
+    failures: [404, 422, 503],
     credentials: ["user"],
     handle: async ({ services: { workspaces }, body, caller }) => {
       const { name } = body.data.attributes;

@@ -32,6 +32,9 @@ const summaries: Record<keyof typeof actions, string> = {
   revoke_admin: "Make an administrator an ordinary user",
 };
 
+/** Of the last administrator neither can be done. */
+const lasting: ReadonlySet<string> = new Set(["suspend", "revoke_admin"]);
+
 export const userRoutes: readonly Route[] = [
   route({
     method: "GET",
@@ -96,7 +99,7 @@ export const userRoutes: readonly Route[] = [
       path: `/admin/users/:userId/actions/${name}`,
       summary: summaries[name as keyof typeof actions],
       success: [200, one(administeredUserResource)],
-      failures: [404, 409],
+      failures: lasting.has(name) ? [404, 409] : [404],
       credentials: ["user"],
       handle: async ({ services: { access }, params, caller }) =>
         (await act(access.users, params.userId, caller)).user,

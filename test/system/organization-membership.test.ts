@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { newParty, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+const path = () => `/organizations/${world().organization}/organization-memberships`;
+const invitation = (email: string) => document("organization-memberships", { email });
+
+test("who is invited belongs to the organization once they accept, and can be removed", async () => {
+  const { owner, stack, organization } = world();
+  const guest = await newParty(stack);
+  const email = `${guest.username}@example.com`;
+  const invited = await owner.api.post(`${path()}?include=user`, invitation(email));
+  expect(invited.status).toBe(201);
+  const { id, attributes, relationships } = invited.body.data;
+  expect(id).toMatch(/^ou-[A-Za-z0-9]{16}$/);
+  expect(attributes).toMatchObject({ status: "invited", email });
+  expect(relationships).toMatchObject({
+    user: { data: { type: "users", id: guest.id } },
+    organization: { data: { id: organization } },
+    teams: { data: [] },
+  });
+  expect(invited.body.included).toMatchObject([{ type: "users", id: guest.id }]);
+  const one = `/organization-memberships/${id}`;
+  expect((await guest.api.get(`/organizations/${organization}`)).status).toBe(404);
+  expect((await guest.api.get(one)).status).toBe(200);
+  expect((await owner.api.post(`${one}/actions/accept`)).status).toBe(404);
+  const accepted = await guest.api.post(`${one}/actions/accept`);
+  expect(accepted.status).toBe(200);
+  expect(accepted.body.data.attributes.status).toBe("active");
+  expect((await guest.api.post(`${one}/actions/accept`)).status).toBe(200);
+  expect((await guest.api.get(`/organizations/${organization}`)).status).toBe(200);
+
+  expect((await owner.api.delete(one)).status).toBe(204);
+  expect((await guest.api.get(`/organizations/${organization}`)).status).toBe(404);
+  expect((await guest.api.get(one)).status).toBe(404);
+  expect((await owner.api.delete(one)).status).toBe(404);
+});
+
+test("somebody unknown is invited by address, and is that person once an administrator adds them", async () => {
+  const { owner, stack, organization } = world();
+  const administrator = await newParty(stack, { administrator: true });
+  const username = unusedName("new");
+  const email = `${username}@example.com`;
+  const invited = await owner.api.post(path(), invitation(email));
+  expect(invited.status).toBe(201);
+  const userId = invited.body.data.relationships.user.data.id;
+  const added = await administrator.api.post(
+    "/admin/users",
+    document("users", { username, email: email.toUpperCase() }),
+  );
+  expect(added.status).toBe(201);
+  expect(added.body.data.id).toBe(userId);
+  const found = await owner.api.get(`${path()}?filter[email]=${email}&include=user`);
+  expect(found.body.data).toHaveLength(1);
+  expect(found.body.included[0].attributes.username).toBe(username);
+  expect((await owner.api.get(`/organizations/${organization}`)).status).toBe(200);
+});
+
+test("an invitation is refused for a bad address, and for who is invited already", async () => {
+  const { owner } = world();
+  const field = "/data/attributes/email";
+  expect(problems(await owner.api.post(path(), invitation("nobody")))).toEqual({
+    [field]: "Email is invalid",
+  });
+  const email = `${unusedName("twice")}@example.com`;
+  await owner.api.post(path(), invitation(email));
+  const again = await owner.api.post(path(), invitation(email));
+  expect(again.status).toBe(422);
+  expect(problems(again)).toEqual({ [field]: "Email has already been taken" });
+  expect((await owner.api.post(`${path()}?include=x`, invitation(email))).status).toBe(400);
+});
+
+test("members are listed, found and counted; addresses only to who manages them", async () => {
+  const { owner, reader } = world();
+  const listed = await owner.api.get(`${path()}?page[size]=1`);
+  expect(listed.status).toBe(200);
+  expect(listed.body.data).toHaveLength(1);
+  expect(listed.body.meta.pagination["total-count"]).toBeGreaterThan(1);
+  const email = `${reader.username}@example.com`;
+  const found = await owner.api.get(`${path()}?q=${reader.username}&include=user,teams`);
+  expect(found.body.data).toMatchObject([{ attributes: { status: "active", email } }]);
+  expect(found.body.included.map(({ type }: { type: string }) => type).toSorted()).toEqual([
+    "teams",
+    "users",
+  ]);
+  const id = found.body.data[0].id;
+  const invited = await owner.api.get(`${path()}?filter[status]=invited`);
+  expect(invited.body.data.map((one: { id: string }) => one.id)).not.toContain(id);
+  const others = await reader.api.get(`${path()}?q=${owner.username}`);
+  expect(others.body.data).toMatchObject([{ attributes: { email: null } }]);
+  expect(
+    (await reader.api.get(`${path()}?filter[email]=${owner.username}@example.com`)).body.data,
+  ).toEqual([]);
+  expect((await owner.api.get(`${path()}?page[size]=x`)).status).toBe(400);
+  expect((await owner.api.get(`/organization-memberships/${id}?include=x`)).status).toBe(400);
+});
+
+test("who may not manage members invites and removes nobody, but may go", async () => {
+  const { owner, reader, stack, organization } = world();
+  expect((await reader.api.post(path(), invitation("a@b.example"))).status).toBe(404);
+  const guest = await newParty(stack);
+  const invited = await owner.api.post(path(), invitation(`${guest.username}@example.com`));
+  const one = `/organization-memberships/${invited.body.data.id}`;
+  expect((await reader.api.delete(one)).status).toBe(404);
+  await guest.api.post(`${one}/actions/accept`);
+  expect((await guest.api.delete(one)).status).toBe(204);
+  expect((await guest.api.get(`/organizations/${organization}`)).status).toBe(404);
+  expect((await world().stranger.api.get(path())).status).toBe(404);
+});
+
+test("the last owner cannot go", async () => {
+  const { owner } = world();
+  const found = await owner.api.get(`${path()}?q=${owner.username}`);
+  const left = await owner.api.delete(`/organization-memberships/${found.body.data[0].id}`);
+  expect(left.status).toBe(409);
+});

@@ -1,0 +1,253 @@
+import { describe, expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { organizationId, unusedName } from "../stack/organization.ts";
+import { errorDetails, newParty, newProject, newWorkspace, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+/** A team with one member, who belongs to nothing else. */
+async function newTeam() {
+  const { stack, organization } = world();
+  const member = await newParty(stack);
+  const { id } = await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: unusedName("team"),
+    members: [member],
+  });
+  return { id, member };
+}
+
+const grant = (projectId: string, teamId: string, attributes: Record<string, unknown>) =>
+  world().owner.api.post("/team-projects", body(projectId, teamId, attributes));
+
+const body = (projectId: string, teamId: string, attributes: Record<string, unknown>) =>
+  document("team-projects", attributes, {
+    project: { data: { type: "projects", id: projectId } },
+    team: { data: { type: "teams", id: teamId } },
+  });
+
+/** Specification, "Team project access", table of implied values. */
+const implied = {
+  read: ["read", "none", "read", "none", "read", "read", false, false, false, false, false],
+  write: ["read", "none", "apply", "read", "write", "write", false, true, false, false, false],
+  maintain: ["read", "none", "apply", "read", "write", "write", true, true, true, false, true],
+  admin: ["delete", "manage", "apply", "read", "write", "write", true, true, true, true, true],
+  custom: ["read", "none", "read", "none", "none", "none", false, false, false, false, false],
+} as const;
+
+const attributesOf = (access: keyof typeof implied) => {
+  const [settings, teams, runs, mocks, states, variables, create, locking, deletion, move, tasks] =
+    implied[access];
+  return {
+    access,
+    "project-access": { settings, teams },
+    "workspace-access": {
+      runs,
+      "policy-mocks": mocks,
+      "sentinel-mocks": mocks,
+      "state-versions": states,
+      variables,
+      create,
+      locking,
+      delete: deletion,
+      move,
+      "run-tasks": tasks,
+    },
+  };
+};
+
+test.each(Object.keys(implied) as (keyof typeof implied)[])(
+  "the level %s is made, shown, listed and deleted with what it implies",
+  async (access) => {
+    const { owner } = world();
+    const project = await newProject(world());
+    const team = await newTeam();
+    const made = await grant(project.id, team.id, { access });
+    expect(made.status).toBe(200);
+    const { id, type, attributes, relationships } = made.body.data;
+    expect(id).toMatch(/^tprj-[A-Za-z0-9]{16}$/);
+    expect(type).toBe("team-projects");
+    expect(attributes).toMatchObject(attributesOf(access));
+    expect(relationships).toMatchObject({
+      team: { data: { type: "teams", id: team.id } },
+      project: { data: { type: "projects", id: project.id } },
+    });
+    const path = `/team-projects/${id}`;
+    expect((await owner.api.get(path)).body.data).toEqual(made.body.data);
+    const listed = await owner.api.get(`/team-projects?filter[project][id]=${project.id}`);
+    expect(listed.body.data).toEqual([made.body.data]);
+    expect(listed.body.meta.pagination["total-count"]).toBe(1);
+    expect((await owner.api.delete(path)).status).toBe(204);
+    expect((await owner.api.get(path)).status).toBe(404);
+    expect((await owner.api.delete(path)).status).toBe(404);
+    expect((await owner.api.patch(path, document("team-projects", { access }))).status).toBe(404);
+  },
+);
+
+test("custom keeps what is given, defaults what is not, and changes one at a time", async () => {
+  const { owner } = world();
+  const team = await newTeam();
+  const made = await grant((await newProject(world())).id, team.id, {
+    access: "custom",
+    "project-access": { settings: "update", teams: null },
+    "workspace-access": { "sentinel-mocks": "read", locking: true },
+  });
+  expect(made.status).toBe(200);
+  const base = attributesOf("custom");
+  const expected = {
+    ...base,
+    "project-access": { settings: "update", teams: "none" },
+    "workspace-access": {
+      ...base["workspace-access"],
+      "policy-mocks": "read",
+      "sentinel-mocks": "read",
+      locking: true,
+    },
+  };
+  expect(made.body.data.attributes).toMatchObject(expected);
+  const path = `/team-projects/${made.body.data.id}`;
+  const changed = await owner.api.patch(
+    path,
+    document("team-projects", { "workspace-access": { "policy-mocks": "none", runs: "plan" } }),
+  );
+  expect(changed.status).toBe(200);
+  expect(changed.body.data.attributes["workspace-access"]).toMatchObject({
+    "policy-mocks": "none",
+    "sentinel-mocks": "none",
+    runs: "plan",
+    locking: true,
+  });
+  const fixed = await owner.api.patch(path, document("team-projects", { access: "maintain" }));
+  expect(fixed.body.data.attributes).toMatchObject(attributesOf("maintain"));
+  const again = await owner.api.patch(path, document("team-projects", { access: "custom" }));
+  expect(again.body.data.attributes).toMatchObject(base);
+});
+
+test("unknown and disallowed values are named by their key", async () => {
+  const { owner } = world();
+  const { id: projectId } = await newProject(world());
+  const { id: teamId } = await newTeam();
+  const wrong = await grant(projectId, teamId, {
+    access: "custom",
+    "project-access": { settings: "none", fly: true },
+    "workspace-access": { runs: "write", create: "true", "state-versions": 1 },
+  });
+  expect(wrong.status).toBe(422);
+  expect(problems(wrong)).toEqual({
+    "/data/attributes/project-access/settings": "Settings must be read, update or delete",
+    "/data/attributes/project-access/fly": "Fly is no permission",
+    "/data/attributes/workspace-access/runs": "Runs must be read, plan or apply",
+    "/data/attributes/workspace-access/create": "Create must be false or true",
+    "/data/attributes/workspace-access/state-versions":
+      "State versions must be none, read-outputs, read or write",
+  });
+  const level = problems(await grant(projectId, teamId, { access: "own" }));
+  expect(Object.keys(level)).toEqual(["/data/attributes/access"]);
+  const fixed = await grant(projectId, teamId, {
+    access: "write",
+    "workspace-access": { runs: "read" },
+  });
+  expect(problems(fixed)).toEqual({
+    "/data/attributes/workspace-access/runs":
+      "Runs is read-only when access level is 'write'; use the 'custom' access level to set this attribute.",
+  });
+  const both = await grant(projectId, teamId, {
+    access: "custom",
+    "workspace-access": { "policy-mocks": "none", "sentinel-mocks": "read" },
+  });
+  expect(both.status).toBe(422);
+  const bare = await owner.api.post("/team-projects", { data: { type: "team-projects" } });
+  expect(Object.keys(problems(bare)).toSorted()).toEqual([
+    "/data/attributes/access",
+    "/data/relationships/project",
+    "/data/relationships/team",
+  ]);
+});
+
+test("a team has one access to a project; a second is refused", async () => {
+  const { owner } = world();
+  const { id: projectId } = await newProject(world());
+  const { id: teamId } = await newTeam();
+  const first = await grant(projectId, teamId, { access: "read" });
+  const second = await grant(projectId, teamId, { access: "write" });
+  expect(second.status).toBe(422);
+  expect(problems(second)).toEqual({ "/data/relationships/team": "Team has already been taken" });
+  const path = `/team-projects/${first.body.data.id}`;
+  const wrong = await owner.api.patch(path, document("team-projects", { access: "own" }));
+  expect(wrong.status).toBe(422);
+});
+
+test("lists need a project, and a project that can be read", async () => {
+  const { owner, stranger, readable } = world();
+  expect((await owner.api.get("/team-projects")).status).toBe(400);
+  const path = `/team-projects?filter[project][id]=${readable.id}`;
+  expect((await owner.api.get(`${path}&include=team,project`)).status).toBe(200);
+  expect((await owner.api.get(`${path}&include=x`)).status).toBe(400);
+  expect((await stranger.api.get(path)).status).toBe(404);
+  const member = (await newTeam()).member;
+  expect((await member.api.get(path)).status).toBe(404);
+  const { id } = (await owner.api.get(path)).body.data[0];
+  expect((await owner.api.get(`/team-projects/${id}?include=x`)).status).toBe(400);
+});
+
+describe("who sees and changes what", () => {
+  async function furnished() {
+    const { id: projectId } = await newProject(world());
+    const [admin, reader, other] = [await newTeam(), await newTeam(), await newTeam()];
+    const ids: string[] = [];
+    for (const [team, access] of [
+      [admin, "admin"],
+      [reader, "read"],
+      [other, "write"],
+    ] as const) {
+      ids.push((await grant(projectId, team.id, { access })).body.data.id);
+    }
+    return { projectId, admin, reader, other, ids };
+  }
+  const idsOf = ({ body }: { body: { data: { id: string }[] } }) => body.data.map(({ id }) => id);
+
+  test("members see their own teams' access, project admins and owners all of it", async () => {
+    const { projectId, admin, reader, ids } = await furnished();
+    const path = `/team-projects?filter[project][id]=${projectId}`;
+    expect(idsOf(await world().owner.api.get(path))).toEqual(ids);
+    expect(idsOf(await admin.member.api.get(path))).toEqual(ids);
+    expect(idsOf(await reader.member.api.get(path))).toEqual([ids[1]]);
+    expect((await reader.member.api.get(`/team-projects/${ids[1]}`)).status).toBe(200);
+    expect((await reader.member.api.get(`/team-projects/${ids[2]}`)).status).toBe(404);
+    expect((await world().stranger.api.get(`/team-projects/${ids[1]}`)).status).toBe(404);
+  });
+
+  test("project admins change it, others hear 404, and the change counts on the next request", async () => {
+    const { owner, organization } = world();
+    const { projectId, admin, reader, ids } = await furnished();
+    const workspace = await newWorkspace({ owner, organization }, {}, projectId);
+    const lock = `/workspaces/${workspace.id}/actions/lock`;
+    const raise = document("team-projects", { access: "write" });
+    const path = `/team-projects/${ids[1]}`;
+    expect((await reader.member.api.patch(path, raise)).status).toBe(404);
+    expect((await reader.member.api.delete(path)).status).toBe(404);
+    const { id: fresh } = await newTeam();
+    const more = body(projectId, fresh, { access: "read" });
+    expect((await reader.member.api.post("/team-projects", more)).status).toBe(404);
+    expect((await reader.member.api.post(lock)).status).toBe(404);
+    expect((await admin.member.api.patch(path, raise)).status).toBe(200);
+    expect((await reader.member.api.post(lock)).status).toBe(200);
+    expect((await admin.member.api.post("/team-projects", more)).status).toBe(200);
+    expect((await admin.member.api.delete(path)).status).toBe(204);
+    const gone = await reader.member.api.get(`/workspaces/${workspace.id}`);
+    expect(gone.status).toBe(404);
+    errorDetails(gone);
+  });
+
+  test("a team of another organization has no access to give", async () => {
+    const { stranger, readable } = world();
+    const theirs = await stranger.api.post(
+      `/organizations/${stranger.organization}/teams`,
+      document("teams", { name: unusedName("theirs") }),
+    );
+    const foreign = await grant(readable.id, theirs.body.data.id, { access: "read" });
+    expect(foreign.status).toBe(404);
+    const unknown = await grant("prj-ABCDEFGHabcdefgh", theirs.body.data.id, { access: "read" });
+    expect(unknown.status).toBe(404);
+  });
+});

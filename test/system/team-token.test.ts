@@ -1,0 +1,197 @@
+import { describe, expect, test } from "vitest";
+import { document, download } from "../stack/http.ts";
+import { organizationId, unusedName } from "../stack/organization.ts";
+import { inlineState, stateFile, writeState } from "../stack/state.ts";
+import { newParty, newWorkspace, problems, recordedApi, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+const token = (attributes: Record<string, unknown> = {}) =>
+  document("authentication-tokens", attributes);
+
+async function newTeam(organizationAccess: readonly string[] = []) {
+  const { stack, organization } = world();
+  const member = await newParty(stack);
+  const { id } = await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: unusedName("team"),
+    members: [member],
+    organizationAccess,
+  });
+  return { id, member };
+}
+
+const asToken = (answer: { body: { data: { attributes: { token: string } } } }) =>
+  recordedApi(world().url, answer.body.data.attributes.token);
+
+describe("a team's plain token", () => {
+  test("speaks for the team, is one, and is replaced by the next", async () => {
+    const { owner, organization } = world();
+    const team = await newTeam(["manage-workspaces"]);
+    const path = `/teams/${team.id}/authentication-token`;
+    expect((await owner.api.get(path)).status).toBe(404);
+    expect((await owner.api.delete(path)).status).toBe(404);
+    const first = await owner.api.post(path);
+    expect(first.status).toBe(201);
+    expect(first.body.data).toMatchObject({
+      attributes: { description: null, token: expect.stringMatching(/^sth_/) },
+      relationships: {
+        team: { data: { type: "teams", id: team.id } },
+        "created-by": { data: { type: "users", id: owner.id } },
+      },
+    });
+    const api = asToken(first);
+    const workspace = await newWorkspace({ organization, owner: { ...owner, api } });
+    const locked = await api.post(`/workspaces/${workspace.id}/actions/lock`);
+    expect(locked.body.data.relationships["locked-by"].data).toEqual({
+      type: "teams",
+      id: team.id,
+    });
+    const second = await owner.api.post(path, token({ "expired-at": "2031-01-01T00:00:00.000Z" }));
+    expect((await api.get("/organizations")).status).toBe(401);
+    expect((await asToken(second).get(`/workspaces/${workspace.id}`)).status).toBe(200);
+    const shown = await owner.api.get(path);
+    expect(shown.body.data).toMatchObject({
+      id: second.body.data.id,
+      attributes: { token: null, "expired-at": "2031-01-01T00:00:00.000Z" },
+    });
+    expect(
+      (await owner.api.post(path, token({ "expired-at": "2001-01-01T00:00:00Z" }))).status,
+    ).toBe(422);
+    expect((await owner.api.delete(path)).status).toBe(204);
+    expect((await asToken(second).get("/organizations")).status).toBe(401);
+  });
+});
+
+describe("described tokens", () => {
+  test("are many, each with a description of its own", async () => {
+    const { owner, organization } = world();
+    const team = await newTeam();
+    const path = `/teams/${team.id}/authentication-tokens`;
+    const made = await owner.api.post(path, token({ description: "ci" }));
+    expect(made.status).toBe(201);
+    expect(made.body.data.attributes.description).toBe("ci");
+    await owner.api.post(path, token({ description: "cd" }));
+    const again = await owner.api.post(path, token({ description: "ci" }));
+    expect(again.status).toBe(422);
+    expect(again.body.errors[0]).toMatchObject({
+      title: "invalid attributes",
+      detail: "Validation failed: Description has already been taken",
+    });
+    expect(problems(await owner.api.post(path, token()))).toEqual({
+      "/data/attributes/description": "Description can't be blank",
+    });
+    const listed = await owner.api.get(`/organizations/${organization}/team-tokens?page[size]=100`);
+    expect(listed.status).toBe(200);
+    const ours = listed.body.data.filter(
+      (one: { relationships: { team: { data: { id: string } } } }) =>
+        one.relationships.team.data.id === team.id,
+    );
+    expect(
+      ours.map((one: { attributes: { description: string } }) => one.attributes.description),
+    ).toEqual(["ci", "cd"]);
+    const one = `/authentication-tokens/${made.body.data.id}`;
+    expect((await owner.api.get(one)).status).toBe(200);
+    expect((await asToken(made).get("/organizations")).status).toBe(200);
+    expect((await owner.api.delete(one)).status).toBe(204);
+    expect((await asToken(made).get("/organizations")).status).toBe(401);
+    expect(
+      (await owner.api.get(`/organizations/${organization}/team-tokens?page[size]=0`)).status,
+    ).toBe(400);
+  });
+
+  test("members manage their team's unless the team says no; others never", async () => {
+    const { owner, organization, reader } = world();
+    const team = await newTeam();
+    const path = `/teams/${team.id}/authentication-tokens`;
+    expect((await team.member.api.post(path, token({ description: "mine" }))).status).toBe(201);
+    const list = `/organizations/${organization}/team-tokens`;
+    expect((await team.member.api.get(list)).body.data).toHaveLength(1);
+    expect((await reader.api.get(list)).body.data).toEqual([]);
+    expect((await reader.api.post(path, token({ description: "not mine" }))).status).toBe(404);
+    expect((await reader.api.post(`/teams/${team.id}/authentication-token`)).status).toBe(404);
+    expect((await world().stranger.api.get(list)).status).toBe(404);
+    await owner.api.patch(
+      `/teams/${team.id}`,
+      document("teams", { "allow-member-token-management": false }),
+    );
+    expect((await team.member.api.post(path, token({ description: "more" }))).status).toBe(404);
+    expect((await team.member.api.get(list)).body.data).toEqual([]);
+  });
+});
+
+describe("the organization's token", () => {
+  test("is one in each slot, acts as an owner, and never locks or writes state", async () => {
+    const { owner, organization, reader } = world();
+    const path = `/organizations/${organization}/authentication-token`;
+    expect((await owner.api.get(path)).status).toBe(404);
+    expect((await owner.api.delete(path)).status).toBe(404);
+    expect((await reader.api.post(path)).status).toBe(404);
+    const first = await owner.api.post(path);
+    expect(first.status).toBe(201);
+    const made = await owner.api.post(path, token({ "expired-at": "2031-01-01T00:00:00.000Z" }));
+    expect((await asToken(first).get("/organizations")).status).toBe(401);
+    expect((await owner.api.get(path)).body.data.id).toBe(made.body.data.id);
+    const api = asToken(made);
+    const workspace = await newWorkspace({ organization, owner: { ...owner, api } });
+    const { id } = workspace;
+    expect((await api.post(`/workspaces/${id}/actions/lock`)).status).toBe(404);
+    const created = await api.post(`/workspaces/${id}/state-versions`, inlineState(stateFile()));
+    expect(created.status).toBe(404);
+    const team = await newTeam();
+    const grant = document(
+      "team-workspaces",
+      { access: "read" },
+      {
+        workspace: { data: { type: "workspaces", id } },
+        team: { data: { type: "teams", id: team.id } },
+      },
+    );
+    expect((await api.post("/team-workspaces", grant)).status).toBe(200);
+    const written = await writeState(owner.api, id, stateFile());
+    const url = written.body.data.attributes["hosted-state-download-url"];
+    expect((await download(url, made.body.data.attributes.token)).status).toBe(200);
+    expect((await api.get("/account/details")).body.data).toMatchObject({
+      attributes: { username: `api-org-${organization}`, "is-service-account": true },
+      relationships: {
+        "authenticated-resource": { data: { type: "organizations", id: organization } },
+      },
+    });
+
+    const trails = await owner.api.post(`${path}?token=audit-trails`);
+    expect(trails.status).toBe(201);
+    expect((await asToken(trails).get(`/organizations/${organization}`)).status).toBe(404);
+    expect((await asToken(trails).get("/organizations")).body.data).toEqual([]);
+    expect((await asToken(trails).get("/account/details")).status).toBe(404);
+    expect((await api.get(`/organizations/${organization}`)).status).toBe(200);
+    for (const method of ["GET", "POST", "DELETE"]) {
+      expect((await owner.api.send(method, `${path}?token=others`)).status).toBe(400);
+    }
+    expect(
+      (await owner.api.post(path, token({ "expired-at": "1999-01-01T00:00:00Z" }))).status,
+    ).toBe(422);
+    expect((await owner.api.delete(`${path}?token=audit-trails`)).status).toBe(204);
+    expect((await asToken(trails).get("/organizations")).status).toBe(401);
+    expect((await owner.api.delete(path)).status).toBe(204);
+    expect((await api.get("/organizations")).status).toBe(401);
+  });
+});
+
+test("the token of the owners' team acts as an owner", async () => {
+  const { owner, organization } = world();
+  const found = await owner.api.get(`/organizations/${organization}/teams?filter[names]=owners`);
+  const made = await owner.api.post(`/teams/${found.body.data[0].id}/authentication-token`);
+  const api = asToken(made);
+  const name = unusedName("by-token");
+  const teams = `/organizations/${organization}/teams`;
+  expect((await api.patch("/account/update", document("users", {}))).status).toBe(404);
+  const account = await api.get("/account/details");
+  expect(account.body.data).toMatchObject({
+    type: "users",
+    attributes: { username: "api-team-owners", "is-service-account": true },
+    relationships: { "authenticated-resource": { data: found.body.data[0] && { type: "teams" } } },
+  });
+  expect((await api.post(teams, document("teams", { name }))).status).toBe(201);
+  expect(
+    (await api.post("/organizations", document("organizations", { name, email: "a@b.c" }))).status,
+  ).toBe(404);
+});

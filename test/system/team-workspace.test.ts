@@ -1,0 +1,138 @@
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { organizationId, unusedName } from "../stack/organization.ts";
+import { newParty, newWorkspace, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+async function newTeam() {
+  const { stack, organization } = world();
+  const member = await newParty(stack);
+  const { id } = await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: unusedName("team"),
+    members: [member],
+  });
+  return { id, member };
+}
+
+const body = (workspaceId: string, teamId: string, attributes: Record<string, unknown>) =>
+  document("team-workspaces", attributes, {
+    workspace: { data: { type: "workspaces", id: workspaceId } },
+    team: { data: { type: "teams", id: teamId } },
+  });
+const grant = (workspaceId: string, teamId: string, attributes: Record<string, unknown>) =>
+  world().owner.api.post("/team-workspaces", body(workspaceId, teamId, attributes));
+
+const levels = {
+  read: ["read", "read", "read", "none", false, false],
+  plan: ["plan", "read", "read", "none", false, false],
+  write: ["apply", "write", "write", "read", true, false],
+  admin: ["apply", "write", "write", "read", true, true],
+  custom: ["read", "none", "none", "none", false, false],
+} as const;
+
+test.each(Object.keys(levels) as (keyof typeof levels)[])(
+  "the level %s is made, shown, listed and deleted with what it implies",
+  async (access) => {
+    const { owner } = world();
+    const workspace = await newWorkspace(world());
+    const team = await newTeam();
+    const made = await grant(workspace.id, team.id, { access });
+    expect(made.status).toBe(200);
+    const [runs, variables, states, mocks, locking, tasks] = levels[access];
+    expect(made.body.data.id).toMatch(/^tws-[A-Za-z0-9]{16}$/);
+    expect(made.body.data.attributes).toEqual({
+      access,
+      runs,
+      variables,
+      "state-versions": states,
+      "policy-mocks": mocks,
+      "sentinel-mocks": mocks,
+      "workspace-locking": locking,
+      "run-tasks": tasks,
+    });
+    const path = `/team-workspaces/${made.body.data.id}`;
+    expect((await owner.api.get(path)).body.data).toEqual(made.body.data);
+    const list = `/team-workspaces?filter[workspace][id]=${workspace.id}`;
+    expect((await owner.api.get(`${list}&include=team`)).body.data).toEqual([made.body.data]);
+    const shown = await team.member.api.get(`/workspaces/${workspace.id}`);
+    expect(shown.status).toBe(200);
+    expect(shown.body.data.attributes.permissions).toMatchObject({
+      "can-lock": locking,
+      "can-update": access === "admin",
+      "can-read-state-versions": access !== "custom",
+      "can-queue-apply": runs === "apply",
+    });
+    const all = await team.member.api.get(`/organizations/${world().organization}/workspaces`);
+    expect(all.body.data.map(({ id }: { id: string }) => id)).toEqual([workspace.id]);
+    expect(all.body.meta.pagination["total-count"]).toBe(1);
+    expect((await owner.api.delete(path)).status).toBe(204);
+    expect((await owner.api.get(path)).status).toBe(404);
+    expect((await owner.api.delete(path)).status).toBe(404);
+    expect((await owner.api.patch(path, document("team-workspaces", {}))).status).toBe(404);
+    expect((await team.member.api.get(`/workspaces/${workspace.id}`)).status).toBe(404);
+  },
+);
+
+test("a fixed level takes no permissions; custom takes each, in either spelling", async () => {
+  const { owner } = world();
+  const { id: workspaceId } = await newWorkspace(world());
+  const { id: teamId } = await newTeam();
+  const fixed = await grant(workspaceId, teamId, { access: "read", runs: "apply" });
+  expect(fixed.status).toBe(422);
+  expect(problems(fixed)).toEqual({
+    "/data/attributes/runs":
+      "Runs is read-only when access level is 'read'; use the 'custom' access level to set this attribute.",
+  });
+  const unknown = await grant(workspaceId, teamId, { access: "custom", fly: true, runs: "none" });
+  expect(problems(unknown)).toEqual({
+    "/data/attributes/fly": "Fly is no permission",
+    "/data/attributes/runs": "Runs must be read, plan or apply",
+  });
+  const made = await grant(workspaceId, teamId, {
+    access: "custom",
+    "sentinel-mocks": "read",
+    "workspace-locking": true,
+  });
+  expect(made.body.data.attributes).toMatchObject({
+    runs: "read",
+    "policy-mocks": "read",
+    "workspace-locking": true,
+  });
+  const path = `/team-workspaces/${made.body.data.id}`;
+  const changed = await owner.api.patch(path, document("team-workspaces", { variables: "write" }));
+  expect(changed.status).toBe(200);
+  expect(changed.body.data.attributes).toMatchObject({
+    variables: "write",
+    "workspace-locking": true,
+  });
+  expect((await owner.api.patch(path, document("team-workspaces", { runs: 1 }))).status).toBe(422);
+  const second = await grant(workspaceId, teamId, { access: "read" });
+  expect(problems(second)).toEqual({ "/data/relationships/team": "Team has already been taken" });
+});
+
+test("workspace admins see and change all of it, others their own, strangers nothing", async () => {
+  const { owner, stranger } = world();
+  const { id: workspaceId } = await newWorkspace(world());
+  const [admin, reader] = [await newTeam(), await newTeam()];
+  await grant(workspaceId, admin.id, { access: "admin" });
+  const own = await grant(workspaceId, reader.id, { access: "read" });
+  const list = `/team-workspaces?filter[workspace][id]=${workspaceId}`;
+  expect((await admin.member.api.get(list)).body.data).toHaveLength(2);
+  expect((await reader.member.api.get(list)).body.data).toEqual([own.body.data]);
+  expect((await stranger.api.get(list)).status).toBe(404);
+  expect((await owner.api.get("/team-workspaces")).status).toBe(400);
+  const path = `/team-workspaces/${own.body.data.id}`;
+  expect((await owner.api.get(`${path}?include=x`)).status).toBe(400);
+  const raise = document("team-workspaces", { access: "write" });
+  expect((await reader.member.api.patch(path, raise)).status).toBe(404);
+  expect((await stranger.api.get(path)).status).toBe(404);
+  expect((await admin.member.api.patch(path, raise)).status).toBe(200);
+  expect((await reader.member.api.post(`/workspaces/${workspaceId}/actions/lock`)).status).toBe(
+    200,
+  );
+  const more = body(workspaceId, (await newTeam()).id, { access: "read" });
+  expect((await reader.member.api.post("/team-workspaces", more)).status).toBe(404);
+  expect((await admin.member.api.post("/team-workspaces", more)).status).toBe(200);
+});

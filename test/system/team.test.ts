@@ -1,0 +1,301 @@
+import { describe, expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { errorDetails, namesOf, newParty, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+const teamsPath = () => `/organizations/${world().organization}/teams`;
+
+/** A team of the world's organization, by its owner. */
+async function newTeam(attributes: Record<string, unknown> = {}) {
+  const made = await world().owner.api.post(
+    teamsPath(),
+    document("teams", { name: unusedName("team"), ...attributes }),
+  );
+  expect(made.status).toBe(201);
+  return made.body.data;
+}
+
+/** A new member of the organization, in a team with these permissions. */
+async function newMember(organizationAccess: Record<string, boolean> = {}) {
+  const { stack, owner } = world();
+  const member = await newParty(stack);
+  const team = await newTeam({ "organization-access": organizationAccess });
+  const invited = await owner.api.post(
+    `/organizations/${world().organization}/organization-memberships`,
+    document(
+      "organization-memberships",
+      { email: `${member.username}@example.com` },
+      { teams: { data: [{ type: "teams", id: team.id }] } },
+    ),
+  );
+  const membershipId = invited.body.data.id;
+  await member.api.post(`/organization-memberships/${membershipId}/actions/accept`);
+  return { ...member, team, membershipId };
+}
+
+const ownersTeam = async () =>
+  (await world().owner.api.get(`${teamsPath()}?filter[names]=owners`)).body.data[0];
+
+test("a team is made, shown, found, changed and deleted", async () => {
+  const { owner, organization } = world();
+  const team = await newTeam({
+    visibility: "organization",
+    "sso-team-id": "group-1",
+    "organization-access": { "manage-workspaces": true, "read-projects": null },
+  });
+  expect(team.id).toMatch(/^team-[A-Za-z0-9]{16}$/);
+  expect(team.attributes).toMatchObject({
+    "users-count": 0,
+    visibility: "organization",
+    "sso-team-id": "group-1",
+    "allow-member-token-management": true,
+    permissions: { "can-destroy": true, "can-update-membership": true },
+  });
+  expect(team.attributes["organization-access"]).toMatchObject({
+    "manage-workspaces": true,
+    "read-projects": false,
+    "manage-agent-pools": false,
+  });
+  expect(team.relationships.organization.data.id).toBe(organization);
+  const path = `/teams/${team.id}`;
+  expect((await owner.api.get(path)).body.data).toEqual(team);
+  const { name } = team.attributes;
+  const part = name.slice(2, -2).toUpperCase();
+  expect(namesOf(await owner.api.get(`${teamsPath()}?q=${part}`))).toEqual([name]);
+  expect(namesOf(await owner.api.get(`${teamsPath()}?filter[names]=${name},nobody`))).toEqual([
+    name,
+  ]);
+  expect(namesOf(await owner.api.get(`${teamsPath()}?q=no-team-is-called-so`))).toEqual([]);
+  expect((await owner.api.get(`${teamsPath()}?page[size]=0`)).status).toBe(400);
+  expect((await owner.api.get(`${teamsPath()}?include=elephants`)).status).toBe(400);
+  expect((await owner.api.get(`${path}?include=elephants`)).status).toBe(400);
+
+  const changed = await owner.api.patch(
+    path,
+    document("teams", {
+      visibility: "secret",
+      "sso-team-id": null,
+      "allow-member-token-management": false,
+      "organization-access": { "manage-workspaces": false },
+    }),
+  );
+  expect(changed.status).toBe(200);
+  expect(changed.body.data.attributes).toMatchObject({
+    name,
+    visibility: "secret",
+    "sso-team-id": null,
+    "allow-member-token-management": false,
+  });
+  expect(changed.body.data.attributes["organization-access"]["manage-workspaces"]).toBe(false);
+  expect((await owner.api.delete(path)).status).toBe(204);
+  expect((await owner.api.get(path)).status).toBe(404);
+  expect((await owner.api.delete(path)).status).toBe(404);
+});
+
+test("what is wrong with a team is said, all of it", async () => {
+  const { owner } = world();
+  const wrong = await owner.api.post(
+    teamsPath(),
+    document("teams", {
+      name: "a b",
+      visibility: "public",
+      "organization-access": { fly: true, "manage-teams": "yes" },
+    }),
+  );
+  expect(wrong.status).toBe(422);
+  expect(problems(wrong)).toEqual({
+    "/data/attributes/name": "Name is invalid",
+    "/data/attributes/visibility": "Visibility must be secret or organization",
+    "/data/attributes/organization-access/fly": "Organization access fly is unknown",
+    "/data/attributes/organization-access/manage-teams": "Manage teams must be true or false",
+  });
+  const team = await newTeam();
+  const other = await newTeam();
+  const { name } = team.attributes;
+  const taken = { "/data/attributes/name": "Name has already been taken" };
+  expect(problems(await owner.api.post(teamsPath(), document("teams", { name })))).toEqual(taken);
+  const renamed = await owner.api.patch(`/teams/${other.id}`, document("teams", { name }));
+  expect(renamed.status).toBe(422);
+  expect(problems(renamed)).toEqual(taken);
+});
+
+describe("the team of owners", () => {
+  test("is neither deleted nor renamed, and never empty", async () => {
+    const { owner } = world();
+    const { id } = await ownersTeam();
+    expect((await owner.api.delete(`/teams/${id}`)).status).toBe(409);
+    const renamed = await owner.api.patch(`/teams/${id}`, document("teams", { name: "others" }));
+    expect(renamed.status).toBe(409);
+    const body = { data: [{ type: "users", id: owner.username }] };
+    const emptied = await owner.api.delete(`/teams/${id}/relationships/users`, body);
+    expect(emptied.status).toBe(409);
+    expect(errorDetails(emptied)[0]).toContain("at least one member");
+    const shown = await owner.api.get(`/teams/${id}?include=organization_memberships.user`);
+    const [membership] = shown.body.data.relationships["organization-memberships"].data;
+    expect(shown.body.included).toContainEqual(
+      expect.objectContaining({ type: "users", id: owner.id }),
+    );
+    const byMembership = { data: [membership] };
+    const path = `/teams/${id}/relationships/organization-memberships`;
+    expect((await owner.api.delete(path, byMembership)).status).toBe(409);
+    expect((await owner.api.delete(`/organization-memberships/${membership.id}`)).status).toBe(409);
+  });
+
+  test("is touched by owners only, whatever others may do to teams", async () => {
+    const manager = await newMember({
+      "manage-teams": true,
+      "manage-membership": true,
+      "manage-organization-access": true,
+      "access-secret-teams": true,
+    });
+    const { id } = await ownersTeam();
+    const self = { data: [{ type: "users", id: manager.username }] };
+    const attempts = [
+      manager.api.post(`/teams/${id}/relationships/users`, self),
+      manager.api.post(`/teams/${id}/authentication-token`),
+      manager.api.patch(`/teams/${id}`, document("teams", { visibility: "organization" })),
+      manager.api.delete(`/teams/${id}`),
+      manager.api.post(
+        `/organizations/${world().organization}/organization-memberships`,
+        document(
+          "organization-memberships",
+          { email: "accomplice@example.com" },
+          { teams: { data: [{ type: "teams", id }] } },
+        ),
+      ),
+    ];
+    for (const attempt of attempts) expect((await attempt).status).toBe(404);
+    expect((await world().owner.api.post(`/teams/${id}/relationships/users`, self)).status).toBe(
+      204,
+    );
+    expect((await manager.api.patch(`/teams/${id}`, document("teams", {}))).status).toBe(200);
+    await world().owner.api.delete(`/teams/${id}/relationships/users`, self);
+    expect((await manager.api.patch(`/teams/${id}`, document("teams", {}))).status).toBe(404);
+  });
+});
+
+describe("secret teams are seen", () => {
+  test("by owners, their members and who may see secret teams, and are not found for others", async () => {
+    const { owner } = world();
+    const secret = await newTeam();
+    const open = await newTeam({ visibility: "organization" });
+    const member = await newMember();
+    const viewer = await newMember({ "access-secret-teams": true });
+    const body = { data: [{ type: "users", id: member.username }] };
+    expect((await member.api.get(`/teams/${secret.id}`)).status).toBe(404);
+    expect(namesOf(await member.api.get(teamsPath()))).not.toContain(secret.attributes.name);
+    expect(namesOf(await member.api.get(teamsPath()))).toContain(open.attributes.name);
+    expect((await viewer.api.get(`/teams/${secret.id}`)).status).toBe(200);
+    expect((await world().stranger.api.get(teamsPath())).status).toBe(404);
+    await owner.api.post(`/teams/${secret.id}/relationships/users`, body);
+    expect((await member.api.get(`/teams/${secret.id}`)).status).toBe(200);
+    expect(namesOf(await member.api.get(teamsPath()))).toContain(secret.attributes.name);
+  });
+});
+
+describe("members", () => {
+  test("come and go by name and by membership, repeats change nothing", async () => {
+    const { owner, stack } = world();
+    const team = await newTeam();
+    const member = await newMember();
+    const users = `/teams/${team.id}/relationships/users`;
+    const memberships = `/teams/${team.id}/relationships/organization-memberships`;
+    const byName = { data: [{ type: "users", id: member.username.toUpperCase() }] };
+    const byMembership = { data: [{ type: "organization-memberships", id: member.membershipId }] };
+    const count = async () =>
+      (await owner.api.get(`/teams/${team.id}`)).body.data.attributes["users-count"];
+    expect((await owner.api.post(users, byName)).status).toBe(204);
+    expect((await owner.api.post(users, byName)).status).toBe(204);
+    expect(await count()).toBe(1);
+    expect((await owner.api.delete(memberships, byMembership)).status).toBe(204);
+    expect((await owner.api.delete(memberships, byMembership)).status).toBe(204);
+    expect(await count()).toBe(0);
+    expect((await owner.api.post(memberships, byMembership)).status).toBe(204);
+    const included = await owner.api.get(
+      `${teamsPath()}?include=users&filter[names]=${team.attributes.name}`,
+    );
+    expect(included.body.included).toMatchObject([{ type: "users", id: member.id }]);
+    expect((await owner.api.delete(users, byName)).status).toBe(204);
+    expect(await count()).toBe(0);
+
+    const outsider = await newParty(stack);
+    const unknown = { data: [{ type: "users", id: outsider.username }] };
+    const unknownMembership = {
+      data: [{ type: "organization-memberships", id: "ou-ABCDEFGHabcdefgh" }],
+    };
+    for (const method of ["POST", "DELETE"]) {
+      expect((await owner.api.send(method, users, unknown)).status).toBe(404);
+      expect((await owner.api.send(method, memberships, unknownMembership)).status).toBe(404);
+      expect((await owner.api.send(method, users, { data: [{ type: "teams" }] })).status).toBe(422);
+      expect((await owner.api.send(method, memberships, { data: 1 })).status).toBe(422);
+    }
+  });
+});
+
+describe("each organization permission alone", () => {
+  test("manage-teams makes, changes and deletes teams, and gives no organization permission", async () => {
+    const { api } = await newMember({ "manage-teams": true, "access-secret-teams": true });
+    const name = unusedName("managed");
+    const made = await api.post(teamsPath(), document("teams", { name }));
+    expect(made.status).toBe(201);
+    const path = `/teams/${made.body.data.id}`;
+    expect((await api.patch(path, document("teams", { visibility: "organization" }))).status).toBe(
+      200,
+    );
+    const access = document("teams", { "organization-access": { "manage-projects": true } });
+    expect((await api.patch(path, access)).status).toBe(404);
+    const withAccess = {
+      name: unusedName("managed"),
+      "organization-access": { "manage-projects": true },
+    };
+    expect((await api.post(teamsPath(), document("teams", withAccess))).status).toBe(404);
+    expect((await api.delete(path)).status).toBe(204);
+  });
+
+  test("manage-membership puts people into teams and changes nothing else", async () => {
+    const team = await newTeam({ visibility: "organization" });
+    const { api, username } = await newMember({ "manage-membership": true });
+    const body = { data: [{ type: "users", id: username }] };
+    expect((await api.post(`/teams/${team.id}/relationships/users`, body)).status).toBe(204);
+    expect((await api.patch(`/teams/${team.id}`, document("teams", {}))).status).toBe(404);
+    expect((await api.delete(`/teams/${team.id}`)).status).toBe(404);
+  });
+
+  test("manage-organization-access changes permissions and nothing else", async () => {
+    const team = await newTeam({ visibility: "organization" });
+    const { api } = await newMember({ "manage-organization-access": true });
+    const access = document("teams", { "organization-access": { "read-projects": true } });
+    const changed = await api.patch(`/teams/${team.id}`, access);
+    expect(changed.status).toBe(200);
+    expect(changed.body.data.attributes["organization-access"]["read-projects"]).toBe(true);
+    expect((await api.patch(`/teams/${team.id}`, document("teams", { name: "no" }))).status).toBe(
+      404,
+    );
+  });
+
+  test("none of them makes nothing", async () => {
+    const { api, team } = await newMember();
+    expect((await api.post(teamsPath(), document("teams", { name: "none" }))).status).toBe(404);
+    expect((await api.patch(`/teams/${team.id}`, document("teams", {}))).status).toBe(404);
+  });
+});
+
+test("a deleted team's grants are gone on the next request", async () => {
+  const { owner, readable } = world();
+  const { api, team } = await newMember();
+  await owner.api.post(
+    "/team-projects",
+    document(
+      "team-projects",
+      { access: "read" },
+      {
+        project: { data: { type: "projects", id: readable.id } },
+        team: { data: { type: "teams", id: team.id } },
+      },
+    ),
+  );
+  expect((await api.get(`/projects/${readable.id}`)).status).toBe(200);
+  expect((await owner.api.delete(`/teams/${team.id}`)).status).toBe(204);
+  expect((await api.get(`/projects/${readable.id}`)).status).toBe(404);
+});

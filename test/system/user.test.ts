@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { newParty, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+const administrator = () => newParty(world().stack, { administrator: true });
+
+test("people who share an organization see each other, without their addresses", async () => {
+  const { owner, reader, stranger } = world();
+  const shown = await reader.api.get(`/users/${owner.id}`);
+  expect(shown.status).toBe(200);
+  expect(shown.body.data.attributes.username).toBe(owner.username);
+  expect(JSON.stringify(shown.body)).not.toContain("@example.com");
+  expect((await stranger.api.get(`/users/${owner.id}`)).status).toBe(404);
+});
+
+test("a user changes its own name and address", async () => {
+  const person = await newParty(world().stack);
+  const username = unusedName("renamed");
+  const changed = await person.api.patch(
+    "/account/update",
+    document("users", { username, email: `${username}@example.org` }),
+  );
+  expect(changed.status).toBe(200);
+  expect(changed.body.data.attributes).toMatchObject({
+    username,
+    email: `${username}@example.org`,
+  });
+  expect((await person.api.get("/account/details")).body.data.attributes.username).toBe(username);
+  const wrong = await person.api.patch(
+    "/account/update",
+    document("users", { username: world().owner.username.toUpperCase(), email: "nobody" }),
+  );
+  expect(wrong.status).toBe(422);
+  expect(problems(wrong)).toEqual({
+    "/data/attributes/username": "Username has already been taken",
+    "/data/attributes/email": "Email is invalid",
+  });
+});
+
+describe("administrators", () => {
+  test("add, find, promote, suspend and let back in", async () => {
+    const { api } = await administrator();
+    const username = unusedName("added");
+    const body = document("users", { username, email: `${username}@example.com` });
+    const added = await api.post("/admin/users", body);
+    expect(added.status).toBe(201);
+    const { id } = added.body.data;
+    expect(added.body.data.attributes).toMatchObject({ "is-admin": false, "is-suspended": false });
+    expect((await api.post("/admin/users", body)).status).toBe(422);
+    const act = (action: string) => api.post(`/admin/users/${id}/actions/${action}`);
+    expect((await act("grant_admin")).body.data.attributes["is-admin"]).toBe(true);
+    expect((await act("grant_admin")).status).toBe(200);
+    const found = await api.get(
+      `/admin/users?q=${username.slice(1).toUpperCase()}&filter[admin]=true`,
+    );
+    expect(found.body.data.map((one: { id: string }) => one.id)).toEqual([id]);
+    expect((await act("revoke_admin")).body.data.attributes["is-admin"]).toBe(false);
+    expect((await act("suspend")).body.data.attributes["is-suspended"]).toBe(true);
+    const suspended = await api.get(`/admin/users?q=${username}&filter[suspended]=true`);
+    expect(suspended.body.meta.pagination["total-count"]).toBe(1);
+    expect((await act("unsuspend")).body.data.attributes["is-suspended"]).toBe(false);
+    expect((await api.get("/admin/users?page[size]=0")).status).toBe(400);
+    for (const action of ["suspend", "unsuspend", "grant_admin", "revoke_admin"]) {
+      const unknown = `/admin/users/user-ABCDEFGHabcdefgh/actions/${action}`;
+      expect((await api.post(unknown)).status).toBe(404);
+    }
+  });
+
+  test("suspend somebody from the next request on, and give everything back", async () => {
+    const { api } = await administrator();
+    const { stack } = world();
+    const person = await newParty(stack);
+    const act = (action: string) => api.post(`/admin/users/${person.id}/actions/${action}`);
+    expect((await act("suspend")).status).toBe(200);
+    expect((await person.api.get("/account/details")).status).toBe(401);
+    expect((await act("unsuspend")).status).toBe(200);
+    expect((await person.api.get("/account/details")).status).toBe(200);
+  });
+
+  test("are the only ones: to others there is nothing there", async () => {
+    const { owner } = world();
+    expect((await owner.api.get("/admin/users")).status).toBe(404);
+    const body = document("users", { username: "x", email: "x@example.com" });
+    expect((await owner.api.post("/admin/users", body)).status).toBe(404);
+    for (const action of ["suspend", "unsuspend", "grant_admin", "revoke_admin"]) {
+      const path = `/admin/users/${owner.id}/actions/${action}`;
+      expect((await owner.api.post(path)).status).toBe(404);
+    }
+  });
+
+  test("are at least one", async () => {
+    const last = await administrator();
+    const listed = await last.api.get("/admin/users?filter[admin]=true&page[size]=100");
+    for (const { id } of listed.body.data) {
+      if (id !== last.id) await last.api.post(`/admin/users/${id}/actions/revoke_admin`);
+    }
+    for (const action of ["suspend", "revoke_admin"]) {
+      const refused = await last.api.post(`/admin/users/${last.id}/actions/${action}`);
+      expect(refused.status).toBe(409);
+    }
+  });
+});
