@@ -30,6 +30,7 @@ export async function getRunGrants(app: App, runId: string) {
     teamIds: [],
     projects: [],
     workspaces: [{ workspaceId, access: "custom", permissions: runPermissions }],
+    refused: false,
   } satisfies OrganizationGrants;
   return { versions, administrator: false, organizations: [organization] };
 }

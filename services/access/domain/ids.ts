@@ -11,9 +11,6 @@ export type OrganizationId = string;
 /** Made by workspaces. */
 export type ProjectId = string;
 /** Made by workspaces. */
-export type WorkspaceId = string;
-
-/** Made by workspaces. */
 export type WorkspaceId = `ws-${string}`;
 /** Made by runners. */
 export type RunId = `run-${string}`;

@@ -14,7 +14,7 @@ import {
   type ShownTeamWorkspace,
   updateTeamWorkspace,
 } from "../app/team-workspace.ts";
-import { readTeamId, readTeamWorkspaceId } from "../domain/ids.ts";
+import { readTeamId, readTeamWorkspaceId, readWorkspaceId } from "../domain/ids.ts";
 import type { Context } from "./context.ts";
 import { pageOf } from "./page.ts";
 
@@ -25,7 +25,7 @@ export const teamWorkspaceService = (
     teamWorkspace: toProto(
       await createTeamWorkspace(app, caller, {
         teamId: readTeamId(teamId),
-        workspaceId,
+        workspaceId: readWorkspaceId(workspaceId),
         access,
         permissions,
       }),
@@ -38,7 +38,7 @@ export const teamWorkspaceService = (
 
   listTeamWorkspaces: async ({ workspaceId, ...page }, { caller }) => {
     const { teamWorkspaces, total } = await listTeamWorkspaces(app, caller, {
-      workspaceId,
+      workspaceId: readWorkspaceId(workspaceId),
       page: pageOf(page),
     });
     return { teamWorkspaces: teamWorkspaces.map(toProto), totalCount: total };

@@ -17,7 +17,7 @@ let client: Client;
 const rows = `
   insert into users select 'user-' || i, 'name-' || i, i || '@example.com', false, false, i, now(), false
     from generate_series(1, 100000) i;
-  insert into organizations select 'org-' || i, i, 1, now(), true, 0 from generate_series(0, 999) i;
+  insert into organizations select 'org-' || i, i, 1, now(), null, true, 0 from generate_series(0, 999) i;
   insert into teams
     select 'team-' || i, 'org-' || i % 1000, 't-' || i, 'secret', '{read-projects}', i < 1000, now(), null, true
     from generate_series(0, 4999) i;

@@ -12,6 +12,9 @@ export interface Caller extends CallOptions {
 export const credentialTypes = ["user", "team", "organization", "run"] as const;
 export type CredentialType = (typeof credentialTypes)[number];
 
+/** All but those of runs, which are lent for a while and about one workspace. */
+export const standing = ["user", "team", "organization"] as const;
+
 const BEARER = /^bearer +(\S+) *$/i;
 
 const isCredential = (type: string): type is CredentialType =>

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { listParameter, parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -34,6 +35,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
     includes,
     success: [200, list(organizationMembershipResource)],
     failures: [400, 404],
+    credentials: standing,
     handle: async (input) => {
       const { params, query, services, caller } = input;
       const { organizationName } = params;
@@ -61,6 +63,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
     includes,
     success: [201, one(organizationMembershipResource)],
     failures: [400, 404, 422],
+    credentials: standing,
     handle: async (input) => {
       const { params, services, caller, body } = input;
       const { organizationName } = params;
@@ -84,6 +87,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
     includes,
     success: [200, one(organizationMembershipResource)],
     failures: [400, 404],
+    credentials: standing,
     handle: async (input) => {
       const { params, services, caller } = input;
       const { organizationMembership } =
@@ -100,6 +104,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
     summary: "Remove somebody from an organization",
     success: [204],
     failures: [404, 409],
+    credentials: standing,
     handle: ({ services: { access }, params, caller }) =>
       access.memberships.deleteOrganizationMembership({ id: params.membershipId }, caller),
   }),
@@ -109,6 +114,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
     summary: "Accept the invitation, as the invited user",
     success: [200, one(organizationMembershipResource)],
     failures: [404],
+    credentials: standing,
     handle: async ({ services: { access }, params, caller }) =>
       (await access.memberships.acceptOrganizationMembership({ id: params.membershipId }, caller))
         .organizationMembership,

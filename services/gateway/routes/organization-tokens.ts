@@ -1,3 +1,4 @@
+import { standing } from "../http/authentication.ts";
 import { parameter } from "../http/query.ts";
 import { one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
@@ -21,6 +22,7 @@ export const organizationTokenRoutes: readonly Route[] = [
     body: tokenBody,
     success: [201, one(authenticationTokenResource)],
     failures: [400, 404, 422],
+    credentials: standing,
     handle: async (input): Promise<AuthenticationToken | undefined> => {
       const { token, secret } = await input.services.access.tokens.createOrganizationToken(
         {
@@ -39,6 +41,7 @@ export const organizationTokenRoutes: readonly Route[] = [
     summary: "Show the organization's token, without its secret",
     success: [200, one(authenticationTokenResource)],
     failures: [400, 404],
+    credentials: standing,
     handle: async (input): Promise<AuthenticationToken | undefined> => {
       const { token } = await input.services.access.tokens.getOrganizationToken(
         {
@@ -56,6 +59,7 @@ export const organizationTokenRoutes: readonly Route[] = [
     summary: "Revoke the organization's token",
     success: [204],
     failures: [400, 404],
+    credentials: standing,
     handle: async (input) =>
       input.services.access.tokens.deleteOrganizationToken(
         {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { requiredParameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -49,6 +50,7 @@ export const teamProjectRoutes: readonly Route[] = [
     includes,
     success: [200, list(teamProjectResource)],
     failures: [400, 404],
+    credentials: standing,
     handle: async ({ services: { access }, query, caller }) => {
       const page = readPage(query);
       const { teamProjects, totalCount } = await access.teamProjects.listTeamProjects(
@@ -69,6 +71,7 @@ export const teamProjectRoutes: readonly Route[] = [
     body: createBody,
     success: [200, one(teamProjectResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async ({ services: { access }, body, caller }) => {
       const { attributes, relationships } = body.data;
       const { teamProject } = await access.teamProjects.createTeamProject(
@@ -90,6 +93,7 @@ export const teamProjectRoutes: readonly Route[] = [
     includes,
     success: [200, one(teamProjectResource)],
     failures: [400, 404],
+    credentials: standing,
     handle: async ({ services: { access }, params, caller }) =>
       (await access.teamProjects.getTeamProject({ id: params.teamProjectId }, caller)).teamProject,
   }),
@@ -100,6 +104,7 @@ export const teamProjectRoutes: readonly Route[] = [
     body: updateBody,
     success: [200, one(teamProjectResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async ({ services, params, body, caller }) => {
       const { access } = body.data.attributes;
       const { teamProject } = await services.access.teamProjects.updateTeamProject(
@@ -119,6 +124,7 @@ export const teamProjectRoutes: readonly Route[] = [
     summary: "Take a team's access to a project away",
     success: [204],
     failures: [404],
+    credentials: standing,
     handle: ({ services: { access }, params, caller }) =>
       access.teamProjects.deleteTeamProject({ id: params.teamProjectId }, caller),
   }),

@@ -1,3 +1,4 @@
+import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
@@ -18,6 +19,7 @@ export const teamTokenRoutes: readonly Route[] = [
     body: tokenBody,
     success: [201, one(authenticationTokenResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async ({
       services: { access },
       params,
@@ -37,6 +39,7 @@ export const teamTokenRoutes: readonly Route[] = [
     summary: "Show the team's plain token, without its secret",
     success: [200, one(authenticationTokenResource)],
     failures: [404],
+    credentials: standing,
     handle: async ({
       services: { access },
       params,
@@ -52,6 +55,7 @@ export const teamTokenRoutes: readonly Route[] = [
     summary: "Revoke the team's plain token",
     success: [204],
     failures: [404],
+    credentials: standing,
     handle: ({ services: { access }, params, caller }) =>
       access.tokens.deleteTeamToken({ teamId: params.teamId }, caller),
   }),
@@ -62,6 +66,7 @@ export const teamTokenRoutes: readonly Route[] = [
     body: tokenBody,
     success: [201, one(authenticationTokenResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async ({
       services: { access },
       params,
@@ -82,6 +87,7 @@ export const teamTokenRoutes: readonly Route[] = [
     summary: "List the tokens of an organization's teams",
     success: [200, list(authenticationTokenResource)],
     failures: [400, 404],
+    credentials: standing,
     handle: async (input) => {
       const page = readPage(input.query);
       const { tokens, totalCount } = await input.services.access.tokens.listTeamTokens(

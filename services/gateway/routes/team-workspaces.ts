@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { requiredParameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -45,6 +46,7 @@ export const teamWorkspaceRoutes: readonly Route[] = [
     includes,
     success: [200, list(teamWorkspaceResource)],
     failures: [400, 404],
+    credentials: standing,
     handle: async ({ services: { access }, query, caller }) => {
       const page = readPage(query);
       const { teamWorkspaces, totalCount } = await access.teamWorkspaces.listTeamWorkspaces(
@@ -65,6 +67,7 @@ export const teamWorkspaceRoutes: readonly Route[] = [
     body: createBody,
     success: [200, one(teamWorkspaceResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async ({ services: { access }, body, caller }) => {
       const { attributes, relationships } = body.data;
       const { teamWorkspace } = await access.teamWorkspaces.createTeamWorkspace(
@@ -86,6 +89,7 @@ export const teamWorkspaceRoutes: readonly Route[] = [
     includes,
     success: [200, one(teamWorkspaceResource)],
     failures: [400, 404],
+    credentials: standing,
     handle: async ({ services: { access }, params, caller }) =>
       (await access.teamWorkspaces.getTeamWorkspace({ id: params.teamWorkspaceId }, caller))
         .teamWorkspace,
@@ -97,6 +101,7 @@ export const teamWorkspaceRoutes: readonly Route[] = [
     body: updateBody,
     success: [200, one(teamWorkspaceResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async ({ services, params, body, caller }) => {
       const { access } = body.data.attributes;
       const { teamWorkspace } = await services.access.teamWorkspaces.updateTeamWorkspace(
@@ -116,6 +121,7 @@ export const teamWorkspaceRoutes: readonly Route[] = [
     summary: "Take a team's access to a workspace away",
     success: [204],
     failures: [404],
+    credentials: standing,
     handle: ({ services: { access }, params, caller }) =>
       access.teamWorkspaces.deleteTeamWorkspace({ id: params.teamWorkspaceId }, caller),
   }),

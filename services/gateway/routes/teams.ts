@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { listParameter, parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -59,6 +60,7 @@ export const teamRoutes: readonly Route[] = [
     includes,
     success: [200, list(teamResource)],
     failures: [400, 404],
+    credentials: standing,
     handle: async (input) => {
       const { params, query, services, caller } = input;
       const page = readPage(query);
@@ -83,6 +85,7 @@ export const teamRoutes: readonly Route[] = [
     body,
     success: [201, one(teamResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async (input) => {
       const { params, services, caller, body } = input;
       const { team } = await services.access.teams.createTeam(
@@ -102,6 +105,7 @@ export const teamRoutes: readonly Route[] = [
     includes,
     success: [200, one(teamResource)],
     failures: [400, 404],
+    credentials: standing,
     handle: async (input) => {
       const { params, services, caller } = input;
       const { team } = await services.access.teams.getTeam({ id: params.teamId }, caller);
@@ -115,6 +119,7 @@ export const teamRoutes: readonly Route[] = [
     body,
     success: [200, one(teamResource)],
     failures: [404, 409, 422],
+    credentials: standing,
     handle: async (input) => {
       const { params, services, caller, body } = input;
       const { team } = await services.access.teams.updateTeam(
@@ -130,6 +135,7 @@ export const teamRoutes: readonly Route[] = [
     summary: "Delete a team, with its grants and tokens",
     success: [204],
     failures: [404, 409],
+    credentials: standing,
     handle: ({ services: { access }, params, caller }) =>
       access.teams.deleteTeam({ id: params.teamId }, caller),
   }),
@@ -140,6 +146,7 @@ export const teamRoutes: readonly Route[] = [
     body: usersBody,
     success: [204],
     failures: [404, 422],
+    credentials: standing,
     handle: ({ services: { access }, params, caller, body }) =>
       access.teams.addTeamMembers({ teamId: params.teamId, users: idsOf(body) }, caller),
   }),
@@ -150,6 +157,7 @@ export const teamRoutes: readonly Route[] = [
     body: usersBody,
     success: [204],
     failures: memberFailures,
+    credentials: standing,
     handle: ({ services: { access }, params, caller, body }) =>
       access.teams.removeTeamMembers({ teamId: params.teamId, users: idsOf(body) }, caller),
   }),
@@ -160,6 +168,7 @@ export const teamRoutes: readonly Route[] = [
     body: membershipsBody,
     success: [204],
     failures: [404, 422],
+    credentials: standing,
     handle: ({ services: { access }, params, caller, body }) =>
       access.teams.addTeamMembers(
         { teamId: params.teamId, organizationMembershipIds: idsOf(body) },
@@ -173,6 +182,7 @@ export const teamRoutes: readonly Route[] = [
     body: membershipsBody,
     success: [204],
     failures: memberFailures,
+    credentials: standing,
     handle: ({ services: { access }, params, caller, body }) =>
       access.teams.removeTeamMembers(
         { teamId: params.teamId, organizationMembershipIds: idsOf(body) },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -42,6 +43,7 @@ export const userRoutes: readonly Route[] = [
     summary: "Show a user who shares an organization with the caller",
     success: [200, one(userResource)],
     failures: [404],
+    credentials: standing,
     handle: async ({ services: { access }, params, caller }) =>
       (await access.users.getUser({ id: params.userId }, caller)).user,
   }),
