@@ -1,4 +1,4 @@
-import { portSetting, settings } from "@statehouse/runtime";
+import { portSetting, secondsSetting, settings } from "@statehouse/runtime";
 import { z } from "zod";
 import { engineReleases } from "./engine-releases.ts";
 
@@ -30,6 +30,11 @@ export const configSchema = z.object({
       error: "holds what is no version such as 1.11.0",
     })
     .describe("Known engine releases, comma-separated; new workspaces start with the newest."),
+  COMPARISON_INTERVAL: secondsSetting
+    .default(600)
+    .describe(
+      "Seconds between comparisons of all workspaces with state, for events that were lost.",
+    ),
 });
 
 export type WorkspacesConfig = z.infer<typeof configSchema>;

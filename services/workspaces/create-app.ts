@@ -8,6 +8,7 @@ import { stateOver } from "./rpc/state.ts";
 import { acknowledgementsOf } from "./store/acknowledgement.ts";
 import { deletionLocks } from "./store/deletion-lock.ts";
 import { readsOf } from "./store/reads.ts";
+import { stateComparisons } from "./store/state-comparison.ts";
 import { stateSummaries } from "./store/state-summary.ts";
 import { transactions } from "./store/transaction.ts";
 
@@ -27,10 +28,12 @@ export const createApp = (
   reads: readsOf(database),
   acknowledgements: acknowledgementsOf(database),
   stateSummaries: stateSummaries(database),
+  stateComparisons: stateComparisons(database),
   deletionLocks: deletionLocks(database),
   access: accessOver(channels.access, identity),
   state: stateOver(channels.state, identity),
   settings: {
+    comparisonIntervalMs: config.COMPARISON_INTERVAL * 1000,
     defaultExecutionMode: config.DEFAULT_EXECUTION_MODE,
     engineReleases: config.ENGINE_VERSIONS,
     assessments: edition(config.EDITION).has("workspaces.assessments-enabled"),

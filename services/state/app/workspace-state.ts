@@ -9,6 +9,7 @@ import {
   type StateSummary,
   summaryOf,
   type WorkspaceState,
+  type WorkspaceStateRecord,
 } from "../domain/workspace-state.ts";
 import type { Transaction } from "../store/transaction.ts";
 import type { App } from "./app.ts";
@@ -52,6 +53,23 @@ export const dropWorkspace = (app: App, workspaceId: WorkspaceId): Promise<void>
     dropWorkspaceState(await tx.workspaceForUpdate(workspaceId), app.now());
     tx.afterCommit(app.wakes.collection.wake);
   });
+
+const MAX_RECORDS = 1000;
+
+export interface ListWorkspaceStates {
+  workspaceIds: readonly string[];
+  after: string;
+  limit: number;
+}
+
+/** What state knows of these workspaces, or, where none are named, of those after an id. */
+export const listWorkspaceStates = (
+  app: App,
+  { workspaceIds, after, limit }: ListWorkspaceStates,
+): Promise<WorkspaceStateRecord[]> =>
+  workspaceIds.length > 0
+    ? app.reads.ofWorkspaces(workspaceIds.slice(0, MAX_RECORDS))
+    : app.reads.recordsAfter(after, Math.min(limit, MAX_RECORDS));
 
 async function undroppedForUpdate(tx: Transaction, id: WorkspaceId): Promise<WorkspaceState> {
   const workspace = await tx.workspaceForUpdate(id);

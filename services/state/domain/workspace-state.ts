@@ -72,6 +72,13 @@ export const summaryOf = (workspace: WorkspaceState): StateSummary => ({
   revision: workspace.revision,
 });
 
+/** A workspace as workspaces compares it with its own row. */
+export interface WorkspaceStateRecord {
+  summary: StateSummary;
+  placementVersion: bigint;
+  dropped: boolean;
+}
+
 /** Moves the workspace if the news is newer than what is known. A tombstone is final. */
 export function applyPlacement(workspace: WorkspaceState, placement: Placement): void {
   if (workspace.droppedAt || placement.version <= workspace.placementVersion) return;

@@ -3,7 +3,12 @@ import type { WorkspaceStateService } from "@statehouse/proto/statehouse/state/v
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { setPlacement } from "../app/workspace-placement.ts";
-import { dropWorkspace, getManagedResources, sealLock } from "../app/workspace-state.ts";
+import {
+  dropWorkspace,
+  getManagedResources,
+  listWorkspaceStates,
+  sealLock,
+} from "../app/workspace-state.ts";
 import type { StateSummary } from "../domain/workspace-state.ts";
 import type { Context } from "./context.ts";
 import { workspaceIdOf } from "./ids.ts";
@@ -27,6 +32,12 @@ export const workspaceStateService = (
   },
   getManagedResources: ({ workspaceId, epoch }) =>
     getManagedResources(app, { workspaceId: workspaceIdOf(workspaceId), epoch }),
+  listWorkspaceStates: async (request) => ({
+    workspaces: (await listWorkspaceStates(app, request)).map(({ summary, ...record }) => ({
+      ...record,
+      summary: summaryToProto(summary),
+    })),
+  }),
 });
 
 const summaryToProto = (summary: StateSummary) => ({

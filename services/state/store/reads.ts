@@ -4,6 +4,7 @@ import type { StateVersionView } from "../domain/state-version-view.ts";
 import { createOutputReads, type OutputReads } from "./output-reads.ts";
 import { type Slice, totalOf } from "./slice.ts";
 import { type StateVersionRow, stateVersionColumns, viewOf } from "./state-version-row.ts";
+import { createWorkspaceRecords, type WorkspaceRecords } from "./workspace-records.ts";
 
 /** A workspace as reads see it. */
 export interface WorkspaceView {
@@ -15,7 +16,7 @@ export interface WorkspaceView {
 }
 
 /** Single statements outside any transaction. Nothing of a dropped workspace is ever read. */
-export interface Reads extends OutputReads {
+export interface Reads extends OutputReads, WorkspaceRecords {
   workspace(id: WorkspaceId): Promise<WorkspaceView | undefined>;
   /** The workspace and its current version, in one statement. */
   currentVersion(
@@ -59,6 +60,7 @@ const undropped = "workspace.dropped_at is null and workspace.organization_id is
 export function createReads(database: Database, sealer: Sealer): Reads {
   return {
     ...createOutputReads(database, sealer),
+    ...createWorkspaceRecords(database),
     async workspace(id) {
       // index: workspace_state_pkey
       const [row] = await database.query<WorkspaceRow>(

@@ -3,6 +3,7 @@ import type { NewId } from "../domain/ids.ts";
 import type { Acknowledgements } from "../store/acknowledgement.ts";
 import type { deletionLocks } from "../store/deletion-lock.ts";
 import type { Reads } from "../store/reads.ts";
+import type { StateComparisons } from "../store/state-comparison.ts";
 import type { stateSummaries } from "../store/state-summary.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { Access, State } from "./neighbours.ts";
@@ -13,6 +14,7 @@ export interface App {
   reads: Reads;
   acknowledgements: Acknowledgements;
   stateSummaries: ReturnType<typeof stateSummaries>;
+  stateComparisons: StateComparisons;
   deletionLocks: ReturnType<typeof deletionLocks>;
   /** The neighbours are never called while a transaction is open. */
   access: Access;
@@ -29,4 +31,6 @@ export interface Settings {
   engineReleases: readonly string[];
   /** Whether the edition has health assessments. */
   assessments: boolean;
+  /** Between the end of one comparison with state and the beginning of the next. */
+  comparisonIntervalMs: number;
 }

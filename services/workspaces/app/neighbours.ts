@@ -1,5 +1,6 @@
 import type { Holder } from "../domain/holder.ts";
 import type { OrganizationId, WorkspaceId } from "../domain/ids.ts";
+import type { StateRecord } from "../domain/state-comparison.ts";
 import type { StateSummary } from "../domain/state-summary.ts";
 import type { ManagedResources } from "../domain/workspace-deletion.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
@@ -28,7 +29,11 @@ export interface State {
   ): Promise<StateSummary>;
   setPlacement(placement: Placement): Promise<void>;
   /** Makes the state unreadable for ever. */
-  dropWorkspace(workspaceId: WorkspaceId, organizationId: OrganizationId): Promise<void>;
+  dropWorkspace(workspaceId: string, organizationId?: OrganizationId): Promise<void>;
   /** Also ends the epoch: what was asked stays true for as long as the deletion lock is held. */
   managedResources(workspaceId: WorkspaceId, epoch: bigint): Promise<ManagedResources>;
+  /** What it knows of these workspaces, or of those after an id, in its own order. */
+  listWorkspaces(
+    which: { workspaceIds: readonly string[] } | { after: string; limit: number },
+  ): Promise<StateRecord[]>;
 }

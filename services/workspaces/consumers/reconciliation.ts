@@ -1,6 +1,9 @@
+import { metrics } from "@opentelemetry/api";
 import { type Logger, runWithDeadline, withoutDeadline, withServerSpan } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import { overdueWork } from "../app/reconciliation.ts";
+import { type Comparison, compareNextPage } from "../app/state-comparison.ts";
+import { discrepancies } from "../domain/state-comparison.ts";
 
 interface ReconciliationOptions {
   app: App;
@@ -10,8 +13,10 @@ interface ReconciliationOptions {
 
 /** For one unit of work, in ms. */
 const UNIT_MS = 10_000;
+/** How many of the workspaces that need somebody's eye are named in one line. */
+const REPORTED_IDS = 50;
 
-/** Looks for overdue work now and then, in every replica; disposal waits for the unit in hand. */
+/** Looks for overdue work and for what lost events said, now and then, in every replica; disposal waits for the unit in hand. */
 export function startReconciliation({
   app,
   intervalMs,
@@ -20,11 +25,12 @@ export function startReconciliation({
   const stop = Promise.withResolvers<void>();
   let stopped = false;
 
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
+  const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     try {
-      await runWithDeadline(Date.now() + UNIT_MS, work);
+      return await runWithDeadline(Date.now() + UNIT_MS, work);
     } catch (error) {
       logger.warn({ err: error }, "work that spans two services is put off");
+      return undefined;
     }
   };
   const round = async (): Promise<void> => {
@@ -37,9 +43,38 @@ export function startReconciliation({
       overdue = await overdueWork(app);
     }
   };
+  const differences = metrics
+    .getMeter("statehouse/workspaces")
+    .createCounter("state_differences", { description: "Found by comparing workspaces and state" });
+  const tell = ({ healed, reported }: Comparison): void => {
+    for (const [difference, { length: count }] of healed) {
+      differences.add(count, { difference, outcome: "mended" });
+      logger.warn({ difference, count }, "events were lost: what they said was taken over");
+    }
+    for (const [difference, workspaceIds] of reported) {
+      const count = workspaceIds.length;
+      differences.add(count, { difference, outcome: "reported" });
+      const some = workspaceIds.slice(0, REPORTED_IDS);
+      logger.error({ difference, count, workspaceIds: some }, discrepancies[difference]);
+    }
+  };
+  const compare = async (): Promise<void> => {
+    let more: boolean | undefined = true;
+    while (more && !stopped) {
+      // Each page has a deadline of its own; one that fails is put off with all behind it.
+      more = await attempt(async () => {
+        const comparison = await compareNextPage(app);
+        if (comparison) tell(comparison);
+        return comparison !== undefined;
+      });
+    }
+  };
   const run = async (): Promise<void> => {
     while (!stopped) {
-      await withServerSpan("reconcile workspaces", undefined, {}, () => attempt(round));
+      await withServerSpan("reconcile workspaces", undefined, {}, async () => {
+        await attempt(round);
+        await compare();
+      });
       await Promise.race([stop.promise, delay(intervalMs)]);
     }
   };

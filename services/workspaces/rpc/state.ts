@@ -20,11 +20,21 @@ export function stateOver(channel: Channel, identity: CallOptions): State {
       await states.setPlacement(placement);
     },
     async dropWorkspace(workspaceId, organizationId) {
-      await states.dropWorkspace({ workspaceId, organizationId });
+      await states.dropWorkspace({ workspaceId, ...(organizationId ? { organizationId } : {}) });
     },
     async managedResources(workspaceId, epoch) {
       const { resourceCount, processed } = await states.getManagedResources({ workspaceId, epoch });
       return { count: resourceCount, processed };
+    },
+    async listWorkspaces(which) {
+      const { workspaces } = await states.listWorkspaceStates(
+        "after" in which ? which : { workspaceIds: [...which.workspaceIds] },
+      );
+      return workspaces.map(({ summary, placementVersion, dropped }) => {
+        if (!summary) throw new Error("state answered without a summary");
+        const { workspaceId } = summary;
+        return { workspaceId, summary: summaryFromProto(summary), placementVersion, dropped };
+      });
     },
   };
 }

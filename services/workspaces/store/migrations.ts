@@ -4,6 +4,7 @@ import { organizationSettings } from "./migrations/0002-organization-settings.ts
 import { workspaceList } from "./migrations/0004-workspace-list.ts";
 import { reservedTagKeys } from "./migrations/0005-reserved-tag-keys.ts";
 import { workspaceSettings } from "./migrations/0006-workspace-settings.ts";
+import { stateComparison } from "./migrations/0007-state-comparison.ts";
 
 const init: SqlMigration = {
   name: "0001_init",
@@ -238,4 +239,5 @@ export const migrations: readonly SqlMigration[] = [
   workspaceList,
   reservedTagKeys,
   workspaceSettings,
+  stateComparison,
 ];

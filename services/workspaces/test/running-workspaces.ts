@@ -51,7 +51,14 @@ const key = () => `k1:${randomBytes(32).toString("base64")}`;
  * The service between its real neighbours, each on a database of its own, joined by channels on which a
  * test can lose and hold up calls.
  */
-export async function runWorkspaces({ reconciliationIntervalMs = 30_000 } = {}) {
+export async function runWorkspaces({
+  reconciliationIntervalMs = 30_000,
+  log,
+}: {
+  reconciliationIntervalMs?: number;
+  /** Hears the lines that the services log, from warnings on. */
+  log?: (line: string) => void;
+} = {}) {
   await using starting = new AsyncDisposableStack();
   const fresh = async (contextName: string, own: typeof migrations) =>
     starting.use(await freshDatabase({ contextName, migrations: own })).url;
@@ -94,7 +101,8 @@ export async function runWorkspaces({ reconciliationIntervalMs = 30_000 } = {}) 
   });
   const logger = createLogger({
     service: "test",
-    level: process.env.STATEHOUSE_TEST_LOG ?? "silent",
+    level: log ? "warn" : (process.env.STATEHOUSE_TEST_LOG ?? "silent"),
+    ...(log ? { destination: { write: log } } : {}),
   });
   const toAccess = faultyChannel("access");
   const toState = faultyChannel("state");

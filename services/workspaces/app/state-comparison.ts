@@ -1,0 +1,111 @@
+import {
+  type Discrepancy,
+  differences,
+  type Healing,
+  type OwnRecord,
+  type StateRecord,
+} from "../domain/state-comparison.ts";
+import type { ComparisonPosition } from "../store/state-comparison.ts";
+import type { App } from "./app.ts";
+import { sendPlacement } from "./workspace-placement.ts";
+
+/** Workspaces at a time, each of which is one statement on either side while nothing differs. */
+const PAGE = 500;
+/** A replica that died with a page in hand has it taken over. */
+const LEASE_MS = 60_000;
+
+/** What one page of the comparison found: ids, by what was mended and what is to be reported. */
+export interface Comparison {
+  healed: Map<Healing, string[]>;
+  reported: Map<Discrepancy, string[]>;
+}
+
+/**
+ * Compares the next page of workspaces with what state knows of them, and mends what differs because
+ * an event was lost. Any replica may call; undefined when nothing is due. Throws `unavailable` without
+ * state's answer; the page is then taken again.
+ */
+export async function compareNextPage(app: App): Promise<Comparison | undefined> {
+  const now = app.now();
+  const position = await app.stateComparisons.claim(now, new Date(now.getTime() + LEASE_MS));
+  if (!position) return undefined;
+  const comparison: Comparison = { healed: new Map(), reported: new Map() };
+  const compare = position.through === "theirs" ? compareTheirs : compareOurs;
+  const next = await compare(app, position.after, comparison);
+  const wrapped = next === undefined && position.through === "ours";
+  const dueAt = new Date(now.getTime() + (wrapped ? app.settings.comparisonIntervalMs : 0));
+  await app.stateComparisons.moveTo(following(position, next), dueAt);
+  return comparison;
+}
+
+const following = (
+  { through }: ComparisonPosition,
+  after: string | undefined,
+): ComparisonPosition =>
+  after === undefined
+    ? { through: through === "theirs" ? "ours" : "theirs", after: "" }
+    : { through, after };
+
+/** Goes through state's rows. State is read first: what is not known here afterwards never was. */
+async function compareTheirs(
+  app: App,
+  after: string,
+  found: Comparison,
+): Promise<string | undefined> {
+  const states = await app.state.listWorkspaces({ after, limit: PAGE });
+  const own = await app.stateComparisons.ofWorkspaces(ids(states));
+  const behind: string[] = [];
+  for (const state of states) {
+    const { workspaceId } = state;
+    const record = own.get(workspaceId);
+    const { heal, report } = differences(record, state);
+    for (const what of heal) {
+      await mend[what](app, state, record);
+      note(found.healed, what, workspaceId);
+    }
+    for (const what of report) {
+      // It may have told more since it was read.
+      if (what === "stateBehind") behind.push(workspaceId);
+      else note(found.reported, what, workspaceId);
+    }
+  }
+  if (behind.length > 0) {
+    for (const state of await app.state.listWorkspaces({ workspaceIds: behind })) {
+      const { report } = differences(own.get(state.workspaceId), state);
+      if (report.includes("stateBehind")) note(found.reported, "stateBehind", state.workspaceId);
+    }
+  }
+  return states.length < PAGE ? undefined : states.at(-1)?.workspaceId;
+}
+
+/** Goes through our rows, for what state has lost. Our rows are read first: state knew of them then. */
+async function compareOurs(
+  app: App,
+  after: string,
+  found: Comparison,
+): Promise<string | undefined> {
+  const page = await app.stateComparisons.toldOfAfter(after, PAGE);
+  const told = page.filter((row) => row.told).map(({ id }) => id);
+  if (told.length > 0) {
+    const known = new Set(ids(await app.state.listWorkspaces({ workspaceIds: told })));
+    for (const id of told) if (!known.has(id)) note(found.reported, "unknownToState", id);
+  }
+  return page.length < PAGE ? undefined : page.at(-1)?.id;
+}
+
+type Mend = (app: App, state: StateRecord, own: OwnRecord | undefined) => Promise<void>;
+
+const mend = {
+  summary: (app, { workspaceId, summary }) => app.stateSummaries.apply(workspaceId, summary),
+  placement: async (app, _, own) => {
+    if (own && !own.deleted) await sendPlacement(app, own.placement);
+  },
+  deletion: (app, { workspaceId }) => app.state.dropWorkspace(workspaceId),
+} satisfies Record<Healing, Mend>;
+
+const ids = (states: readonly StateRecord[]): string[] =>
+  states.map(({ workspaceId }) => workspaceId);
+
+function note<Kind>(list: Map<Kind, string[]>, kind: Kind, id: string): void {
+  list.set(kind, [...(list.get(kind) ?? []), id]);
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { differences, type OwnRecord, type StateRecord } from "./state-comparison.ts";
+
+const placement = { workspaceId: "ws-1", organizationId: "org-1", projectId: "prj-1" } as const;
+const here: OwnRecord = {
+  deleted: false,
+  placement: { ...placement, version: 5n },
+  stateRevision: 7n,
+};
+const deleted: OwnRecord = { deleted: true };
+
+const there = (changes: { revision?: bigint; placementVersion?: bigint; dropped?: boolean }) => {
+  const { revision = 7n, placementVersion = 5n, dropped = false } = changes;
+  const summary = { currentStateVersionId: null, resourceCount: 0, latestChangeAt: null, revision };
+  return { workspaceId: "ws-1", summary, placementVersion, dropped } satisfies StateRecord;
+};
+
+test.each([
+  ["the same on both sides", here, there({}), [], []],
+  ["news of its state that was not heard", here, there({ revision: 8n }), ["summary"], []],
+  ["a move that state has not heard of", here, there({ placementVersion: 4n }), ["placement"], []],
+  ["a workspace never placed", here, there({ placementVersion: 0n }), ["placement"], []],
+  ["a deletion that state has not heard of", deleted, there({}), ["deletion"], []],
+  ["a deletion that both know", deleted, there({ dropped: true }), [], []],
+  ["absent here, without a deletion record", undefined, there({}), [], ["unknownHere"]],
+  ["a tombstone of something forgotten", undefined, there({ dropped: true }), [], []],
+  ["a tombstone of something that is here", here, there({ dropped: true }), [], ["droppedAtState"]],
+  ["a state that went back in time", here, there({ revision: 6n }), [], ["stateBehind"]],
+  ["an owner that went back", here, there({ placementVersion: 6n }), [], ["placementAhead"]],
+] as const)("%s", (_, own, state, heal, report) => {
+  expect(differences(own, state)).toEqual({ heal, report });
+});

@@ -1,0 +1,70 @@
+import type { Database } from "@statehouse/postgres";
+import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
+import type { OwnRecord } from "../domain/state-comparison.ts";
+
+/** How far the comparison with state has come: first through state's rows, then through ours. */
+export interface ComparisonPosition {
+  through: "theirs" | "ours";
+  after: string;
+}
+
+interface OwnRow {
+  workspaceId: WorkspaceId;
+  organizationId: OrganizationId | null;
+  projectId: ProjectId | null;
+  placementVersion: number;
+  stateRevision: number;
+}
+
+const recordOf = (row: OwnRow): OwnRecord => {
+  const { workspaceId, organizationId, projectId } = row;
+  if (organizationId === null || projectId === null) return { deleted: true };
+  const version = BigInt(row.placementVersion);
+  const placement = { workspaceId, organizationId, projectId, version };
+  return { deleted: false, placement, stateRevision: BigInt(row.stateRevision) };
+};
+
+/** What the comparison with state reads here, and where it stands. */
+export const stateComparisons = (database: Database) => ({
+  /** The next page is the caller's until `leaseUntil`; undefined while nothing is due, or another has it. */
+  async claim(now: Date, leaseUntil: Date): Promise<ComparisonPosition | undefined> {
+    const [row] = await database.query<ComparisonPosition>(
+      `update state_comparison set due_at = $2 where due_at <= $1 returning through, after`,
+      [now, leaseUntil],
+    );
+    return row;
+  },
+
+  async moveTo({ through, after }: ComparisonPosition, dueAt: Date): Promise<void> {
+    await database.query(`update state_comparison set through = $1, after = $2, due_at = $3`, [
+      through,
+      after,
+      dueAt,
+    ]);
+  },
+
+  /** What is known here of the workspaces, by id; deleted ones too. */
+  async ofWorkspaces(ids: readonly string[]): Promise<Map<string, OwnRecord>> {
+    const rows = await database.query<OwnRow>(
+      // index: workspaces_pkey, workspace_deletions_pkey
+      `select id as "workspaceId", organization_id as "organizationId", project_id as "projectId",
+         placement_version as "placementVersion", state_revision as "stateRevision"
+       from workspaces where id = any($1)
+       union all
+       select workspace_id, null, null, 0, 0 from workspace_deletions where workspace_id = any($1)`,
+      [ids],
+    );
+    return new Map(rows.map((row) => [row.workspaceId, recordOf(row)]));
+  },
+
+  /** Those that state has told of, in the order of this database. */
+  async toldOfAfter(after: string, limit: number): Promise<{ id: string; told: boolean }[]> {
+    return database.query(
+      // index: workspaces_pkey
+      `select id, state_revision > 0 as told from workspaces where id > $1 order by id limit $2`,
+      [after, limit],
+    );
+  },
+});
+
+export type StateComparisons = ReturnType<typeof stateComparisons>;
