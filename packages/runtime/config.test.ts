@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { ConfigError, describeConfig, readConfig } from "./config.ts";
+import { ConfigError, describeConfig, neededWith, readConfig } from "./config.ts";
 
 const schema = z.object({
   PORT: z.coerce.number().int().default(8080).describe("Where it listens."),
@@ -36,4 +36,30 @@ test("the help names each variable with its default and its description", () => 
     "  EDITION       (default self-hosted)",
     "  NOTE",
   ]);
+});
+
+test("what another setting's value makes necessary is named with everything else", () => {
+  const stores = z.object({
+    STORE: z.enum(["directory", "s3"]).default("directory"),
+    DIRECTORY: z.string().optional().meta(neededWith("STORE", "directory")).describe("Where."),
+    BUCKET: z.string().optional().meta(neededWith("STORE", "s3")),
+    PORT: z.coerce.number().int(),
+  });
+  const problems = (env: Record<string, string>) => {
+    try {
+      readConfig(stores, env);
+      return [];
+    } catch (error) {
+      return String(error instanceof ConfigError && error.message).split("\n");
+    }
+  };
+  expect(problems({ PORT: "x" })).toEqual([
+    expect.stringMatching(/^PORT: /),
+    "DIRECTORY: is required with STORE=directory",
+  ]);
+  expect(problems({ PORT: "1", STORE: "s3", DIRECTORY: "" })).toEqual([
+    "BUCKET: is required with STORE=s3",
+  ]);
+  expect(problems({ PORT: "1", STORE: "s3", BUCKET: "b" })).toEqual([]);
+  expect(describeConfig(stores)[1]).toContain("Where.");
 });

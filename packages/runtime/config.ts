@@ -16,14 +16,32 @@ export function readConfig<Schema extends z.ZodObject>(
     if (value !== undefined && value !== "") input[name] = value;
   }
   const result = schema.safeParse(input);
-  if (result.success) return result.data;
-  const problems = result.error.issues.map((issue) => {
-    const name = String(issue.path[0] ?? "configuration");
-    const missing = issue.path.length === 1 && !(name in input);
+  const missing = missingWith(schema, input);
+  if (result.success && missing.length === 0) return result.data;
+  const problems = (result.error?.issues ?? []).map((issue) => {
+    const [name = "configuration", ...within] = issue.path.map(String);
+    if (within.length === 0 && !(name in input)) return `${name}: is required but not set`;
     // The value itself is never repeated: it may be a secret.
-    return `${name}: ${missing ? "is required but not set" : issue.message}`;
+    return `${name}: ${within.length > 0 ? `${within.join(".")}: ` : ""}${issue.message}`;
   });
-  throw new ConfigError([...new Set(problems)].join("\n"));
+  throw new ConfigError([...new Set([...problems, ...missing])].join("\n"));
+}
+
+/** For an optional setting that has to be there when another one has this value. */
+export const neededWith = (setting: string, value: string) => ({ neededWith: { setting, value } });
+
+/** A line for each setting that another one's value makes necessary. */
+function missingWith(schema: z.ZodObject, input: Readonly<Record<string, string>>): string[] {
+  return Object.entries(schema.shape).flatMap(([name, field]) => {
+    const needed = (field as z.ZodType).meta()?.neededWith as
+      | ReturnType<typeof neededWith>["neededWith"]
+      | undefined;
+    if (!needed || name in input) return [];
+    const { setting, value } = needed;
+    const other = schema.shape[setting] as z.ZodType | undefined;
+    const given = other?.safeParse(input[setting]).data;
+    return given === value ? [`${name}: is required with ${setting}=${value}`] : [];
+  });
 }
 
 /** The lines of `--help`: each variable with its default and its description. */

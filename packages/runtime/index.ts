@@ -1,4 +1,4 @@
-export { ConfigError, describeConfig, readConfig } from "./config.ts";
+export { ConfigError, describeConfig, neededWith, readConfig } from "./config.ts";
 export { remainingMs, runWithDeadline, withoutDeadline } from "./deadline.ts";
 export {
   type Edition,

@@ -10,7 +10,20 @@ const json = z.string().transform((text, context): unknown => {
   }
 });
 
-const jwk = z.looseObject({ kty: z.literal("OKP", "is no EdDSA key"), kid: z.string().min(1) });
+/** 32 bytes, as a JWK of Ed25519 has them. */
+const keyPart = z
+  .string("is missing")
+  .regex(/^[A-Za-z0-9_-]{43}$/, "is no part of an Ed25519 key, 32 bytes in base64url");
+
+const jwk = z.looseObject(
+  {
+    kty: z.literal("OKP", "is not OKP: only Ed25519 keys sign"),
+    crv: z.literal("Ed25519", "is not Ed25519"),
+    x: keyPart,
+    kid: z.string("is missing").min(1, "is empty"),
+  },
+  "is no JWK",
+);
 
 const address = (service: string, byDefault: string) =>
   z.string().default(byDefault).describe(`host:port of ${service}'s gRPC.`);
@@ -28,13 +41,40 @@ export const portSetting = (byDefault: number, what: string) =>
 /** A length of time in whole seconds. */
 export const secondsSetting = z.coerce.number().int().min(1);
 
-/** `id:base64,id:base64`; the first is used for new values, all for old ones. */
-export const keyRingSetting = z
-  .string()
-  .regex(
-    /^\s*[\w-]+:[A-Za-z0-9+/=]+\s*(,\s*[\w-]+:[A-Za-z0-9+/=]+\s*)*$/,
-    "must be id:base64, several separated by commas",
-  );
+/**
+ * `id:base64,id:base64`; the first is used for new values, all for old ones. Each of exactly `bytes`, or
+ * of at least `atLeast`.
+ */
+export const keyRingSetting = (length: { bytes: number } | { atLeast: number }) =>
+  z
+    .string()
+    .regex(
+      /^\s*[\w-]+:[A-Za-z0-9+/=]+\s*(,\s*[\w-]+:[A-Za-z0-9+/=]+\s*)*$/,
+      "must be id:base64, several separated by commas",
+    )
+    .check(({ value, issues }) => {
+      const problem = issues.length === 0 && ringProblem(value, length);
+      if (problem) issues.push({ code: "custom", message: problem, input: undefined });
+    });
+
+/** Names a key by its id, never by itself. */
+function ringProblem(
+  ring: string,
+  length: { bytes: number } | { atLeast: number },
+): string | undefined {
+  const ids = new Set<string>();
+  for (const entry of ring.split(",")) {
+    const [id = "", encoded = ""] = entry.trim().split(":");
+    if (ids.has(id)) return `the id ${id} appears twice`;
+    ids.add(id);
+    const size = Buffer.from(encoded, "base64").length;
+    if ("bytes" in length ? size !== length.bytes : size < length.atLeast) {
+      const wanted = "bytes" in length ? `${length.bytes}` : `at least ${length.atLeast}`;
+      return `the key ${id} has ${size} bytes and must have ${wanted}`;
+    }
+  }
+  return undefined;
+}
 
 /** The settings that several services read, so that each has one name, one rule and one text. */
 export const settings = {
@@ -57,9 +97,15 @@ export const settings = {
   WORKSPACES_ADDRESS: address("workspaces", "127.0.0.1:9102"),
   STATE_ADDRESS: address("state", "127.0.0.1:9103"),
   ASSERTION_PRIVATE_KEY: json
-    .pipe(jwk)
+    .pipe(jwk.extend({ d: keyPart }))
     .describe("The key this service signs its calls with: an EdDSA JWK as JSON."),
   ASSERTION_PUBLIC_KEYS: json
-    .pipe(z.record(z.string(), z.array(jwk)))
+    .pipe(
+      z.record(
+        z.string(),
+        z.array(jwk, "is no list of JWKs"),
+        "is no object from names to lists of JWKs",
+      ),
+    )
     .describe("Who may sign with which keys: JSON, from a service's name to a list of JWKs."),
 };

@@ -1,5 +1,13 @@
-import { keyRingSetting, portSetting, secondsSetting, settings } from "@statehouse/runtime";
+import {
+  keyRingSetting,
+  neededWith,
+  portSetting,
+  secondsSetting,
+  settings,
+} from "@statehouse/runtime";
 import { z } from "zod";
+
+const neededForS3 = z.string().optional().meta(neededWith("BLOB_STORE", "s3"));
 
 /** The environment of the service state. */
 export const configSchema = z.object({
@@ -16,8 +24,10 @@ export const configSchema = z.object({
   ASSERTION_PUBLIC_KEYS: settings.ASSERTION_PUBLIC_KEYS,
   ACCESS_ADDRESS: settings.ACCESS_ADDRESS,
   WORKSPACES_ADDRESS: settings.WORKSPACES_ADDRESS,
-  UPLOAD_TOKEN_KEYS: keyRingSetting.describe("Keys that sign upload URLs, at least 32 bytes each."),
-  SEALING_KEYS: keyRingSetting.describe(
+  UPLOAD_TOKEN_KEYS: keyRingSetting({ atLeast: 32 }).describe(
+    "Keys that sign upload URLs, at least 32 bytes each.",
+  ),
+  SEALING_KEYS: keyRingSetting({ bytes: 32 }).describe(
     "Keys that encrypt sensitive output values, 32 bytes each.",
   ),
   PENDING_WINDOW: secondsSetting
@@ -36,12 +46,20 @@ export const configSchema = z.object({
     .enum(["directory", "s3"])
     .default("directory")
     .describe("Where state bytes are kept: a directory (one replica) or S3."),
-  BLOB_DIRECTORY: z.string().optional().describe("The directory, with BLOB_STORE=directory."),
-  S3_ENDPOINT: z.url().optional().describe("Address of the S3 service, with BLOB_STORE=s3."),
-  S3_BUCKET: z.string().optional().describe("Name of the bucket."),
+  BLOB_DIRECTORY: z
+    .string()
+    .optional()
+    .meta(neededWith("BLOB_STORE", "directory"))
+    .describe("The directory, with BLOB_STORE=directory."),
+  S3_ENDPOINT: z
+    .url()
+    .optional()
+    .meta(neededWith("BLOB_STORE", "s3"))
+    .describe("Address of the S3 service, with BLOB_STORE=s3."),
+  S3_BUCKET: neededForS3.describe("Name of the bucket."),
   S3_REGION: z.string().default("us-east-1").describe("Region of the bucket."),
-  S3_ACCESS_KEY: z.string().optional().describe("Access key for the bucket."),
-  S3_SECRET_KEY: z.string().optional().describe("Secret key for the bucket."),
+  S3_ACCESS_KEY: neededForS3.describe("Access key for the bucket."),
+  S3_SECRET_KEY: neededForS3.describe("Secret key for the bucket."),
 });
 
 export type StateConfig = z.infer<typeof configSchema>;

@@ -9,6 +9,7 @@ import {
   WorkspaceUpdatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { createClient, grpcChannel } from "@statehouse/rpc";
+import { readConfig } from "@statehouse/runtime";
 import { ownNats, temporaryFolder, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { configSchema } from "../config.ts";
@@ -171,4 +172,33 @@ test("every missing variable is named at once", () => {
   expect(problems).toEqual(
     expect.arrayContaining(["DATABASE_URL", "PUBLIC_URL", "SEALING_KEYS", "UPLOAD_TOKEN_KEYS"]),
   );
+});
+
+test("a wrong environment is told with every problem, those of keys and store too", () => {
+  const short = `k1:${Buffer.alloc(16).toString("base64")}`;
+  const environment = {
+    BLOB_STORE: "s3",
+    UPLOAD_TOKEN_KEYS: short,
+    SEALING_KEYS: short,
+    HOST: "x",
+  };
+  let lines: string[] = [];
+  try {
+    readConfig(configSchema, environment);
+  } catch (error) {
+    lines = String(error instanceof Error && error.message).split("\n");
+  }
+  expect(lines.map((line) => line.split(":")[0])).toEqual([
+    "DATABASE_URL",
+    "PUBLIC_URL",
+    "ASSERTION_PRIVATE_KEY",
+    "ASSERTION_PUBLIC_KEYS",
+    "UPLOAD_TOKEN_KEYS",
+    "SEALING_KEYS",
+    "S3_ENDPOINT",
+    "S3_BUCKET",
+    "S3_ACCESS_KEY",
+    "S3_SECRET_KEY",
+  ]);
+  expect(lines).toContain("SEALING_KEYS: the key k1 has 16 bytes and must have 32");
 });

@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { ConfigError, readConfig } from "./config.ts";
+import { keyRingSetting, settings } from "./settings.ts";
+
+const problem = (field: z.ZodType, value: string): string | undefined => {
+  try {
+    readConfig(z.object({ SETTING: field }), { SETTING: value });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.message;
+  }
+};
+const key = (bytes: number) => randomBytes(bytes).toString("base64");
+const part = randomBytes(32).toString("base64url");
+const jwk = { kty: "OKP", crv: "Ed25519", x: part, kid: "k" };
+
+test.each([
+  ["a key of the right length", `k1:${key(32)}`, undefined],
+  ["several", ` k1:${key(32)} , k2:${key(32)}`, undefined],
+  ["a short one", `k1:${key(32)},old:${key(16)}`, "the key old has 16 bytes and must have 32"],
+  ["a long one", `k1:${key(33)}`, "the key k1 has 33 bytes and must have 32"],
+  ["two of one id", `k1:${key(32)},k1:${key(32)}`, "the id k1 appears twice"],
+  ["no ring", "secret", "must be id:base64, several separated by commas"],
+])("a ring with %s", (_, ring, text) => {
+  const found = problem(keyRingSetting({ bytes: 32 }), ring);
+  expect(found).toBe(text && `SETTING: ${text}`);
+});
+
+test("a ring whose keys have a least length takes longer ones", () => {
+  const field = keyRingSetting({ atLeast: 32 });
+  expect(problem(field, `k1:${key(64)}`)).toBeUndefined();
+  expect(problem(field, `k1:${key(8)}`)).toBe(
+    "SETTING: the key k1 has 8 bytes and must have at least 32",
+  );
+});
+
+test.each([
+  ["keys of services", { gateway: [jwk], state: [] }, undefined],
+  ["a list", [], "is no object from names to lists of JWKs"],
+  ["a key that is no list", { gateway: jwk }, "gateway: is no list of JWKs"],
+  ["a text for a key", { gateway: ["x"] }, "gateway.0: is no JWK"],
+  ["another curve", { gateway: [{ ...jwk, crv: "X25519" }] }, "gateway.0.crv: is not Ed25519"],
+  ["no point", { gateway: [{ ...jwk, x: undefined }] }, "gateway.0.x: is missing"],
+  ["no key id", { gateway: [jwk, { ...jwk, kid: "" }] }, "gateway.1.kid: is empty"],
+  [
+    "half a point",
+    { gateway: [{ ...jwk, x: "AAAA" }] },
+    "gateway.0.x: is no part of an Ed25519 key, 32 bytes in base64url",
+  ],
+  [
+    "an RSA key",
+    { gateway: [{ ...jwk, kty: "RSA" }] },
+    "gateway.0.kty: is not OKP: only Ed25519 keys sign",
+  ],
+])("public keys: %s", (_, keys, text) => {
+  const found = problem(settings.ASSERTION_PUBLIC_KEYS, JSON.stringify(keys));
+  expect(found).toBe(text && `SETTING: ${text}`);
+});
+
+test("a private key needs its private part, and what is no JSON is told so", () => {
+  const field = settings.ASSERTION_PRIVATE_KEY;
+  expect(problem(field, JSON.stringify({ ...jwk, d: part }))).toBeUndefined();
+  expect(problem(field, JSON.stringify(jwk))).toBe("SETTING: d: is missing");
+  expect(problem(field, "{")).toBe("SETTING: is not JSON");
+});
