@@ -29,6 +29,7 @@ import {
   sendInPieces,
   traceparentKey,
 } from "./grpc-wire.ts";
+import { type HealthOptions, healthDefinition, healthImplementation } from "./health.ts";
 import type { CallHandler } from "./server.ts";
 import { methodPath } from "./service.ts";
 
@@ -43,6 +44,7 @@ interface GrpcListenerOptions {
   port: number;
   methods: readonly DescMethod[];
   handlers: ReadonlyMap<string, CallHandler>;
+  health: Omit<HealthOptions, "services">;
 }
 
 /** For callers that name no deadline, in ms. */
@@ -67,7 +69,7 @@ const definitionOf = (
 
 /** Opens a gRPC port for the methods. Throws StartError when the port is taken. */
 export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcListener> {
-  const { host, port, methods, handlers } = options;
+  const { host, port, methods, handlers, health } = options;
   // What goes wrong reaches us as an error; grpc-js would write it to the console as well.
   if (!process.env.GRPC_VERBOSITY) setLogVerbosity(logVerbosity.NONE);
   const server = new Server({
@@ -93,6 +95,8 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
     }
     server.addService(Object.fromEntries(definitions), Object.fromEntries(implementations));
   }
+  const services = new Set(methods.map(({ parent }) => parent.typeName));
+  server.addService(healthDefinition, healthImplementation({ ...health, services }));
   const bound = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, boundPort) =>
       error

@@ -15,6 +15,8 @@ export interface RpcServerOptions<Ctx> {
   keys: AssertionKeys;
   /** What a method gets beside its request, made of who calls; loads grants. */
   context: (principal: Principal) => Promise<Ctx>;
+  /** For who probes the gRPC port: resolves when the service can do its work. */
+  ready?: () => Promise<void>;
   logger: Logger;
 }
 
@@ -33,7 +35,7 @@ const DRAIN_MS = 10_000;
 
 /** Serves the bindings over gRPC, in process, or both. Checks assertion and caller before the method runs. */
 export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer {
-  const { name, bindings, keys, context, logger } = options;
+  const { name, bindings, keys, context, ready = async () => {}, logger } = options;
   exposeCallCount();
   const verify = createVerifier(name, keys);
   const handlers = new Map<string, CallHandler>();
@@ -97,7 +99,12 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
 
   return {
     async listen(address) {
-      listener = await listenGrpc({ ...address, methods, handlers });
+      listener = await listenGrpc({
+        ...address,
+        methods,
+        handlers,
+        health: { ready, closing: () => closing },
+      });
       return { port: listener.port };
     },
     inProcess: () => ({

@@ -104,6 +104,7 @@ export async function start(config: AccessConfig, parts: AccessParts = {}): Prom
       name: SERVICE,
       keys: config.ASSERTION_PUBLIC_KEYS,
       context: contextOf(app),
+      ready: () => database.ready(),
       logger,
       bindings: [
         implement(AuthenticationService, authenticationService(app)),

@@ -80,6 +80,7 @@ export async function start(config: StateConfig, parts: StateParts = {}): Promis
       name: SERVICE,
       keys: config.ASSERTION_PUBLIC_KEYS,
       context: async (principal) => ({ caller: await callerOf(principal) }),
+      ready: () => database.ready(),
       logger,
       bindings: bindings(app),
     }),

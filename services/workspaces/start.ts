@@ -75,6 +75,7 @@ export async function start(
       name: SERVICE,
       keys: config.ASSERTION_PUBLIC_KEYS,
       context: async (principal) => ({ caller: await callerOf(principal) }),
+      ready: () => database.ready(),
       logger,
       bindings: bindingsOf(app),
     }),

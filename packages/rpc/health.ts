@@ -1,0 +1,82 @@
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import {
+  Metadata,
+  type ServerUnaryCall,
+  type ServiceDefinition,
+  type sendUnaryData,
+  status,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import {
+  Health,
+  HealthCheckRequestSchema,
+  HealthCheckResponseSchema,
+  HealthCheckResponse_ServingStatus as ServingStatus,
+} from "@statehouse/proto/grpc/health/v1/health";
+import { methodPath } from "./service.ts";
+
+export interface HealthOptions {
+  /** Resolves when the service could do its work, throws otherwise. */
+  ready: () => Promise<void>;
+  closing: () => boolean;
+  /** Full names of the services on this port; they are all as ready as the whole. */
+  services: ReadonlySet<string>;
+}
+
+/** What probes ask for besides "" and the services' names. */
+const LIVENESS = "liveness";
+const READINESS = "readiness";
+const PATIENCE_MS = 2000;
+
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
+const asBytes = (bytes: Buffer): Uint8Array => bytes;
+
+/** `grpc.health.v1.Health/Check`: whoever probes has no assertion, so it stands beside our own methods. */
+export const healthDefinition: ServiceDefinition = {
+  check: {
+    path: methodPath(Health.method.check),
+    requestStream: false,
+    responseStream: false,
+    requestSerialize: asBuffer,
+    requestDeserialize: asBytes,
+    responseSerialize: asBuffer,
+    responseDeserialize: asBytes,
+  },
+};
+
+/** Answers it: "", `readiness` and each service tell whether work can be done, `liveness` that we are here. */
+export const healthImplementation = (options: HealthOptions): UntypedServiceImplementation => ({
+  check: (
+    { request }: ServerUnaryCall<Uint8Array, Uint8Array>,
+    callback: sendUnaryData<Uint8Array>,
+  ): void => {
+    const { service } = fromBinary(HealthCheckRequestSchema, request);
+    servingStatus(options, service).then((serving) => {
+      if (serving === undefined) {
+        callback({ code: status.NOT_FOUND, details: "unknown service", metadata: new Metadata() });
+        return;
+      }
+      const answer = create(HealthCheckResponseSchema, { status: serving });
+      callback(null, toBinary(HealthCheckResponseSchema, answer));
+    }, callback);
+  },
+});
+
+async function servingStatus(
+  { ready, closing, services }: HealthOptions,
+  service: string,
+): Promise<ServingStatus | undefined> {
+  if (service === LIVENESS) return ServingStatus.SERVING;
+  if (service !== "" && service !== READINESS && !services.has(service)) return undefined;
+  if (closing()) return ServingStatus.NOT_SERVING;
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error("no answer in time")), PATIENCE_MS);
+  try {
+    await Promise.race([ready(), late]);
+    return ServingStatus.SERVING;
+  } catch {
+    return ServingStatus.NOT_SERVING;
+  } finally {
+    clearTimeout(timer);
+  }
+}
