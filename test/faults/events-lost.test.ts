@@ -3,7 +3,7 @@ import { waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { expectStatus } from "../stack/state.ts";
 import { openBus } from "./bus.ts";
-import { newLockedWorkspace, one, write } from "./steps.ts";
+import { newLockedWorkspace, succession, write } from "./steps.ts";
 import { useSite } from "./use-site.ts";
 
 const site = useSite(() => ({ settings: { COMPARISON_INTERVAL: "1" } }));
@@ -17,15 +17,20 @@ test.each([
     const { stack, owner, rows } = site();
     await using bus = await waitFor(() => openBus(stack.nats.url));
     const id = await newLockedWorkspace(site());
+    const [first, second] = succession(2);
+    if (!first || !second) throw new Error("unreachable");
+    expect((await write(site(), id, first)).status).toBe(201);
+    await waitFor(async () => (await rows("state", "select from outbox")).length === 0);
     await bus.quiet();
     await stack.processes.workspaces.kill();
-    // State cannot ask for the lock any more: its own rows say what would have been written.
-    await rows(
+    // Something that state has told a bus that then loses it.
+    const changed = await rows(
       "state",
-      `update workspace_state set resource_count = 7, revision = revision + 1,
-         latest_change_at = now() where workspace_id = $1`,
+      `update workspace_state set resource_count = 7, revision = revision + 1
+       where workspace_id = $1 returning 1`,
       [id],
     );
+    expect(changed).toHaveLength(1);
     await bus.manager.streams[act](STREAM);
     await stack.processes.workspaces.start();
     await waitFor(
@@ -36,7 +41,7 @@ test.each([
       { timeout: 60_000, what: "the projection to heal" },
     );
     // And the bus works on: what comes afterwards is heard.
-    expect((await write(site(), id, one())).status).toBe(201);
+    expect((await write(site(), id, second)).status).toBe(201);
     const current = (await owner.api.get(`/workspaces/${id}/current-state-version`)).body.data.id;
     await waitFor(
       async () => {

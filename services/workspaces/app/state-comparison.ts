@@ -31,7 +31,11 @@ export async function compareNextPage(app: App): Promise<Comparison | undefined>
   if (!position) return undefined;
   const comparison: Comparison = { healed: new Map(), reported: new Map() };
   const compare = position.through === "theirs" ? compareTheirs : compareOurs;
-  const next = await compare(app, position.after, comparison);
+  const next = await compare(app, position.after, comparison).catch(async (error: unknown) => {
+    // For whoever looks next.
+    await app.stateComparisons.moveTo(position, now);
+    throw error;
+  });
   const wrapped = next === undefined && position.through === "ours";
   const dueAt = new Date(now.getTime() + (wrapped ? app.settings.comparisonIntervalMs : 0));
   await app.stateComparisons.moveTo(following(position, next), dueAt);
