@@ -1,6 +1,7 @@
+import { SpanKind } from "@opentelemetry/api";
 import { AppError } from "@statehouse/errors";
 import type { Database } from "@statehouse/postgres";
-import type { Logger } from "@statehouse/runtime";
+import { type Logger, withServerSpan } from "@statehouse/runtime";
 import type { Nats } from "./nats.ts";
 import { parkEvent, type Replay, replayParked } from "./parked-event.ts";
 import { type EventHandlers, subscribe } from "./subscribe.ts";
@@ -37,6 +38,8 @@ export function startConsumer({
     handlers,
     // A neighbour or the database is away: the event is not to blame.
     isTransient: (error) => error instanceof AppError && error.kind === "unavailable",
+    inTrace: (title, traceparent, attributes, work) =>
+      withServerSpan(title, traceparent, attributes, work, SpanKind.CONSUMER),
     park: (failed) => parkEvent(database, failed),
   });
 }

@@ -4,11 +4,11 @@
  */
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type ConsumerMessages, type JsMsg, jetstream } from "@nats-io/jetstream";
-import { metrics, SpanKind } from "@opentelemetry/api";
-import { type Logger, withServerSpan } from "@statehouse/runtime";
+import { metrics } from "@opentelemetry/api";
 import { decode, type Event, eventFrom, eventType } from "./event.ts";
 import type { Nats } from "./nats.ts";
 import { ensureConsumer, ensureStream, STREAM } from "./stream.ts";
+import { type InTrace, inOpenTelemetry } from "./tracing.ts";
 
 export { decode, type Event, eventType } from "./event.ts";
 export { connectNats, type Nats, type NatsOptions } from "./nats.ts";
@@ -25,6 +25,15 @@ export function on<Schema extends DescMessage>(
   handle: (message: MessageShape<Schema>, event: Event) => Promise<void>,
 ): EventHandlers {
   return { [eventType(schema)]: (event) => handle(decode(event, schema), event) };
+}
+
+type Log = (about: Record<string, unknown>, message: string) => void;
+
+/** Where a subscription tells what it does; pino's loggers are such. */
+export interface Logger {
+  info: Log;
+  warn: Log;
+  error: Log;
 }
 
 /** An event that failed too often. */
@@ -52,6 +61,8 @@ export interface SubscribeOptions {
   maxFailures?: number;
   /** Where a new subscription begins. */
   from?: "beginning" | "now";
+  /** How handling joins the event's trace; default: with the process's OpenTelemetry, if it has any. */
+  inTrace?: InTrace;
   logger: Logger;
 }
 
@@ -82,6 +93,8 @@ export function subscribe(options: SubscribeOptions): AsyncDisposable {
         messages = await open(options, stop.promise);
         if (failing) logger.info({ consumer: options.durable }, "events are heard again");
         failing = false;
+        // It may have been stopped while this was under way.
+        if (stopped) messages?.stop();
         if (!messages || stopped) return;
         for await (const message of messages) {
           if (stopped) {
@@ -146,21 +159,16 @@ async function receive(options: SubscribeOptions, message: JsMsg): Promise<Outco
     "messaging.consumer.group.name": options.durable,
   };
   try {
-    return await withServerSpan(
-      `process ${event.type}`,
-      event.traceparent,
-      attributes,
-      async () => {
-        try {
-          await handle(event);
-          message.ack();
-          return "handled";
-        } catch (error) {
-          return await failed(options, message, event, error);
-        }
-      },
-      SpanKind.CONSUMER,
-    );
+    const { inTrace = inOpenTelemetry } = options;
+    return await inTrace(`process ${event.type}`, event.traceparent, attributes, async () => {
+      try {
+        await handle(event);
+        message.ack();
+        return "handled";
+      } catch (error) {
+        return await failed(options, message, event, error);
+      }
+    });
   } finally {
     clearInterval(working);
   }

@@ -20,7 +20,9 @@ test.each([
     const [first, second] = succession(2);
     if (!first || !second) throw new Error("unreachable");
     expect((await write(site(), id, first)).status).toBe(201);
-    await waitFor(async () => (await rows("state", "select from outbox")).length === 0);
+    const nothing = (sql: string) => async () => (await rows("state", sql)).length === 0;
+    await waitFor(nothing("select from state_version where not resources_processed"));
+    await waitFor(nothing("select from outbox"));
     await bus.quiet();
     await stack.processes.workspaces.kill();
     // Something that state has told a bus that then loses it.

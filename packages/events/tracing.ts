@@ -1,0 +1,32 @@
+import {
+  type Attributes,
+  propagation,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api";
+
+/** Runs `work` as a part of the trace that `traceparent` names. */
+export type InTrace = <T>(
+  name: string,
+  traceparent: string | undefined,
+  attributes: Attributes,
+  work: () => Promise<T>,
+) => Promise<T>;
+
+/** With whatever OpenTelemetry the process has set up; without any it only runs `work`. */
+export const inOpenTelemetry: InTrace = (name, traceparent, attributes, work) => {
+  const parent = traceparent ? propagation.extract(ROOT_CONTEXT, { traceparent }) : ROOT_CONTEXT;
+  const options = { kind: SpanKind.CONSUMER, attributes };
+  return trace.getTracer("statehouse").startActiveSpan(name, options, parent, async (span) => {
+    try {
+      return await work();
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+};
