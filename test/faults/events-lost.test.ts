@@ -3,6 +3,7 @@ import { waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { expectStatus } from "../stack/state.ts";
 import { openBus } from "./bus.ts";
+import { eventually } from "./site.ts";
 import { newLockedWorkspace, succession, write } from "./steps.ts";
 import { useSite } from "./use-site.ts";
 
@@ -19,7 +20,8 @@ test.each([
     const id = await newLockedWorkspace(site());
     const [first, second] = succession(2);
     if (!first || !second) throw new Error("unreachable");
-    expect((await write(site(), id, first)).status).toBe(201);
+    // Services that have just started may still have to find each other.
+    await eventually(201, () => write(site(), id, first));
     const nothing = (sql: string) => async () => (await rows("state", sql)).length === 0;
     await waitFor(nothing("select from state_version where not resources_processed"));
     await waitFor(nothing("select from outbox"));
@@ -43,7 +45,7 @@ test.each([
       { timeout: 60_000, what: "the projection to heal" },
     );
     // And the bus works on: what comes afterwards is heard.
-    expect((await write(site(), id, second)).status).toBe(201);
+    await eventually(201, () => write(site(), id, second));
     const current = (await owner.api.get(`/workspaces/${id}/current-state-version`)).body.data.id;
     await waitFor(
       async () => {
