@@ -1,3 +1,4 @@
+export { runCommand } from "./command.ts";
 export { ConfigError, describeConfig, neededWith, readConfig } from "./config.ts";
 export { remainingMs, runWithDeadline, withoutDeadline } from "./deadline.ts";
 export {

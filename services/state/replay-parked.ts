@@ -1,7 +1,7 @@
 import { replayConsumptions } from "@statehouse/events";
 import { openDatabase } from "@statehouse/postgres";
 import { createIdentity, grpcChannel } from "@statehouse/rpc";
-import { ConfigError, createLogger, readConfig } from "@statehouse/runtime";
+import { createLogger, readConfig, runCommand } from "@statehouse/runtime";
 import { configSchema } from "./config.ts";
 import { consumptions } from "./consumers/workspace.ts";
 import { createApp } from "./create-app.ts";
@@ -9,7 +9,7 @@ import { entities } from "./store/entities.ts";
 import { migrations } from "./store/migrations.ts";
 
 // Handles again the events that were put away after failing too often. Exit 1 while some still fail.
-try {
+await runCommand("Replaying", async (print) => {
   const service = "state";
   const config = readConfig(configSchema);
   const logger = createLogger({ service, level: config.LOG_LEVEL });
@@ -27,11 +27,6 @@ try {
     identity: await createIdentity(service, config.ASSERTION_PRIVATE_KEY),
     logger,
   });
-  const print = (line: string) => void process.stdout.write(`${line}\n`);
   const work = { database, service, consumptions: consumptions(app), print };
   if (!(await replayConsumptions(work))) process.exitCode = 1;
-} catch (error) {
-  const known = error instanceof ConfigError;
-  process.stderr.write(`${known ? error.message : `Replaying failed: ${String(error)}`}\n`);
-  process.exitCode = 1;
-}
+});

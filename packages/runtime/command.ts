@@ -1,0 +1,18 @@
+import { ConfigError } from "./config.ts";
+
+/**
+ * Runs an operator's command, which `print`s its lines. A failure is one line, without a stack, and exit 1;
+ * `what` is the command as a sentence begins: "Migrating".
+ */
+export async function runCommand(
+  what: string,
+  work: (print: (line: string) => void) => Promise<void>,
+): Promise<void> {
+  try {
+    await work((line) => void process.stdout.write(`${line}\n`));
+  } catch (error) {
+    const known = error instanceof ConfigError;
+    process.stderr.write(`${known ? error.message : `${what} failed: ${String(error)}`}\n`);
+    process.exitCode = 1;
+  }
+}
