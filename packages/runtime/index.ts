@@ -10,6 +10,7 @@ export {
   type Feature,
 } from "./editions.ts";
 export { runService, StartError } from "./lifecycle.ts";
+export { drain, listenOn } from "./listener.ts";
 export { createLogger, type Logger, type LoggerOptions } from "./logger.ts";
 export { metricsText } from "./metrics.ts";
 export {

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { StartError } from "./lifecycle.ts";
+import { listenOn } from "./listener.ts";
 import { metricsText } from "./metrics.ts";
 
 /** Resolves when the dependency answers, throws the reason when it does not. */
@@ -47,14 +46,9 @@ export async function startOpsServer(
       () => response.destroy(),
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) =>
-      reject(new StartError(`Cannot listen on ${options.host}:${options.port}: ${error.message}`)),
-    );
-    server.listen(options.port, options.host, resolve);
-  });
+  const port = await listenOn(server, options);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     [Symbol.asyncDispose]: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,14 +1,14 @@
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type RequestListener } from "node:http";
 import { AppError, type ErrorKind } from "@statehouse/errors";
 import { createIdentity, grpcChannel, type ServiceIdentity } from "@statehouse/rpc";
 import {
   type Check,
   createLogger,
+  drain,
   edition,
   type Logger,
+  listenOn,
   runWithDeadline,
-  StartError,
   startOpsServer,
 } from "@statehouse/runtime";
 import type { Config } from "./config.ts";
@@ -57,7 +57,7 @@ export async function start(config: Config, parts: GatewayParts = {}): Promise<R
     edition: edition(config.EDITION),
     settings: { remoteOperations: config.REMOTE_OPERATIONS },
     logger,
-    publicUrl: config.PUBLIC_URL.replace(/\/+$/, ""),
+    publicUrl: config.PUBLIC_URL,
     maxBodyBytes: config.MAX_BODY_BYTES,
     requestTimeoutMs: config.REQUEST_TIMEOUT * 1000,
   });
@@ -70,8 +70,8 @@ export async function start(config: Config, parts: GatewayParts = {}): Promise<R
       await startOpsServer({ host, port: config.OPS_PORT, checks, required: [] }),
     );
     const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handler);
-    const http = await listen(server, host, config.PORT);
-    starting.defer(() => drain(server));
+    const http = await listenOn(server, { host, port: config.PORT });
+    starting.defer(() => drain(server, DRAIN_MS));
     ports = { http, ops: ops.port };
     logger.info(ports, "gateway listens");
   }
@@ -115,24 +115,3 @@ const checksOf = (
   workspaces: () => answers(() => workspaces.workspaces.getWorkspace({}, identity)),
   state: () => answers(() => state.stateVersions.getStateVersion({}, identity)),
 });
-
-function listen(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error) =>
-      reject(new StartError(`Cannot listen on ${host}:${port}: ${error.message}`)),
-    );
-    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
-  });
-}
-
-/** Takes no new request, lets those under way end, and no longer than `DRAIN_MS`. */
-function drain(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-    server.close(() => {
-      clearTimeout(late);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
-}

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { StartError } from "@statehouse/runtime";
+import { drain, listenOn } from "@statehouse/runtime";
 
 /** `awaitsContinue`: the client sends its body only once it is told to. */
 export type Handler = (
@@ -40,12 +40,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
   server.on("checkContinue", (request, response) => handler(request, response, true));
   server.timeout = IDLE_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(new StartError(whyNot(host, port, error))));
-    server.listen(port, host, resolve);
-  });
-  const address = server.address();
-  const bound = typeof address === "object" && address ? address.port : port;
+  const bound = await listenOn(server, { host, port }, (error) => whyNot(host, port, error));
   const local = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return {
     port: bound,
@@ -53,15 +48,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
     serve: (next) => {
       handler = next;
     },
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-        server.close(() => {
-          clearTimeout(timer);
-          resolve();
-        });
-        server.closeIdleConnections();
-      }),
+    [Symbol.asyncDispose]: () => drain(server, DRAIN_MS),
   };
 }
 

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { type Logger, StartError } from "@statehouse/runtime";
+import { drain, type Logger, listenOn } from "@statehouse/runtime";
 import type { ObjectHandler } from "./handler.ts";
 
 /** Longer than an ingress keeps its connections, so that it is never us who closes one in use. */
@@ -27,24 +27,7 @@ export async function startObjectServer(options: {
     handler(req, res),
   );
   server.on("checkContinue", (request, response) => handler(request, response, true));
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) =>
-      reject(new StartError(`Cannot listen on ${host}:${port}: ${error.message}`)),
-    );
-    server.listen(port, host, resolve);
-  });
+  const opened = await listenOn(server, { host, port });
   server.on("error", (err) => logger.error({ err }, "the object server failed"));
-  const address = server.address();
-  return {
-    port: typeof address === "object" && address ? address.port : port,
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        const timer = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-        server.close(() => {
-          clearTimeout(timer);
-          resolve();
-        });
-        server.closeIdleConnections();
-      }),
-  };
+  return { port: opened, [Symbol.asyncDispose]: () => drain(server, DRAIN_MS) };
 }
