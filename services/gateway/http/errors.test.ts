@@ -11,9 +11,10 @@ import {
   unauthenticated,
   unavailable,
 } from "@statehouse/errors";
+import { methodNotAllowed, unknownAddress } from "@statehouse/errors/http";
 import { createLogger } from "@statehouse/runtime";
 import { describe, expect, test } from "vitest";
-import { bodyTooLarge, errorAnswer, methodNotAllowed, unknownRoute } from "./errors.ts";
+import { bodyTooLarge, errorAnswer } from "./errors.ts";
 
 const lines: string[] = [];
 const logger = createLogger({
@@ -79,7 +80,7 @@ describe("an error of ours", () => {
 
 describe("what only HTTP refuses", () => {
   test("is JSON:API too", () => {
-    expect(answer(unknownRoute()).status).toBe(404);
+    expect(answer(unknownAddress()).status).toBe(404);
     expect(answer(bodyTooLarge(5)).status).toBe(413);
     expect(answer(methodNotAllowed(["GET", "POST"]))).toMatchObject({
       status: 405,

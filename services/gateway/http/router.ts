@@ -1,6 +1,6 @@
+import { methodNotAllowed, unknownAddress } from "@statehouse/errors/http";
 import type { Edition } from "@statehouse/runtime";
 import createFindMyWay from "find-my-way";
-import { methodNotAllowed, unknownRoute } from "./errors.ts";
 import type { Route } from "./route.ts";
 
 const methods = ["GET", "POST", "PATCH", "DELETE"] as const;
@@ -30,13 +30,13 @@ export function createRouter(routes: readonly Route[], edition: Edition): Router
     return found?.store ? { route: found.store, params: found.params } : undefined;
   };
   return (method, url) => {
-    if (hasNul(url)) throw unknownRoute();
+    if (hasNul(url)) throw unknownAddress();
     const asked = method === "HEAD" ? "GET" : method;
     const known = methods.find((name) => name === asked);
     const match = known && find(known, url);
     if (match) return match;
     const allowed = methods.filter((name) => find(name, url));
-    throw allowed.length > 0 ? methodNotAllowed(allowed) : unknownRoute();
+    throw allowed.length > 0 ? methodNotAllowed(allowed) : unknownAddress();
   };
 }
 

@@ -1,47 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { AppError, type ErrorKind } from "@statehouse/errors";
+import { AppError } from "@statehouse/errors";
+import { HttpProblem, httpErrors } from "@statehouse/errors/http";
 import { type Logger, traceId } from "@statehouse/runtime";
-
-/** Architecture's table of errors; what the caller may not do is as if it were not there. */
-const answers = {
-  badRequest: [400, "bad request"],
-  unauthenticated: [401, "unauthorized"],
-  notFound: [404, "not found"],
-  forbidden: [404, "not found"],
-  invalid: [422, "invalid attribute"],
-  conflict: [409, "conflict"],
-  precondition: [412, "precondition failed"],
-  rateLimited: [429, "too many requests"],
-  unavailable: [503, "service unavailable"],
-  deadlineExceeded: [504, "gateway timeout"],
-} as const satisfies Record<ErrorKind, readonly [number, string]>;
-
-/** What only HTTP knows to refuse. */
-export class HttpProblem extends Error {
-  readonly status: number;
-  readonly title: string;
-  readonly headers: Readonly<Record<string, string>>;
-
-  constructor(status: number, title: string, detail: string, headers = {}) {
-    super(detail);
-    this.name = "HttpProblem";
-    this.status = status;
-    this.title = title;
-    this.headers = headers;
-  }
-}
-
-export const unknownAddress = () =>
-  new HttpProblem(404, "not found", "There is nothing at this address.");
 
 /** Altered, foreign and expired ones alike: an answer that told them apart would help nobody but a forger. */
 export const unknownUploadUrl = () =>
   new HttpProblem(404, "not found", "This upload URL is not valid, or no longer.");
-
-export const methodNotAllowed = (allowed: string) =>
-  new HttpProblem(405, "method not allowed", `This address takes ${allowed} only.`, {
-    allow: allowed,
-  });
 
 export const lengthRequired = () =>
   new HttpProblem(411, "length required", "The upload must carry a Content-Length.");
@@ -104,7 +68,8 @@ function describe(error: unknown) {
     return { status, title, detail: message, headers };
   }
   if (error instanceof AppError) {
-    const [status, title] = answers[error.kind];
+    // What the caller may not do is as if it were not there: no address here declares a 403.
+    const { status, title } = httpErrors[error.kind === "forbidden" ? "notFound" : error.kind];
     const headers = error.retryAfterSeconds
       ? { "retry-after": String(error.retryAfterSeconds) }
       : {};

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { methodNotAllowed, unknownAddress } from "@statehouse/errors/http";
 import { withServerSpan } from "@statehouse/runtime";
 import { isStateVersionId } from "../domain/ids.ts";
-import { answerFailure, methodNotAllowed, unknownAddress } from "./answer.ts";
+import { answerFailure } from "./answer.ts";
 import { sendContent } from "./download.ts";
 import type { Objects } from "./objects.ts";
 import { receiveContent } from "./upload.ts";
@@ -73,7 +74,8 @@ function routeOf({ method = "", url = "" }: IncomingMessage): Route {
   if (isStateVersionId(object) && (rest.length === 0 || (rest.length === 1 && part === "json"))) {
     const kind = part === "json" ? "json" : "raw";
     const name = kind === "json" ? `${BASE}:id/json` : `${BASE}:id`;
-    if (method !== "GET" && method !== "HEAD") return refusing(name, methodNotAllowed("GET, HEAD"));
+    if (method !== "GET" && method !== "HEAD")
+      return refusing(name, methodNotAllowed(["GET", "HEAD"]));
     return {
       name,
       serve: (objects, exchange) => sendContent(objects, { ...exchange, versionId: object, kind }),
@@ -81,7 +83,7 @@ function routeOf({ method = "", url = "" }: IncomingMessage): Route {
   }
   if (object === "" || rest.length > 0) return refusing("unknown", unknownAddress());
   const name = `${BASE}:token`;
-  if (method !== "PUT") return refusing(name, methodNotAllowed("PUT"));
+  if (method !== "PUT") return refusing(name, methodNotAllowed(["PUT"]));
   return {
     name,
     serve: (objects, exchange) => receiveContent(objects, { ...exchange, token: object }),
