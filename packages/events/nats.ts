@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 
 export interface NatsOptions {
@@ -60,7 +61,7 @@ export function connectNats({ url, name }: NatsOptions): Nats {
         failure = "the connection was closed";
       } catch (error) {
         failure = error instanceof Error ? error.message : String(error);
-        await Promise.race([stop.promise, delay(RETRY_MS)]);
+        await Promise.race([stop.promise, sleep(RETRY_MS, undefined, { ref: false })]);
       }
     }
   };
@@ -83,10 +84,4 @@ export function connectNats({ url, name }: NatsOptions): Nats {
       await current?.close();
     },
   };
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { metrics, SpanKind } from "@opentelemetry/api";
@@ -20,11 +21,6 @@ export interface RelayOptions extends StreamOptions {
   /** The name of the service whose outbox it is; becomes `ce-source`. */
   service: string;
   logger: Logger;
-}
-
-export interface Relay extends AsyncDisposable {
-  /** Looks at the outbox now instead of at the next poll. */
-  wake(): void;
 }
 
 interface OutboxRow {
@@ -50,7 +46,7 @@ const LOCK = 7031406126;
  * Publishes the outbox in order of ids, one event at a time, deleting what the stream acknowledged,
  * and stopping at the first that it did not. Outages of either side only make it wait.
  */
-export function startRelay(options: RelayOptions): Relay {
+export function startRelay(options: RelayOptions): AsyncDisposable {
   const { database, logger } = options;
   const stop = new AbortController();
   let woken = Promise.withResolvers<void>();
@@ -82,15 +78,14 @@ export function startRelay(options: RelayOptions): Relay {
         if (!failing && !stop.signal.aborted) logger.warn({ err: error }, "the outbox is waiting");
         failing = true;
       }
-      if (!more) await Promise.race([woken.promise, delay(POLL_MS)]);
+      if (!more) await Promise.race([woken.promise, sleep(POLL_MS, undefined, { ref: false })]);
       // A commit wakes at once; without this a bus that is away would be asked in a tight loop.
-      if (failing && !stop.signal.aborted) await delay(POLL_MS);
+      if (failing && !stop.signal.aborted) await sleep(POLL_MS, undefined, { ref: false });
     }
   };
   const running = withoutDeadline(run);
 
   return {
-    wake,
     async [Symbol.asyncDispose]() {
       stop.abort();
       wake();
@@ -179,10 +174,4 @@ async function publish(connection: NatsConnection, service: string, row: OutboxR
   const attributes = { "messaging.system": "nats", "messaging.message.id": row.event_id };
   const parent = row.traceparent ?? undefined;
   await withServerSpan(`publish ${row.type}`, parent, attributes, send, SpanKind.PRODUCER);
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

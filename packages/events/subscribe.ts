@@ -2,6 +2,7 @@
  * The half of this package that needs no database: what other teams' services import to hear of
  * changes. `import { connectNats, on, subscribe } from "@statehouse/events/subscribe"`.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { type ConsumerMessages, type JsMsg, jetstream } from "@nats-io/jetstream";
 import { metrics } from "@opentelemetry/api";
@@ -109,7 +110,7 @@ export function subscribe(options: SubscribeOptions): AsyncDisposable {
         if (!failing) logger.warn({ err: error, consumer: options.durable }, "no events for now");
         failing = true;
       }
-      if (!stopped) await Promise.race([stop.promise, delay(RETRY_MS)]);
+      if (!stopped) await Promise.race([stop.promise, sleep(RETRY_MS, undefined, { ref: false })]);
     }
   };
   const running = run();
@@ -195,10 +196,4 @@ async function failed(
   } else logger.warn({ ...about, err: error }, "an event will be delivered again");
   message.nak(Math.min(30_000, 100 * 2 ** Math.min(failures, 10)));
   return "failed";
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { create, type DescMethod, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Principal } from "@statehouse/authorization";
 import { AppError, deadlineExceeded, unauthenticated, unavailable } from "@statehouse/errors";
@@ -122,7 +123,10 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
       if (closing) return;
       closing = true;
       await listener?.close(DRAIN_MS);
-      await Promise.race([Promise.allSettled(underWay), pause(DRAIN_MS)]);
+      await Promise.race([
+        Promise.allSettled(underWay),
+        sleep(DRAIN_MS, undefined, { ref: false }),
+      ]);
     },
   };
 }
@@ -130,11 +134,6 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
 /** The cause is in our log, under this trace; the other side learns nothing of it. */
 const internalError = (name: string) =>
   new Error(`${name} failed with an internal error, trace ${traceId() ?? "unknown"}`);
-
-const pause = (ms: number) =>
-  new Promise<void>((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 
 /** The caller of an in-process call gives up at its deadline, as one over gRPC does. */
 async function within(
