@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type Database, openDatabase } from "./database.ts";
 import { uniqueViolation } from "./failures.ts";
 import { migrate } from "./migrations.ts";
+import { afterCommit, queryIn } from "./transaction.ts";
 
 class Cup {
   id = "";
@@ -104,7 +105,7 @@ describe("transaction", () => {
       cup.epoch = 1_763_683_200_000_000;
       await em.flush();
       const sql = "select epoch from cups where id = $1";
-      expect(await database.queryIn(em, sql, ["a"])).toEqual([{ epoch: 1_763_683_200_000_000 }]);
+      expect(await queryIn(em, sql, ["a"])).toEqual([{ epoch: 1_763_683_200_000_000 }]);
       expect(await database.query(sql, ["a"])).toEqual([{ epoch: 1 }]);
     });
   });
@@ -112,7 +113,7 @@ describe("transaction", () => {
   test("rolls back on an error and passes it on; hooks run only after a commit", async () => {
     let hooks = 0;
     const failing = database.transaction(async (em) => {
-      database.afterCommit(em, () => hooks++);
+      afterCommit(em, () => hooks++);
       em.persist(em.create(Cup, { id: "a", name: "a", epoch: 1 }));
       await em.flush();
       throw conflict("locked", "The workspace is locked.");
@@ -120,13 +121,13 @@ describe("transaction", () => {
     await expect(failing).rejects.toMatchObject({ kind: "conflict", reason: "locked" });
     expect(hooks).toBe(0);
     expect(await database.query("select from cups")).toHaveLength(0);
-    await database.transaction(async (em) => database.afterCommit(em, () => hooks++));
+    await database.transaction(async (em) => afterCommit(em, () => hooks++));
     expect(hooks).toBe(1);
   });
 
   test("is not reported as done when an error inside it was swallowed", async () => {
     const swallowed = database.transaction(async (em) => {
-      await database.queryIn(em, "select 1/0").catch(() => {});
+      await queryIn(em, "select 1/0").catch(() => {});
     });
     await expect(swallowed).rejects.toThrow("rolled back");
   });
@@ -144,7 +145,7 @@ describe("transaction", () => {
   test("ends with the caller's deadline", async () => {
     const started = performance.now();
     const slow = runWithDeadline(Date.now() + 300, () =>
-      database.transaction((em) => database.queryIn(em, "select pg_sleep(20)")),
+      database.transaction((em) => queryIn(em, "select pg_sleep(20)")),
     );
     await expect(slow).rejects.toMatchObject({ kind: "unavailable", reason: "deadline" });
     expect(performance.now() - started).toBeLessThan(5000);
@@ -160,10 +161,10 @@ describe("transaction", () => {
     const bump = (ids: readonly [string, string]) =>
       database.transaction(async (em) => {
         const sql = "update cups set epoch = epoch + 1 where id = $1";
-        await database.queryIn(em, sql, [ids[0]]);
+        await queryIn(em, sql, [ids[0]]);
         if (++holding === 2) bothHoldOne.resolve();
         await bothHoldOne.promise;
-        await database.queryIn(em, sql, [ids[1]]);
+        await queryIn(em, sql, [ids[1]]);
       });
     await Promise.all([bump(["a", "b"]), bump(["b", "a"])]);
     expect(holding).toBe(3);
@@ -174,7 +175,7 @@ describe("transaction", () => {
     let late: Promise<unknown> | undefined;
     const ended = Promise.withResolvers<void>();
     await database.transaction(async (em) => {
-      late = ended.promise.then(() => database.queryIn(em, "select 1"));
+      late = ended.promise.then(() => queryIn(em, "select 1"));
     });
     ended.resolve();
     await expect(late).rejects.toThrow("The transaction is over");
@@ -190,7 +191,7 @@ describe("text that PostgreSQL cannot keep", () => {
       refused,
     );
     await expect(
-      database.transaction((em) => database.queryIn(em, "select $1::text", ["\0"])),
+      database.transaction((em) => queryIn(em, "select $1::text", ["\0"])),
     ).rejects.toEqual(refused);
   });
 
@@ -231,10 +232,10 @@ test("connections that PostgreSQL closed mean unavailable, and the pool stays wh
     const inside = Promise.withResolvers<void>();
     const killed = Promise.withResolvers<void>();
     const victim = database.transaction(async (em) => {
-      await database.queryIn(em, "select 1");
+      await queryIn(em, "select 1");
       inside.resolve();
       await killed.promise;
-      await database.queryIn(em, "select 2");
+      await queryIn(em, "select 2");
     });
     await inside.promise;
     await database.query(kill);

@@ -12,7 +12,7 @@ import {
   type StatementListener,
   traced,
 } from "./statements.ts";
-import { afterCommit, queryIn, runTransaction } from "./transaction.ts";
+import { runTransaction } from "./transaction.ts";
 
 export interface DatabaseOptions {
   /** Of the service: two ORMs of one process that shared it would join each other's transactions. */
@@ -37,10 +37,6 @@ export interface Database extends AsyncDisposable {
   transaction<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
   /** One statement with `$1` placeholders and a kept plan, outside any transaction. Dates, numbers. */
   query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** The same inside the transaction of `em`. */
-  queryIn<Row>(em: EntityManager, sql: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** Calls `hook` once the transaction of `em` is committed. */
-  afterCommit(em: EntityManager, hook: () => void): void;
   /** Throws the reason when the database does not answer or its schema is behind. */
   ready(): Promise<void>;
 }
@@ -78,8 +74,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     orm,
     transaction: (work) => runTransaction({ pool, fork, ceilingMs, logger }, work),
     query,
-    queryIn,
-    afterCommit,
     async ready() {
       const missing = missingMigrations(options.migrations, await appliedMigrations(query));
       if (missing.length > 0) {

@@ -80,7 +80,7 @@ export function asAppError(error: unknown): unknown {
   return error;
 }
 
-export const databaseUnavailable = (cause: unknown): AppError =>
+const databaseUnavailable = (cause: unknown): AppError =>
   new AppError("unavailable", "database", "The database does not answer; try again.", { cause });
 
 export const deadlineExceeded = (cause?: unknown): AppError =>

@@ -1,19 +1,12 @@
 import { expect, test } from "vitest";
-import { offsetOf, page } from "./paging.ts";
+import { offsetOf, pageOf } from "./paging.ts";
 
 test.each([
-  { number: 1, size: 20, total: 0, prevPage: null, nextPage: null, totalPages: 1 },
-  { number: 1, size: 20, total: 20, prevPage: null, nextPage: null, totalPages: 1 },
-  { number: 1, size: 20, total: 21, prevPage: null, nextPage: 2, totalPages: 2 },
-  { number: 2, size: 20, total: 41, prevPage: 1, nextPage: 3, totalPages: 3 },
-  { number: 9, size: 20, total: 21, prevPage: 2, nextPage: null, totalPages: 2 },
-])("page $number of $total rows by $size", ({ number, size, total, ...expected }) => {
-  expect(page({ number, size }, total)).toEqual({
-    ...expected,
-    currentPage: number,
-    pageSize: size,
-    totalCount: total,
-  });
+  ["what is absent has its default", { pageNumber: 0, pageSize: 0 }, { number: 1, size: 20 }],
+  ["what is given is taken", { pageNumber: 3, pageSize: 7 }, { number: 3, size: 7 }],
+  ["a page has at most 100 rows", { pageNumber: 1, pageSize: 101 }, { number: 1, size: 100 }],
+])("%s", (_, asked, page) => {
+  expect(pageOf(asked)).toEqual(page);
 });
 
 test("the offset skips the pages before", () => {

@@ -7,6 +7,7 @@ import { startTelemetry } from "@statehouse/runtime/telemetry";
 import { freshDatabase } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { openDatabase } from "./database.ts";
+import { queryIn } from "./transaction.ts";
 
 class Token {
   id = "";
@@ -43,7 +44,7 @@ test("SQL is part of the request's trace, and no value is", async () => {
     await database.transaction(async (em) => {
       em.persist(em.create(Token, { id: "at-1", hash: "s3cret" }));
       await em.flush();
-      await database.queryIn(em, "select id from tokens where hash = $1", ["s3cret"]);
+      await queryIn(em, "select id from tokens where hash = $1", ["s3cret"]);
     });
   });
   await telemetry[Symbol.asyncDispose]();

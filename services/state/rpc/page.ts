@@ -1,19 +1,24 @@
-import { offsetOf } from "@statehouse/postgres";
+import { offsetOf, pageOf } from "@statehouse/postgres";
 
-const DEFAULT_SIZE = 20;
-const MAX_SIZE = 100;
 /** The largest int4. */
 const ALL = 2 ** 31 - 1;
 
-/** The rows of a page; 0, which is absent, is the default. */
-export function sliceOf({ pageNumber, pageSize }: { pageNumber: number; pageSize: number }): {
+interface PageFields {
+  pageNumber: number;
+  pageSize: number;
+}
+
+interface Rows {
   limit: number;
   offset: number;
-} {
-  const size = Math.min(pageSize || DEFAULT_SIZE, MAX_SIZE);
-  return { limit: size, offset: offsetOf({ number: pageNumber || 1, size }) };
+}
+
+/** The rows of a page. */
+export function sliceOf(fields: PageFields): Rows {
+  const page = pageOf(fields);
+  return { limit: page.size, offset: offsetOf(page) };
 }
 
 /** For lists that clients read without paging: no page asked for is all of them, in one statement. */
-export const wholeOrSliceOf = (page: { pageNumber: number; pageSize: number }) =>
+export const wholeOrSliceOf = (page: PageFields): Rows =>
   page.pageSize === 0 ? { limit: ALL, offset: 0 } : sliceOf(page);

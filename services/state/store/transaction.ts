@@ -1,4 +1,4 @@
-import type { Database, Sealer } from "@statehouse/postgres";
+import { afterCommit, type Database, type Sealer } from "@statehouse/postgres";
 import type { StateEvent } from "../domain/events.ts";
 import { recordStateEvent } from "./events.ts";
 import { createWrites, type Writes } from "./writes.ts";
@@ -20,6 +20,6 @@ export const transactions =
       work({
         ...createWrites(em, sealer),
         record: (event) => recordStateEvent(em, event),
-        afterCommit: (hook) => database.afterCommit(em, hook),
+        afterCommit: (hook) => afterCommit(em, hook),
       }),
     );

@@ -1,3 +1,4 @@
+import { pageOf } from "@statehouse/postgres";
 import type { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import type { ServiceImpl } from "@statehouse/rpc";
 import {
@@ -10,7 +11,6 @@ import {
 import type { App } from "../app/app.ts";
 import type { Context } from "./context.ts";
 import { organizationToProto } from "./organization.ts";
-import { pageOf } from "./page.ts";
 
 export const adminService = (app: App): ServiceImpl<typeof AdminService, Context> => ({
   getGeneralSettings: async (_, { caller }) => ({

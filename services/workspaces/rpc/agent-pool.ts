@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres";
 import type {
   AgentPoolSchema,
   AgentPoolService,
@@ -19,7 +20,6 @@ import type { App } from "../app/app.ts";
 import type { AgentPoolView } from "../domain/agent-pool.ts";
 import type { Context } from "./context.ts";
 import { agentPoolId, idsIn, projectId, workspaceId } from "./ids.ts";
-import { pageOf } from "./page.ts";
 
 export const agentPoolService = (app: App): ServiceImpl<typeof AgentPoolService, Context> => ({
   createAgentPool: async ({ organizationName, settings }, { caller }) => ({

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres";
 import type {
   OrganizationSchema,
   OrganizationService,
@@ -20,7 +21,6 @@ import type { OrganizationSettings } from "../domain/organization-settings.ts";
 import type { OrganizationView } from "../domain/organization-view.ts";
 import type { Context } from "./context.ts";
 import { idsIn, optionalAgentPoolId } from "./ids.ts";
-import { pageOf } from "./page.ts";
 
 export const organizationService = (
   app: App,

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres";
 import type {
   ProjectSchema,
   ProjectService,
@@ -20,7 +21,6 @@ import type { Shown } from "../app/shown.ts";
 import type { ProjectView } from "../domain/project-view.ts";
 import type { Context } from "./context.ts";
 import { idsIn, optionalAgentPoolId, projectId } from "./ids.ts";
-import { pageOf } from "./page.ts";
 
 export const projectService = (app: App): ServiceImpl<typeof ProjectService, Context> => ({
   createProject: async ({ organizationName, name, description, ...request }, { caller }) => {

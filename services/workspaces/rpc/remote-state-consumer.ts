@@ -1,3 +1,4 @@
+import { pageOf } from "@statehouse/postgres";
 import type { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
@@ -11,7 +12,6 @@ import {
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { Context } from "./context.ts";
 import { idsIn, runId, workspaceId } from "./ids.ts";
-import { pageOf } from "./page.ts";
 import { workspaceToProto } from "./workspace-message.ts";
 
 /** What is no workspace's id is nobody's, and is answered like one that is not there. */

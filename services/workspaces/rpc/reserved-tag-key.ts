@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres";
 import type {
   ReservedTagKeySchema,
   ReservedTagKeyService,
@@ -15,7 +16,6 @@ import {
 import type { ReservedTagKey } from "../domain/reserved-tag-key.ts";
 import type { Context } from "./context.ts";
 import { reservedTagKeyId } from "./ids.ts";
-import { pageOf } from "./page.ts";
 
 export const reservedTagKeyService = (
   app: App,

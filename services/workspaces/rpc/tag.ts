@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres";
 import type {
   TagRef as RefMessage,
   TagSchema,
@@ -17,7 +18,6 @@ import { noSuchTag } from "../domain/errors.ts";
 import type { Tag, TagRef } from "../domain/tag.ts";
 import type { Context } from "./context.ts";
 import { tagId, workspaceId } from "./ids.ts";
-import { pageOf } from "./page.ts";
 
 export const tagService = (app: App): ServiceImpl<typeof TagService, Context> => ({
   listWorkspaceTags: async (request, { caller }) => {

@@ -1,3 +1,4 @@
+import { pageOf } from "@statehouse/postgres";
 import type {
   WorkspaceRef as RefMessage,
   WorkspaceSettings as SettingsMessage,
@@ -26,7 +27,6 @@ import {
 import type { WorkspaceRef, WorkspaceView } from "../domain/workspace-view.ts";
 import type { Context } from "./context.ts";
 import { idsIn, projectId, workspaceId } from "./ids.ts";
-import { pageOf } from "./page.ts";
 import { workspaceToProto as messageOf } from "./workspace-message.ts";
 
 export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService, Context> => {
