@@ -1,4 +1,4 @@
-import { AppError, conflict, unavailable } from "@statehouse/errors";
+import { conflict, invalid, unavailable } from "@statehouse/errors";
 import { remainingMs, traceparent, withClientSpan } from "@statehouse/runtime";
 import { Agent, request } from "undici";
 
@@ -17,6 +17,8 @@ const refused = (cause?: unknown) =>
 /** Other bytes came first, or the version was discarded meanwhile: asking again would change nothing. */
 const notTaken = () =>
   conflict("state_not_taken", "The state version does not take this state any more.");
+
+const tooLarge = () => invalid([{ field: "state", detail: "State is too large" }]);
 
 /** Uploads to the object server at `baseUrl`. */
 export function createObjectUpload(baseUrl: string): ObjectUpload {
@@ -43,11 +45,7 @@ export function createObjectUpload(baseUrl: string): ObjectUpload {
           throw refused(error);
         }
         if (status >= 200 && status < 300) return;
-        if (status === 413) {
-          throw new AppError("invalid", "invalid", "State is too large", {
-            fields: [{ field: "state", detail: "State is too large" }],
-          });
-        }
+        if (status === 413) throw tooLarge();
         if (status < 500) throw notTaken();
         throw refused(new Error(`the object server answered ${status}`));
       }),

@@ -1,7 +1,6 @@
 import { authorize, type Caller } from "@statehouse/authorization";
-import { forbidden } from "@statehouse/errors";
 import { newId } from "@statehouse/postgres";
-import { stateVersionNotFound } from "../domain/errors.ts";
+import { organizationTokenWrites, stateVersionNotFound } from "../domain/errors.ts";
 import { stateVersionCreated, stateVersionDiscarded } from "../domain/events.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import { parseGivenOutputs } from "../domain/output.ts";
@@ -43,7 +42,7 @@ export async function createStateVersion(
   request: CreateStateVersion,
 ): Promise<CreatedStateVersion> {
   if (caller.kind === "principal" && caller.principal.type === "organization") {
-    throw forbidden("organization_token", "An organization token may not write state.");
+    throw organizationTokenWrites();
   }
   const announced = parseAnnouncement(request);
   const outputs = request.jsonStateOutputs && parseGivenOutputs(request.jsonStateOutputs);

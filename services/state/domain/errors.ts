@@ -1,8 +1,19 @@
-import { conflict, invalid, notFound, precondition, unavailable } from "@statehouse/errors";
+import {
+  conflict,
+  forbidden,
+  invalid,
+  notFound,
+  precondition,
+  unavailable,
+} from "@statehouse/errors";
 
 export const workspaceNotFound = () => notFound("workspace");
 export const stateVersionNotFound = () => notFound("state version");
 export const outputNotFound = () => notFound("state version output");
+
+/** An organization's token speaks for nobody who could hold the lock. */
+export const organizationTokenWrites = () =>
+  forbidden("organization_token", "An organization token may not write state.");
 
 /** Create while nobody holds the lock; wire-compatibility, section 4. */
 export const workspaceNotLocked = () =>
