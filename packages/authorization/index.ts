@@ -23,6 +23,8 @@ export { organizationAccessNames } from "./organization-access.ts";
 export type { WorkspaceLevel, WorkspacePermissions } from "./workspace-levels.ts";
 export { workspaceLevels, workspacePermissionValues } from "./workspace-levels.ts";
 
+const serviceCaller = () => forbidden("service_caller", "A service may not do this.");
+
 /** The reading that must be allowed before a refusal may admit that the target exists. */
 const readingOf = (action: Action): Action => {
   const [noun] = action.split(":");
@@ -48,7 +50,7 @@ export function authorize<A extends Action>(
   target: TargetOf<A>,
   what: string = readingOf(action).split(":")[0] ?? "resource",
 ): asserts caller is Extract<Caller, { kind: "principal" }> {
-  if (caller.kind !== "principal") throw forbidden("service_caller", "A service may not do this.");
+  if (caller.kind !== "principal") throw serviceCaller();
   if (allowed(caller.grants, action, target)) return;
   refuseUserToken(caller.grants, target.organizationId);
   const known: Target = target;
@@ -60,6 +62,6 @@ export function authorize<A extends Action>(
 export function requireAdministrator(
   caller: Caller,
 ): asserts caller is Extract<Caller, { kind: "principal" }> {
-  if (caller.kind !== "principal") throw forbidden("service_caller", "A service may not do this.");
+  if (caller.kind !== "principal") throw serviceCaller();
   if (!caller.grants.administrator) throw notFound();
 }

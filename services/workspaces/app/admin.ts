@@ -1,13 +1,11 @@
-import type { Caller } from "@statehouse/authorization";
-import { invalid } from "@statehouse/errors";
-import { noSuchOrganization, notAnAdministrator } from "../domain/errors.ts";
+import { type Caller, requireAdministrator } from "@statehouse/authorization";
+import { noSuchOrganization, unknownPlan } from "../domain/errors.ts";
 import { touchOrganization } from "../domain/organization.ts";
 import type { OrganizationView } from "../domain/organization-view.ts";
 import { isPlan } from "../domain/plan.ts";
 import type { GeneralSettings } from "../store/general-settings.ts";
 import type { OrganizationsOfAll } from "../store/organization.ts";
 import type { App } from "./app.ts";
-import { grantsOf } from "./caller.ts";
 import { type Shown, showOrganization } from "./shown.ts";
 
 /** Throws `notFound` for everybody but administrators, as all of these do. */
@@ -63,7 +61,7 @@ export const setOrganizationPlan = (
   { name, plan }: { name: string; plan: string },
 ): Promise<Shown<OrganizationView>> => {
   requireAdministrator(caller);
-  if (!isPlan(plan)) throw invalid([{ field: "plan-identifier", detail: "Plan is invalid" }]);
+  if (!isPlan(plan)) throw unknownPlan();
   return app.transaction(async (tx) => {
     const organization = await tx.organizations.getByNameForUpdate(name);
     organization.plan = plan;
@@ -72,7 +70,3 @@ export const setOrganizationPlan = (
     return showOrganization(caller)(await tx.organizations.view(organization.id));
   });
 };
-
-function requireAdministrator(caller: Caller): void {
-  if (!grantsOf(caller).administrator) throw notAnAdministrator();
-}

@@ -82,6 +82,8 @@ export const onlyUsersCreateOrganizations = () =>
 export const unknownSort = (keys: readonly string[]) =>
   badRequest("sort", `sort must be one of ${keys.join(", ")}, with a leading - to reverse it.`);
 
+export const unknownPlan = () => invalid([{ field: "plan-identifier", detail: "Plan is invalid" }]);
+
 /** The text clients match, for organizations, projects and workspaces alike. */
 export const takenText = "Name has already been taken";
 
@@ -101,8 +103,6 @@ export const noSuchOrganization = () => notFound("organization");
 export const noSuchProject = () => notFound("project");
 export const noSuchWorkspace = () => notFound("workspace");
 export const noSuchRun = () => notFound("run");
-/** To everybody but administrators, what only they may do does not exist. */
-export const notAnAdministrator = () => notFound("resource");
 export const noSuchAgentPool = () => notFound("agent pool");
 export const noSuchReservedTagKey = () => notFound("reserved tag key");
 export const noSuchTag = () => notFound("tag");

@@ -25,9 +25,6 @@ const KEY = /^[A-Za-z0-9_.=+\-@:]{1,128}$/;
 const VALUE = /^[A-Za-z0-9_.=+\-@:]{0,256}$/;
 const RESERVED = /^hcp?:/i;
 
-/** Whether a flat tag can have this name at all. */
-export const isTagName = (name: string): boolean => problemOfKey(name) === undefined;
-
 /**
  * Adds to `problems` what is wrong with the bindings that a request gives. `pointerTo` tells where the
  * request has a binding's key or value.
