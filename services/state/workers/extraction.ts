@@ -69,8 +69,8 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
     try {
       await storeExtraction(app, claim, extraction);
     } catch (error) {
-      // Away or too slow: that passes, and is nobody's fault.
-      if (error instanceof AppError) throw error;
+      // Away or too slow: that passes, and is nobody's fault. Text that it cannot hold does not.
+      if (error instanceof AppError && error.kind !== "badRequest") throw error;
       logger.error({ err: error, stateVersionId: claim.versionId }, "extraction was not kept");
       const reason = "what the state holds could not be kept";
       await failExtraction(app, claim, { reason, fault: "reading" });
