@@ -1,4 +1,5 @@
 import { ConfigError } from "./config.ts";
+import { StartError } from "./lifecycle.ts";
 
 /**
  * Runs an operator's command, which `print`s its lines. A failure is one line, without a stack, and exit 1;
@@ -11,7 +12,7 @@ export async function runCommand(
   try {
     await work((line) => void process.stdout.write(`${line}\n`));
   } catch (error) {
-    const known = error instanceof ConfigError;
+    const known = error instanceof ConfigError || error instanceof StartError;
     process.stderr.write(`${known ? error.message : `${what} failed: ${String(error)}`}\n`);
     process.exitCode = 1;
   }

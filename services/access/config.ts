@@ -15,6 +15,11 @@ export const configSchema = z.object({
   RUN_TOKEN_LIFETIME: secondsSetting
     .default(24 * 60 * 60)
     .describe("Seconds that a run's token works, unless its runner renews it or the run ends."),
+  FIRST_ADMIN_USERNAME: z
+    .string()
+    .optional()
+    .describe("Whom the migrate command makes an administrator while the installation has none."),
+  FIRST_ADMIN_EMAIL: z.string().optional().describe("That administrator's e-mail address."),
   TOKEN_MAX_DAYS: z.coerce
     .number()
     .int()

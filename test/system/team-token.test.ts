@@ -176,6 +176,41 @@ describe("the organization's token", () => {
   });
 });
 
+test("where user tokens are switched off they are 401 in the organization's name, and only there", async () => {
+  const { stack } = world();
+  const boss = await newParty(stack);
+  const name = unusedName("tokenless");
+  const other = unusedName("other");
+  for (const one of [name, other]) {
+    const body = document("organizations", { name: one, email: "a@b.example" });
+    expect((await boss.api.post("/organizations", body)).status).toBe(201);
+  }
+  const made = await boss.api.post(`/organizations/${name}/authentication-token`);
+  const api = asToken(made);
+  const workspace = await newWorkspace({ organization: name, owner: boss });
+  const path = `/organizations/${name}`;
+  const set = (on: boolean) =>
+    api.patch(path, document("organizations", { "user-tokens-enabled": on }));
+  expect((await set(false)).status).toBe(200);
+  for (const refused of [
+    path,
+    `${path}/workspaces`,
+    `${path}/projects`,
+    `${path}/teams`,
+    `/workspaces/${workspace.id}`,
+    `${path}/workspaces/${workspace.attributes.name}`,
+    `/workspaces/${workspace.id}/current-state-version-outputs`,
+  ]) {
+    expect((await boss.api.get(refused)).status, refused).toBe(401);
+    expect((await api.get(refused)).status, refused).toBe(200);
+  }
+  expect((await boss.api.get(`/organizations/${other}`)).status).toBe(200);
+  const listed = await boss.api.get("/organizations");
+  expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([other]);
+  expect((await set(true)).status).toBe(200);
+  expect((await boss.api.get(path)).status).toBe(200);
+});
+
 test("the token of the owners' team acts as an owner", async () => {
   const { owner, organization } = world();
   const found = await owner.api.get(`/organizations/${organization}/teams?filter[names]=owners`);

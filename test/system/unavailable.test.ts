@@ -46,6 +46,14 @@ test("an organization that access did not hear of is finished by the repeat", as
   expect((await stranger.api.get(path)).status).toBe(404);
 });
 
+test("a setting about tokens that access did not hear of is told by the repeat", async () => {
+  const { owner, organization } = world();
+  const path = `/organizations/${organization}`;
+  await owner.api.get(path);
+  const body = document("organizations", { "user-tokens-enabled": true });
+  await refusedThenDone("workspacesToAccess", 200, () => owner.api.patch(path, body));
+});
+
 test("an organization that access did not drop is gone all the same, and the repeat completes it", async () => {
   const { owner } = world();
   const name = unusedName("dropped");

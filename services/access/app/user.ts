@@ -48,6 +48,23 @@ export const createUser = (app: App, caller: Caller, input: CreateUser): Promise
     return user;
   });
 
+/**
+ * Makes somebody an administrator while the installation has none; a user of that name is promoted. Answers
+ * undefined where there is one already. Throws `invalid`.
+ */
+export async function ensureAdministrator(
+  app: App,
+  { username, email }: { username: string; email: string },
+): Promise<User | undefined> {
+  const installation: Caller = { kind: "service", name: "operator" };
+  const administrators = await app.transaction((tx) => tx.users.administrators());
+  if (administrators > 0) return undefined;
+  const known = isUsername(username) ? await app.reads.users.findByName(username) : undefined;
+  return known
+    ? setUserAdministrator(app, installation, { id: known.id, administrator: true })
+    : createUser(app, installation, { username, email, administrator: true });
+}
+
 /** The user of that name, whatever its case. Throws `notFound`. */
 export async function getUserByName(app: App, username: string): Promise<User> {
   const user = isUsername(username) ? await app.reads.users.findByName(username) : undefined;

@@ -70,6 +70,18 @@ export const teamAccessReads = (database: Database) => ({
     return row;
   },
 
+  /** Takes away the grants on a project that is gone. */
+  async forgetProject(id: string): Promise<void> {
+    // index: team_projects_by_project
+    await database.query("delete from team_projects where project_id = $1", [id]);
+  },
+
+  /** Likewise on a workspace. */
+  async forgetWorkspace(id: string): Promise<void> {
+    // index: team_workspaces_by_workspace
+    await database.query("delete from team_workspaces where workspace_id = $1", [id]);
+  },
+
   async ofProject(id: string, teams: VisibleTeams, page: PageInput) {
     const found = await database.query<CountedRow<TeamProject>>(
       listTeamProjects,

@@ -60,7 +60,7 @@ export const organizationRoutes: readonly Route[] = [
     summary: "Update an organization",
     body: updateOrganizationBody,
     success: [200, one(organizationResource)],
-    failures: [404, 422],
+    failures: [404, 422, 503],
     handle: async ({ services: { workspaces }, params, body, caller }) => {
       const { name: newName } = body.data.attributes;
       const { organization } = await workspaces.organizations.updateOrganization(

@@ -5,6 +5,13 @@ import type { StateSummary } from "../domain/state-summary.ts";
 import type { ManagedResources } from "../domain/workspace-deletion.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 
+/** What access keeps of an organization's settings. */
+export interface TokenSettings {
+  organizationId: OrganizationId;
+  userTokensEnabled: boolean;
+  version: bigint;
+}
+
 /** What workspaces asks of access. */
 export interface Access {
   /** Makes the team of owners with the creator in it; a repeat changes nothing. */
@@ -13,6 +20,8 @@ export interface Access {
     creatorUserId: string;
     version: bigint;
   }): Promise<void>;
+  /** What decides about credentials; only higher versions apply. */
+  setOrganizationSettings(settings: TokenSettings): Promise<void>;
   /** Takes away everything of it, its grants at once; a repeat changes nothing. */
   dropOrganization(id: OrganizationId): Promise<void>;
   /** The name of a user or team for a text; undefined when nobody is known by that id. */

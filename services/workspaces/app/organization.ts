@@ -43,6 +43,10 @@ export async function createOrganization(
     creatorUserId: organization.creatorUserId,
     version: organization.revision,
   });
+  const { id: organizationId, userTokensEnabled, revision: version } = organization;
+  if (!userTokensEnabled) {
+    await app.access.setOrganizationSettings({ organizationId, userTokensEnabled, version });
+  }
   return showOrganization(asOwner(caller, organization.id))(organization);
 }
 
@@ -71,13 +75,13 @@ export async function listOrganizations(
 }
 
 /** Changes its name and those settings that are given. Throws `invalid` with every problem. */
-export const updateOrganization = (
+export async function updateOrganization(
   app: App,
   caller: Caller,
   name: string,
   { newName, settings }: { newName: string | undefined; settings: OrganizationSettings },
-): Promise<Shown<OrganizationView>> =>
-  app.transaction(async (tx) => {
+): Promise<Shown<OrganizationView>> {
+  const updated = await app.transaction(async (tx) => {
     const organization = await tx.organizations.getByNameForUpdate(name);
     const { id } = organization;
     authorize(caller, "organization:update", { organizationId: id });
@@ -95,8 +99,16 @@ export const updateOrganization = (
     touchOrganization(organization, app.now());
     await tx.organizations.save(organization);
     await tx.record({ type: "organizationUpdated", organization });
-    return showOrganization(caller)(await tx.organizations.view(id));
+    const { userTokensEnabled, revision: version } = organization;
+    const view = await tx.organizations.view(id);
+    return { view, tokens: { organizationId: id, userTokensEnabled, version } };
   });
+  // Also when it does not change: a repeat tells access what it may not have heard.
+  if (settings.userTokensEnabled !== undefined) {
+    await app.access.setOrganizationSettings(updated.tokens);
+  }
+  return showOrganization(caller)(updated.view);
+}
 
 /** Those of `ids` that the caller belongs to. */
 export async function batchGetOrganizations(

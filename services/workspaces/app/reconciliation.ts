@@ -31,6 +31,12 @@ export async function settleOrganizationById(app: App, id: string): Promise<void
   if (organization) await settleOrganization(app, organization);
 }
 
+/** Tells access what of an organization's settings decides about credentials. */
+export async function settleTokenSettings(app: App, organizationId: string): Promise<void> {
+  const settings = await app.reads.organizations.tokenSettings(organizationId);
+  if (settings) await app.access.setOrganizationSettings(settings);
+}
+
 /** Gets state's acknowledgement of where a workspace is, if it is still missing. */
 export async function settlePlacementById(app: App, workspaceId: string): Promise<void> {
   const placement = await app.acknowledgements.findUnsettledPlacement(workspaceId);

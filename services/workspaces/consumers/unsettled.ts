@@ -1,6 +1,7 @@
 import { type EventHandlers, on } from "@statehouse/events";
 import {
   OrganizationCreatedSchema,
+  OrganizationUpdatedSchema,
   WorkspaceDeletedSchema,
   WorkspaceUpdatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
@@ -9,6 +10,7 @@ import {
   settleDeletionById,
   settleOrganizationById,
   settlePlacementById,
+  settleTokenSettings,
 } from "../app/reconciliation.ts";
 
 /**
@@ -18,6 +20,9 @@ import {
 export const unsettledHandlers = (app: App): EventHandlers => ({
   ...on(OrganizationCreatedSchema, ({ organizationId }) =>
     settleOrganizationById(app, organizationId),
+  ),
+  ...on(OrganizationUpdatedSchema, ({ organizationId }) =>
+    settleTokenSettings(app, organizationId),
   ),
   ...on(WorkspaceUpdatedSchema, ({ workspaceId }) => settlePlacementById(app, workspaceId)),
   ...on(WorkspaceDeletedSchema, ({ workspaceId }) => settleDeletionById(app, workspaceId)),

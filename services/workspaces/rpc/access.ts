@@ -12,6 +12,9 @@ export function accessOver(channel: Channel, identity: CallOptions): Access {
     async provisionOrganization({ id: organizationId, creatorUserId, version }) {
       await organizations.provisionOrganization({ organizationId, creatorUserId, version });
     },
+    async setOrganizationSettings(settings) {
+      await organizations.setOrganizationSettings(settings);
+    },
     async dropOrganization(organizationId) {
       await organizations.dropOrganization({ organizationId });
     },

@@ -38,6 +38,24 @@ export type OrganizationsOfAll = Omit<OrganizationSearch, "ids" | "page"> & { pa
 
 /** Reads of active organizations, outside any transaction. */
 export const organizationReads = (database: Database) => ({
+  async tokenSettings(
+    id: string,
+  ): Promise<
+    { organizationId: OrganizationId; userTokensEnabled: boolean; version: bigint } | undefined
+  > {
+    const [row] = await database.query<{
+      organizationId: OrganizationId;
+      userTokensEnabled: boolean;
+      version: string;
+    }>(
+      // index: organizations_pkey
+      `select id as "organizationId", user_tokens_enabled as "userTokensEnabled",
+         revision::text as version from organizations where id = $1 and status = 'active'`,
+      [id],
+    );
+    return row && { ...row, version: BigInt(row.version) };
+  },
+
   async findByName(name: string): Promise<OrganizationView | undefined> {
     if (!isOrganizationName(name)) return undefined;
     const [row] = await database.query<OrganizationView>(

@@ -1,0 +1,50 @@
+import { execFile } from "node:child_process";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningAccess, runAccess } from "./running-access.ts";
+
+let access: RunningAccess;
+beforeAll(async () => {
+  access = await runAccess();
+});
+afterAll(() => access[Symbol.asyncDispose]());
+
+const run = async (file: string, args: readonly string[], env: Record<string, string> = {}) => {
+  const script = path.join(import.meta.dirname, "..", file);
+  const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], {
+    env: { PATH: process.env.PATH ?? "", DATABASE_URL: access.environment.DATABASE_URL, ...env },
+  });
+  return stdout.trim();
+};
+const user = (...args: string[]) => run("user-command.ts", args);
+
+test("the first administrator comes from the configuration, once", async () => {
+  const env = { FIRST_ADMIN_USERNAME: "root", FIRST_ADMIN_EMAIL: "root@example.com" };
+  expect(await run("migrate.ts", [], env)).toContain("root administers the installation");
+  expect(await run("migrate.ts", [], env)).toBe("nothing to apply");
+  const { user: root } = await access.users.getUserByName({ username: "root" });
+  expect(root).toMatchObject({ administrator: true, email: "root@example.com" });
+  await expect(user("suspend", "root")).rejects.toThrow("at least one administrator");
+});
+
+test("the operator creates, promotes, suspends and gives tokens, without any service", async () => {
+  expect(await user("create", "ops", "ops@example.com")).toMatch(/^created user-\w{16}$/);
+  const secret = await user("token", "ops");
+  expect(await access.versionsOf(secret)).toMatch(/^u:/);
+  await user("suspend", "ops");
+  await expect(access.versionsOf(secret)).rejects.toMatchObject({ kind: "unauthenticated" });
+  await user("unsuspend", "ops");
+  await access.versionsOf(secret);
+  await user("grant-admin", "ops");
+  const state = async () => (await access.users.getUserByName({ username: "ops" })).user;
+  expect(await state()).toMatchObject({ administrator: true });
+  await user("revoke-admin", "ops");
+  expect(await state()).toMatchObject({ administrator: false });
+});
+
+test("what is wrong is one sentence", async () => {
+  await expect(user("fly", "ops")).rejects.toThrow("usage:");
+  await expect(user("suspend", "nobody")).rejects.toThrow("The user was not found");
+  await expect(user("create", "bad name", "x")).rejects.toThrow("Username is invalid");
+});
