@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres";
 import type {
   OrganizationMembershipSchema,
   OrganizationMembershipService,
@@ -17,7 +18,6 @@ import {
 } from "../app/organization-membership.ts";
 import { readMembershipId, readMembershipIds, readTeamId } from "../domain/ids.ts";
 import type { Context } from "./context.ts";
-import { pageOf } from "./page.ts";
 
 export const organizationMembershipService = (
   app: App,

@@ -1,5 +1,6 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres";
 import type {
   TeamProjectSchema,
   TeamProjectService,
@@ -16,7 +17,6 @@ import {
 } from "../app/team-project.ts";
 import { readTeamId, readTeamProjectId } from "../domain/ids.ts";
 import type { Context } from "./context.ts";
-import { pageOf } from "./page.ts";
 
 export const teamProjectService = (app: App): ServiceImpl<typeof TeamProjectService, Context> => ({
   createTeamProject: async ({ teamId, projectId, access, permissions = {} }, { caller }) => ({

@@ -1,5 +1,6 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres";
 import type {
   TeamWorkspaceSchema,
   TeamWorkspaceService,
@@ -16,7 +17,6 @@ import {
 } from "../app/team-workspace.ts";
 import { readTeamId, readTeamWorkspaceId, readWorkspaceId } from "../domain/ids.ts";
 import type { Context } from "./context.ts";
-import { pageOf } from "./page.ts";
 
 export const teamWorkspaceService = (
   app: App,

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres";
 import type {
   TeamSchema,
   TeamService,
@@ -25,7 +26,6 @@ import {
 import { readTeamId, readTeamIds, readUserId } from "../domain/ids.ts";
 import type { TeamSettings } from "../domain/team.ts";
 import type { Context } from "./context.ts";
-import { pageOf } from "./page.ts";
 
 export const teamService = (app: App): ServiceImpl<typeof TeamService, Context> => ({
   createTeam: async (request, { caller }) => {

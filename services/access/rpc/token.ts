@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres";
 import type { TokenSchema, TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
@@ -20,7 +21,6 @@ import {
 import { readTeamId, readTokenId, readUserId } from "../domain/ids.ts";
 import type { Token } from "../domain/token.ts";
 import type { Context } from "./context.ts";
-import { pageOf } from "./page.ts";
 
 export const tokenService = (app: App): ServiceImpl<typeof TokenService, Context> => ({
   createUserToken: async ({ userId, description, expiredAt }, { caller }) =>

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres";
 import type { UserSchema, UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
@@ -17,7 +18,6 @@ import {
 import { readUserId, readUserIds } from "../domain/ids.ts";
 import type { User } from "../domain/user.ts";
 import type { Context } from "./context.ts";
-import { pageOf } from "./page.ts";
 
 export const userService = (app: App): ServiceImpl<typeof UserService, Context> => ({
   createUser: async ({ username, email, administrator }, { caller }) => ({
