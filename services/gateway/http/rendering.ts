@@ -51,3 +51,9 @@ export const html: Rendering<string> = {
   contentType: "text/html; charset=utf-8",
   render: (text) => text,
 };
+
+/** Answers an Atom feed, made with the address of the page that it is about. */
+export const atom = (feed: (address: string) => string): Rendering<unknown> => ({
+  contentType: "application/atom+xml; charset=utf-8",
+  render: (_, { url }) => feed(url().replace(/\.atom.*$/s, "")),
+});

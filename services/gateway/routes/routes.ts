@@ -3,6 +3,7 @@ import { accountRoutes } from "./account.ts";
 import { adminRoutes } from "./admin.ts";
 import { agentPoolRoutes } from "./agent-pools.ts";
 import { authenticationTokenRoutes } from "./authentication-tokens.ts";
+import { changelogRoutes } from "./changelog.ts";
 import { discoveryRoutes } from "./discovery.ts";
 import { entitlementSetRoutes } from "./entitlement-sets.ts";
 import { organizationMembershipRoutes } from "./organization-memberships.ts";
@@ -28,6 +29,7 @@ import { workspaceRoutes } from "./workspaces.ts";
 /** Every route there is. The router, and the test that each status is reached, are made from this list. */
 export const routes: readonly Route[] = [
   ...discoveryRoutes,
+  ...changelogRoutes,
   ...tokenSettingsPageRoutes,
   ...accountRoutes,
   ...authenticationTokenRoutes,

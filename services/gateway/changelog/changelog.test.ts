@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { changelog, changelogFeed, changelogPage } from "./changelog.ts";
+import { changelogEntries } from "./entries.ts";
+
+const all = changelog({ from: undefined, to: undefined, edition: undefined });
+
+test("every entry is there, dated, newest first, under an id of its own", () => {
+  expect(all).toHaveLength(89);
+  const dates = changelogEntries.map(({ date }) => date);
+  for (const date of dates) expect(date).toMatch(/^20\d\d-[01]\d-[0-3]\d$/);
+  expect(dates).toEqual(dates.toSorted().toReversed());
+  expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+  expect(all.filter(({ breaking }) => breaking)).toMatchObject([{ date: "2021-08-11" }]);
+});
+
+test("a range holds what came within it, also of entries with several dates", () => {
+  const within = (from: string, to: string) => changelog({ from, to, edition: undefined });
+  expect(within("2024-10-15", "2024-10-15").map(({ date }) => date)).toEqual(["2024-10-15"]);
+  expect(within("2022-03-01", "2022-03-02").map(({ since }) => since)).toEqual(["2022-02-25"]);
+  expect(within("2030-01-01", "2031-01-01")).toEqual([]);
+});
+
+test("an edition's changes are those of all editions and its own", () => {
+  const hosted = changelog({ from: undefined, to: undefined, edition: "hosted" });
+  expect(hosted.some(({ editions }) => editions)).toBe(false);
+  const own = changelog({ from: "2024-08-01", to: "2024-08-01", edition: "self-hosted" });
+  expect(own).toHaveLength(1);
+});
+
+test("page and feed hold every entry, and nothing that markup would read otherwise", () => {
+  const page = changelogPage();
+  const feed = changelogFeed("https://example.com/changelog");
+  expect(page.match(/<li /g)).toHaveLength(all.length);
+  expect(feed.match(/<entry>/g)).toHaveLength(all.length);
+  expect(feed).toContain("<id>https://example.com/changelog</id>");
+});

@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+import { type ChangelogEntry, changelogEntries } from "./entries.ts";
+
+/** An entry with an id that stays while its date and text do. */
+export type IdentifiedEntry = ChangelogEntry & { id: string };
+
+export interface ChangelogFilter {
+  /** Both inclusive, YYYY-MM-DD. */
+  from: string | undefined;
+  to: string | undefined;
+  /** Those that are about this edition. */
+  edition: string | undefined;
+}
+
+const idOf = ({ date, text }: ChangelogEntry): string =>
+  `${date}-${createHash("sha256").update(text).digest("hex").slice(0, 8)}`;
+
+const entries: readonly IdentifiedEntry[] = changelogEntries.map((entry) => ({
+  ...entry,
+  id: idOf(entry),
+}));
+
+/** The entries that the filter lets through, newest first. */
+export const changelog = ({ from, to, edition }: ChangelogFilter): IdentifiedEntry[] =>
+  entries.filter(
+    ({ date, since = date, editions }) =>
+      (from === undefined || date >= from) &&
+      (to === undefined || since <= to) &&
+      (edition === undefined || !editions || editions.some((one) => one === edition)),
+  );
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+
+const marks = ({ editions, breaking }: ChangelogEntry): string =>
+  [...(editions ?? []), ...(breaking ? ["breaking"] : [])].map((mark) => ` (${mark})`).join("");
+
+/** A page for people. */
+export function changelogPage(): string {
+  const days = Map.groupBy(
+    changelog({ from: undefined, to: undefined, edition: undefined }),
+    (entry) => (entry.since ? `${entry.since} to ${entry.date}` : entry.date),
+  );
+  const sections = [...days].map(([day, all]) => {
+    const items = all.map(
+      (entry) => `<li id="${entry.id}">${escaped(entry.text)}${marks(entry)}</li>`,
+    );
+    return `<h2>${day}</h2>\n<ul>\n${items.join("\n")}\n</ul>`;
+  });
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Changes of the interface</title>
+<link rel="alternate" type="application/atom+xml" href="/changelog.atom">
+<h1>Changes of the interface</h1>
+${sections.join("\n")}
+</html>
+`;
+}
+
+/** The same as an Atom feed; `address` is that of the page. */
+export function changelogFeed(address: string): string {
+  const all = changelog({ from: undefined, to: undefined, edition: undefined });
+  const moment = (date: string) => `${date}T00:00:00Z`;
+  const items = all.map(
+    (entry) => `  <entry>
+    <id>${escaped(`${address}#${entry.id}`)}</id>
+    <title>${escaped(entry.text + marks(entry))}</title>
+    <updated>${moment(entry.date)}</updated>
+    <link href="${escaped(`${address}#${entry.id}`)}"/>
+    <content>${escaped(entry.text)}</content>
+  </entry>`,
+  );
+  return `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom">
+  <id>${escaped(address)}</id>
+  <title>Changes of the interface</title>
+  <author><name>Statehouse</name></author>
+  <updated>${moment(all[0]?.date ?? "1970-01-01")}</updated>
+  <link rel="self" href="${escaped(`${address}.atom`)}"/>
+${items.join("\n")}
+</feed>
+`;
+}

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { useWorld } from "./fixture.ts";
+
+const world = useWorld();
+const list = (query = "") => world().nobody.get(`/changelog${query}`);
+
+test("changes are listed newest first, in pages, to anybody", async () => {
+  const first = await list("?page[size]=5");
+  expect(first.status).toBe(200);
+  const dates = first.body.data.map((one: { attributes: { date: string } }) => one.attributes.date);
+  expect(dates).toHaveLength(5);
+  expect(dates).toEqual(dates.toSorted().toReversed());
+  const total = first.body.meta.pagination["total-count"];
+  const last = await list(`?page[size]=5&page[number]=${Math.ceil(total / 5)}`);
+  expect(last.body.data.at(-1).attributes.date).toBe("2021-03-08");
+  expect((await list("?page[number]=1000")).body.data).toEqual([]);
+});
+
+test("changes are found by date and edition", async () => {
+  const day = await list("?filter[from]=2024-08-01&filter[to]=2024-08-01");
+  expect(day.body.data).toMatchObject([
+    { type: "changelog-entries", attributes: { editions: ["self-hosted"], breaking: false } },
+  ]);
+  const hosted = "?filter[from]=2024-08-01&filter[to]=2024-08-01&filter[edition]=hosted";
+  expect((await list(hosted)).body.data).toEqual([]);
+  for (const wrong of [
+    "filter[from]=yesterday",
+    "filter[to]=2024-13-01",
+    "filter[edition]=other",
+  ]) {
+    expect((await list(`?${wrong}`)).status).toBe(400);
+  }
+});
+
+test("there is a page for people and a feed for their readers", async () => {
+  const { nobody, url } = world();
+  const page = await nobody.get(`${url}/changelog`);
+  expect(page.status).toBe(200);
+  expect(page.headers.get("content-type")).toContain("text/html");
+  expect(page.body).toContain("/changelog.atom");
+  const feed = await nobody.get(`${url}/changelog.atom`);
+  expect(feed.status).toBe(200);
+  expect(feed.headers.get("content-type")).toContain("application/atom+xml");
+  expect(feed.body).toContain(`<id>${url}/changelog</id>`);
+});
