@@ -57,7 +57,7 @@ export function errorFromBytes(bytes: Uint8Array): AppError | undefined {
   });
 }
 
-/** A request or an answer that is more than one message takes. Ask for less at once: `inParts`, `inPages`. */
+/** A request or an answer that is more than one message takes. */
 export class MessageTooLarge extends Error {
   override readonly name = "MessageTooLarge";
 }

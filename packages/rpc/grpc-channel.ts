@@ -1,7 +1,14 @@
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DescMethod } from "@bufbuild/protobuf";
-import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import {
+  Client,
+  connectivityState,
+  credentials,
+  Metadata,
+  type ServiceError,
+  status,
+} from "@grpc/grpc-js";
 import type { CallMetadata, Channel } from "./channel.ts";
 import { detailTrailer, errorFromBytes, errorFromStatus } from "./error.ts";
 import {
@@ -18,11 +25,10 @@ import { isIdempotent, methodPath } from "./service.ts";
 
 /** How long a channel may wait before it dials a service again that was away. */
 const MAX_RECONNECT_PAUSE_MS = 1000;
-/**
- * Pauses between the attempts of an idempotent call that nobody answered, in ms: together longer than a channel's own
- * pause, so that a service which is back is found by the first request.
- */
-const RETRY_PAUSES_MS = [50, 150, 400, 900];
+/** How long any call may wait for a connection, in ms: longer than that pause, so that a service which is back is found. */
+const CONNECT_MS = 1500;
+/** Pauses between the attempts of an idempotent call that nobody answered, in ms. */
+const RETRY_PAUSES_MS = [50, 150, 400];
 
 const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -30,8 +36,8 @@ const asBytes = (bytes: Buffer): Uint8Array => bytes;
 
 /**
  * A channel over the network to the service `audience` at `address` (host:port; a name with several
- * addresses is balanced round-robin). Only methods marked idempotent are repeated, and only when nobody
- * answered.
+ * addresses is balanced round-robin). Any call waits a moment for a connection, for nothing has been sent yet;
+ * only methods marked idempotent are repeated, and only when nobody answered.
  */
 export function grpcChannel({ address, audience }: { address: string; audience: string }): Channel {
   const client = new Client(address, credentials.createInsecure(), {
@@ -44,6 +50,13 @@ export function grpcChannel({ address, audience }: { address: string; audience: 
     "grpc.max_reconnect_backoff_ms": MAX_RECONNECT_PAUSE_MS,
     "grpc.keepalive_time_ms": 30_000,
   });
+
+  /** Resolves at once where there is a connection, and in the end without one: the call then says what is wrong. */
+  const connected = (deadline: number) =>
+    new Promise<void>((resolve) => {
+      if (client.getChannel().getConnectivityState(true) === connectivityState.READY) resolve();
+      else client.waitForReady(Math.min(deadline, Date.now() + CONNECT_MS), () => resolve());
+    });
 
   const unary = (path: string, request: Uint8Array, metadata: CallMetadata) =>
     new Promise<Uint8Array>((resolve, reject) => {
@@ -90,6 +103,7 @@ export function grpcChannel({ address, audience }: { address: string; audience: 
   return {
     audience,
     async call(method, request, metadata) {
+      await connected(metadata.deadline);
       for (const pause of [...RETRY_PAUSES_MS, undefined]) {
         try {
           return await attempt(method, request, metadata);

@@ -6,7 +6,7 @@ export const assertionKey = "statehouse-assertion";
 export const traceparentKey = "traceparent";
 /** The largest message of gRPC that either side takes; state bytes never travel through gRPC. */
 export const maxMessageBytes = 16 * 1024 * 1024;
-/** The largest request or answer, which travels as several such messages. Lists beyond are split: parts.ts. */
+/** The largest request or answer, which travels as several such messages. */
 export const maxLargeBytes = 128 * 1024 * 1024;
 /** In the trailer of a refusal: the answer is there, but only in pieces. */
 export const inPiecesTrailer = "statehouse-in-pieces";

@@ -11,6 +11,5 @@ export { type Client, createClient } from "./client.ts";
 export { callCount } from "./counter.ts";
 export { grantsFromAccess, grantsFromProto } from "./grants.ts";
 export { grpcChannel } from "./grpc-channel.ts";
-export { allInPages, inPages, inParts } from "./parts.ts";
 export { createRpcServer, type RpcServer, type RpcServerOptions } from "./server.ts";
 export { implement, type ServiceBinding, type ServiceImpl } from "./service.ts";

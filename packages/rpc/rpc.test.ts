@@ -276,6 +276,33 @@ test("a service that nobody answers for is unavailable", async () => {
   ).rejects.toMatchObject({ kind: "unavailable", reason: "service_unavailable" });
 });
 
+test("a call that may not be repeated waits for a service that was away and is back", async () => {
+  const start = async (port: number) => {
+    const started = createRpcServer({
+      name: "workspaces",
+      bindings: [binding],
+      keys: { gateway: [gatewayKey.publicJwk] },
+      context: async (principal) => ({ principal }),
+      logger,
+    });
+    return { started, ...(await started.listen({ host: "127.0.0.1", port })) };
+  };
+  const first = await start(0);
+  await using channel = grpcChannel({
+    address: `127.0.0.1:${first.port}`,
+    audience: "workspaces",
+  });
+  const client = createClient(WorkspaceLockService, channel, gateway.on(user));
+  await client.lockWorkspace({ workspaceId: "ws-1" });
+  await first.started[Symbol.asyncDispose]();
+  await expect(client.lockWorkspace({ workspaceId: "ws-1" })).rejects.toMatchObject({
+    kind: "unavailable",
+  });
+  const back = await start(first.port);
+  await expect(client.lockWorkspace({ workspaceId: "ws-1" })).resolves.toBeDefined();
+  await back.started[Symbol.asyncDispose]();
+});
+
 test("a key is believed during rotation beside the new one, and no longer once removed", async () => {
   const next = await generateAssertionKey();
   const during = createRpcServer({

@@ -1,4 +1,3 @@
-import { inParts } from "@statehouse/rpc";
 import {
   type CompiledResource,
   type Group,
@@ -30,8 +29,7 @@ export const target =
     const { type, loadMany } = of();
     if (keys.size === 0) return undefined;
     if (!loadMany) throw new Error(`${type} cannot be included`);
-    const items = await inParts([...keys], (some) => loadMany(some, context));
-    return groupOf(of(), items);
+    return groupOf(of(), await loadMany([...keys], context));
   };
 
 /** A relationship to at most one resource, of any of the targets' types. */
@@ -84,7 +82,7 @@ export function toMany<Parent, Item, Context>(declaration: {
     async load(parents, context) {
       const of = declaration.resource();
       const keys = [...new Set(parents.map(keyOf))];
-      const items = await inParts(keys, (some) => loadFor(some, context));
+      const items = await loadFor(keys, context);
       const byParent = Map.groupBy(items, parentKeyOf);
       const linkage = new Map<Parent, readonly Identifier[]>();
       for (const parent of parents) {

@@ -1,8 +1,6 @@
-import { allInPages, inPages } from "@statehouse/rpc";
 import { readOptionalPage, readPage, wholePage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
-import type { Page } from "../jsonapi/pagination.ts";
 import { stateVersionOutputResource } from "../resources/state-version-outputs.ts";
 
 export const stateVersionOutputRoutes: readonly Route[] = [
@@ -15,14 +13,11 @@ export const stateVersionOutputRoutes: readonly Route[] = [
     handle: async ({ services: { state }, params, query, caller }) => {
       const page = readPage(query);
       const { stateVersionId } = params;
-      const found = await inPages(page, async ({ number, size }) => {
-        const { outputs, totalCount } = await state.outputs.listStateVersionOutputs(
-          { stateVersionId, pageNumber: number, pageSize: size },
-          caller,
-        );
-        return { items: outputs, totalCount };
-      });
-      return { ...found, page };
+      const { outputs: items, totalCount } = await state.outputs.listStateVersionOutputs(
+        { stateVersionId, pageNumber: page.number, pageSize: page.size },
+        caller,
+      );
+      return { items, totalCount, page };
     },
   }),
   route({
@@ -45,17 +40,11 @@ export const stateVersionOutputRoutes: readonly Route[] = [
       // Without paging all of them: the CLI's output command asks once and shows what it gets.
       const page = readOptionalPage(query);
       const { workspaceId } = params;
-      const ask = async ({ number, size }: Page) => {
-        const { outputs, totalCount } = await state.outputs.listCurrentOutputs(
-          { workspaceId, pageNumber: number, pageSize: size },
-          caller,
-        );
-        return { items: outputs, totalCount };
-      };
-      const found = page
-        ? await inPages(page, ask)
-        : await allInPages(() => ask({ number: 0, size: 0 }), ask);
-      return { ...found, page: page ?? wholePage(found.totalCount) };
+      const { outputs: items, totalCount } = await state.outputs.listCurrentOutputs(
+        { workspaceId, pageNumber: page?.number ?? 0, pageSize: page?.size ?? 0 },
+        caller,
+      );
+      return { items, totalCount, page: page ?? wholePage(totalCount) };
     },
   }),
 ];

@@ -1,5 +1,4 @@
 import type { CreateStateVersionResponse } from "@statehouse/proto/statehouse/state/v1/state_version";
-import { inPages } from "@statehouse/rpc";
 import { readPage } from "../http/paging.ts";
 import { parameter, requiredParameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -97,15 +96,11 @@ export const stateVersionRoutes: readonly Route[] = [
         workspaceId: workspace?.id ?? "",
         status: parameter(query, "filter[status]") ?? "",
       };
-      // Each carries all of its resources: of large states not even 20 fit into a message.
-      const { items, totalCount } = await inPages(page, async ({ number, size }) => {
-        const { stateVersions, totalCount } = await state.stateVersions.listStateVersions(
-          { ...asked, pageNumber: number, pageSize: size },
-          caller,
-        );
-        return { items: stateVersions, totalCount };
-      });
-      return { items: await withRuns(items, { services, caller }), page, totalCount };
+      const { stateVersions, totalCount } = await state.stateVersions.listStateVersions(
+        { ...asked, pageNumber: page.number, pageSize: page.size },
+        caller,
+      );
+      return { items: await withRuns(stateVersions, { services, caller }), page, totalCount };
     },
   }),
   route({

@@ -1,6 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WorkspaceRefSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
-import { inPages } from "@statehouse/rpc";
 import { readPage } from "../http/paging.ts";
 import { listParameter, parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -134,14 +133,11 @@ export const workspaceRoutes: readonly Route[] = [
         sort: parameter(query, "sort") ?? "",
         projectId: parameter(query, "filter[project][id]") ?? "",
       };
-      const found = await inPages(page, async ({ number, size }) => {
-        const { workspaces: items, totalCount } = await workspaces.workspaces.listWorkspaces(
-          { ...asked, pageNumber: number, pageSize: size },
-          caller,
-        );
-        return { items, totalCount };
-      });
-      return { ...found, page };
+      const { workspaces: items, totalCount } = await workspaces.workspaces.listWorkspaces(
+        { ...asked, pageNumber: page.number, pageSize: page.size },
+        caller,
+      );
+      return { items, totalCount, page };
     },
   }),
   route({
