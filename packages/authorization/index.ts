@@ -33,6 +33,12 @@ const readingOf = (action: Action): Action => {
   return noun === "project" ? "project:read" : "workspace:read";
 };
 
+/** What the caller may do. Throws `forbidden` for services: what they may call is declared by method. */
+export function grantsOf(caller: Caller): Grants {
+  if (caller.kind !== "principal") throw serviceCaller();
+  return caller.grants;
+}
+
 /** Throws `unauthenticated` when the organization takes no user tokens and the caller came with one. */
 export function refuseUserToken(grants: Grants, organizationId: string): void {
   if (grants.organizations.get(organizationId)?.refused) {

@@ -7,16 +7,9 @@ import {
   type OrganizationGrants,
   type TargetOf,
 } from "@statehouse/authorization";
-import { forbidden } from "@statehouse/errors";
 import { noSuchOrganization } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import type { Membership } from "../domain/team.ts";
-
-/** What the caller may do. Services have no grants. */
-export function grantsOf(caller: Caller): Grants {
-  if (caller.kind !== "principal") throw forbidden("service_caller", "A service may not do this.");
-  return caller.grants;
-}
 
 /** As `authorize`; services may what their methods declare them for. */
 export function authorizeUser<A extends Action>(

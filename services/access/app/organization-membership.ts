@@ -1,4 +1,4 @@
-import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { newId, type PageInput } from "@statehouse/postgres";
 import { alreadyMember, noSuchMembership, noSuchTeam, throwIfAny } from "../domain/errors.ts";
 import type { OrganizationId, OrganizationMembershipId, TeamId, UserId } from "../domain/ids.ts";
@@ -10,7 +10,7 @@ import { bump } from "../domain/version.ts";
 import type { MembershipView } from "../store/organization-membership.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { callingUser, grantsIn, grantsOf, membershipIn } from "./caller.ts";
+import { callingUser, grantsIn, membershipIn } from "./caller.ts";
 import { refuseNoOwner } from "./last-owner.ts";
 import { authorizeTeam } from "./team.ts";
 

@@ -1,4 +1,4 @@
-import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { newId, type PageInput } from "@statehouse/postgres";
 import { noSuchTeamAccess, noSuchWorkspace, teamHasAccess, throwIfAny } from "../domain/errors.ts";
 import type { TeamId, TeamWorkspaceId, WorkspaceId } from "../domain/ids.ts";
@@ -8,7 +8,7 @@ import { bump } from "../domain/version.ts";
 import type { VisibleTeams } from "../store/team-access.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App, Placement } from "./app.ts";
-import { authorizeUser, grantsOf } from "./caller.ts";
+import { authorizeUser } from "./caller.ts";
 
 /** A grant with what its level implies, or its custom permissions. */
 export type ShownTeamWorkspace = TeamWorkspace & { effective: Record<string, unknown> };

@@ -1,4 +1,4 @@
-import { authorize, type Caller, type Grants } from "@statehouse/authorization";
+import { authorize, type Caller, type Grants, grantsOf } from "@statehouse/authorization";
 import { forbidden } from "@statehouse/errors";
 import { newId, type PageInput } from "@statehouse/postgres";
 import {
@@ -21,7 +21,7 @@ import { type TeamAction, teamActions, teamAllows } from "../domain/team-actions
 import { bump } from "../domain/version.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { authorizeUser, grantsIn, grantsOf, membershipIn } from "./caller.ts";
+import { authorizeUser, grantsIn, membershipIn } from "./caller.ts";
 
 /** A team with what the caller may do to it. */
 export type ShownTeam = TeamView & { allowedActions: TeamAction[] };

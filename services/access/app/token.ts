@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { newId, type PageInput } from "@statehouse/postgres";
 import { noSuchToken, noSuchUser, throwIfAny, unknownSlot } from "../domain/errors.ts";
 import type { OrganizationId, TeamId, TokenId, UserId } from "../domain/ids.ts";
@@ -15,7 +15,7 @@ import { nextVersion } from "../domain/version.ts";
 import type { TokenPage } from "../store/token.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { callingUser, grantsIn, grantsOf } from "./caller.ts";
+import { callingUser, grantsIn } from "./caller.ts";
 import { authorizeTeam } from "./team.ts";
 
 /** A token with its secret, which is in this answer and nowhere else. */

@@ -1,4 +1,4 @@
-import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import type { AgentPoolRelations, AgentPoolSettings, AgentPoolView } from "../domain/agent-pool.ts";
 import { type AgentPool, applyAgentPoolSettings, newAgentPool } from "../domain/agent-pool.ts";
 import { agentPoolInUse, noSuchAgentPool } from "../domain/errors.ts";
@@ -7,7 +7,6 @@ import { Problems } from "../domain/problems.ts";
 import type { AgentPoolSearch } from "../store/agent-pool.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { grantsOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
 
 /** What a request says of a pool; relations that are given are replaced as a whole. */

@@ -1,15 +1,8 @@
-import { type Action, type Caller, type Grants, scope } from "@statehouse/authorization";
-import { forbidden } from "@statehouse/errors";
+import { type Action, type Caller, grantsOf, scope } from "@statehouse/authorization";
 import { cannotHoldLock } from "../domain/errors.ts";
 import type { Holder } from "../domain/holder.ts";
 import type { Workspace } from "../domain/workspace.ts";
 import type { Readable } from "../store/readable.ts";
-
-/** What the caller may do. Services have no grants: what they may call is declared by method. */
-export function grantsOf(caller: Caller): Grants {
-  if (caller.kind !== "principal") throw forbidden("service_caller", "A service may not do this.");
-  return caller.grants;
-}
 
 /** What authorization decides by about a workspace. */
 export const targetOf = ({

@@ -1,11 +1,10 @@
-import { allowed, type Caller } from "@statehouse/authorization";
+import { allowed, type Caller, grantsOf } from "@statehouse/authorization";
 import type {
   ConfigurationVersion,
   ConfigurationVersionView,
 } from "../domain/configuration-version.ts";
 import { reportedElsewhere } from "../domain/errors.ts";
 import type { App } from "./app.ts";
-import { grantsOf } from "./caller.ts";
 
 /** Those of `ids` that were reported and whose workspaces the caller may read. */
 export async function batchGetConfigurationVersions(

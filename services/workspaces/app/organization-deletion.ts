@@ -1,11 +1,10 @@
-import { authorize, type Caller } from "@statehouse/authorization";
+import { authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { remainingMs } from "@statehouse/runtime";
 import { noSuchOrganization } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { beginOrganizationDeletion } from "../domain/organization.ts";
 import { touch } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
-import { grantsOf } from "./caller.ts";
 import { settleDeletion } from "./workspace-deletion.ts";
 
 /** Workspaces in one transaction, and calls to state at a time. */

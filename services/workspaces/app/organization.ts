@@ -1,4 +1,4 @@
-import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import {
   nameTaken,
   noSuchOrganization,
@@ -23,7 +23,6 @@ import type { UnprovisionedOrganization } from "../store/acknowledgement.ts";
 import type { OrganizationSearch } from "../store/organization.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { grantsOf } from "./caller.ts";
 import { type Shown, showOrganization } from "./shown.ts";
 
 /**

@@ -3,6 +3,7 @@ import {
   allowed,
   authorize,
   type Caller,
+  grantsOf,
   refuseUserToken,
 } from "@statehouse/authorization";
 import {
@@ -32,7 +33,7 @@ import {
 import type { ProjectSearch } from "../store/project.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { grantsOf, readableBy } from "./caller.ts";
+import { readableBy } from "./caller.ts";
 import { type Shown, showProject } from "./shown.ts";
 
 /** What a request says of a project; bindings that are given replace all. */

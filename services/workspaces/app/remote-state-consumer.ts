@@ -1,4 +1,4 @@
-import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import type { PageInput } from "@statehouse/postgres";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
@@ -8,7 +8,7 @@ import type { WorkspaceView } from "../domain/workspace-view.ts";
 import type { ConsumerQuestion } from "../store/remote-state-consumer.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { grantsOf, readableBy, targetOf } from "./caller.ts";
+import { readableBy, targetOf } from "./caller.ts";
 import { type Shown, showWorkspace } from "./shown.ts";
 import { getWorkspace } from "./workspace.ts";
 

@@ -1,7 +1,6 @@
-import type { Caller } from "@statehouse/authorization";
+import { type Caller, grantsOf } from "@statehouse/authorization";
 import type { Workspace } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
-import { grantsOf } from "./caller.ts";
 
 /**
  * Whether the caller is a run of another workspace that this one admits as a consumer: it finds what it

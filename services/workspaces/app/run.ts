@@ -1,9 +1,8 @@
-import { allowed, type Caller } from "@statehouse/authorization";
+import { allowed, type Caller, grantsOf } from "@statehouse/authorization";
 import { noSuchWorkspace, runEnded, runOfOtherWorkspace } from "../domain/errors.ts";
 import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
 import type { RunView } from "../domain/run.ts";
 import type { App } from "./app.ts";
-import { grantsOf } from "./caller.ts";
 
 /** Those of `ids` that were reported and whose workspaces the caller may read. */
 export async function batchGetRuns(

@@ -3,12 +3,13 @@ import {
   actionRules,
   allowed,
   type Caller,
+  grantsOf,
   type Target,
 } from "@statehouse/authorization";
 import type { OrganizationView } from "../domain/organization-view.ts";
 import type { ProjectView } from "../domain/project-view.ts";
 import type { WorkspaceView } from "../domain/workspace-view.ts";
-import { grantsOf, targetOf } from "./caller.ts";
+import { targetOf } from "./caller.ts";
 
 /** Something with what the caller may do to it. */
 export type Shown<View> = View & { allowedActions: Action[] };

@@ -1,7 +1,6 @@
-import { allowed, type Caller } from "@statehouse/authorization";
+import { allowed, type Caller, grantsOf } from "@statehouse/authorization";
 import type { WorkspaceReadme } from "../domain/workspace-readme.ts";
 import type { App } from "./app.ts";
-import { grantsOf } from "./caller.ts";
 
 /** The readmes of those of the workspaces that have one and that the caller may read. */
 export async function batchGetWorkspaceReadmes(

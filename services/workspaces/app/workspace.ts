@@ -1,4 +1,10 @@
-import { allowed, authorize, type Caller, refuseUserToken } from "@statehouse/authorization";
+import {
+  allowed,
+  authorize,
+  type Caller,
+  grantsOf,
+  refuseUserToken,
+} from "@statehouse/authorization";
 import { latestRelease } from "../domain/engine-version.ts";
 import { noSuchOrganization, noSuchProject, noSuchWorkspace } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
@@ -16,7 +22,7 @@ import type { WorkspaceRef, WorkspaceView } from "../domain/workspace-view.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { WorkspaceSearch } from "../store/workspace-search.ts";
 import type { App } from "./app.ts";
-import { grantsOf, readableBy, targetOf } from "./caller.ts";
+import { readableBy, targetOf } from "./caller.ts";
 import { mayShowAsConsumer } from "./run-reading.ts";
 import { type Shown, showToConsumer, showWorkspace } from "./shown.ts";
 import { checkedTags, replaceWorkspaceTags } from "./tag-binding.ts";
