@@ -1,6 +1,6 @@
 import { type Caller, requireAdministrator } from "@statehouse/authorization";
 import { newId } from "@statehouse/postgres";
-import { lastAdministrator, noSuchUser, throwIfAny } from "../domain/errors.ts";
+import { emailTaken, lastAdministrator, noSuchUser, throwIfAny } from "../domain/errors.ts";
 import type { UserId } from "../domain/ids.ts";
 import { isUsername, User, userProblems } from "../domain/user.ts";
 import { bump, nextVersion } from "../domain/version.ts";
@@ -27,6 +27,8 @@ export const createUser = (app: App, caller: Caller, input: CreateUser): Promise
     const { username, email, administrator } = input;
     const invited = await tx.users.findByEmail(email);
     if (invited) {
+      // Somebody else may have become that person since `refuseProblems` looked.
+      if (!invited.placeholder) throwIfAny([emailTaken]);
       Object.assign(invited, { username, email, administrator, placeholder: false });
       const revision = bump(invited, at);
       await tx.users.save(invited);

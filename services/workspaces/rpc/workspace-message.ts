@@ -8,13 +8,23 @@ import type {
 } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import type { WorkspacePlacementSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import type { Shown } from "../app/shown.ts";
+import { resolveEngineVersion } from "../domain/engine-version.ts";
 import { average, type Performance } from "../domain/performance.ts";
 import type { VcsRepo } from "../domain/vcs-repo.ts";
 import type { WorkspaceLock } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 import type { WorkspaceView } from "../domain/workspace-view.ts";
 
-export function workspaceToProto(
+/** Makes messages of workspaces, each with the known release that its engine version means. */
+export const workspaceMessages =
+  (engineReleases: readonly string[]) =>
+  (workspace: Shown<WorkspaceView>): MessageInitShape<typeof WorkspaceSchema> => {
+    const message = workspaceToProto(workspace);
+    const resolved = resolveEngineVersion(workspace.engineVersion, engineReleases);
+    return resolved === undefined ? message : { ...message, resolvedEngineVersion: resolved };
+  };
+
+function workspaceToProto(
   workspace: Shown<WorkspaceView>,
 ): MessageInitShape<typeof WorkspaceSchema> {
   const { description, sourceName, sourceUrl, workingDirectory, ...others } = workspace;

@@ -6,7 +6,6 @@ import type {
 } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import type { Shown } from "../app/shown.ts";
 import {
   batchGetWorkspaces,
   createWorkspace,
@@ -16,7 +15,6 @@ import {
   type WorkspaceInput,
 } from "../app/workspace.ts";
 import { deleteWorkspace, safeDeleteWorkspace } from "../app/workspace-deletion.ts";
-import { resolveEngineVersion } from "../domain/engine-version.ts";
 import { noSuchWorkspace, unknownSort } from "../domain/errors.ts";
 import type { AgentPoolId } from "../domain/ids.ts";
 import {
@@ -24,17 +22,13 @@ import {
   workspaceSortKeys,
   workspaceSortOf,
 } from "../domain/workspace-sort.ts";
-import type { WorkspaceRef, WorkspaceView } from "../domain/workspace-view.ts";
+import type { WorkspaceRef } from "../domain/workspace-view.ts";
 import type { Context } from "./context.ts";
 import { idsIn, projectId, workspaceId } from "./ids.ts";
-import { workspaceToProto as messageOf } from "./workspace-message.ts";
+import { workspaceMessages } from "./workspace-message.ts";
 
 export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService, Context> => {
-  const workspaceToProto = (workspace: Shown<WorkspaceView>) => {
-    const resolved = resolveEngineVersion(workspace.engineVersion, app.settings.engineReleases);
-    const message = messageOf(workspace);
-    return resolved === undefined ? message : { ...message, resolvedEngineVersion: resolved };
-  };
+  const workspaceToProto = workspaceMessages(app.settings.engineReleases);
   return {
     createWorkspace: async ({ organizationName, settings }, { caller }) => ({
       workspace: workspaceToProto(
