@@ -1,23 +1,9 @@
 import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readFileSync, readlinkSync, realpathSync, rmSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { StartError } from "@statehouse/runtime";
 import { alive } from "./lock.mjs";
-
-/** Writes down that this process runs the PostgreSQL of `dataDirectory`. */
-export function claim(dataDirectory: string): void {
-  writeFileSync(path.join(dataDirectory, "owner"), `${process.pid} ${born(process.pid)}`, {
-    mode: 0o600,
-  });
-}
+import { inUse, livingOwner } from "./owner.ts";
 
 /**
  * Clears away what a process that died left in the cluster: a PostgreSQL that still runs is stopped, a
@@ -32,9 +18,7 @@ export async function clearLeftover(dataDirectory: string, cluster: string): Pro
   const owner = livingOwner(dataDirectory);
   // Our own, killed: that is a restart.
   if (owner !== undefined && (running || owner !== process.pid)) {
-    throw new StartError(
-      `${dataDirectory} is in use by another Statehouse (process ${owner}); stop it, or set DATA_DIR to another folder.`,
-    );
+    throw inUse(dataDirectory, owner);
   }
   if (running) await stop(pid);
   rmSync(file, { force: true });
@@ -54,27 +38,6 @@ async function stop(pid: number): Promise<void> {
       await pause(50);
     }
   }
-}
-
-function livingOwner(dataDirectory: string): number | undefined {
-  const file = path.join(dataDirectory, "owner");
-  if (!existsSync(file)) return undefined;
-  const [pid, birth] = readFileSync(file, "utf8").split(/ (.*)/);
-  const owner = Number(pid);
-  // A process id is used again, sooner or later; with the time of birth it is unique.
-  return alive(owner) && born(owner) === birth ? owner : undefined;
-}
-
-function born(pid: number): string {
-  if (process.platform === "linux") {
-    const stat = read(`/proc/${pid}/stat`);
-    // Field 22; the name in field 2 may hold spaces and brackets.
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
-  }
-  if (process.platform === "win32") return "";
-  return (
-    spawnSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).stdout?.trim() ?? ""
-  );
 }
 
 function isPostmasterOf(pid: number, cluster: string): boolean {

@@ -2,10 +2,11 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client, escapeIdentifier } from "pg";
+import { claim } from "./owner.ts";
 import { type PartProcess, startPart } from "./part-process.ts";
 import { onFreePort } from "./port.ts";
 import { type Cluster, openCluster, superuser } from "./postgres-cluster.ts";
-import { claim, clearLeftover } from "./postgres-leftover.ts";
+import { clearLeftover } from "./postgres-leftover.ts";
 
 export interface PostgresOptions {
   /** Holds the cluster, its password and its log. */

@@ -3,6 +3,7 @@ import { migrate } from "@statehouse/postgres";
 import { createIdentity } from "@statehouse/rpc";
 import { createLogger } from "@statehouse/runtime";
 import { startNats } from "../../deploy/local/nats.ts";
+import { claimAlone } from "../../deploy/local/owner.ts";
 import { startPostgres } from "../../deploy/local/postgres.ts";
 import { migrations as access } from "../access/store/migrations.ts";
 import { migrations as state } from "../state/store/migrations.ts";
@@ -30,7 +31,9 @@ export async function startStandalone(
   await using starting = new AsyncDisposableStack();
   const folder = config.DATA_DIR;
   await openDataDirectory(folder);
-  // First, so that a busy port is known before anything else is started.
+  // Two that start at once would each make secrets, and two NATS would write to one store.
+  starting.use(claimAlone(folder));
+  // First of the parts, so that a busy port is known before anything else is started.
   const listener = await listen(config.HOST, config.PORT);
   starting.use(listener);
   const secrets = await openSecrets(folder, [...serviceNames, "standalone"]);

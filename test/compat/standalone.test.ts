@@ -67,7 +67,7 @@ needs("terraform")("npm start", () => {
     timeout: 120_000,
   }, async () => {
     const dataDirectory = path.join(folder.path, "data");
-    const first = start({ DATA_DIR: dataDirectory });
+    const first = start({ DATA_DIR: dataDirectory, ORGANIZATION: "acme" });
     await running(first);
     const [, token = ""] = /token +(sth_\S+)/.exec(first.output()) ?? [];
     expect(token).not.toBe("");
@@ -78,13 +78,16 @@ needs("terraform")("npm start", () => {
 
     const example = path.join(folder.path, "example");
     await cp("examples/first-apply", example, { recursive: true });
-    const cli = inFolder(example, { TF_CLI_CONFIG_FILE: cliFile, HOME: folder.path });
+    const exported = [...first.output().matchAll(/^ {2}export (\w+)=(\S+)$/gm)].map(
+      ([, name = "", value = ""]) => [name, value] as const,
+    );
+    const cli = inFolder(example, { ...Object.fromEntries(exported), HOME: folder.path });
     await cli.succeed("init");
     await cli.succeed("apply", "-auto-approve");
     first.signal("SIGINT");
     expect(await first.exit).toBe(0);
 
-    const second = start({ DATA_DIR: dataDirectory });
+    const second = start({ DATA_DIR: dataDirectory, ORGANIZATION: "acme" });
     await running(second);
     expect(second.output()).not.toContain(token);
     expect(await readFile(cliFile, "utf8")).toContain(token);
@@ -112,6 +115,21 @@ describe("npm start says in a sentence", () => {
     expect(said).toBe(
       `Port ${port} of 127.0.0.1 is taken; stop what uses it, or set PORT to another (0: any free one).`,
     );
+  });
+
+  test("that its folder is in use, when two start at once on a new one", {
+    timeout: 120_000,
+  }, async () => {
+    const both = [1, 2].map(() => start({ DATA_DIR: path.join(folder.path, "shared") }));
+    const exits = both.map((one) => one.exit.then(() => one));
+    const refused = await Promise.race(exits);
+    const said = await sentence(refused);
+    expect(said).toMatch(
+      /shared is in use by another Statehouse \(process \d+\); stop it, or set DATA_DIR to another folder\.$/,
+    );
+    const [other] = both.filter((one) => one !== refused);
+    if (!other) throw new Error("both were refused");
+    await running(other);
   });
 
   test("that its folder cannot be written", async () => {
