@@ -1,8 +1,8 @@
 # Apply this in the first minute: it needs no provider and no account anywhere.
 terraform {
   cloud {
-    hostname     = "statehouse.local"
-    organization = "demo"
+    # The organization is that of TF_CLOUD_ORGANIZATION.
+    hostname = "statehouse.local"
 
     workspaces {
       name = "first-apply"

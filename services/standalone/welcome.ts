@@ -22,9 +22,7 @@ export function welcomeText(config: StandaloneConfig, { url, cliFile, token }: S
     "In another shell, a first apply:",
     "",
     `  export TF_CLI_CONFIG_FILE=${quoted(cliFile)}`,
-    ...(config.ORGANIZATION === "demo"
-      ? []
-      : [`  export TF_CLOUD_ORGANIZATION=${quoted(config.ORGANIZATION)}`]),
+    `  export TF_CLOUD_ORGANIZATION=${quoted(config.ORGANIZATION)}`,
     ...(existsSync(example) ? [`  cd ${quoted(example)}`] : []),
     "  terraform init && terraform apply",
     "",
