@@ -15,6 +15,7 @@ import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/proje
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
 import { ReservedTagKeyService } from "@statehouse/proto/statehouse/workspaces/v1/reserved_tag_key";
 import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
+import { SshKeyService } from "@statehouse/proto/statehouse/workspaces/v1/ssh_key";
 import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
@@ -53,6 +54,7 @@ export const createServices = (
     workspaces: createClient(WorkspaceService, workspaces),
     locks: createClient(WorkspaceLockService, workspaces),
     reservedTagKeys: createClient(ReservedTagKeyService, workspaces),
+    sshKeys: createClient(SshKeyService, workspaces),
     tags: createClient(TagService, workspaces),
     tagBindings: createClient(TagBindingService, workspaces),
     remoteStateConsumers: createClient(RemoteStateConsumerService, workspaces),

@@ -39,7 +39,11 @@ export function serviceEnvironments(installation: Installation): Record<ServiceN
   });
   return {
     access: { ...common("access"), DATABASE_URL: databaseUrl("access") },
-    workspaces: { ...common("workspaces"), DATABASE_URL: databaseUrl("workspaces") },
+    workspaces: {
+      ...common("workspaces"),
+      DATABASE_URL: databaseUrl("workspaces"),
+      SEALING_KEYS: secrets.sealingKeys,
+    },
     state: {
       ...common("state"),
       DATABASE_URL: databaseUrl("state"),

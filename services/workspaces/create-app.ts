@@ -1,4 +1,4 @@
-import { type Database, newId } from "@statehouse/postgres";
+import { createSealer, type Database, newId } from "@statehouse/postgres";
 import type { CallOptions, Channel } from "@statehouse/rpc";
 import { edition } from "@statehouse/runtime";
 import type { App } from "./app/app.ts";
@@ -32,6 +32,7 @@ export const createApp = (
   deletionLocks: deletionLocks(database),
   access: accessOver(channels.access, identity),
   state: stateOver(channels.state, identity),
+  sealer: createSealer({ keys: config.SEALING_KEYS }),
   settings: {
     comparisonIntervalMs: config.COMPARISON_INTERVAL * 1000,
     defaultExecutionMode: config.DEFAULT_EXECUTION_MODE,

@@ -72,7 +72,12 @@ async function newEstate(
     ),
   );
   const memberships = await owner.api.get(`${base}/organization-memberships?q=${owner.username}`);
+  const sshKey = await owner.api.post(
+    `/organizations/${organization}/ssh-keys`,
+    document("ssh-keys", { name: unusedName("key"), value: "a key" }),
+  );
   return {
+    sshKeyId: sshKey.body.data.id,
     teamId: team.body.data.id,
     teamProjectId: onProject.body.data.id,
     teamWorkspaceId: onWorkspace.body.data.id,
@@ -111,6 +116,11 @@ const bodies: Record<string, () => unknown> = {
     document("reserved-tag-keys", { key: unusedName("key") }),
   "/api/v2/reserved-tag-keys/:reservedTagKeyId": () =>
     document("reserved-tag-keys", { "disable-overrides": true }),
+  "/api/v2/organizations/:organizationName/ssh-keys": () =>
+    document("ssh-keys", { name: "mine", value: "a key" }),
+  "/api/v2/ssh-keys/:sshKeyId": () => document("ssh-keys", { name: "mine" }),
+  "/api/v2/workspaces/:workspaceId/relationships/ssh-key": () =>
+    document("workspaces", { id: null }),
   "/api/v2/agent-pools/:agentPoolId": () => document("agent-pools", { name: unusedName("pool") }),
   "/api/v2/account/update": () => document("users", {}),
   "/api/v2/admin/users": () =>
@@ -281,6 +291,7 @@ describe("a reader", () => {
     "organizationName",
     "agentPoolId",
     "reservedTagKeyId",
+    "sshKeyId",
     "tagId",
     "teamId",
     "membershipId",

@@ -102,6 +102,12 @@ async function furnishAndDissolve({ api }: Pick<Party, "api">): Promise<void> {
   const self = `/agent-pools/${pool.body.data.id}`;
   await api.patch(self, document("agent-pools", { name: "told again" }));
   await api.delete(self);
+  const key = await api.post(
+    `${path}/ssh-keys`,
+    document("ssh-keys", { name: "told", value: "value-nobody-hears-of" }),
+  );
+  await api.patch(`/ssh-keys/${key.body.data.id}`, document("ssh-keys", { name: "told again" }));
+  await api.delete(`/ssh-keys/${key.body.data.id}`);
   const reserved = await api.post(
     `${path}/reserved-tag-keys`,
     document("reserved-tag-keys", { key: "told" }),

@@ -173,7 +173,9 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     "agent-pool": toOne({
       linkage: ({ agentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
     }),
-    "ssh-key": empty,
+    "ssh-key": toOne({
+      linkage: ({ sshKeyId: id }) => (id ? { type: "ssh-keys", id } : null),
+    }),
     readme: toOne({
       linkage: ({ id, hasReadme }) => (hasReadme ? { type: "workspace-readme", id } : null),
       targets: [

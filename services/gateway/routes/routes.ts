@@ -13,6 +13,7 @@ import { organizationRoutes } from "./organizations.ts";
 import { projectRoutes } from "./projects.ts";
 import { remoteStateConsumerRoutes } from "./remote-state-consumers.ts";
 import { reservedTagKeyRoutes } from "./reserved-tag-keys.ts";
+import { sshKeyRoutes } from "./ssh-keys.ts";
 import { stateVersionOutputRoutes } from "./state-version-outputs.ts";
 import { stateVersionRoutes } from "./state-versions.ts";
 import { tagBindingRoutes } from "./tag-bindings.ts";
@@ -48,6 +49,7 @@ export const routes: readonly Route[] = [
   ...workspaceRoutes,
   ...workspaceLockRoutes,
   ...remoteStateConsumerRoutes,
+  ...sshKeyRoutes,
   ...tagRoutes,
   ...organizationTagRoutes,
   ...reservedTagKeyRoutes,

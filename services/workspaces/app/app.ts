@@ -1,3 +1,4 @@
+import type { Sealer } from "@statehouse/postgres";
 import type { ExecutionMode } from "../domain/execution-mode.ts";
 import type { NewId } from "../domain/ids.ts";
 import type { Acknowledgements } from "../store/acknowledgement.ts";
@@ -19,6 +20,8 @@ export interface App {
   /** The neighbours are never called while a transaction is open. */
   access: Access;
   state: State;
+  /** Of what is kept but never shown. */
+  sealer: Pick<Sealer, "seal">;
   settings: Settings;
   now(): Date;
   newId: NewId;

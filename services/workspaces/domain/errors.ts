@@ -104,6 +104,7 @@ export const noSuchProject = () => notFound("project");
 export const noSuchWorkspace = () => notFound("workspace");
 export const noSuchRun = () => notFound("run");
 export const noSuchAgentPool = () => notFound("agent pool");
+export const noSuchSshKey = () => notFound("SSH key");
 export const noSuchReservedTagKey = () => notFound("reserved tag key");
 export const noSuchTag = () => notFound("tag");
 

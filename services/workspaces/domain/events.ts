@@ -3,6 +3,7 @@ import type { Organization } from "./organization.ts";
 import type { Project } from "./project.ts";
 import type { ReservedTagKey } from "./reserved-tag-key.ts";
 import type { Run } from "./run.ts";
+import type { SshKey } from "./ssh-key.ts";
 import type { DeletedTag } from "./tag.ts";
 import type { Workspace } from "./workspace.ts";
 import type { WorkspaceLock } from "./workspace-lock.ts";
@@ -19,6 +20,7 @@ export type WorkspacesEvent =
       type: "reservedTagKeyCreated" | "reservedTagKeyUpdated" | "reservedTagKeyDeleted";
       reservedTagKey: ReservedTagKey;
     }
+  | { type: "sshKeyCreated" | "sshKeyUpdated" | "sshKeyDeleted"; sshKey: SshKey }
   | { type: "workspaceCreated"; workspace: Workspace }
   | { type: "workspaceUpdated"; workspace: Workspace }
   | { type: "workspaceLocked"; workspace: Workspace; lock: WorkspaceLock }

@@ -5,6 +5,7 @@ export type WorkspaceId = `ws-${string}`;
 export type TagId = `tag-${string}`;
 export type AgentPoolId = `apool-${string}`;
 export type ReservedTagKeyId = `rtk-${string}`;
+export type SshKeyId = `sshkey-${string}`;
 export type TagBindingId = `tb-${string}`;
 /** Made by runners. */
 export type RunId = `run-${string}`;

@@ -1,5 +1,5 @@
 import type { ExecutionMode } from "./execution-mode.ts";
-import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
+import type { AgentPoolId, OrganizationId, ProjectId, SshKeyId, WorkspaceId } from "./ids.ts";
 import type { VcsRepo } from "./vcs-repo.ts";
 import { nextVersion } from "./version.ts";
 import type { DeletionLock, WorkspaceLock } from "./workspace-lock.ts";
@@ -21,6 +21,7 @@ export class Workspace {
   declare executionMode: ExecutionMode | null;
   /** Of its own mode `agent`; null: none, or what project and organization say. */
   declare agentPoolId: AgentPoolId | null;
+  declare sshKeyId: SshKeyId | null;
   declare overwritesAgentPool: boolean;
   declare fileTriggersEnabled: boolean;
   declare globalRemoteState: boolean;
@@ -82,6 +83,7 @@ export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
     autoDestroyActivityDuration: null,
     executionMode: null,
     agentPoolId: null,
+    sshKeyId: null,
     overwritesAgentPool: false,
     fileTriggersEnabled: true,
     globalRemoteState: false,

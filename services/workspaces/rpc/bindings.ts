@@ -7,6 +7,7 @@ import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/proje
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
 import { ReservedTagKeyService } from "@statehouse/proto/statehouse/workspaces/v1/reserved_tag_key";
 import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
+import { SshKeyService } from "@statehouse/proto/statehouse/workspaces/v1/ssh_key";
 import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
@@ -24,6 +25,7 @@ import { remoteStateConsumerService } from "./remote-state-consumer.ts";
 import { reservedTagKeyService } from "./reserved-tag-key.ts";
 import { runService } from "./run.ts";
 import { runLockService } from "./run-lock.ts";
+import { sshKeyService } from "./ssh-key.ts";
 import { tagService } from "./tag.ts";
 import { tagBindingService } from "./tag-binding.ts";
 import { workspaceService } from "./workspace.ts";
@@ -37,6 +39,7 @@ export const bindingsOf = (app: App): ServiceBinding<Context>[] => [
   implement(OrganizationService, organizationService(app)),
   implement(ProjectService, projectService(app)),
   implement(ReservedTagKeyService, reservedTagKeyService(app)),
+  implement(SshKeyService, sshKeyService(app)),
   implement(TagService, tagService(app)),
   implement(TagBindingService, tagBindingService(app)),
   implement(WorkspaceService, workspaceService(app)),

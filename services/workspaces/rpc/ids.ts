@@ -3,6 +3,7 @@ import {
   noSuchProject,
   noSuchReservedTagKey,
   noSuchRun,
+  noSuchSshKey,
   noSuchTag,
   noSuchWorkspace,
 } from "../domain/errors.ts";
@@ -12,6 +13,7 @@ import type {
   ProjectId,
   ReservedTagKeyId,
   RunId,
+  SshKeyId,
   TagId,
   WorkspaceId,
 } from "../domain/ids.ts";
@@ -61,6 +63,12 @@ export function agentPoolId(text: string): AgentPoolId {
 /** Throws `notFound`. */
 export function reservedTagKeyId(text: string): ReservedTagKeyId {
   if (!is<ReservedTagKeyId>("rtk", text)) throw noSuchReservedTagKey();
+  return text;
+}
+
+/** Throws `notFound`. */
+export function sshKeyId(text: string): SshKeyId {
+  if (!is<SshKeyId>("sshkey", text)) throw noSuchSshKey();
   return text;
 }
 

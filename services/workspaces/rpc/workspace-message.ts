@@ -28,14 +28,15 @@ function workspaceToProto(
   workspace: Shown<WorkspaceView>,
 ): MessageInitShape<typeof WorkspaceSchema> {
   const { description, sourceName, sourceUrl, workingDirectory, ...others } = workspace;
-  const { currentStateVersionId, agentPoolId, autoDestroyActivityDuration, ...given } = others;
+  const { currentStateVersionId, agentPoolId, sshKeyId, ...owned } = others;
+  const { autoDestroyActivityDuration, ...given } = owned;
   const { lock, createdAt, updatedAt, latestChangeAt, performance, ...rest } = given;
   const { currentRunId, latestRunId, currentConfigurationVersionId, ...more } = rest;
   const { autoDestroyAt, vcsRepo, ...same } = more;
   return {
     ...same,
     ...present({ description, sourceName, sourceUrl, workingDirectory }),
-    ...present({ currentStateVersionId, agentPoolId, autoDestroyActivityDuration }),
+    ...present({ currentStateVersionId, agentPoolId, sshKeyId, autoDestroyActivityDuration }),
     ...(autoDestroyAt ? { autoDestroyAt: timestampFromDate(autoDestroyAt) } : {}),
     ...(vcsRepo ? { vcsRepo: vcsRepoToProto(vcsRepo) } : {}),
     ...present({ currentRunId, latestRunId, currentConfigurationVersionId }),

@@ -4,6 +4,7 @@ import type { Holder } from "../domain/holder.ts";
 import { Organization } from "../domain/organization.ts";
 import { Project } from "../domain/project.ts";
 import { ReservedTagKey } from "../domain/reserved-tag-key.ts";
+import { SshKey } from "../domain/ssh-key.ts";
 import { Workspace } from "../domain/workspace.ts";
 import type { DeletionLock, WorkspaceLock } from "../domain/workspace-lock.ts";
 
@@ -90,6 +91,19 @@ export const reservedTagKeySchema = new EntitySchema({
   },
 });
 
+export const sshKeySchema = new EntitySchema({
+  class: SshKey,
+  tableName: "ssh_keys",
+  properties: {
+    id,
+    organizationId: text,
+    name: text,
+    sealedValue: text,
+    revision: counter,
+    createdAt: moment,
+  },
+});
+
 // Embedded values need classes; the domain has them as plain ones.
 
 class HolderValue implements Holder {
@@ -149,6 +163,7 @@ export const workspaceSchema = new EntitySchema({
     autoDestroyActivityDuration: { ...text, ...optional },
     executionMode: { ...text, ...optional },
     agentPoolId: { ...text, ...optional },
+    sshKeyId: { ...text, ...optional },
     overwritesAgentPool: flag,
     fileTriggersEnabled: flag,
     globalRemoteState: flag,
@@ -189,6 +204,7 @@ export const entities = [
   projectSchema,
   agentPoolSchema,
   reservedTagKeySchema,
+  sshKeySchema,
   workspaceSchema,
   holderSchema,
   lockSchema,

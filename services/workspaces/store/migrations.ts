@@ -5,6 +5,7 @@ import { workspaceList } from "./migrations/0004-workspace-list.ts";
 import { reservedTagKeys } from "./migrations/0005-reserved-tag-keys.ts";
 import { workspaceSettings } from "./migrations/0006-workspace-settings.ts";
 import { stateComparison } from "./migrations/0007-state-comparison.ts";
+import { sshKeys } from "./migrations/0008-ssh-keys.ts";
 
 const init: SqlMigration = {
   name: "0001_init",
@@ -240,4 +241,5 @@ export const migrations: readonly SqlMigration[] = [
   reservedTagKeys,
   workspaceSettings,
   stateComparison,
+  sshKeys,
 ];

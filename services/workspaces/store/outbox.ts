@@ -15,6 +15,9 @@ import {
   ReservedTagKeyDeletedSchema,
   ReservedTagKeyUpdatedSchema,
   RunEndedSchema,
+  SshKeyCreatedSchema,
+  SshKeyDeletedSchema,
+  SshKeyUpdatedSchema,
   TagDeletedSchema,
   WorkspaceCreatedSchema,
   WorkspaceDeletedSchema,
@@ -28,6 +31,12 @@ const reservedTagKeyEvents = {
   reservedTagKeyCreated: ReservedTagKeyCreatedSchema,
   reservedTagKeyUpdated: ReservedTagKeyUpdatedSchema,
   reservedTagKeyDeleted: ReservedTagKeyDeletedSchema,
+} as const;
+
+const sshKeyEvents = {
+  sshKeyCreated: SshKeyCreatedSchema,
+  sshKeyUpdated: SshKeyUpdatedSchema,
+  sshKeyDeleted: SshKeyDeletedSchema,
 } as const;
 
 /** Adds the event to the outbox, in the transaction of `em`. */
@@ -90,6 +99,14 @@ export async function record(em: EntityManager, event: WorkspacesEvent): Promise
       const { id, organizationId, key, revision } = event.reservedTagKey;
       const schema = reservedTagKeyEvents[event.type];
       const message = create(schema, { reservedTagKeyId: id, organizationId, key, revision });
+      return recordEvent(em, { schema, message, subject: id, revision });
+    }
+    case "sshKeyCreated":
+    case "sshKeyUpdated":
+    case "sshKeyDeleted": {
+      const { id, organizationId, revision } = event.sshKey;
+      const schema = sshKeyEvents[event.type];
+      const message = create(schema, { sshKeyId: id, organizationId, revision });
       return recordEvent(em, { schema, message, subject: id, revision });
     }
     case "workspaceCreated": {

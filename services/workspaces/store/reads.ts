@@ -7,6 +7,7 @@ import { projectReads } from "./project.ts";
 import { remoteStateConsumerReads } from "./remote-state-consumer.ts";
 import { reservedTagKeyReads } from "./reserved-tag-key.ts";
 import { runReads } from "./run.ts";
+import { sshKeyReads } from "./ssh-key.ts";
 import { tagReads } from "./tag.ts";
 import { tagBindingReads } from "./tag-binding.ts";
 import { workspaceReads } from "./workspace.ts";
@@ -19,6 +20,7 @@ export const readsOf = (database: Database) => ({
   generalSettings: generalSettingsReads(database),
   agentPools: agentPoolReads(database),
   reservedTagKeys: reservedTagKeyReads(database),
+  sshKeys: sshKeyReads(database),
   projects: projectReads(database),
   workspaces: workspaceReads(database),
   workspaceLists: workspaceLists(database),

@@ -11,6 +11,7 @@ import { projectRows } from "./project.ts";
 import { remoteStateConsumerRows } from "./remote-state-consumer.ts";
 import { reservedTagKeyRows } from "./reserved-tag-key.ts";
 import { runRows } from "./run.ts";
+import { sshKeyRows } from "./ssh-key.ts";
 import { tagRows } from "./tag.ts";
 import { tagBindingRows } from "./tag-binding.ts";
 import { workspaceRows } from "./workspace.ts";
@@ -24,6 +25,7 @@ const rowsIn = (em: EntityManager) => ({
   generalSettings: generalSettingsRows(em),
   agentPools: agentPoolRows(em),
   reservedTagKeys: reservedTagKeyRows(em),
+  sshKeys: sshKeyRows(em),
   projects: projectRows(em),
   workspaces: workspaceRows(em),
   workspaceDeletions: workspaceDeletionRows(em),

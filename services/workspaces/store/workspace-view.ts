@@ -19,7 +19,7 @@ const workspaceView = `
       when w.agent_pool_id is not null then w.agent_pool_id
       when p.default_execution_mode is not null then p.default_agent_pool_id
       else o.default_agent_pool_id
-    end as "agentPoolId",
+    end as "agentPoolId", w.ssh_key_id as "sshKeyId",
     w.overwrites_agent_pool as "overwritesAgentPool",
     w.file_triggers_enabled as "fileTriggersEnabled",
     w.global_remote_state as "globalRemoteState",

@@ -24,6 +24,10 @@ async function furnished(workspaces = 3) {
     { organizationName: name, settings: { name: "agents" } },
     owner,
   );
+  await running.sshKeys.createSshKey(
+    { organizationName: name, name: "deploy", value: "a key" },
+    owner,
+  );
   const poolId = agentPool?.id ?? "";
   await running.organizations.updateOrganization(
     { name, settings: { defaultExecutionMode: "agent", defaultAgentPoolId: poolId } },

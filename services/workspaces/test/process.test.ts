@@ -41,6 +41,7 @@ test("as a process it is ready once it is migrated, and SIGTERM ends it with 0",
     OPS_PORT: "0",
     ASSERTION_PRIVATE_KEY: JSON.stringify(privateJwk),
     ASSERTION_PUBLIC_KEYS: JSON.stringify({ workspaces: [publicJwk] }),
+    SEALING_KEYS: `k1:${Buffer.alloc(32).toString("base64")}`,
   };
   const child = run("main.ts", environment);
   const ended = codeAndStderr(child);
@@ -69,6 +70,7 @@ test("a wrong environment is told with every problem", async () => {
     "GRPC_PORT",
     "ASSERTION_PRIVATE_KEY",
     "ASSERTION_PUBLIC_KEYS",
+    "SEALING_KEYS",
     "DEFAULT_EXECUTION_MODE",
   ]);
 });

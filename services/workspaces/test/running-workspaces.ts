@@ -10,6 +10,7 @@ import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { SshKeyService } from "@statehouse/proto/statehouse/workspaces/v1/ssh_key";
 import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
@@ -159,6 +160,7 @@ export async function runWorkspaces({
     projects: createClient(ProjectService, channel),
     service: createClient(WorkspaceService, channel),
     locks: createClient(WorkspaceLockService, channel),
+    sshKeys: createClient(SshKeyService, channel),
     tags: createClient(TagService, channel),
     tagBindings: createClient(TagBindingService, channel),
     teams: createClient(TeamService, toAccess, identities.testing),

@@ -1,0 +1,103 @@
+import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import type { PageInput } from "@statehouse/postgres";
+import { noSuchSshKey } from "../domain/errors.ts";
+import type { SshKeyId, WorkspaceId } from "../domain/ids.ts";
+import { Problems } from "../domain/problems.ts";
+import {
+  applySshKey,
+  newSshKey,
+  type SshKey,
+  type SshKeyInput,
+  sshKeyPlace,
+} from "../domain/ssh-key.ts";
+import { touch } from "../domain/workspace.ts";
+import type { WorkspaceView } from "../domain/workspace-view.ts";
+import type { SshKeyView } from "../store/ssh-key.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { App } from "./app.ts";
+import { grantsOf, targetOf } from "./caller.ts";
+import { getOrganization } from "./organization.ts";
+import { type Shown, showWorkspace } from "./shown.ts";
+
+/** Throws `notFound`, `forbidden`, or `invalid` with every problem. */
+export const createSshKey = (
+  app: App,
+  caller: Caller,
+  { organizationName, ...wanted }: SshKeyInput & { organizationName: string },
+): Promise<SshKeyView> =>
+  app.transaction(async (tx) => {
+    const { id: organizationId } = await tx.organizations.getByName(organizationName);
+    authorize(caller, "organization:manage-ssh-keys", { organizationId }, "organization");
+    const sshKey = newSshKey(app.newId("sshkey"), organizationId, app.now());
+    await apply(app, tx, sshKey, wanted);
+    await tx.record({ type: "sshKeyCreated", sshKey });
+    return sshKey;
+  });
+
+/** Throws `notFound` when the caller does not belong to its organization. */
+export async function getSshKey(app: App, caller: Caller, id: SshKeyId): Promise<SshKeyView> {
+  const sshKey = await app.reads.sshKeys.find(id);
+  if (!sshKey || !allowed(grantsOf(caller), "organization:read", sshKey)) throw noSuchSshKey();
+  return sshKey;
+}
+
+/** By name. Throws `notFound` when the caller does not belong to the organization. */
+export async function listSshKeys(
+  app: App,
+  caller: Caller,
+  { organizationName, page }: { organizationName: string; page: PageInput },
+): Promise<{ sshKeys: SshKeyView[]; total: number }> {
+  const { id } = await getOrganization(app, caller, organizationName);
+  return app.reads.sshKeys.page(id, page);
+}
+
+/** Absent values are kept. */
+export const updateSshKey = (
+  app: App,
+  caller: Caller,
+  { id, ...wanted }: SshKeyInput & { id: SshKeyId },
+): Promise<SshKeyView> =>
+  app.transaction(async (tx) => {
+    const sshKey = await tx.sshKeys.getForUpdate(id);
+    authorize(caller, "organization:manage-ssh-keys", sshKey, "SSH key");
+    await apply(app, tx, sshKey, wanted);
+    await tx.record({ type: "sshKeyUpdated", sshKey });
+    return sshKey;
+  });
+
+/** Workspaces that it is assigned to are left without one. */
+export const deleteSshKey = (app: App, caller: Caller, id: SshKeyId): Promise<void> =>
+  app.transaction(async (tx) => {
+    const sshKey = await tx.sshKeys.getForUpdate(id);
+    authorize(caller, "organization:manage-ssh-keys", sshKey, "SSH key");
+    await tx.record({ type: "sshKeyDeleted", sshKey });
+    await tx.sshKeys.remove(sshKey);
+  });
+
+/** Gives a workspace a key of its organization; null takes it away. Throws `notFound` for either. */
+export const assignSshKey = (
+  app: App,
+  caller: Caller,
+  { workspaceId, sshKeyId }: { workspaceId: WorkspaceId; sshKeyId: SshKeyId | null },
+): Promise<Shown<WorkspaceView>> =>
+  app.transaction(async (tx) => {
+    const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
+    authorize(caller, "workspace:update", targetOf(workspace));
+    if (sshKeyId) {
+      const { organizationId } = await tx.sshKeys.getForUse(sshKeyId);
+      if (organizationId !== workspace.organizationId) throw noSuchSshKey();
+    }
+    workspace.sshKeyId = sshKeyId;
+    touch(workspace, app.now());
+    await tx.workspaces.save(workspace);
+    await tx.record({ type: "workspaceUpdated", workspace });
+    return showWorkspace(caller)(await tx.workspaces.view(workspaceId));
+  });
+
+async function apply(app: App, tx: Tx, sshKey: SshKey, wanted: SshKeyInput): Promise<void> {
+  const problems = new Problems();
+  const seal = (value: string) => app.sealer.seal(value, sshKeyPlace(sshKey.id));
+  applySshKey(sshKey, wanted, { seal, problems, now: app.now() });
+  problems.throwIfAny();
+  await tx.sshKeys.save(sshKey);
+}

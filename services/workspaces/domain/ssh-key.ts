@@ -1,0 +1,64 @@
+import type { OrganizationId, SshKeyId } from "./ids.ts";
+import type { Problems } from "./problems.ts";
+import { holdsNul } from "./text.ts";
+import { nextVersion } from "./version.ts";
+
+/** A key with which version control is reached. */
+export class SshKey {
+  declare id: SshKeyId;
+  declare organizationId: OrganizationId;
+  declare name: string;
+  /** The private key, encrypted for this very row; never answered. */
+  declare sealedValue: string;
+  declare revision: bigint;
+  declare createdAt: Date;
+
+  constructor(fields: Fields) {
+    Object.assign(this, fields);
+  }
+}
+
+type Fields = { [Name in keyof SshKey]: SshKey[Name] };
+
+/** Where the private key of a row is sealed. */
+export const sshKeyPlace = (id: string) => ({
+  table: "ssh_keys",
+  column: "sealed_value",
+  rowId: id,
+});
+
+export interface SshKeyInput {
+  name: string | undefined;
+  /** Any text: what makes a key, only its users know. */
+  value: string | undefined;
+}
+
+/** A key whose name and value are still to be set. */
+export const newSshKey = (id: SshKeyId, organizationId: OrganizationId, now: Date): SshKey =>
+  new SshKey({
+    id,
+    organizationId,
+    name: "",
+    sealedValue: "",
+    revision: nextVersion(0n, now),
+    createdAt: now,
+  });
+
+const MAX_NAME = 255;
+
+/** Applies what is given; `problems` gets whatever breaks a rule. */
+export function applySshKey(
+  sshKey: SshKey,
+  { name, value }: SshKeyInput,
+  { seal, problems, now }: { seal(value: string): string; problems: Problems; now: Date },
+): void {
+  if (name !== undefined) sshKey.name = name;
+  if (sshKey.name.trim() === "") problems.add("name", "Name can't be blank");
+  else if (holdsNul(sshKey.name)) problems.add("name", "Name is invalid");
+  else if (sshKey.name.length > MAX_NAME) {
+    problems.add("name", `Name is too long (maximum is ${MAX_NAME} characters)`);
+  }
+  if (value === "") problems.add("value", "Value can't be blank");
+  else if (value !== undefined) sshKey.sealedValue = seal(value);
+  sshKey.revision = nextVersion(sshKey.revision, now);
+}

@@ -1,0 +1,48 @@
+import type { SshKeyService } from "@statehouse/proto/statehouse/workspaces/v1/ssh_key";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import {
+  assignSshKey,
+  createSshKey,
+  deleteSshKey,
+  getSshKey,
+  listSshKeys,
+  updateSshKey,
+} from "../app/ssh-key.ts";
+import type { SshKey } from "../domain/ssh-key.ts";
+import type { Context } from "./context.ts";
+import { sshKeyId, workspaceId } from "./ids.ts";
+import { pageOf } from "./page.ts";
+import { workspaceToProto } from "./workspace-message.ts";
+
+export const sshKeyService = (app: App): ServiceImpl<typeof SshKeyService, Context> => ({
+  createSshKey: async (request, { caller }) => ({
+    sshKey: toProto(await createSshKey(app, caller, request)),
+  }),
+  getSshKey: async ({ id }, { caller }) => ({
+    sshKey: toProto(await getSshKey(app, caller, sshKeyId(id))),
+  }),
+  listSshKeys: async ({ organizationName, ...page }, { caller }) => {
+    const wanted = { organizationName, page: pageOf(page) };
+    const { sshKeys, total } = await listSshKeys(app, caller, wanted);
+    return { sshKeys: sshKeys.map(toProto), totalCount: total };
+  },
+  updateSshKey: async ({ id, name, value }, { caller }) => ({
+    sshKey: toProto(await updateSshKey(app, caller, { id: sshKeyId(id), name, value })),
+  }),
+  deleteSshKey: async ({ id }, { caller }) => {
+    await deleteSshKey(app, caller, sshKeyId(id));
+    return {};
+  },
+  assignSshKey: async (request, { caller }) => ({
+    workspace: workspaceToProto(
+      await assignSshKey(app, caller, {
+        workspaceId: workspaceId(request.workspaceId),
+        sshKeyId: request.sshKeyId === "" ? null : sshKeyId(request.sshKeyId),
+      }),
+    ),
+  }),
+});
+
+/** Nothing but these two, whatever the row holds. */
+const toProto = ({ id, name }: Pick<SshKey, "id" | "name">) => ({ id, name });

@@ -1,0 +1,75 @@
+import { createSealer, openDatabase } from "@statehouse/postgres";
+import { createLogger } from "@statehouse/runtime";
+import { freshDatabase } from "@statehouse/testing";
+import { expect, test } from "vitest";
+import { sshKeyPlace } from "../domain/ssh-key.ts";
+import { entities } from "../store/entities.ts";
+import { migrations } from "../store/migrations.ts";
+import { resealSshKeys } from "../store/ssh-key-sealing.ts";
+import { runWorkspaces } from "./running-workspaces.ts";
+
+const ring = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString("base64")}`;
+
+test("the private key is nowhere in the database, in no answer and in no event", async () => {
+  await using running = await runWorkspaces();
+  const owner = await running.person();
+  const { name: organizationName } = await running.organization(owner);
+  const value = "-----BEGIN nothing-anybody-may-hear-of-----";
+  const { sshKey } = await running.sshKeys.createSshKey(
+    { organizationName, name: "deploy", value },
+    owner,
+  );
+  const id = sshKey?.id ?? "";
+  expect(Object.keys(sshKey ?? {}).toSorted()).toEqual(["$typeName", "id", "name"]);
+  const rows = await running.sql(
+    "select k.*, to_jsonb(o)::text as outbox from ssh_keys k, outbox o",
+  );
+  expect(JSON.stringify(rows)).not.toContain("nothing-anybody-may-hear-of");
+  const [row] = await running.sql<{ sealed_value: string }>("select sealed_value from ssh_keys");
+  await running.sshKeys.updateSshKey({ id, name: "renamed" }, owner);
+  const [renamed] = await running.sql<{ sealed_value: string }>(
+    "select sealed_value from ssh_keys",
+  );
+  expect(renamed).toEqual(row);
+  await running.sshKeys.updateSshKey({ id, value: "another" }, owner);
+  const [changed] = await running.sql<{ sealed_value: string }>(
+    "select sealed_value from ssh_keys",
+  );
+  expect(changed).not.toEqual(row);
+});
+
+test("what an older key sealed is sealed again under the new one, and opens nowhere else", async () => {
+  await using fresh = await freshDatabase({ contextName: "workspaces", migrations });
+  const logger = createLogger({ service: "test", level: "silent" });
+  await using database = await openDatabase({
+    contextName: "workspaces",
+    url: fresh.url,
+    entities,
+    migrations,
+    logger,
+  });
+  const old = createSealer({ keys: ring("old", 1) });
+  const both = createSealer({ keys: `${ring("new", 2)},${ring("old", 1)}` });
+  await database.query("set session_replication_role = replica");
+  await database.query("alter table ssh_keys drop constraint ssh_keys_organization_id_fkey");
+  for (const number of [1, 2, 3]) {
+    const id = `sshkey-${number}`;
+    const sealer = number === 3 ? both : old;
+    await database.query("insert into ssh_keys values ($1, 'org-1', 'key', $2, 1, now())", [
+      id,
+      sealer.seal(`value ${number}`, sshKeyPlace(id)),
+    ]);
+  }
+  expect(await resealSshKeys(database, both)).toBe(2);
+  expect(await resealSshKeys(database, both)).toBe(0);
+  const fresher = createSealer({ keys: ring("new", 2) });
+  const rows = await database.query<{ id: string; sealed: string }>(
+    "select id, sealed_value as sealed from ssh_keys order by id",
+  );
+  expect(rows.map(({ id, sealed }) => fresher.unseal(sealed, sshKeyPlace(id)))).toEqual([
+    "value 1",
+    "value 2",
+    "value 3",
+  ]);
+  expect(() => fresher.unseal(rows[0]?.sealed ?? "", sshKeyPlace("sshkey-2"))).toThrow();
+});

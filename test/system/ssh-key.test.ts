@@ -1,0 +1,120 @@
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { newOrganization, unusedName } from "../stack/organization.ts";
+import { namesOf, newWorkspace, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+const path = () => `/organizations/${world().organization}/ssh-keys`;
+const wanted = (attributes: Record<string, unknown>) => document("ssh-keys", attributes);
+const assignment = (id: unknown) => document("workspaces", { id });
+const SECRET = "-----BEGIN secret-of-this-test-----";
+
+const create = async (name = unusedName("key")) =>
+  world().owner.api.post(path(), wanted({ name, value: SECRET }));
+
+test("a key is created, shown, changed and deleted, and never told", async () => {
+  const { api } = world().owner;
+  const name = unusedName("key");
+  const created = await create(name);
+  expect(created.status).toBe(201);
+  const { id } = created.body.data;
+  expect(id).toMatch(/^sshkey-[A-Za-z0-9]{16}$/);
+  const self = `/ssh-keys/${id}`;
+  expect(created.body).toEqual({
+    data: { id, type: "ssh-keys", attributes: { name }, links: { self: `/api/v2${self}` } },
+  });
+  const shown = await api.get(self);
+  expect(shown.status).toBe(200);
+  expect(shown.body).toEqual(created.body);
+  const changed = await api.patch(self, wanted({ name: `${name}-2`, value: "other" }));
+  expect(changed.status).toBe(200);
+  expect(changed.body.data.attributes).toEqual({ name: `${name}-2` });
+  const listed = await api.get(path());
+  expect(namesOf(listed)).toContain(`${name}-2`);
+  for (const { body } of [created, shown, changed, listed]) {
+    expect(JSON.stringify(body)).not.toContain("secret-of-this-test");
+  }
+  expect((await api.delete(self)).status).toBe(204);
+  expect((await api.get(self)).status).toBe(404);
+  expect((await api.delete(self)).status).toBe(404);
+});
+
+test("any text is a key; a missing one is refused, and all that is wrong is said at once", async () => {
+  const { api } = world().owner;
+  const any = await api.post(path(), wanted({ name: "odd", value: "ünïcode\n\t✓" }));
+  expect(any.status).toBe(201);
+  const empty = await api.post(path(), wanted({}));
+  expect(empty.status).toBe(422);
+  expect(Object.keys(problems(empty)).toSorted()).toEqual([
+    "/data/attributes/name",
+    "/data/attributes/value",
+  ]);
+  const blank = await api.patch(`/ssh-keys/${any.body.data.id}`, wanted({ name: "", value: "" }));
+  expect(blank.status).toBe(422);
+  expect(problems(blank)).toEqual({
+    "/data/attributes/name": "Name can't be blank",
+    "/data/attributes/value": "Value can't be blank",
+  });
+});
+
+test("the list is by name, and has pages", async () => {
+  const { api } = world().owner;
+  const list = `/organizations/${await newOrganization(api)}/ssh-keys`;
+  for (const name of ["c", "a", "b"]) await api.post(list, wanted({ name, value: "x" }));
+  expect(namesOf(await api.get(list))).toEqual(["a", "b", "c"]);
+  const page = await api.get(`${list}?page[size]=2&page[number]=2`);
+  expect(namesOf(page)).toEqual(["c"]);
+  expect(page.body.meta.pagination["total-count"]).toBe(3);
+  expect((await api.get(`${list}?page[size]=none`)).status).toBe(400);
+});
+
+test("a workspace has at most one: assigned, replaced, taken away by null, and gone with the key", async () => {
+  const { api } = world().owner;
+  const [first, second] = [(await create()).body.data.id, (await create()).body.data.id];
+  const { id } = await newWorkspace(world());
+  const assign = `/workspaces/${id}/relationships/ssh-key`;
+  const assigned = async () =>
+    (await api.get(`/workspaces/${id}`)).body.data.relationships["ssh-key"].data;
+  const answer = await api.patch(assign, assignment(first));
+  expect(answer.status).toBe(200);
+  expect(answer.body.data).toMatchObject({
+    id,
+    type: "workspaces",
+    relationships: { "ssh-key": { data: { type: "ssh-keys", id: first } } },
+  });
+  await api.patch(assign, assignment(second));
+  expect(await assigned()).toEqual({ type: "ssh-keys", id: second });
+  expect((await api.patch(assign, assignment(null))).status).toBe(200);
+  expect(await assigned()).toBe(null);
+  await api.patch(assign, assignment(first));
+  expect((await api.delete(`/ssh-keys/${first}`)).status).toBe(204);
+  expect(await assigned()).toBe(null);
+  expect((await api.patch(assign, assignment(first))).status).toBe(404);
+  expect((await api.patch(assign, document("workspaces", {}))).status).toBe(422);
+});
+
+test("another organization's key cannot be assigned", async () => {
+  const { owner, stranger } = world();
+  const foreign = await stranger.api.post(
+    `/organizations/${stranger.organization}/ssh-keys`,
+    wanted({ name: "foreign", value: "x" }),
+  );
+  const { id } = await newWorkspace(world());
+  const assign = `/workspaces/${id}/relationships/ssh-key`;
+  expect((await owner.api.patch(assign, assignment(foreign.body.data.id))).status).toBe(404);
+});
+
+test("members see names, only those who may manage them change them, a stranger sees nothing", async () => {
+  const { reader, stranger } = world();
+  const { id } = (await create()).body.data;
+  const self = `/ssh-keys/${id}`;
+  expect((await reader.api.get(self)).status).toBe(200);
+  expect((await reader.api.get(path())).status).toBe(200);
+  for (const { api } of [reader, stranger]) {
+    expect((await api.post(path(), wanted({ name: "no", value: "x" }))).status).toBe(404);
+    expect((await api.patch(self, wanted({ name: "no" }))).status).toBe(404);
+    expect((await api.delete(self)).status).toBe(404);
+  }
+  expect((await stranger.api.get(self)).status).toBe(404);
+  expect((await stranger.api.get(path())).status).toBe(404);
+});
