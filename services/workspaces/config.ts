@@ -17,7 +17,9 @@ export const configSchema = z.object({
   ASSERTION_PUBLIC_KEYS: settings.ASSERTION_PUBLIC_KEYS,
   ACCESS_ADDRESS: settings.ACCESS_ADDRESS,
   STATE_ADDRESS: settings.STATE_ADDRESS,
-  SEALING_KEYS: keyRingSetting({ bytes: 32 }).describe("Keys that encrypt SSH keys, 32 bytes each."),
+  SEALING_KEYS: keyRingSetting({ bytes: 32 }).describe(
+    "Keys that encrypt SSH keys, 32 bytes each.",
+  ),
   // `agent` needs a pool, and an organization starts without one.
   DEFAULT_EXECUTION_MODE: z
     .enum(["local", "remote"])
