@@ -38,6 +38,8 @@ export interface Postgres extends AsyncDisposable {
 const always = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
+  // Three services keep up to 20 each; the default of 100 is too few for two stacks, as the bench runs them.
+  max_connections: "200",
   logging_collector: "off",
   log_line_prefix: "%m [%p] %d ",
 };
