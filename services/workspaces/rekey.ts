@@ -1,12 +1,12 @@
 import { createSealer, openDatabase } from "@statehouse/postgres";
-import { ConfigError, createLogger, readConfig } from "@statehouse/runtime";
+import { createLogger, readConfig, runCommand } from "@statehouse/runtime";
 import { configSchema } from "./config.ts";
 import { entities } from "./store/entities.ts";
 import { migrations } from "./store/migrations.ts";
 import { resealSshKeys } from "./store/ssh-key-sealing.ts";
 
 // Seals every SSH key under the first of SEALING_KEYS; the other keys may go afterwards.
-try {
+await runCommand("Sealing again", async (print) => {
   const needed = configSchema.pick({ DATABASE_URL: true, SEALING_KEYS: true });
   const { DATABASE_URL: url, SEALING_KEYS: keys } = readConfig(needed);
   const logger = createLogger({ service: "workspaces" });
@@ -18,9 +18,5 @@ try {
     logger,
   });
   const resealed = await resealSshKeys(database, createSealer({ keys }));
-  process.stdout.write(`sealed ${resealed} values again\n`);
-} catch (error) {
-  const known = error instanceof ConfigError;
-  process.stderr.write(`${known ? error.message : `Sealing again failed: ${String(error)}`}\n`);
-  process.exitCode = 1;
-}
+  print(`sealed ${resealed} values again`);
+});

@@ -1,4 +1,4 @@
-import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import type { PageInput } from "@statehouse/postgres";
 import { noSuchSshKey } from "../domain/errors.ts";
 import type { SshKeyId, WorkspaceId } from "../domain/ids.ts";
@@ -15,7 +15,7 @@ import type { WorkspaceView } from "../domain/workspace-view.ts";
 import type { SshKeyView } from "../store/ssh-key.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { grantsOf, targetOf } from "./caller.ts";
+import { targetOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
 import { type Shown, showWorkspace } from "./shown.ts";
 

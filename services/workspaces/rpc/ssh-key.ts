@@ -1,3 +1,4 @@
+import { pageOf } from "@statehouse/postgres";
 import type { SshKeyService } from "@statehouse/proto/statehouse/workspaces/v1/ssh_key";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
@@ -12,8 +13,7 @@ import {
 import type { SshKey } from "../domain/ssh-key.ts";
 import type { Context } from "./context.ts";
 import { sshKeyId, workspaceId } from "./ids.ts";
-import { pageOf } from "./page.ts";
-import { workspaceToProto } from "./workspace-message.ts";
+import { workspaceMessages } from "./workspace-message.ts";
 
 export const sshKeyService = (app: App): ServiceImpl<typeof SshKeyService, Context> => ({
   createSshKey: async (request, { caller }) => ({
@@ -35,7 +35,7 @@ export const sshKeyService = (app: App): ServiceImpl<typeof SshKeyService, Conte
     return {};
   },
   assignSshKey: async (request, { caller }) => ({
-    workspace: workspaceToProto(
+    workspace: workspaceMessages(app.settings.engineReleases)(
       await assignSshKey(app, caller, {
         workspaceId: workspaceId(request.workspaceId),
         sshKeyId: request.sshKeyId === "" ? null : sshKeyId(request.sshKeyId),
