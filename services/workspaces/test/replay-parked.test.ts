@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { generateAssertionKey } from "@statehouse/rpc";
 import { freshDatabase } from "@statehouse/testing";
@@ -24,6 +25,7 @@ test("the command handles what was parked, of each of the service's consumers", 
     DATABASE_URL: fresh.url,
     ASSERTION_PRIVATE_KEY: JSON.stringify(privateJwk),
     ASSERTION_PUBLIC_KEYS: JSON.stringify({ workspaces: [publicJwk] }),
+    SEALING_KEYS: `k1:${randomBytes(32).toString("base64")}`,
   };
   const park = (consumer: string, type: string) =>
     pool.query(
