@@ -9,7 +9,6 @@ import { acknowledgementsOf } from "./store/acknowledgement.ts";
 import { deletionLocks } from "./store/deletion-lock.ts";
 import { readsOf } from "./store/reads.ts";
 import { stateComparisons } from "./store/state-comparison.ts";
-import { stateSummaries } from "./store/state-summary.ts";
 import { transactions } from "./store/transaction.ts";
 
 export interface AppParts {
@@ -27,7 +26,6 @@ export const createApp = (
   transaction: transactions(database),
   reads: readsOf(database),
   acknowledgements: acknowledgementsOf(database),
-  stateSummaries: stateSummaries(database),
   stateComparisons: stateComparisons(database),
   deletionLocks: deletionLocks(database),
   access: accessOver(channels.access, identity),

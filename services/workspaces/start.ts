@@ -11,6 +11,7 @@ import {
 } from "@statehouse/rpc";
 import { type Check, createLogger, type Logger, startOpsServer } from "@statehouse/runtime";
 import type { WorkspacesConfig } from "./config.ts";
+import { startAutoDestroys } from "./consumers/auto-destroy.ts";
 import { consumptions } from "./consumers/consumptions.ts";
 import { startReconciliation } from "./consumers/reconciliation.ts";
 import { createApp } from "./create-app.ts";
@@ -20,6 +21,8 @@ import { migrations } from "./store/migrations.ts";
 
 const SERVICE = "workspaces";
 const RECONCILIATION_INTERVAL_MS = 30_000;
+/** How late a destroy run may be told of. */
+const AUTO_DESTROY_INTERVAL_MS = 5000;
 
 /** What a composition gives instead of what the configuration would make. */
 export interface WorkspacesParts {
@@ -68,6 +71,7 @@ export async function start(
   }
   const intervalMs = parts.reconciliationIntervalMs ?? RECONCILIATION_INTERVAL_MS;
   starting.use(startReconciliation({ app, intervalMs, logger }));
+  starting.use(startAutoDestroys({ app, intervalMs: AUTO_DESTROY_INTERVAL_MS, logger }));
 
   const callerOf = createCallers(grantsFromAccess(access, identity));
   const rpc = starting.use(

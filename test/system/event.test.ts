@@ -127,9 +127,9 @@ async function furnishAndDissolve({ api }: Pick<Party, "api">): Promise<void> {
   expect((await api.delete(path)).status).toBe(204);
 }
 
-/** A run that gets a token, loses it and ends. */
+/** A run that gets a token, loses it and ends; then a destroy run is due. */
 async function runThrough(): Promise<void> {
-  const { stack } = world();
+  const { stack, owner } = world();
   const { id: workspaceId } = await newWorkspace(world());
   const runId = newId("run");
   const { tokens } = await stack.runnerCalls("runner");
@@ -138,6 +138,8 @@ async function runThrough(): Promise<void> {
   await tokens.deleteRunToken({ runTokenId });
   await using runner = startRunner(stack.nats.url);
   await runner.run({ runId, workspaceId, status: "applied" });
+  const due = document("workspaces", { "auto-destroy-at": "2026-01-01T00:00:00Z" });
+  await owner.api.patch(`/workspaces/${workspaceId}`, due);
 }
 
 /** A team's life, with its members and grants, and somebody who is invited, promoted and removed. */

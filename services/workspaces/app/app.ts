@@ -5,7 +5,6 @@ import type { Acknowledgements } from "../store/acknowledgement.ts";
 import type { deletionLocks } from "../store/deletion-lock.ts";
 import type { Reads } from "../store/reads.ts";
 import type { StateComparisons } from "../store/state-comparison.ts";
-import type { stateSummaries } from "../store/state-summary.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { Access, State } from "./neighbours.ts";
 
@@ -14,7 +13,6 @@ export interface App {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   reads: Reads;
   acknowledgements: Acknowledgements;
-  stateSummaries: ReturnType<typeof stateSummaries>;
   stateComparisons: StateComparisons;
   deletionLocks: ReturnType<typeof deletionLocks>;
   /** The neighbours are never called while a transaction is open. */

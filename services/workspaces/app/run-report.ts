@@ -1,3 +1,4 @@
+import { noteActivity } from "../domain/auto-destroy.ts";
 import { reportedElsewhere } from "../domain/errors.ts";
 import { isNewer, type Performance, WINDOW, withoutRun, withRun } from "../domain/performance.ts";
 import { isEnded, type Run } from "../domain/run.ts";
@@ -9,7 +10,7 @@ import type { App } from "./app.ts";
  * Takes over what a runner says of a run, unless something newer is known or its workspace is gone. The
  * workspace's row is held meanwhile: what is kept on it follows its runs one at a time.
  */
-export const reportRun = (app: Pick<App, "transaction">, run: Run): Promise<void> =>
+export const reportRun = (app: Pick<App, "transaction" | "now">, run: Run): Promise<void> =>
   app.transaction(async (tx) => {
     const { workspaceId } = run;
     const workspace = await tx.workspaces.findForUpdate({ id: workspaceId });
@@ -20,10 +21,14 @@ export const reportRun = (app: Pick<App, "transaction">, run: Run): Promise<void
     await tx.runs.save(run);
     await tx.runs.showOn(workspaceId);
     await keepPerformance(tx, run, known);
+    if (isActivity(run)) noteActivity(workspace, app.now());
     if (isEnded(run.status) && !(known && isEnded(known.status))) {
       await tx.record({ type: "runEnded", workspace, run });
     }
   });
+
+/** Destroying is what the schedule is for: it does not put the next one off. */
+const isActivity = ({ isDestroy }: Run): boolean => !isDestroy;
 
 /**
  * The performance covers the newest measured runs. With `known` out of it and `run` beside it, at most one

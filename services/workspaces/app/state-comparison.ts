@@ -7,6 +7,7 @@ import {
 } from "../domain/state-comparison.ts";
 import type { ComparisonPosition } from "../store/state-comparison.ts";
 import type { App } from "./app.ts";
+import { applySummary } from "./state-summary.ts";
 import { sendPlacement } from "./workspace-placement.ts";
 
 /** Workspaces at a time, each of which is one statement on either side while nothing differs. */
@@ -100,7 +101,9 @@ async function compareOurs(
 type Mend = (app: App, state: StateRecord, own: OwnRecord | undefined) => Promise<void>;
 
 const mend = {
-  summary: (app, { workspaceId, summary }) => app.stateSummaries.apply(workspaceId, summary),
+  summary: async (app, { summary }, own) => {
+    if (own && !own.deleted) await applySummary(app, own.placement.workspaceId, summary);
+  },
   placement: async (app, _, own) => {
     if (own && !own.deleted) await sendPlacement(app, own.placement);
   },

@@ -1,6 +1,18 @@
-import type { StateSummary } from "../domain/state-summary.ts";
+import { noteActivity } from "../domain/auto-destroy.ts";
+import type { WorkspaceId } from "../domain/ids.ts";
+import { applyStateSummary, type StateSummary } from "../domain/state-summary.ts";
 import type { App } from "./app.ts";
 
-/** Takes over what state says of a workspace, unless something newer is known or the workspace is gone. */
-export const applySummary = (app: App, workspaceId: string, summary: StateSummary): Promise<void> =>
-  app.stateSummaries.apply(workspaceId, summary);
+/**
+ * Takes over what state says of a workspace, unless something newer is known or the workspace is gone. A new
+ * state is activity: it moves the workspace's scheduled destruction.
+ */
+export const applySummary = (
+  app: Pick<App, "transaction" | "now">,
+  workspaceId: WorkspaceId,
+  summary: StateSummary,
+): Promise<void> =>
+  app.transaction(async (tx) => {
+    const workspace = await tx.workspaces.findForUpdate({ id: workspaceId });
+    if (workspace && applyStateSummary(workspace, summary)) noteActivity(workspace, app.now());
+  });

@@ -1,4 +1,5 @@
 import { authorize, type Caller } from "@statehouse/authorization";
+import { noteActivity } from "../domain/auto-destroy.ts";
 import { noSuchWorkspace } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { applyStateSummary, type StateSummary } from "../domain/state-summary.ts";
@@ -104,7 +105,7 @@ export async function releaseSealed(
   { epoch, summary, forced }: Release,
 ): Promise<void> {
   releaseLock(workspace, epoch);
-  applyStateSummary(workspace, summary);
+  if (applyStateSummary(workspace, summary)) noteActivity(workspace, app.now());
   touch(workspace, app.now());
   await tx.record({ type: "workspaceUnlocked", workspace, epoch, forced });
 }

@@ -2,10 +2,11 @@ import { type EventHandlers, on } from "@statehouse/events";
 import { WorkspaceStateChangedSchema } from "@statehouse/proto/statehouse/state/v1/events";
 import type { App } from "../app/app.ts";
 import { applySummary } from "../app/state-summary.ts";
+import { workspaceId } from "../rpc/ids.ts";
 import { summaryFromProto } from "../rpc/state.ts";
 
 /** Keeps each workspace's state summary in step with what state says. */
 export const workspaceStateHandlers = (app: App): EventHandlers =>
   on(WorkspaceStateChangedSchema, (message) =>
-    applySummary(app, message.workspaceId, summaryFromProto(message)),
+    applySummary(app, workspaceId(message.workspaceId), summaryFromProto(message)),
   );

@@ -6,6 +6,7 @@ import {
   applyAutoDestroy,
   durationMs,
   noteActivity,
+  takeDueMoment,
 } from "./auto-destroy.ts";
 import { Problems } from "./problems.ts";
 
@@ -76,6 +77,14 @@ test("a moment given beside a duration wins until the next activity", () => {
   expect(workspace.autoDestroyAt).toEqual(later(9));
   noteActivity(workspace, later(2));
   expect(workspace.autoDestroyAt).toEqual(later(3));
+});
+
+test("a moment that has come is taken once, and one to come not at all", () => {
+  const workspace = { ...never, autoDestroyAt: later(5) };
+  expect(takeDueMoment(workspace, later(4))).toBeUndefined();
+  expect(takeDueMoment(workspace, later(5))).toEqual(later(5));
+  expect(takeDueMoment(workspace, later(6))).toBeUndefined();
+  expect(workspace).toEqual(never);
 });
 
 test("activity moves nothing where no duration is set", () => {

@@ -60,6 +60,15 @@ export function noteActivity(workspace: AutoDestroy, now: Date): void {
   if (ms !== undefined) workspace.autoDestroyAt = new Date(now.getTime() + ms);
 }
 
+/** Ends the schedule if its moment has come, and says which that was; undefined when it has not. */
+export function takeDueMoment(workspace: AutoDestroy, now: Date): Date | undefined {
+  const { autoDestroyAt: dueAt } = workspace;
+  if (dueAt === null || dueAt > now) return undefined;
+  // The next destroy run is no longer scheduled: it is up to a runner now.
+  workspace.autoDestroyAt = null;
+  return dueAt;
+}
+
 function momentOf(text: string): Date | undefined {
   const moment = new Date(TIMESTAMP.test(text) ? text : Number.NaN);
   return Number.isNaN(moment.getTime()) ? undefined : moment;

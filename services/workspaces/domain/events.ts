@@ -26,4 +26,5 @@ export type WorkspacesEvent =
   | { type: "workspaceLocked"; workspace: Workspace; lock: WorkspaceLock }
   | { type: "workspaceUnlocked"; workspace: Workspace; epoch: bigint; forced: boolean }
   | { type: "workspaceDeleted"; workspace: Workspace }
+  | { type: "workspaceAutoDestroyDue"; workspace: Workspace; dueAt: Date }
   | { type: "runEnded"; workspace: Workspace; run: Run };

@@ -9,6 +9,7 @@ export interface Run {
   createdAt: Date;
   /** Speculative: it never applies. */
   planOnly: boolean;
+  isDestroy: boolean;
   configurationVersionId: string | null;
   policyCheckFailed: boolean;
   /** How long its phases took, in ms; null while they are not over. */

@@ -12,11 +12,13 @@ export interface Summarized extends Omit<StateSummary, "revision"> {
   stateRevision: bigint;
 }
 
-/** Takes over a summary unless a newer one is known. */
-export function applyStateSummary(workspace: Summarized, summary: StateSummary): void {
-  if (summary.revision <= workspace.stateRevision) return;
+/** Takes over a summary unless a newer one is known; says whether it speaks of a state not known before. */
+export function applyStateSummary(workspace: Summarized, summary: StateSummary): boolean {
+  if (summary.revision <= workspace.stateRevision) return false;
+  const before = workspace.latestChangeAt?.getTime() ?? 0;
   workspace.currentStateVersionId = summary.currentStateVersionId;
   workspace.resourceCount = summary.resourceCount;
   workspace.latestChangeAt = summary.latestChangeAt;
   workspace.stateRevision = summary.revision;
+  return (summary.latestChangeAt?.getTime() ?? 0) > before;
 }

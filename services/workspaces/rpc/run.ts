@@ -45,6 +45,7 @@ export function runFromProto(message: RunMessage): Run {
     status,
     createdAt: timestampDate(createdAt),
     planOnly: message.planOnly,
+    isDestroy: message.isDestroy,
     configurationVersionId: message.configurationVersionId || null,
     policyCheckFailed: message.policyCheckFailed,
     planMs: durationOf(plan),

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { recordEvent } from "@statehouse/events";
 import type { EntityManager } from "@statehouse/postgres";
 import {
@@ -19,6 +20,7 @@ import {
   SshKeyDeletedSchema,
   SshKeyUpdatedSchema,
   TagDeletedSchema,
+  WorkspaceAutoDestroyDueSchema,
   WorkspaceCreatedSchema,
   WorkspaceDeletedSchema,
   WorkspaceLockedSchema,
@@ -155,6 +157,13 @@ export async function record(em: EntityManager, event: WorkspacesEvent): Promise
       const schema = WorkspaceDeletedSchema;
       const message = create(schema, { workspaceId: id, organizationId, revision });
       return recordEvent(em, { schema, message, subject: id, revision });
+    }
+    case "workspaceAutoDestroyDue": {
+      const { id: workspaceId, organizationId, projectId, revision } = event.workspace;
+      const schema = WorkspaceAutoDestroyDueSchema;
+      const dueAt = timestampFromDate(event.dueAt);
+      const message = create(schema, { workspaceId, organizationId, projectId, dueAt, revision });
+      return recordEvent(em, { schema, message, subject: workspaceId, revision });
     }
     case "runEnded": {
       const { id: runId, workspaceId, status, revision } = event.run;

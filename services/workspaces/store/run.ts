@@ -3,7 +3,7 @@ import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
 import { isEnded, isMeasured, type Run, type RunView } from "../domain/run.ts";
 
 /** A run as it was kept; `inWindow`: the workspace's performance covers it. */
-export type KeptRun = Omit<Run, "report"> & { inWindow: boolean };
+export type KeptRun = Omit<Run, "report" | "isDestroy"> & { inWindow: boolean };
 
 type KeptRow = Omit<KeptRun, "revision"> & { revision: number };
 

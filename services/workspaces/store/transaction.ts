@@ -1,6 +1,7 @@
 import type { Database, EntityManager } from "@statehouse/postgres";
 import type { WorkspacesEvent } from "../domain/events.ts";
 import { agentPoolRows } from "./agent-pool.ts";
+import { autoDestroyRows } from "./auto-destroy.ts";
 import { configurationVersionRows } from "./configuration-version.ts";
 import { generalSettingsRows } from "./general-settings.ts";
 import { organizationRows } from "./organization.ts";
@@ -31,6 +32,7 @@ const rowsIn = (em: EntityManager) => ({
   workspaceDeletions: workspaceDeletionRows(em),
   tags: tagRows(em),
   tagBindings: tagBindingRows(em),
+  autoDestroys: autoDestroyRows(em),
   runs: runRows(em),
   remoteStateConsumers: remoteStateConsumerRows(em),
   performance: performanceRows(em),

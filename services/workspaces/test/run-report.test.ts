@@ -14,6 +14,7 @@ import { entities } from "../store/entities.ts";
 import { migrations } from "../store/migrations.ts";
 import { transactions } from "../store/transaction.ts";
 
+const now = () => new Date();
 const stack = new AsyncDisposableStack();
 let database: Awaited<ReturnType<typeof openDatabase>>;
 let transaction: ReturnType<typeof transactions>;
@@ -29,9 +30,9 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 async function workspaceOfItsOwn(): Promise<WorkspaceId> {
-  const now = new Date();
+  const at = now();
   const [id, organizationId, projectId] = [newId("ws"), newId("org"), newId("prj")];
-  const workspace = newWorkspace({ id, organizationId, projectId, engineVersion: "1.11.0" }, now);
+  const workspace = newWorkspace({ id, organizationId, projectId, engineVersion: "1.11.0" }, at);
   workspace.name = id;
   await transaction(async (tx) => {
     await tx.organizations.save(
@@ -44,10 +45,10 @@ async function workspaceOfItsOwn(): Promise<WorkspaceId> {
           name: organizationId,
           settings: { email: "a@example.com" },
         },
-        now,
+        at,
       ),
     );
-    await tx.projects.save(defaultProject(projectId, organizationId, now));
+    await tx.projects.save(defaultProject(projectId, organizationId, at));
     await tx.workspaces.save(workspace);
   });
   return id;
@@ -92,6 +93,7 @@ const runOf = (workspaceId: WorkspaceId, { number, ...report }: Report): Run => 
   ...report,
   id: `run-${workspaceId.slice(3)}n${String(number).padStart(2, "0")}`,
   workspaceId,
+  isDestroy: false,
   configurationVersionId: null,
   report: {},
 });
@@ -106,7 +108,7 @@ test("whatever order reports come in, what is kept is what a recount would find"
       const latest = new Map<string, Run>();
       for (const report of given) {
         const run = runOf(workspaceId, report);
-        await reportRun({ transaction }, run);
+        await reportRun({ transaction, now }, run);
         const known = latest.get(run.id);
         if (!known || known.revision < run.revision) latest.set(run.id, run);
       }
@@ -143,7 +145,7 @@ test("a report of a workspace that is gone changes nothing", async () => {
     planOnly: false,
     createdAt: new Date(),
   });
-  await reportRun({ transaction }, run);
+  await reportRun({ transaction, now }, run);
   expect(await database.query("select from runs where workspace_id = 'ws-gone'", [])).toEqual([]);
 });
 
@@ -159,8 +161,8 @@ test("a run stays with its workspace", async () => {
     createdAt: new Date(),
   } as const;
   const run = runOf(one, { ...report, revision: 1n });
-  await reportRun({ transaction }, run);
+  await reportRun({ transaction, now }, run);
   await expect(
-    reportRun({ transaction }, { ...run, workspaceId: other, revision: 2n }),
+    reportRun({ transaction, now }, { ...run, workspaceId: other, revision: 2n }),
   ).rejects.toMatchObject({ reason: "reported_elsewhere" });
 });

@@ -1,0 +1,24 @@
+import { takeDueMoment } from "../domain/auto-destroy.ts";
+import { touch } from "../domain/workspace.ts";
+import type { App } from "./app.ts";
+
+/** Workspaces in one transaction. */
+const BATCH = 50;
+
+/**
+ * Tells, once for each, of workspaces whose destroy run is due, and answers of how many. Replicas that look
+ * at the same moment take different ones; who dies in between has told of none.
+ */
+export const tellDueAutoDestroys = (app: Pick<App, "transaction" | "now">): Promise<number> =>
+  app.transaction(async (tx) => {
+    const now = app.now();
+    const ids = await tx.autoDestroys.dueForUpdate(now, BATCH);
+    for (const id of ids) {
+      const workspace = await tx.workspaces.getForUpdate({ id });
+      const dueAt = takeDueMoment(workspace, now);
+      if (!dueAt) continue;
+      touch(workspace, now);
+      await tx.record({ type: "workspaceAutoDestroyDue", workspace, dueAt });
+    }
+    return ids.length;
+  });
