@@ -87,7 +87,8 @@ test("what is due is told, and what is to come waits for its moment", async () =
 });
 
 test("of many that look at once, each is told of by one", async () => {
-  const ids = await Promise.all(Array.from({ length: 120 }, (_, hour) => workspace(hour % 7)));
+  const ids: string[] = [];
+  for (let hour = 0; hour < 120; hour++) ids.push(await workspace(hour % 7));
   time = start + 10 * HOUR;
   const look = async (): Promise<void> => {
     while ((await tellDueAutoDestroys(app())) > 0);
