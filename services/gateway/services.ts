@@ -10,6 +10,7 @@ import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1
 import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
 import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
+import { DataRetentionPolicyService } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
@@ -49,6 +50,7 @@ export const createServices = (
   workspaces: {
     admin: createClient(AdminService, workspaces),
     agentPools: createClient(AgentPoolService, workspaces),
+    dataRetentionPolicies: createClient(DataRetentionPolicyService, workspaces),
     organizations: createClient(OrganizationService, workspaces),
     projects: createClient(ProjectService, workspaces),
     workspaces: createClient(WorkspaceService, workspaces),

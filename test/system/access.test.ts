@@ -72,6 +72,12 @@ async function newEstate(
     ),
   );
   const memberships = await owner.api.get(`${base}/organization-memberships?q=${owner.username}`);
+  for (const target of [`/workspaces/${workspace.id}`, `/organizations/${organization}`]) {
+    const policy = document("data-retention-policy-delete-olders", {
+      "delete-older-than-n-days": 30,
+    });
+    await owner.api.post(`${target}/relationships/data-retention-policy`, policy);
+  }
   const sshKey = await owner.api.post(
     `/organizations/${organization}/ssh-keys`,
     document("ssh-keys", { name: unusedName("key"), value: "a key" }),
@@ -121,6 +127,10 @@ const bodies: Record<string, () => unknown> = {
   "/api/v2/ssh-keys/:sshKeyId": () => document("ssh-keys", { name: "mine" }),
   "/api/v2/workspaces/:workspaceId/relationships/ssh-key": () =>
     document("workspaces", { id: null }),
+  "/api/v2/workspaces/:workspaceId/relationships/data-retention-policy": () =>
+    document("data-retention-policy-dont-deletes", {}),
+  "/api/v2/organizations/:organizationName/relationships/data-retention-policy": () =>
+    document("data-retention-policy-dont-deletes", {}),
   "/api/v2/agent-pools/:agentPoolId": () => document("agent-pools", { name: unusedName("pool") }),
   "/api/v2/account/update": () => document("users", {}),
   "/api/v2/admin/users": () =>

@@ -12,6 +12,12 @@ test("the hosted edition says so, and has its own attributes and headers", async
   expect(workspace.attributes["assessments-enabled"]).toBe(false);
   const entitlements = await owner.api.get(`/organizations/${organization}/entitlement-set`);
   expect(entitlements.body.data.attributes.operations).toBe(true);
+  const retention = `/workspaces/${workspace.id}/relationships/data-retention-policy`;
+  for (const path of [retention, "/admin/general-settings"]) {
+    const answer = await owner.api.get(path);
+    expect(answer.status).toBe(404);
+    expect(answer.body.errors[0].detail).toBe("There is nothing at this address.");
+  }
   const { id } = await newLockedWorkspace(world());
   const created = await owner.api.post(
     `/workspaces/${id}/state-versions`,

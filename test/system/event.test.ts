@@ -102,6 +102,9 @@ async function furnishAndDissolve({ api }: Pick<Party, "api">): Promise<void> {
   const self = `/agent-pools/${pool.body.data.id}`;
   await api.patch(self, document("agent-pools", { name: "told again" }));
   await api.delete(self);
+  const retention = `${path}/relationships/data-retention-policy`;
+  await api.post(retention, document("data-retention-policy-dont-deletes", {}));
+  await api.delete(retention);
   const key = await api.post(
     `${path}/ssh-keys`,
     document("ssh-keys", { name: "told", value: "value-nobody-hears-of" }),

@@ -14,6 +14,8 @@ export interface ChangelogEntry {
 /** Every change of the interface, newest first. Whoever changes it adds a line on top. */
 // biome-ignore format: a line a change
 export const changelogEntries: readonly ChangelogEntry[] = [
+  { date: "2026-11-21", text: "Administrators list all organizations and set their plan: GET and PATCH /admin/organizations, attribute `plan-identifier`." },
+  { date: "2026-11-21", text: "The site-wide data retention policy is at /admin/general-settings/relationships/data-retention-policy.", editions: ["self-hosted"] },
   { date: "2026-11-21", text: "The changelog is published: GET /api/v2/changelog, a page at /changelog and a feed at /changelog.atom." },
   { date: "2026-11-21", text: "Invitations are accepted by the invited user: POST /organization-memberships/:id/actions/accept." },
   { date: "2024-10-15", text: "Module version deprecation and reverting of deprecation documented." },

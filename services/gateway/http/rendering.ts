@@ -17,6 +17,17 @@ export const one = <Item>(
   },
 });
 
+/** Answers one resource of a type that the item itself decides. */
+export const oneOf = <Item>(
+  resourceOf: (item: Item) => CompiledResource<Item, RequestContext>,
+): Rendering<Item | undefined> => ({
+  contentType: JSON_API,
+  render(item, { context }) {
+    if (item === undefined) throw new Error("no resource in the service's answer");
+    return JSON.stringify({ data: resourceOf(item).toObject(item, context) });
+  },
+});
+
 /** A part of a list, or, without `page`, all of it. */
 export interface Listed<Item> {
   items: readonly Item[];

@@ -2,6 +2,7 @@ import type { Organization } from "@statehouse/proto/statehouse/workspaces/v1/or
 import type { RequestContext } from "../http/route.ts";
 import { related, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
+import { ownDataRetentionPolicy } from "./data-retention-policies.ts";
 import { permissionsFrom } from "./permissions.ts";
 import { timestamp } from "./timestamps.ts";
 
@@ -85,6 +86,7 @@ export const organizationResource = resource<Organization, RequestContext>({
     "default-agent-pool": toOne({
       linkage: ({ defaultAgentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
     }),
+    "data-retention-policy": ownDataRetentionPolicy<Organization>(),
     "entitlement-set": toOne({
       linkage: ({ name }) => ({ type: "entitlement-sets", id: name }),
       links: ({ name }) => ({ related: `/api/v2/organizations/${name}/entitlement-set` }),

@@ -3,6 +3,7 @@ import type { RequestContext } from "../http/route.ts";
 import { empty, related, target, toMany, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { configurationVersionResource } from "./configuration-versions.ts";
+import { ownDataRetentionPolicy } from "./data-retention-policies.ts";
 import { organizationResource } from "./organizations.ts";
 import { projectResource } from "./projects.ts";
 import { runResource } from "./runs.ts";
@@ -185,7 +186,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
         ),
       ],
     }),
-    "data-retention-policy": empty,
+    "data-retention-policy": ownDataRetentionPolicy<Workspace>(),
     vars: { show: () => ({ data: [] }) },
   },
   links: (workspace) => ({

@@ -4,6 +4,7 @@ import { adminRoutes } from "./admin.ts";
 import { agentPoolRoutes } from "./agent-pools.ts";
 import { authenticationTokenRoutes } from "./authentication-tokens.ts";
 import { changelogRoutes } from "./changelog.ts";
+import { dataRetentionPolicyRoutes } from "./data-retention-policies.ts";
 import { discoveryRoutes } from "./discovery.ts";
 import { entitlementSetRoutes } from "./entitlement-sets.ts";
 import { organizationMembershipRoutes } from "./organization-memberships.ts";
@@ -50,6 +51,7 @@ export const routes: readonly Route[] = [
   ...workspaceLockRoutes,
   ...remoteStateConsumerRoutes,
   ...sshKeyRoutes,
+  ...dataRetentionPolicyRoutes,
   ...tagRoutes,
   ...organizationTagRoutes,
   ...reservedTagKeyRoutes,

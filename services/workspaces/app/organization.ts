@@ -46,7 +46,10 @@ export async function createOrganization(
   if (!userTokensEnabled) {
     await app.access.setOrganizationSettings({ organizationId, userTokensEnabled, version });
   }
-  return showOrganization(asOwner(caller, organization.id))(organization);
+  return showOrganization(asOwner(caller, organization.id))({
+    ...organization,
+    dataRetentionPolicy: null,
+  });
 }
 
 /** Throws `notFound` when the caller does not belong to it. */

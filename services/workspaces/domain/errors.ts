@@ -105,6 +105,7 @@ export const noSuchWorkspace = () => notFound("workspace");
 export const noSuchRun = () => notFound("run");
 export const noSuchAgentPool = () => notFound("agent pool");
 export const noSuchSshKey = () => notFound("SSH key");
+export const noSuchDataRetentionPolicy = () => notFound("data retention policy");
 export const noSuchReservedTagKey = () => notFound("reserved tag key");
 export const noSuchTag = () => notFound("tag");
 

@@ -1,4 +1,5 @@
 import type { AgentPool } from "./agent-pool.ts";
+import type { DataRetentionPolicy } from "./data-retention-policy.ts";
 import type { Organization } from "./organization.ts";
 import type { Project } from "./project.ts";
 import type { ReservedTagKey } from "./reserved-tag-key.ts";
@@ -21,6 +22,7 @@ export type WorkspacesEvent =
       reservedTagKey: ReservedTagKey;
     }
   | { type: "sshKeyCreated" | "sshKeyUpdated" | "sshKeyDeleted"; sshKey: SshKey }
+  | { type: "dataRetentionPolicySet" | "dataRetentionPolicyDeleted"; policy: DataRetentionPolicy }
   | { type: "workspaceCreated"; workspace: Workspace }
   | { type: "workspaceUpdated"; workspace: Workspace }
   | { type: "workspaceLocked"; workspace: Workspace; lock: WorkspaceLock }

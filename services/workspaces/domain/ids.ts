@@ -6,6 +6,7 @@ export type TagId = `tag-${string}`;
 export type AgentPoolId = `apool-${string}`;
 export type ReservedTagKeyId = `rtk-${string}`;
 export type SshKeyId = `sshkey-${string}`;
+export type DataRetentionPolicyId = `drp-${string}`;
 export type TagBindingId = `tb-${string}`;
 /** Made by runners. */
 export type RunId = `run-${string}`;

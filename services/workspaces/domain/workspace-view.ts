@@ -1,3 +1,4 @@
+import type { DataRetentionPolicyView } from "./data-retention-policy.ts";
 import type { ExecutionMode } from "./execution-mode.ts";
 import type { Performance } from "./performance.ts";
 import type { Workspace } from "./workspace.ts";
@@ -32,6 +33,8 @@ export interface WorkspaceView extends Shown {
   latestRunId: string | null;
   currentConfigurationVersionId: string | null;
   hasReadme: boolean;
+  /** Its own; null: what the organization or the site says. */
+  dataRetentionPolicy: DataRetentionPolicyView | null;
   /** Null while no run has errored or was applied. */
   performance: Performance | null;
 }

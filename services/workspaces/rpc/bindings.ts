@@ -2,6 +2,7 @@ import { RunLockService } from "@statehouse/proto/statehouse/runs/v1/run_lock";
 import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
 import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
+import { DataRetentionPolicyService } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
@@ -19,6 +20,7 @@ import { adminService } from "./admin.ts";
 import { agentPoolService } from "./agent-pool.ts";
 import { configurationVersionService } from "./configuration-version.ts";
 import type { Context } from "./context.ts";
+import { dataRetentionPolicyService } from "./data-retention-policy.ts";
 import { organizationService } from "./organization.ts";
 import { projectService } from "./project.ts";
 import { remoteStateConsumerService } from "./remote-state-consumer.ts";
@@ -36,6 +38,7 @@ import { workspaceReadmeService } from "./workspace-readme.ts";
 export const bindingsOf = (app: App): ServiceBinding<Context>[] => [
   implement(AdminService, adminService(app)),
   implement(AgentPoolService, agentPoolService(app)),
+  implement(DataRetentionPolicyService, dataRetentionPolicyService(app)),
   implement(OrganizationService, organizationService(app)),
   implement(ProjectService, projectService(app)),
   implement(ReservedTagKeyService, reservedTagKeyService(app)),

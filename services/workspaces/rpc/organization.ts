@@ -20,6 +20,7 @@ import type { Shown } from "../app/shown.ts";
 import type { OrganizationSettings } from "../domain/organization-settings.ts";
 import type { OrganizationView } from "../domain/organization-view.ts";
 import type { Context } from "./context.ts";
+import { dataRetentionPolicyToProto } from "./data-retention-policy.ts";
 import { idsIn, optionalAgentPoolId } from "./ids.ts";
 
 export const organizationService = (
@@ -78,7 +79,7 @@ export function organizationToProto(
   organization: Shown<OrganizationView>,
 ): MessageInitShape<typeof OrganizationSchema> {
   const { createdAt, sessionTimeout, sessionRemember, ...others } = organization;
-  const { ownersTeamSamlRoleId, defaultAgentPoolId, ...same } = others;
+  const { ownersTeamSamlRoleId, defaultAgentPoolId, dataRetentionPolicy, ...same } = others;
   return {
     ...same,
     externalId: organization.id,
@@ -86,6 +87,9 @@ export function organizationToProto(
     ...(sessionTimeout === null ? {} : { sessionTimeout }),
     ...(sessionRemember === null ? {} : { sessionRemember }),
     ...(ownersTeamSamlRoleId === null ? {} : { ownersTeamSamlRoleId }),
+    ...(dataRetentionPolicy
+      ? { dataRetentionPolicy: dataRetentionPolicyToProto(dataRetentionPolicy) }
+      : {}),
     ...(defaultAgentPoolId === null ? {} : { defaultAgentPoolId }),
   };
 }

@@ -14,6 +14,7 @@ import type { VcsRepo } from "../domain/vcs-repo.ts";
 import type { WorkspaceLock } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 import type { WorkspaceView } from "../domain/workspace-view.ts";
+import { dataRetentionPolicyToProto } from "./data-retention-policy.ts";
 
 /** Makes messages of workspaces, each with the known release that its engine version means. */
 export const workspaceMessages =
@@ -32,7 +33,7 @@ function workspaceToProto(
   const { autoDestroyActivityDuration, ...given } = owned;
   const { lock, createdAt, updatedAt, latestChangeAt, performance, ...rest } = given;
   const { currentRunId, latestRunId, currentConfigurationVersionId, ...more } = rest;
-  const { autoDestroyAt, vcsRepo, ...same } = more;
+  const { autoDestroyAt, vcsRepo, dataRetentionPolicy, ...same } = more;
   return {
     ...same,
     ...present({ description, sourceName, sourceUrl, workingDirectory }),
@@ -40,6 +41,9 @@ function workspaceToProto(
     ...(autoDestroyAt ? { autoDestroyAt: timestampFromDate(autoDestroyAt) } : {}),
     ...(vcsRepo ? { vcsRepo: vcsRepoToProto(vcsRepo) } : {}),
     ...present({ currentRunId, latestRunId, currentConfigurationVersionId }),
+    ...(dataRetentionPolicy
+      ? { dataRetentionPolicy: dataRetentionPolicyToProto(dataRetentionPolicy) }
+      : {}),
     ...(performance ? { performance: performanceToProto(performance) } : {}),
     ...(lock ? { lock: lockToProto(lock) } : {}),
     ...(latestChangeAt ? { latestChangeAt: timestampFromDate(latestChangeAt) } : {}),

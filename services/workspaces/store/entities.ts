@@ -1,5 +1,6 @@
 import { ArrayType, BigIntType, EntitySchema } from "@mikro-orm/core";
 import { AgentPool } from "../domain/agent-pool.ts";
+import { DataRetentionPolicy } from "../domain/data-retention-policy.ts";
 import type { Holder } from "../domain/holder.ts";
 import { Organization } from "../domain/organization.ts";
 import { Project } from "../domain/project.ts";
@@ -104,6 +105,24 @@ export const sshKeySchema = new EntitySchema({
   },
 });
 
+export const dataRetentionPolicySchema = new EntitySchema({
+  class: DataRetentionPolicy,
+  tableName: "data_retention_policies",
+  properties: {
+    id,
+    organizationId: { ...text, ...optional },
+    workspaceId: { ...text, ...optional },
+    kind: text,
+    // The naming strategy would not find the underscore before a single letter.
+    deleteOlderThanNDays: {
+      type: "integer",
+      fieldName: "delete_older_than_n_days",
+      ...optional,
+    },
+    revision: counter,
+  },
+});
+
 // Embedded values need classes; the domain has them as plain ones.
 
 class HolderValue implements Holder {
@@ -205,6 +224,7 @@ export const entities = [
   agentPoolSchema,
   reservedTagKeySchema,
   sshKeySchema,
+  dataRetentionPolicySchema,
   workspaceSchema,
   holderSchema,
   lockSchema,

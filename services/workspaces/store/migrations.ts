@@ -6,6 +6,7 @@ import { reservedTagKeys } from "./migrations/0005-reserved-tag-keys.ts";
 import { workspaceSettings } from "./migrations/0006-workspace-settings.ts";
 import { stateComparison } from "./migrations/0007-state-comparison.ts";
 import { sshKeys } from "./migrations/0008-ssh-keys.ts";
+import { dataRetentionPolicies } from "./migrations/0009-data-retention-policies.ts";
 
 const init: SqlMigration = {
   name: "0001_init",
@@ -242,4 +243,5 @@ export const migrations: readonly SqlMigration[] = [
   workspaceSettings,
   stateComparison,
   sshKeys,
+  dataRetentionPolicies,
 ];

@@ -8,7 +8,13 @@ import type { Workspace } from "../domain/workspace.ts";
 import { workspaceSchema } from "./entities.ts";
 
 /** What belongs to an organization, in an order in which nothing refers to what is gone already. */
-const belongings = ["tag_bindings", "tags", "reserved_tag_keys", "ssh_keys"] as const;
+const belongings = [
+  "tag_bindings",
+  "tags",
+  "reserved_tag_keys",
+  "ssh_keys",
+  "data_retention_policies",
+] as const;
 
 /** Deletion records of organizations inside a transaction. */
 export const organizationDeletionRows = (em: EntityManager) => ({

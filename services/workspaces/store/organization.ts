@@ -5,6 +5,7 @@ import { nameTaken, noSuchOrganization } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { isOrganizationName, type Organization } from "../domain/organization.ts";
 import type { OrganizationView } from "../domain/organization-view.ts";
+import { ownDataRetentionPolicy } from "./data-retention-policy.ts";
 import { organizationSchema } from "./entities.ts";
 import { containing } from "./pattern.ts";
 
@@ -22,7 +23,9 @@ const view = `
     o.aggregated_commit_status_enabled as "aggregatedCommitStatusEnabled",
     o.speculative_plan_management_enabled as "speculativePlanManagementEnabled",
     o.session_timeout as "sessionTimeout", o.session_remember as "sessionRemember",
-    o.owners_team_saml_role_id as "ownersTeamSamlRoleId", o.plan, o.created_at as "createdAt"
+    o.owners_team_saml_role_id as "ownersTeamSamlRoleId", o.plan, o.created_at as "createdAt",
+    -- index: data_retention_policies_organization
+    ${ownDataRetentionPolicy("r.organization_id = o.id")}
   from organizations o`;
 
 export interface OrganizationSearch {

@@ -6,6 +6,8 @@ import {
   AgentPoolCreatedSchema,
   AgentPoolDeletedSchema,
   AgentPoolUpdatedSchema,
+  DataRetentionPolicyDeletedSchema,
+  DataRetentionPolicySetSchema,
   OrganizationCreatedSchema,
   OrganizationDeletedSchema,
   OrganizationUpdatedSchema,
@@ -27,6 +29,7 @@ import {
   WorkspaceUnlockedSchema,
   WorkspaceUpdatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
+import type { DataRetentionPolicy } from "../domain/data-retention-policy.ts";
 import type { WorkspacesEvent } from "../domain/events.ts";
 
 const reservedTagKeyEvents = {
@@ -40,6 +43,12 @@ const sshKeyEvents = {
   sshKeyUpdated: SshKeyUpdatedSchema,
   sshKeyDeleted: SshKeyDeletedSchema,
 } as const;
+
+const retentionTarget = ({ id, organizationId, workspaceId }: DataRetentionPolicy) => ({
+  dataRetentionPolicyId: id,
+  organizationId: organizationId ?? "",
+  workspaceId: workspaceId ?? "",
+});
 
 /** Adds the event to the outbox, in the transaction of `em`. */
 export async function record(em: EntityManager, event: WorkspacesEvent): Promise<void> {
@@ -109,6 +118,23 @@ export async function record(em: EntityManager, event: WorkspacesEvent): Promise
       const { id, organizationId, revision } = event.sshKey;
       const schema = sshKeyEvents[event.type];
       const message = create(schema, { sshKeyId: id, organizationId, revision });
+      return recordEvent(em, { schema, message, subject: id, revision });
+    }
+    case "dataRetentionPolicySet": {
+      const { id, kind, deleteOlderThanNDays: days, revision } = event.policy;
+      const schema = DataRetentionPolicySetSchema;
+      const message = create(schema, {
+        ...retentionTarget(event.policy),
+        kind,
+        ...(days === null ? {} : { deleteOlderThanNDays: days }),
+        revision,
+      });
+      return recordEvent(em, { schema, message, subject: id, revision });
+    }
+    case "dataRetentionPolicyDeleted": {
+      const { id, revision } = event.policy;
+      const schema = DataRetentionPolicyDeletedSchema;
+      const message = create(schema, { ...retentionTarget(event.policy), revision });
       return recordEvent(em, { schema, message, subject: id, revision });
     }
     case "workspaceCreated": {

@@ -1,6 +1,7 @@
 import type { Database } from "@statehouse/postgres";
 import { agentPoolReads } from "./agent-pool.ts";
 import { configurationVersionReads } from "./configuration-version.ts";
+import { dataRetentionPolicyReads } from "./data-retention-policy.ts";
 import { generalSettingsReads } from "./general-settings.ts";
 import { organizationReads } from "./organization.ts";
 import { projectReads } from "./project.ts";
@@ -21,6 +22,7 @@ export const readsOf = (database: Database) => ({
   agentPools: agentPoolReads(database),
   reservedTagKeys: reservedTagKeyReads(database),
   sshKeys: sshKeyReads(database),
+  dataRetentionPolicies: dataRetentionPolicyReads(database),
   projects: projectReads(database),
   workspaces: workspaceReads(database),
   workspaceLists: workspaceLists(database),

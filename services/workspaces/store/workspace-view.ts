@@ -1,5 +1,6 @@
 import type { Holder } from "../domain/holder.ts";
 import type { WorkspaceView } from "../domain/workspace-view.ts";
+import { ownDataRetentionPolicy } from "./data-retention-policy.ts";
 
 const workspaceView = `
   select w.id, w.organization_id as "organizationId", o.name as "organizationName",
@@ -47,7 +48,9 @@ const workspaceView = `
          f.policy_check_failures as "policyCheckFailures", f.plan_runs as "planRuns",
          f.plan_ms as "planMs", f.apply_runs as "applyRuns", f.apply_ms as "applyMs"
        from workspace_performance f where f.workspace_id = w.id and f.runs > 0
-     ) sums) as performance
+     ) sums) as performance,
+    -- index: data_retention_policies_workspace
+    ${ownDataRetentionPolicy("r.workspace_id = w.id")}
   from workspaces w
   join organizations o on o.id = w.organization_id
   join projects p on p.id = w.project_id`;

@@ -24,6 +24,8 @@ async function furnished(workspaces = 3) {
     { organizationName: name, settings: { name: "agents" } },
     owner,
   );
+  const target = { of: { case: "organizationName" as const, value: name } };
+  await running.retention.setDataRetentionPolicy({ target, kind: "dont-delete" }, owner);
   await running.sshKeys.createSshKey(
     { organizationName: name, name: "deploy", value: "a key" },
     owner,

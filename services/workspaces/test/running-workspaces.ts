@@ -8,6 +8,7 @@ import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
+import { DataRetentionPolicyService } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { SshKeyService } from "@statehouse/proto/statehouse/workspaces/v1/ssh_key";
@@ -161,6 +162,7 @@ export async function runWorkspaces({
     service: createClient(WorkspaceService, channel),
     locks: createClient(WorkspaceLockService, channel),
     sshKeys: createClient(SshKeyService, channel),
+    retention: createClient(DataRetentionPolicyService, channel),
     tags: createClient(TagService, channel),
     tagBindings: createClient(TagBindingService, channel),
     teams: createClient(TeamService, toAccess, identities.testing),

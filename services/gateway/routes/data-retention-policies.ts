@@ -1,0 +1,122 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  DataRetentionPolicy,
+  DataRetentionTargetSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
+import { z } from "zod";
+import { oneOf } from "../http/rendering.ts";
+import { type ParamsOf, type Route, route } from "../http/route.ts";
+import { documentBody, optional, section } from "../jsonapi/body.ts";
+import { given } from "../jsonapi/given.ts";
+import {
+  dataRetentionResourceOf,
+  dataRetentionTypes,
+} from "../resources/data-retention-policies.ts";
+
+const edition = "data-retention-policies";
+
+const kinds = {
+  [dataRetentionTypes["delete-older"]]: "delete-older",
+  [dataRetentionTypes["dont-delete"]]: "dont-delete",
+} as const;
+
+/** The kind is the type of the document. */
+const body = documentBody(
+  z
+    .object({
+      type: z.enum([dataRetentionTypes["delete-older"], dataRetentionTypes["dont-delete"]]),
+      attributes: section(
+        z.object({
+          "delete-older-than-n-days": optional(
+            z
+              .int()
+              .min(0)
+              .max(2 ** 31 - 1),
+          ),
+        }),
+      ),
+    })
+    .transform(({ type, attributes }) => ({
+      kind: kinds[type],
+      deleteOlderThanNDays: attributes["delete-older-than-n-days"],
+    })),
+);
+
+const policy = oneOf<DataRetentionPolicy>(dataRetentionResourceOf);
+
+type Target = MessageInitShape<typeof DataRetentionTargetSchema>;
+
+/** The same four routes, whosever policy it is. */
+const routesAt = <Path extends string>(
+  path: Path,
+  whose: string,
+  targetOf: (params: ParamsOf<Path>) => Target,
+): Route[] => {
+  const set = (method: "POST" | "PATCH") =>
+    route({
+      method,
+      path,
+      summary: `${method === "POST" ? "Set" : "Change"} the data retention policy of ${whose}`,
+      body,
+      success: [200, policy],
+      failures: [404, 422],
+      edition,
+      handle: async (input) => {
+        const wanted = {
+          target: targetOf(input.params),
+          onlyChange: method === "PATCH",
+          kind: input.body.data.kind,
+          ...given({ deleteOlderThanNDays: input.body.data.deleteOlderThanNDays }),
+        };
+        const { dataRetentionPolicies } = input.services.workspaces;
+        return (await dataRetentionPolicies.setDataRetentionPolicy(wanted, input.caller)).policy;
+      },
+    });
+  return [
+    route({
+      method: "GET",
+      path,
+      summary: `Show the data retention policy that counts for ${whose}`,
+      success: [200, policy],
+      failures: [404],
+      edition,
+      handle: async (input) => {
+        const target = targetOf(input.params);
+        const { dataRetentionPolicies } = input.services.workspaces;
+        return (await dataRetentionPolicies.getDataRetentionPolicy({ target }, input.caller))
+          .policy;
+      },
+    }),
+    set("POST"),
+    set("PATCH"),
+    route({
+      method: "DELETE",
+      path,
+      summary: `Take away the data retention policy of ${whose}`,
+      success: [204],
+      failures: [404],
+      edition,
+      handle: (input) =>
+        input.services.workspaces.dataRetentionPolicies.deleteDataRetentionPolicy(
+          { target: targetOf(input.params) },
+          input.caller,
+        ),
+    }),
+  ];
+};
+
+const tail = "relationships/data-retention-policy";
+
+export const dataRetentionPolicyRoutes: readonly Route[] = [
+  ...routesAt(`/workspaces/:workspaceId/${tail}`, "a workspace", ({ workspaceId }) => ({
+    of: { case: "workspaceId", value: workspaceId },
+  })),
+  ...routesAt(
+    `/organizations/:organizationName/${tail}`,
+    "an organization",
+    ({ organizationName }) => ({ of: { case: "organizationName", value: organizationName } }),
+  ),
+  ...routesAt(`/admin/general-settings/${tail}`, "the installation", () => ({
+    of: { case: "site", value: true },
+  })),
+];

@@ -1,0 +1,89 @@
+import type { DataRetentionPolicyId, OrganizationId, WorkspaceId } from "./ids.ts";
+import type { Problems } from "./problems.ts";
+import { nextVersion } from "./version.ts";
+
+/** Backing data goes after so many days, or stays for ever. */
+export const dataRetentionKinds = ["delete-older", "dont-delete"] as const;
+export type DataRetentionKind = (typeof dataRetentionKinds)[number];
+
+/** A record: state applies it. Of a workspace, of an organization, or, with neither, of the site. */
+export class DataRetentionPolicy {
+  declare id: DataRetentionPolicyId;
+  declare organizationId: OrganizationId | null;
+  declare workspaceId: WorkspaceId | null;
+  declare kind: DataRetentionKind;
+  /** Set exactly while the kind is `delete-older`. */
+  declare deleteOlderThanNDays: number | null;
+  declare revision: bigint;
+
+  constructor(fields: Fields) {
+    Object.assign(this, fields);
+  }
+}
+
+type Fields = { [Name in keyof DataRetentionPolicy]: DataRetentionPolicy[Name] };
+
+/** A policy as it is shown. */
+export type DataRetentionPolicyView = Pick<
+  DataRetentionPolicy,
+  "id" | "kind" | "deleteOlderThanNDays"
+>;
+
+/** Whose policy. */
+export type DataRetentionOwner =
+  | { organizationId: OrganizationId }
+  | { workspaceId: WorkspaceId }
+  | "site";
+
+/** What counts for a workspace. */
+export interface WorkspaceRetention {
+  workspaceId: WorkspaceId;
+  organizationId: OrganizationId;
+  plan: string;
+  /** Null: never. */
+  deleteOlderThanNDays: number | null;
+}
+
+export interface DataRetentionInput {
+  kind: string;
+  deleteOlderThanNDays: number | undefined;
+}
+
+/** A policy that says nothing yet. */
+export const newDataRetentionPolicy = (
+  id: DataRetentionPolicyId,
+  owner: DataRetentionOwner,
+  now: Date,
+): DataRetentionPolicy =>
+  new DataRetentionPolicy({
+    id,
+    organizationId: owner !== "site" && "organizationId" in owner ? owner.organizationId : null,
+    workspaceId: owner !== "site" && "workspaceId" in owner ? owner.workspaceId : null,
+    kind: "dont-delete",
+    deleteOlderThanNDays: null,
+    revision: nextVersion(0n, now),
+  });
+
+const DAYS = "delete-older-than-n-days";
+
+/** Gives the policy its kind, another one perhaps; `problems` gets whatever breaks a rule. */
+export function applyDataRetention(
+  policy: DataRetentionPolicy,
+  { kind, deleteOlderThanNDays: days }: DataRetentionInput,
+  { problems, now }: { problems: Problems; now: Date },
+): void {
+  const known = dataRetentionKinds.find((one) => one === kind);
+  if (!known) {
+    problems.add("/data/type", "Type is invalid");
+    return;
+  }
+  const kept = policy.kind === "delete-older" ? policy.deleteOlderThanNDays : null;
+  const wanted = days ?? kept;
+  if (known === "delete-older") {
+    if (wanted === null) problems.add(DAYS, "Delete older than n days is required");
+    else if (wanted < 1) problems.add(DAYS, "Delete older than n days must be above 0");
+  }
+  policy.kind = known;
+  policy.deleteOlderThanNDays = known === "delete-older" ? wanted : null;
+  policy.revision = nextVersion(policy.revision, now);
+}

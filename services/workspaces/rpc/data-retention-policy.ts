@@ -1,0 +1,68 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  DataRetentionPolicySchema,
+  DataRetentionPolicyService,
+  DataRetentionTarget as TargetMessage,
+} from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import {
+  batchGetRetention,
+  type DataRetentionTarget,
+  deleteDataRetentionPolicy,
+  getDataRetentionPolicy,
+  setDataRetentionPolicy,
+} from "../app/data-retention-policy.ts";
+import type { DataRetentionPolicyView } from "../domain/data-retention-policy.ts";
+import { noSuchDataRetentionPolicy } from "../domain/errors.ts";
+import type { Context } from "./context.ts";
+import { idsIn, workspaceId } from "./ids.ts";
+
+export const dataRetentionPolicyService = (
+  app: App,
+): ServiceImpl<typeof DataRetentionPolicyService, Context> => ({
+  getDataRetentionPolicy: async ({ target }, { caller }) => ({
+    policy: dataRetentionPolicyToProto(await getDataRetentionPolicy(app, caller, targetIn(target))),
+  }),
+  setDataRetentionPolicy: async ({ target, ...wanted }, { caller }) => ({
+    policy: dataRetentionPolicyToProto(
+      await setDataRetentionPolicy(app, caller, targetIn(target), {
+        kind: wanted.kind,
+        deleteOlderThanNDays: wanted.deleteOlderThanNDays,
+        onlyChange: wanted.onlyChange,
+      }),
+    ),
+  }),
+  deleteDataRetentionPolicy: async ({ target }, { caller }) => {
+    await deleteDataRetentionPolicy(app, caller, targetIn(target));
+    return {};
+  },
+  batchGetRetention: async ({ workspaceIds }) => {
+    const retentions = await batchGetRetention(app, idsIn(workspaceIds));
+    return {
+      retentions: retentions.map(({ deleteOlderThanNDays: days, ...retention }) => ({
+        ...retention,
+        ...(days === null ? {} : { deleteOlderThanNDays: days }),
+      })),
+    };
+  },
+});
+
+function targetIn(message: TargetMessage | undefined): DataRetentionTarget {
+  const of = message?.of;
+  if (of?.case === "workspaceId") return { workspaceId: workspaceId(of.value) };
+  if (of?.case === "organizationName") return { organizationName: of.value };
+  if (of?.case === "site") return "site";
+  throw noSuchDataRetentionPolicy();
+}
+
+/** Also of the documents that show a policy as their own. */
+export const dataRetentionPolicyToProto = ({
+  id,
+  kind,
+  deleteOlderThanNDays: days,
+}: DataRetentionPolicyView): MessageInitShape<typeof DataRetentionPolicySchema> => ({
+  id,
+  kind,
+  ...(days === null ? {} : { deleteOlderThanNDays: days }),
+});

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { failureOf } from "./failure.ts";
+import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
+
+let running: RunningWorkspaces;
+let owner: Person;
+beforeAll(async () => {
+  running = await runWorkspaces();
+  owner = await running.person();
+});
+afterAll(() => running[Symbol.asyncDispose]());
+
+test("state hears what counts for each workspace of a batch, and nobody else may ask", async () => {
+  const administrator = await running.person({ administrator: true });
+  const { id: organizationId, name: organizationName } = await running.organization(owner);
+  const { id: otherId, name: otherName } = await running.organization(owner);
+  const workspace = async (organization: string, name: string) => {
+    const wanted = { organizationName: organization, settings: { name } };
+    return (await running.service.createWorkspace(wanted, owner)).workspace?.id ?? "";
+  };
+  const [own, kept, inherits, elsewhere] = [
+    await workspace(organizationName, "own"),
+    await workspace(organizationName, "kept"),
+    await workspace(organizationName, "inherits"),
+    await workspace(otherName, "elsewhere"),
+  ];
+  const ofWorkspace = (value: string) => ({ of: { case: "workspaceId" as const, value } });
+  const days = (deleteOlderThanNDays: number) => ({ kind: "delete-older", deleteOlderThanNDays });
+  await running.retention.setDataRetentionPolicy({ target: ofWorkspace(own), ...days(7) }, owner);
+  await running.retention.setDataRetentionPolicy(
+    { target: ofWorkspace(kept), kind: "dont-delete" },
+    owner,
+  );
+  const organization = { of: { case: "organizationName" as const, value: organizationName } };
+  await running.retention.setDataRetentionPolicy({ target: organization, ...days(30) }, owner);
+  const site = { of: { case: "site" as const, value: true } };
+  await running.retention.setDataRetentionPolicy({ target: site, ...days(90) }, administrator);
+  await running.admin.setOrganizationPlan({ name: otherName, plan: "free" }, administrator);
+
+  const workspaceIds = [own, kept, inherits, elsewhere, "ws-0000000000000000", "junk"];
+  const { retentions } = await running.retention.batchGetRetention(
+    { workspaceIds },
+    running.identities.state,
+  );
+  const told = Object.fromEntries(
+    retentions.map(({ workspaceId, organizationId, plan, deleteOlderThanNDays }) => [
+      workspaceId,
+      [organizationId, plan, deleteOlderThanNDays],
+    ]),
+  );
+  expect(told).toEqual({
+    [own]: [organizationId, "premium", 7],
+    [kept]: [organizationId, "premium", undefined],
+    [inherits]: [organizationId, "premium", 30],
+    [elsewhere]: [otherId, "free", 90],
+  });
+  for (const identity of [owner, running.identities.access]) {
+    const asked = running.retention.batchGetRetention({ workspaceIds }, identity);
+    expect(await failureOf(asked)).toMatchObject({ kind: "forbidden" });
+  }
+});
+
+test("a site has one policy, whoever sets it first", async () => {
+  const administrator = await running.person({ administrator: true });
+  const site = { of: { case: "site" as const, value: true } };
+  await running.retention.deleteDataRetentionPolicy({ target: site }, administrator);
+  const set = (deleteOlderThanNDays: number) =>
+    running.retention.setDataRetentionPolicy(
+      { target: site, kind: "delete-older", deleteOlderThanNDays },
+      administrator,
+    );
+  const answers = await Promise.all([1, 2, 3, 4].map(set));
+  expect(new Set(answers.map(({ policy }) => policy?.id)).size).toBe(1);
+});

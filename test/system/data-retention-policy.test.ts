@@ -1,0 +1,131 @@
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { newOrganization } from "../stack/organization.ts";
+import { newParty, newWorkspace, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+const OLDER = "data-retention-policy-delete-olders";
+const NEVER = "data-retention-policy-dont-deletes";
+const older = (days?: unknown) => document(OLDER, { "delete-older-than-n-days": days });
+const never = document(NEVER, {});
+const SITE = "/admin/general-settings/relationships/data-retention-policy";
+
+async function estate() {
+  const { owner } = world();
+  const organization = await newOrganization(owner.api);
+  const { id } = await newWorkspace({ organization, owner });
+  const tail = "relationships/data-retention-policy";
+  return {
+    api: owner.api,
+    own: { workspace: `/workspaces/${id}`, organization: `/organizations/${organization}` },
+    workspace: `/workspaces/${id}/${tail}`,
+    organization: `/organizations/${organization}/${tail}`,
+  };
+}
+
+test.each(["workspace", "organization"] as const)(
+  "a policy of a %s is set, changed, replaced by the other kind, and taken away",
+  async (kind) => {
+    const { api, own, [kind]: path } = await estate();
+    const shown = async () =>
+      (await api.get(own[kind])).body.data.relationships["data-retention-policy"].data;
+    expect((await api.get(path)).status).toBe(404);
+    expect(await shown()).toBe(null);
+    expect((await api.patch(path, older(5))).status).toBe(404);
+
+    const set = await api.post(path, older(30));
+    expect(set.status).toBe(200);
+    const { id } = set.body.data;
+    expect(set.body.data).toEqual({
+      id: expect.stringMatching(/^drp-[A-Za-z0-9]{16}$/),
+      type: OLDER,
+      attributes: { "delete-older-than-n-days": 30 },
+    });
+    expect((await api.get(path)).body).toEqual(set.body);
+    expect(await shown()).toEqual({ type: OLDER, id });
+
+    const changed = await api.patch(path, older(7));
+    expect(changed.status).toBe(200);
+    expect(changed.body.data).toMatchObject({ id, attributes: { "delete-older-than-n-days": 7 } });
+
+    const replaced = await api.post(path, never);
+    expect(replaced.body.data).toEqual({ id, type: NEVER, attributes: {} });
+    expect(await shown()).toEqual({ type: NEVER, id });
+
+    expect((await api.delete(path)).status).toBe(204);
+    expect((await api.delete(path)).status).toBe(204);
+    expect(await shown()).toBe(null);
+  },
+);
+
+test("a workspace falls back to its organization, that one to the site; documents show only their own", async () => {
+  const { api, own, workspace, organization } = await estate();
+  const administrator = await newParty(world().stack, { administrator: true });
+  const days = async (path: string) =>
+    (await api.get(path)).body.data?.attributes["delete-older-than-n-days"];
+  expect((await administrator.api.get(SITE)).status).toBe(404);
+  expect((await administrator.api.patch(SITE, older(90))).status).toBe(404);
+  try {
+    const site = await administrator.api.post(SITE, older(90));
+    expect(site.status).toBe(200);
+    expect((await administrator.api.get(SITE)).body).toEqual(site.body);
+    expect((await administrator.api.patch(SITE, older(91))).status).toBe(200);
+    expect([await days(workspace), await days(organization)]).toEqual([91, 91]);
+    await api.post(organization, older(30));
+    expect([await days(workspace), await days(organization)]).toEqual([30, 30]);
+    await api.post(workspace, older(7));
+    expect([await days(workspace), await days(organization)]).toEqual([7, 30]);
+    await api.delete(workspace);
+    const { relationships } = (await api.get(own.workspace)).body.data;
+    expect(relationships["data-retention-policy"]).toEqual({ data: null });
+    await api.post(organization, never);
+    expect((await api.get(workspace)).body.data.type).toBe(NEVER);
+    await api.delete(organization);
+    expect([await days(workspace), await days(organization)]).toEqual([91, 91]);
+  } finally {
+    expect((await administrator.api.delete(SITE)).status).toBe(204);
+  }
+  expect((await api.get(workspace)).status).toBe(404);
+});
+
+test("what is no policy is refused, and nothing is changed", async () => {
+  const { api, workspace, organization } = await estate();
+  const administrator = await newParty(world().stack, { administrator: true });
+  for (const [party, path] of [
+    [api, workspace],
+    [api, organization],
+    [administrator.api, SITE],
+  ] as const) {
+    expect(problems(await party.post(path, older()))).toEqual({
+      "/data/attributes/delete-older-than-n-days": "Delete older than n days is required",
+    });
+    const wrong = await party.post(path, older(0));
+    expect(wrong.status).toBe(422);
+    const text = await party.patch(path, older("7"));
+    expect(text.status).toBe(422);
+    const kind = await party.post(path, document("data-retention-policies", {}));
+    expect(Object.keys(problems(kind))).toEqual(["/data/type"]);
+    expect((await party.get(path)).status).toBe(404);
+  }
+});
+
+test("who may not change it is told 404; the site's is for administrators alone", async () => {
+  const { reader, stranger, owner, organization, readable } = world();
+  const { id } = await newWorkspace(world(), {}, readable.id);
+  const tail = "relationships/data-retention-policy";
+  for (const path of [`/workspaces/${id}/${tail}`, `/organizations/${organization}/${tail}`]) {
+    await owner.api.post(path, older(30));
+    expect((await reader.api.get(path)).status).toBe(200);
+    expect((await stranger.api.get(path)).status).toBe(404);
+    for (const { api } of [reader, stranger]) {
+      expect((await api.post(path, never)).status).toBe(404);
+      expect((await api.patch(path, never)).status).toBe(404);
+      expect((await api.delete(path)).status).toBe(404);
+    }
+    await owner.api.delete(path);
+  }
+  expect((await owner.api.get(SITE)).status).toBe(404);
+  expect((await owner.api.post(SITE, never)).status).toBe(404);
+  expect((await owner.api.patch(SITE, never)).status).toBe(404);
+  expect((await owner.api.delete(SITE)).status).toBe(404);
+});
