@@ -1,0 +1,184 @@
+import type { Route } from "../../services/gateway/http/route.ts";
+import { document } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { inlineState, stateFile, writeState } from "../stack/state.ts";
+import { newProject, newWorkspace, type World } from "./fixture.ts";
+
+/** One of each thing, by the names of the routes' parameters. */
+export type Estate = Record<string, string>;
+
+const outputs = { text: { value: "a", type: "string" } };
+const given = Buffer.from(JSON.stringify(outputs)).toString("base64");
+
+/** An estate of the owner, in a project of its own unless one is given. */
+export async function newEstate(
+  { organization, owner }: Pick<World, "organization" | "owner">,
+  projectId?: string,
+): Promise<Estate> {
+  const project = projectId ?? (await newProject({ organization, owner })).id;
+  const workspace = await newWorkspace({ organization, owner }, {}, project);
+  const { body } = await writeState(owner.api, workspace.id, stateFile({ outputs }), {
+    "json-state-outputs": given,
+  });
+  const listed = await owner.api.get(`/state-versions/${body.data.id}/outputs`);
+  const made = await owner.api.post(
+    `/users/${owner.id}/authentication-tokens`,
+    document("authentication-tokens", {}),
+  );
+  const pool = await owner.api.post(
+    `/organizations/${organization}/agent-pools`,
+    document("agent-pools", { name: unusedName("pool") }),
+  );
+  const reserved = await owner.api.post(
+    `/organizations/${organization}/reserved-tag-keys`,
+    document("reserved-tag-keys", { key: unusedName("key") }),
+  );
+  const tagName = unusedName("tag");
+  await owner.api.post(`/workspaces/${workspace.id}/relationships/tags`, {
+    data: [{ type: "tags", attributes: { name: tagName } }],
+  });
+  const tags = await owner.api.get(`/organizations/${organization}/tags?q=${tagName}`);
+  const base = `/organizations/${organization}`;
+  const team = await owner.api.post(
+    `${base}/teams`,
+    document("teams", { name: unusedName("team"), visibility: "organization" }),
+  );
+  const ofTeam = { team: { data: { type: "teams", id: team.body.data.id } } };
+  const onProject = await owner.api.post(
+    "/team-projects",
+    document(
+      "team-projects",
+      { access: "read" },
+      { ...ofTeam, project: { data: { type: "projects", id: project } } },
+    ),
+  );
+  const onWorkspace = await owner.api.post(
+    "/team-workspaces",
+    document(
+      "team-workspaces",
+      { access: "read" },
+      { ...ofTeam, workspace: { data: { type: "workspaces", id: workspace.id } } },
+    ),
+  );
+  const memberships = await owner.api.get(`${base}/organization-memberships?q=${owner.username}`);
+  for (const target of [`/workspaces/${workspace.id}`, `/organizations/${organization}`]) {
+    const policy = document("data-retention-policy-delete-olders", {
+      "delete-older-than-n-days": 30,
+    });
+    await owner.api.post(`${target}/relationships/data-retention-policy`, policy);
+  }
+  const sshKey = await owner.api.post(
+    `/organizations/${organization}/ssh-keys`,
+    document("ssh-keys", { name: unusedName("key"), value: "a key" }),
+  );
+  return {
+    sshKeyId: sshKey.body.data.id,
+    teamId: team.body.data.id,
+    teamProjectId: onProject.body.data.id,
+    teamWorkspaceId: onWorkspace.body.data.id,
+    membershipId: memberships.body.data[0].id,
+    tagId: tags.body.data[0].id,
+    reservedTagKeyId: reserved.body.data.id,
+    agentPoolId: pool.body.data.id,
+    organizationName: organization,
+    projectId: project,
+    workspaceId: workspace.id,
+    name: workspace.attributes.name,
+    stateVersionId: body.data.id,
+    stateVersionOutputId: listed.body.data[0].id,
+    userId: owner.id,
+    tokenId: made.body.data.id,
+    downloadUrl: body.data.attributes["hosted-state-download-url"],
+  };
+}
+
+/** A body that would be accepted from whoever may, so that no 422 stands in for a 404. */
+const bodies: Record<string, () => unknown> = {
+  "/api/v2/organizations": () =>
+    document("organizations", { name: unusedName("org"), email: "a@b.example" }),
+  "/api/v2/organizations/:organizationName": () => document("organizations", {}),
+  "/api/v2/admin/organizations/:organizationName": () =>
+    document("organizations", { "plan-identifier": "free" }),
+  "/api/v2/organizations/:organizationName/agent-pools": () =>
+    document("agent-pools", { name: unusedName("pool") }),
+  "/api/v2/organizations/:organizationName/tags": () => ({
+    data: [{ type: "tags", id: "tag-0000000000000000" }],
+  }),
+  "/api/v2/tags/:tagId/relationships/workspaces": () => ({
+    data: [{ type: "workspaces", id: "ws-0000000000000000" }],
+  }),
+  "/api/v2/organizations/:organizationName/reserved-tag-keys": () =>
+    document("reserved-tag-keys", { key: unusedName("key") }),
+  "/api/v2/reserved-tag-keys/:reservedTagKeyId": () =>
+    document("reserved-tag-keys", { "disable-overrides": true }),
+  "/api/v2/organizations/:organizationName/ssh-keys": () =>
+    document("ssh-keys", { name: "mine", value: "a key" }),
+  "/api/v2/ssh-keys/:sshKeyId": () => document("ssh-keys", { name: "mine" }),
+  "/api/v2/workspaces/:workspaceId/relationships/ssh-key": () =>
+    document("workspaces", { id: null }),
+  "/api/v2/workspaces/:workspaceId/relationships/data-retention-policy": () =>
+    document("data-retention-policy-dont-deletes", {}),
+  "/api/v2/organizations/:organizationName/relationships/data-retention-policy": () =>
+    document("data-retention-policy-dont-deletes", {}),
+  "/api/v2/agent-pools/:agentPoolId": () => document("agent-pools", { name: unusedName("pool") }),
+  "/api/v2/account/update": () => document("users", {}),
+  "/api/v2/admin/users": () =>
+    document("users", { username: unusedName("user"), email: `${unusedName("user")}@b.example` }),
+  "/api/v2/organizations/:organizationName/organization-memberships": () =>
+    document("organization-memberships", { email: `${unusedName("user")}@b.example` }),
+  "/api/v2/organizations/:organizationName/authentication-token": () =>
+    document("authentication-tokens", {}),
+  "/api/v2/organizations/:organizationName/teams": () =>
+    document("teams", { name: unusedName("team") }),
+  "/api/v2/teams/:teamId": () => document("teams", { "sso-team-id": "mine" }),
+  "/api/v2/teams/:teamId/relationships/users": () => ({ data: [] }),
+  "/api/v2/teams/:teamId/relationships/organization-memberships": () => ({ data: [] }),
+  "/api/v2/teams/:teamId/authentication-token": () => document("authentication-tokens", {}),
+  "/api/v2/teams/:teamId/authentication-tokens": () =>
+    document("authentication-tokens", { description: unusedName("token") }),
+  "/api/v2/team-projects/:teamProjectId": () => document("team-projects", { access: "admin" }),
+  "/api/v2/team-workspaces/:teamWorkspaceId": () =>
+    document("team-workspaces", { access: "admin" }),
+  "/api/v2/organizations/:organizationName/projects": () =>
+    document("projects", { name: unusedName("project") }),
+  "/api/v2/projects/:projectId": () => document("projects", { description: "changed" }),
+  "/api/v2/projects/:projectId/tag-bindings": () => ({
+    data: [{ type: "tag-bindings", attributes: { key: "mine", value: "1" } }],
+  }),
+  "/api/v2/organizations/:organizationName/workspaces": () =>
+    document("workspaces", { name: unusedName("workspace") }),
+  "/api/v2/organizations/:organizationName/workspaces/:name": () =>
+    document("workspaces", { description: "changed" }),
+  "/api/v2/workspaces/:workspaceId": () => document("workspaces", { description: "changed" }),
+  "/api/v2/workspaces/:workspaceId/actions/lock": () => ({ reason: "mine" }),
+  "/api/v2/workspaces/:workspaceId/relationships/tags": () => ({
+    data: [{ type: "tags", attributes: { name: "mine" } }],
+  }),
+  "/api/v2/workspaces/:workspaceId/relationships/remote-state-consumers": () => ({ data: [] }),
+  "/api/v2/workspaces/:workspaceId/tag-bindings": () => ({
+    data: [{ type: "tag-bindings", attributes: { key: "mine", value: "1" } }],
+  }),
+  "/api/v2/workspaces/:workspaceId/state-versions": () => inlineState(stateFile()),
+  "/api/v2/users/:userId/authentication-tokens": () => document("authentication-tokens", {}),
+};
+
+/** The names of the ids in a route's path. */
+export const parametersOf = ({ path }: Route) =>
+  [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name ?? "");
+
+/** The example of a body for the route. Throws when a new route has none. */
+export function bodyFor({ body, path, method }: Route): unknown {
+  if (!body) return undefined;
+  const make = bodies[path];
+  if (!make)
+    throw new Error(`a new route with a body: give ${method} ${path} an example in bodies`);
+  return make();
+}
+
+/** The route's path with the estate's ids in it. Throws for a new kind of id. */
+export const pathWith = ({ path }: Route, estate: Estate): string =>
+  path.replaceAll(/:([A-Za-z]+)/g, (_, name: string) => {
+    const value = estate[name];
+    if (!value) throw new Error(`a new kind of id: give :${name} an example in newEstate`);
+    return value;
+  });
