@@ -12,6 +12,7 @@ export {
 export { runService, StartError } from "./lifecycle.ts";
 export { drain, listenOn } from "./listener.ts";
 export { createLogger, type Logger, type LoggerOptions } from "./logger.ts";
+export { type LoopOptions, startLoop } from "./loop.ts";
 export { metricsText } from "./metrics.ts";
 export {
   type Check,
@@ -31,3 +32,4 @@ export {
   withServerSpan,
   withSpan,
 } from "./tracing.ts";
+export { createWake, type Wake } from "./wake.ts";

@@ -7,9 +7,8 @@ import {
   grantsFromAccess,
   type ServiceIdentity,
 } from "@statehouse/rpc";
-import { ConfigError, edition, type Logger } from "@statehouse/runtime";
+import { ConfigError, createWake, edition, type Logger } from "@statehouse/runtime";
 import type { App } from "./app/app.ts";
-import { createWake } from "./app/wake.ts";
 import type { StateConfig } from "./config.ts";
 import { createUploadTokens } from "./domain/upload-token.ts";
 import { authenticationOver } from "./rpc/authentication.ts";

@@ -1,12 +1,11 @@
 import type { Caller } from "@statehouse/authorization";
-import type { Edition, Logger } from "@statehouse/runtime";
+import type { Edition, Logger, Wake } from "@statehouse/runtime";
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { UploadTokens } from "../domain/upload-token.ts";
 import type { LockAnswer, Placement } from "../domain/workspace-state.ts";
 import type { Jobs } from "../store/jobs.ts";
 import type { Reads } from "../store/reads.ts";
 import type { Transactions } from "../store/transaction.ts";
-import type { Wake } from "./wake.ts";
 
 /** What state asks of workspaces; never while a transaction is open. */
 export interface Workspaces {

@@ -1,8 +1,7 @@
-import type { Logger } from "@statehouse/runtime";
+import { type Logger, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import { confirmBlobDeletions, takeBlobDeletions } from "../app/sweep.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
-import { startLoop } from "./loop.ts";
 
 export interface BlobDeletionOptions {
   app: App;

@@ -1,5 +1,5 @@
 import { AppError } from "@statehouse/errors";
-import { type Logger, withSpan } from "@statehouse/runtime";
+import { type Logger, startLoop, withSpan } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import {
   claimExtraction,
@@ -11,7 +11,6 @@ import {
 import type { Extraction } from "../domain/extraction.ts";
 import { StateFileError, StateReadingError } from "../domain/state-file.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
-import { startLoop } from "./loop.ts";
 import { StateBytes, StateReader } from "./state-reader.ts";
 
 export interface ExtractionOptions {

@@ -1,8 +1,7 @@
-import type { Logger } from "@statehouse/runtime";
+import { type Logger, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import { collectDroppedWorkspaces } from "../app/collection.ts";
 import { discardExpiredVersions } from "../app/pending-expiry.ts";
-import { startLoop } from "./loop.ts";
 
 const INTERVAL_MS = 5000;
 const SHORTEST_INTERVAL_MS = 250;

@@ -1,9 +1,8 @@
-import type { Logger } from "@statehouse/runtime";
+import { type Logger, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import { isOwned } from "../app/sweep.ts";
 import { attemptStartedAt } from "../objects/blob-key.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
-import { startLoop } from "./loop.ts";
 
 export interface SweeperOptions {
   app: App;

@@ -1,5 +1,5 @@
 import { metrics } from "@opentelemetry/api";
-import { type Logger, runWithDeadline, withoutDeadline, withServerSpan } from "@statehouse/runtime";
+import { type Logger, runWithDeadline, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import { overdueWork } from "../app/reconciliation.ts";
 import { type Comparison, compareNextPage } from "../app/state-comparison.ts";
@@ -22,9 +22,6 @@ export function startReconciliation({
   intervalMs,
   logger,
 }: ReconciliationOptions): AsyncDisposable {
-  const stop = Promise.withResolvers<void>();
-  let stopped = false;
-
   const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await runWithDeadline(Date.now() + UNIT_MS, work);
@@ -33,11 +30,11 @@ export function startReconciliation({
       return undefined;
     }
   };
-  const round = async (): Promise<void> => {
+  const round = async (stop: AbortSignal): Promise<void> => {
     // Again until there is none: a large deletion is done part by part.
     for (let overdue = await overdueWork(app); overdue.length > 0; ) {
       for (const work of overdue) {
-        if (stopped) return;
+        if (stop.aborted) return;
         await attempt(work);
       }
       overdue = await overdueWork(app);
@@ -58,9 +55,9 @@ export function startReconciliation({
       logger.error({ difference, count, workspaceIds: some }, discrepancies[difference]);
     }
   };
-  const compare = async (): Promise<void> => {
+  const compare = async (stop: AbortSignal): Promise<void> => {
     let more: boolean | undefined = true;
-    while (more && !stopped) {
+    while (more && !stop.aborted) {
       // Each page has a deadline of its own; one that fails is put off with all behind it.
       more = await attempt(async () => {
         const comparison = await compareNextPage(app);
@@ -69,28 +66,14 @@ export function startReconciliation({
       });
     }
   };
-  const run = async (): Promise<void> => {
-    while (!stopped) {
-      await withServerSpan("reconcile workspaces", undefined, {}, async () => {
-        await attempt(round);
-        await compare();
-      });
-      await Promise.race([stop.promise, delay(intervalMs)]);
-    }
-  };
-  const running = withoutDeadline(run);
-
-  return {
-    async [Symbol.asyncDispose]() {
-      stopped = true;
-      stop.resolve();
-      await running;
+  return startLoop({
+    name: "reconcile workspaces",
+    intervalMs,
+    work: async (stop) => {
+      await attempt(() => round(stop));
+      await compare(stop);
+      return false;
     },
-  };
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
+    logger,
   });
 }

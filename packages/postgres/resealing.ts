@@ -1,0 +1,61 @@
+import type { Database } from "./database.ts";
+import type { SealedPlace, Sealer } from "./sealing.ts";
+import { queryIn } from "./transaction.ts";
+
+/** A table with a primary key `id` and a column of sealed values, of which some may be null. */
+export interface SealedColumn {
+  table: string;
+  column: string;
+  /** What the value of a row was sealed for. */
+  placeOf(rowId: string): SealedPlace;
+}
+
+const BATCH = 500;
+
+/** Seals again, under the first key, what older keys sealed; answers how many values. Safe to repeat. */
+export async function resealColumn(
+  database: Database,
+  sealer: Sealer,
+  column: SealedColumn,
+): Promise<number> {
+  let resealed = 0;
+  let after: string | undefined = "";
+  while (after !== undefined) {
+    const batch = await resealBatch(database, sealer, column, after);
+    resealed += batch.resealed;
+    after = batch.last;
+  }
+  return resealed;
+}
+
+const resealBatch = (
+  database: Database,
+  sealer: Sealer,
+  { table, column, placeOf }: SealedColumn,
+  after: string,
+): Promise<{ resealed: number; last: string | undefined }> =>
+  database.transaction(async (em) => {
+    const rows = await queryIn<{ id: string; sealed: string }>(
+      em,
+      // index: the primary key
+      `select id, ${column} as sealed from ${table}
+       where id > $1 and ${column} is not null order by id limit $2 for update`,
+      [after, BATCH],
+    );
+    const stale = rows
+      .filter(({ sealed }) => sealer.isStale(sealed))
+      .map(({ id, sealed }) => {
+        const place = placeOf(id);
+        return { id, sealed: sealer.seal(sealer.unseal(sealed, place), place) };
+      });
+    if (stale.length > 0) {
+      await queryIn(
+        em,
+        `update ${table} set ${column} = fresh.sealed
+         from json_to_recordset($1) as fresh (id text, sealed text)
+         where ${table}.id = fresh.id`,
+        [JSON.stringify(stale)],
+      );
+    }
+    return { resealed: stale.length, last: rows.at(-1)?.id };
+  });
