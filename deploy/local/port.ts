@@ -1,29 +1,24 @@
+import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import type { PartProcess } from "./part-process.ts";
 
-const given = new Set<number>();
+/** Below what systems give to outgoing connections: those would take a part's port while it is stopped. */
+const [FIRST, END] = [15_000, 30_000];
 
-/** A free TCP port of 127.0.0.1, never the same twice in this process. The taker retries if another process was quicker. */
+/** A TCP port of 127.0.0.1 that nobody listens on. The taker retries if another process was quicker. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = await askSystem();
-    if (given.has(port)) continue;
-    given.add(port);
-    return port;
+    const port = randomInt(FIRST, END);
+    if (await isFree(port)) return port;
   }
 }
 
-function askSystem(): Promise<number> {
-  return new Promise((resolve, reject) => {
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
     const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      const port = typeof address === "object" && address ? address.port : 0;
-      server.close(() => resolve(port));
-    });
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
-}
 
 /** Runs a part on the port asked for or, for 0, on a free one, trying others when somebody was quicker. */
 export async function onFreePort(

@@ -1,7 +1,6 @@
 import { migrate } from "@statehouse/postgres";
 import { freshBucket, type ownMinio, type ownPostgres, waitFor } from "@statehouse/testing";
 import { Client } from "pg";
-import { freePort } from "../../deploy/local/port.ts";
 import { migrations as accessMigrations } from "../../services/access/store/migrations.ts";
 import { serviceNames } from "../../services/standalone/environments.ts";
 import { migrations as stateMigrations } from "../../services/state/store/migrations.ts";
@@ -9,6 +8,7 @@ import { migrations as workspacesMigrations } from "../../services/workspaces/st
 import { type Answer, type Api, api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import type { Person } from "../stack/people.ts";
+import { reservePort } from "../stack/port.ts";
 import { serviceProcess } from "../stack/processes.ts";
 import { type ProcessStack, type StackOptions, startProcesses } from "../stack/stack.ts";
 import { type StoreView, storeView } from "./store.ts";
@@ -176,9 +176,9 @@ export async function sweep({ stack }: Site, done: () => Promise<boolean>): Prom
   const replica = serviceProcess("state", {
     ...stack.environments.state,
     SWEEP_GRACE: "1",
-    GRPC_PORT: String(await freePort()),
-    OPS_PORT: String(await freePort()),
-    OBJECT_PORT: String(await freePort()),
+    GRPC_PORT: String(await reservePort()),
+    OPS_PORT: String(await reservePort()),
+    OBJECT_PORT: String(await reservePort()),
   });
   await using _ = replica;
   await replica.start();

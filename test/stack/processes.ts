@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { grpcChannel } from "@statehouse/rpc";
 import { waitFor } from "@statehouse/testing";
-import { freePort } from "../../deploy/local/port.ts";
 import {
   type Environment,
   type ServiceName,
   serviceNames,
 } from "../../services/standalone/environments.ts";
+import { reservePort } from "./port.ts";
 import type { RunningServices, RunOptions } from "./stack.ts";
 
 /** One service as an operating-system process. */
@@ -94,7 +94,7 @@ export async function asProcesses(
   await using starting = new AsyncDisposableStack();
   const grpc = await portsFor(serviceNames);
   const ops = await portsFor(serviceNames);
-  const [gatewayPort, objectPort] = [await freePort(), await freePort()];
+  const [gatewayPort, objectPort] = [await reservePort(), await reservePort()];
   const url = `http://127.0.0.1:${gatewayPort}`;
   const objectUrl = `http://127.0.0.1:${objectPort}`;
   const environments = options.environments({
@@ -141,5 +141,5 @@ export async function asProcesses(
 
 const portsFor = async (names: readonly ServiceName[]) =>
   Object.fromEntries(
-    await Promise.all(names.map(async (name) => [name, await freePort()] as const)),
+    await Promise.all(names.map(async (name) => [name, await reservePort()] as const)),
   ) as Record<ServiceName, number>;

@@ -1,0 +1,51 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { freePort } from "../../deploy/local/port.ts";
+
+/** A file for each port, with the id of the process that has it: test files run in several. */
+const claims = path.join(tmpdir(), "statehouse-test-ports");
+const own = new Set<string>();
+
+/** A TCP port of 127.0.0.1 that no other test takes while this process lives, even while nobody listens on it. */
+export async function reservePort(): Promise<number> {
+  mkdirSync(claims, { recursive: true });
+  for (;;) {
+    const port = await freePort();
+    if (claim(String(port))) return port;
+  }
+}
+
+process.once("exit", () => {
+  for (const file of own) rmSync(file, { force: true });
+});
+
+function claim(port: string): boolean {
+  const file = path.join(claims, port);
+  try {
+    writeFileSync(file, String(process.pid), { flag: "wx" });
+    own.add(file);
+    return true;
+  } catch {
+    // One whose process was killed is free at the next try.
+    if (!isAlive(readOr(file, ""))) rmSync(file, { force: true });
+    return false;
+  }
+}
+
+function readOr(file: string, otherwise: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return otherwise;
+  }
+}
+
+/** An empty file is being written. */
+function isAlive(pid: string): boolean {
+  try {
+    return pid === "" || process.kill(Number(pid), 0);
+  } catch {
+    return false;
+  }
+}
