@@ -11,7 +11,7 @@ import type { Person } from "../stack/people.ts";
 import { reservePort } from "../stack/port.ts";
 import { serviceProcess } from "../stack/processes.ts";
 import { type ProcessStack, type StackOptions, startProcesses } from "../stack/stack.ts";
-import { type StoreView, storeView } from "./store.ts";
+import { type StoreView, storeView } from "../stack/store.ts";
 import { layWires, type Wires, type Wiring } from "./wires.ts";
 
 /** Parts that are given are the site's from then on: it stops them. */

@@ -31,7 +31,7 @@ export interface LockAnswer {
 /** A workspace as state knows it: the row that every change of its state holds. */
 export class WorkspaceState {
   workspaceId: WorkspaceId;
-  /** Null with placement version 0: sealed or dropped before anybody told where it belongs. */
+  /** Null with placement version 0: sealed before anybody told where it belongs; and once it is dropped. */
   organizationId: string | null = null;
   projectId: string | null = null;
   placementVersion = 0n;
@@ -133,6 +133,8 @@ export function dropWorkspaceState(workspace: WorkspaceState, now: Date): void {
   if (workspace.droppedAt) return;
   touch(workspace, now);
   workspace.droppedAt = now;
+  workspace.organizationId = null;
+  workspace.projectId = null;
   workspace.currentVersionId = null;
   workspace.currentPosition = 0n;
   workspace.resourceCount = 0;

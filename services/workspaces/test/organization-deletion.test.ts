@@ -91,8 +91,7 @@ test("nothing is left of it, in any service, but bare ids", async () => {
   // The collector's work, which it does in its own time.
   await waitFor(async () => {
     const [left] = await running.stateSql<{ count: string }>(
-      `select count(*) from workspace_state where organization_id = $1 and collected_at is null`,
-      [id],
+      "select count(*) from workspace_state where dropped_at is not null and collected_at is null",
     );
     return left?.count === "0";
   });

@@ -1,0 +1,62 @@
+import { Client } from "pg";
+import type { Stack } from "./stack.ts";
+
+type Databases = Stack["databases"];
+type Row = Record<string, unknown>;
+
+/** Rows by table, as "workspaces.tag_bindings". */
+export type Rows = Record<string, Row[]>;
+
+/**
+ * Every row of every table of all databases that holds one of the texts in any column. The tables are
+ * asked of the databases themselves: one that is new is looked at too.
+ */
+export async function rowsWith(databases: Databases, texts: readonly string[]): Promise<Rows> {
+  const found: Rows = {};
+  for (const [name, url] of Object.entries(databases)) {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    try {
+      for (const table of await tablesOf(client)) {
+        const { rows } = await client.query(
+          `select to_jsonb(t) as row from ${table} t
+           where exists (select from unnest($1::text[]) text where strpos(to_jsonb(t)::text, text) > 0)`,
+          [texts],
+        );
+        if (rows.length > 0) found[`${name}.${table}`] = rows.map(({ row }) => row);
+      }
+    } finally {
+      await client.end();
+    }
+  }
+  return found;
+}
+
+async function tablesOf(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select format(case when table_schema = 'public' then '%2$I' else '%I.%I' end,
+       table_schema, table_name) as name
+     from information_schema.tables
+     where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+/**
+ * The ids of a thing and of all that hangs on it: of the rows that hold its id, of those that hold theirs,
+ * and so on. Rows without an id of their own hang on it too, and have nothing to add.
+ */
+export async function idsBelow(databases: Databases, id: string): Promise<string[]> {
+  const known = new Set([id]);
+  for (let size = 0; size < known.size; ) {
+    size = known.size;
+    const rows = Object.values(await rowsWith(databases, [...known])).flat();
+    // An outbox counts its rows; numbers are nobody's ids.
+    for (const { id } of rows) if (typeof id === "string") known.add(id);
+  }
+  return [...known];
+}
+
+/** What a row says: its columns that hold anything but numbers, which are versions, and nothing. */
+export const saying = (row: Row): Row =>
+  Object.fromEntries(Object.entries(row).filter(([, value]) => value && typeof value !== "number"));

@@ -1,0 +1,150 @@
+import { waitFor } from "@statehouse/testing";
+import { expect, test } from "vitest";
+import { idsBelow, type Rows, rowsWith, saying } from "../stack/leftovers.ts";
+import { expectStatus, stateFile, writeState } from "../stack/state.ts";
+import { storeView } from "../stack/store.ts";
+import { useWorld } from "./fixture.ts";
+import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
+
+// Attempts at an upload that were beaten are swept soon, so that the test can see it.
+const world = useWorld({ settings: { SWEEP_GRACE: "5" } });
+
+/** What every table of every service and the blob store hold of the texts. */
+async function leftovers(texts: readonly string[]): Promise<Rows & { blobs: string[] }> {
+  const { databases, environments } = world().stack;
+  const [rows, keys] = await Promise.all([
+    rowsWith(databases, texts),
+    storeView(environments.state).keys(),
+  ]);
+  const blobs = keys.filter((key) => texts.some((text) => key.includes(text)));
+  const said = Object.entries(rows).map(([table, rows]) => [
+    table,
+    rows.map(saying).toSorted(byId),
+  ]);
+  return { ...Object.fromEntries(said), blobs };
+}
+
+const byId = (a: Rows[string][number], b: Rows[string][number]) =>
+  String(a.workspace_id) < String(b.workspace_id) ? -1 : 1;
+
+/** Waits until that is what is left of the texts, once outboxes, consumers, collectors and sweeper are through. */
+async function expectLeft(texts: readonly string[], expected: Rows): Promise<void> {
+  let left: Awaited<ReturnType<typeof leftovers>> | undefined;
+  const isClean = async () => {
+    left = await leftovers(texts);
+    expect(left).toEqual({ blobs: [], ...expected });
+    return true;
+  };
+  await waitFor(isClean, { timeout: 20_000, interval: 300 }).catch(() => {});
+  expect(left).toEqual({ blobs: [], ...expected });
+}
+
+/** A workspace's id, and what no row is the wiser for. */
+const ofWorkspace = (workspaceId: string) => ({
+  "workspaces.workspace_deletions": [{ workspace_id: workspaceId }],
+  "state.workspace_state": [
+    {
+      workspace_id: workspaceId,
+      dropped_at: expect.any(String),
+      collected_at: expect.any(String),
+    },
+  ],
+});
+
+/** The texts to look for; first that there really are rows in so many tables. */
+async function traces(id: string, atLeast: readonly string[]): Promise<string[]> {
+  const ids = await idsBelow(world().stack.databases, id);
+  const tables = Object.keys(await rowsWith(world().stack.databases, ids));
+  for (const table of atLeast) expect(tables).toContain(table);
+  return ids;
+}
+
+const onWorkspaces = [
+  ...["team_workspaces", "runs", "run_tokens"].map((table) => `access.${table}`),
+  ...[
+    "agent_pool_workspaces",
+    "configuration_versions",
+    "data_retention_policies",
+    "remote_state_consumers",
+    "runs",
+    "tag_bindings",
+    "workspace_performance",
+    "workspace_readmes",
+    "workspaces",
+  ].map((table) => `workspaces.${table}`),
+  ...["workspace_state", "state_version", "state_version_output", "blob"].map(
+    (table) => `state.${table}`,
+  ),
+];
+const onProjects = [
+  "access.team_projects",
+  "workspaces.agent_pool_projects",
+  "workspaces.projects",
+  "workspaces.tag_bindings",
+  "workspaces.workspace_counts",
+];
+const onOrganizations = [
+  ...["organizations", "organization_memberships", "team_members", "teams", "tokens"].map(
+    (table) => `access.${table}`,
+  ),
+  ...["agent_pools", "organizations", "reserved_tag_keys", "ssh_keys", "tags"].map(
+    (table) => `workspaces.${table}`,
+  ),
+];
+
+/** Gives the lock up and makes the state one that manages nothing. */
+async function empty({ owner, workspaceId }: FullOrganization): Promise<void> {
+  const path = `/workspaces/${workspaceId}`;
+  await expectStatus(200, owner.api.post(`${path}/actions/force-unlock`));
+  const current = await expectStatus(200, owner.api.get(`${path}/current-state-version`));
+  const { lineage } = current.body.data.attributes;
+  await expectStatus(201, writeState(owner.api, workspaceId, stateFile({ lineage, serial: 4 })));
+}
+
+test("of a workspace, deleted by force, only the bare id is left", async () => {
+  const { owner, workspaceId, workspaceName } = await newFullOrganization(world());
+  const texts = await traces(workspaceId, onWorkspaces);
+  await expectStatus(204, owner.api.delete(`/workspaces/${workspaceId}`));
+  await expectLeft([...texts, workspaceName], ofWorkspace(workspaceId));
+});
+
+test("of a workspace, deleted safely, only the bare id is left; of its project then nothing", async () => {
+  const all = await newFullOrganization(world());
+  const { owner, workspaceId, workspaceName, projectId } = all;
+  await empty(all);
+  const texts = await traces(workspaceId, onWorkspaces);
+  const safeDelete = () => owner.api.post(`/workspaces/${workspaceId}/actions/safe-delete`);
+  await waitFor(async () => (await safeDelete()).status === 204);
+  await expectLeft([...texts, workspaceName], ofWorkspace(workspaceId));
+
+  const ofProject = await traces(projectId, onProjects);
+  await expectStatus(204, owner.api.delete(`/projects/${projectId}`));
+  await expectLeft(ofProject, {});
+});
+
+test("of an organization, with all that is in it, only bare ids are left", async () => {
+  const { owner, organization, organizationId, ...estate } = await newFullOrganization(world());
+  const all = [...onOrganizations, ...onProjects, ...onWorkspaces];
+  const texts = await traces(organizationId, all);
+  expect(texts).toContain(estate.workspaceId);
+  const { body } = await owner.api.get(`/organizations/${organization}/workspaces`);
+  const ids: string[] = body.data.map(({ id }: { id: string }) => id);
+  expect(ids).toHaveLength(2);
+  await expectStatus(204, owner.api.delete(`/organizations/${organization}`));
+
+  const tombstones = (table: keyof ReturnType<typeof ofWorkspace>) =>
+    ids.toSorted().flatMap((id) => ofWorkspace(id)[table]);
+  await expectLeft([...texts, organization, estate.workspaceName], {
+    "workspaces.workspace_deletions": tombstones("workspaces.workspace_deletions"),
+    "state.workspace_state": tombstones("state.workspace_state"),
+    "workspaces.organization_deletions": [{ organization_id: organizationId }],
+    "access.organizations": [
+      {
+        id: organizationId,
+        user_tokens_enabled: true,
+        created_at: expect.any(String),
+        dropped_at: expect.any(String),
+      },
+    ],
+  });
+});

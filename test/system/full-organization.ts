@@ -1,0 +1,233 @@
+import { newId } from "@statehouse/postgres";
+import { waitFor } from "@statehouse/testing";
+import { type Answer, type Api, document, upload } from "../stack/http.ts";
+import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
+import { startRunner } from "../stack/runner.ts";
+import { announcement, expectStatus, stateFile, writeState } from "../stack/state.ts";
+import { newParty, newProject, newWorkspace, type Party, type World } from "./fixture.ts";
+
+/** An organization with one of everything, most of it on one workspace. */
+export interface FullOrganization {
+  owner: Party;
+  /** On the team that everything is granted to. */
+  member: Party;
+  organization: string;
+  organizationId: string;
+  projectId: string;
+  /** In the project. */
+  workspaceId: string;
+  workspaceName: string;
+}
+
+const linkage = (type: string, id: string) => ({ data: { type, id } });
+const flags = (...names: string[]) => Object.fromEntries(names.map((name) => [name, true]));
+
+/** Builds one with an owner of its own, through the API where it has the means. */
+export async function newFullOrganization({
+  stack,
+}: Pick<World, "stack">): Promise<FullOrganization> {
+  const [owner, member] = [await newParty(stack), await newParty(stack)];
+  const { api } = owner;
+  const organization = await newOrganization(api);
+  const path = `/organizations/${organization}`;
+  const made = async (at: string, body: unknown, status = 201): Promise<string> =>
+    (await expectStatus(status, api.post(at, body))).body.data.id;
+  const { id: projectId } = await newProject({ organization, owner });
+  const workspace = await newWorkspace({ organization, owner }, {}, projectId);
+  const other = await newWorkspace({ organization, owner });
+
+  await made(`${path}/reserved-tag-keys`, document("reserved-tag-keys", { key: "reserved" }));
+  const retention = document("data-retention-policy-delete-olders", {
+    "delete-older-than-n-days": 30,
+  });
+  for (const target of [path, `/workspaces/${workspace.id}`]) {
+    await made(`${target}/relationships/data-retention-policy`, retention, 200);
+  }
+  const keyId = await made(
+    `${path}/ssh-keys`,
+    document("ssh-keys", { name: "deploy", value: "a private key" }),
+  );
+  await expectStatus(
+    200,
+    api.patch(
+      `/workspaces/${workspace.id}/relationships/ssh-key`,
+      document("workspaces", { id: keyId }),
+    ),
+  );
+  await furnishPools(api, { path, projectId, workspaceId: workspace.id });
+  await tag(api, { projectId, workspace });
+  for (const [from, to] of [
+    [workspace.id, other.id],
+    [other.id, workspace.id],
+  ]) {
+    const consumers = `/workspaces/${from}/relationships/remote-state-consumers`;
+    await expectStatus(204, api.post(consumers, { data: [{ type: "workspaces", id: to }] }));
+  }
+  await admit({ api, path, projectId, workspaceId: workspace.id }, member);
+  await run(stack, api, { workspaceId: workspace.id, ownerId: owner.id });
+  await keepStates(api, workspace.id);
+  return {
+    owner,
+    member,
+    organization,
+    organizationId: await organizationId(stack, organization),
+    projectId,
+    workspaceId: workspace.id,
+    workspaceName: workspace.attributes.name,
+  };
+}
+
+interface Place {
+  path: string;
+  projectId: string;
+  workspaceId: string;
+}
+
+/** A pool for the project's default and the workspace's own mode, and one that names both. */
+async function furnishPools(api: Api, { path, projectId, workspaceId }: Place): Promise<void> {
+  const many = (type: string, id: string) => ({ data: [{ type, id }] });
+  const { body } = await expectStatus(
+    201,
+    api.post(
+      `${path}/agent-pools`,
+      document(
+        "agent-pools",
+        { name: "agents", "organization-scoped": false },
+        {
+          "allowed-workspaces": many("workspaces", workspaceId),
+          "allowed-projects": many("projects", projectId),
+          "excluded-workspaces": many("workspaces", workspaceId),
+        },
+      ),
+    ),
+  );
+  const pool = { "execution-mode": "agent", "agent-pool-id": body.data.id };
+  const inherited = document(
+    "projects",
+    { "default-execution-mode": "agent" },
+    { "default-agent-pool": linkage("agent-pools", body.data.id) },
+  );
+  await expectStatus(200, api.patch(`/workspaces/${workspaceId}`, document("workspaces", pool)));
+  await expectStatus(200, api.patch(`/projects/${projectId}`, inherited));
+}
+
+/** The flat tag, which the organization has as long as the workspace does, is known by its name. */
+async function tag(
+  api: Api,
+  { projectId, workspace }: { projectId: string; workspace: Answer["body"] },
+): Promise<void> {
+  const bindings = {
+    data: [
+      { type: "tag-bindings", attributes: { key: "reserved", value: "42" } },
+      { type: "tag-bindings", attributes: { key: "plain", value: "" } },
+    ],
+  };
+  await expectStatus(200, api.patch(`/projects/${projectId}/tag-bindings`, bindings));
+  await expectStatus(200, api.patch(`/workspaces/${workspace.id}/tag-bindings`, bindings));
+  await expectStatus(
+    204,
+    api.post(`/workspaces/${workspace.id}/relationships/tags`, {
+      data: [{ type: "tags", attributes: { name: `of-${workspace.attributes.name}` } }],
+    }),
+  );
+}
+
+/** A team with every kind of access, its tokens and the organization's, a member and somebody invited. */
+async function admit(place: Place & { api: Api }, member: Party): Promise<void> {
+  const { api, path, projectId, workspaceId } = place;
+  const made = async (at: string, body: unknown, status = 201): Promise<string> =>
+    (await expectStatus(status, api.post(at, body))).body.data.id;
+  const teamId = await made(
+    `${path}/teams`,
+    document("teams", {
+      name: "everything",
+      "organization-access": flags("read-workspaces", "manage-membership"),
+    }),
+  );
+  const teams = { teams: { data: [{ type: "teams", id: teamId }] } };
+  const invite = (email: string) =>
+    made(
+      `${path}/organization-memberships`,
+      document("organization-memberships", { email }, teams),
+    );
+  const membership = await invite(`${member.username}@example.com`);
+  await expectStatus(
+    200,
+    member.api.post(`/organization-memberships/${membership}/actions/accept`),
+  );
+  await invite(`${unusedName("invited")}@example.com`);
+  for (const [noun, id, custom] of [
+    ["project", projectId, { "workspace-access": { locking: true } }],
+    ["workspace", workspaceId, { "workspace-locking": true }],
+  ] as const) {
+    await made(
+      `/team-${noun}s`,
+      document(
+        `team-${noun}s`,
+        { access: "custom", ...custom },
+        { team: linkage("teams", teamId), [noun]: linkage(`${noun}s`, id) },
+      ),
+      200,
+    );
+  }
+  const token = (attributes: Record<string, unknown>) =>
+    document("authentication-tokens", attributes);
+  await made(`/teams/${teamId}/authentication-token`, token({}));
+  await made(`/teams/${teamId}/authentication-tokens`, token({ description: "described" }));
+  await made(`${path}/authentication-token`, token({}));
+  await made(`${path}/authentication-token?token=audit-trails`, token({}));
+}
+
+/** Two runs with all that a runner can say of them; one ended, one with a token. */
+async function run(
+  stack: World["stack"],
+  api: Api,
+  { workspaceId, ownerId }: { workspaceId: string; ownerId: string },
+): Promise<void> {
+  await using runner = startRunner(stack.nats.url);
+  const configurationVersionId = await runner.configurationVersion({
+    workspaceId,
+    ingressAttributes: { id: newId("ia"), commitSha: "1".repeat(40) },
+  });
+  await runner.readme({ workspaceId, rawMarkdown: "# Full" });
+  const usual = { workspaceId, configurationVersionId, createdByUserId: ownerId };
+  const ended = await runner.run({
+    ...usual,
+    status: "applied",
+    plan: { id: newId("plan"), durationMs: 7n },
+    apply: { id: newId("apply"), durationMs: 9n },
+  });
+  const runId = newId("run");
+  const { tokens } = await stack.runnerCalls("runner");
+  await tokens.createRunToken({ runId, workspaceId });
+  await runner.run({ ...usual, runId, status: "planning" });
+  await waitFor(async () => {
+    const { relationships, attributes } = (await api.get(`/workspaces/${workspaceId}`)).body.data;
+    const current = relationships["current-run"].data?.id;
+    const reported = current === runId || current === ended;
+    return reported && relationships.readme.data && attributes["workspace-kpis-run-count"] === 1;
+  });
+}
+
+/** A state with outputs in both forms, a newer one, and one whose upload is still awaited, under a lock. */
+async function keepStates(api: Api, workspaceId: string): Promise<void> {
+  const outputs = { secret: { value: "a", type: "string", sensitive: true } };
+  const first = stateFile({ outputs, resources: 2 });
+  const json = Buffer.from("{}").toString("base64");
+  await expectStatus(201, writeState(api, workspaceId, first, { "json-state": json }));
+  const second = stateFile({ outputs, lineage: first.lineage, serial: 2 });
+  const { body } = await writeState(api, workspaceId, second);
+  await waitFor(async () => {
+    const shown = await api.get(`/state-versions/${body.data.id}`);
+    return shown.body.data.attributes["resources-processed"];
+  });
+  await expectStatus(200, api.post(`/workspaces/${workspaceId}/actions/lock`));
+  const third = stateFile({ lineage: first.lineage, serial: 3 });
+  const pending = await expectStatus(
+    201,
+    api.post(`/workspaces/${workspaceId}/state-versions`, announcement(third)),
+  );
+  const { "hosted-json-state-upload-url": url } = pending.body.data.attributes;
+  // Of two at once, one is kept and the other's bytes have no owner.
+  await Promise.all([upload(url, "{}"), upload(url, "{ }")]);
+}
