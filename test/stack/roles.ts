@@ -1,0 +1,200 @@
+import {
+  type Grants,
+  type OrganizationAccess,
+  type OrganizationGrants,
+  organizationAccessNames,
+  type Principal,
+  type ProjectGrant,
+  permissionValues,
+  projectLevels,
+  type WorkspaceGrant,
+  workspaceLevels,
+  workspacePermissionValues,
+} from "@statehouse/authorization";
+import { type Api, document } from "./http.ts";
+import { unusedName } from "./organization.ts";
+import type { Person } from "./people.ts";
+import type { Stack } from "./stack.ts";
+import { expectStatus } from "./state.ts";
+
+type Level<Grant extends { access: string; permissions: object }> = Pick<
+  Grant,
+  "access" | "permissions"
+>;
+
+/** One thing that a team can hold in an organization, and nothing else. */
+export interface TeamRole {
+  /** As `packages/authorization` lists it. */
+  name: string;
+  organizationAccess: readonly OrganizationAccess[];
+  onProject?: Level<ProjectGrant>;
+  onWorkspace?: Level<WorkspaceGrant>;
+}
+
+/** Each permission of a custom grant alone, at each value above the default. */
+const singles = (
+  values: Readonly<Record<string, readonly unknown[]>>,
+  defaults: object,
+): { name: string; permissions: Record<string, unknown> }[] =>
+  Object.entries(values).flatMap(([permission, known]) =>
+    known
+      .filter((value) => value !== Reflect.get(defaults, permission))
+      .map((value) => ({ name: `${permission}=${value}`, permissions: { [permission]: value } })),
+  );
+
+const onProject = (name: string, access: string, permissions = {}): TeamRole => ({
+  name: `project ${name}`,
+  organizationAccess: [],
+  onProject: { access, permissions },
+});
+const onWorkspace = (name: string, access: string, permissions = {}): TeamRole => ({
+  name: `workspace ${name}`,
+  organizationAccess: [],
+  onWorkspace: { access, permissions },
+});
+
+/** Every role that a team can give, made from the tables of `packages/authorization`: a new key is a new role. */
+export const teamRoles: readonly TeamRole[] = [
+  { name: "member", organizationAccess: [] },
+  ...organizationAccessNames.map((name) => ({ name, organizationAccess: [name] })),
+  ...Object.keys(projectLevels).map((access) => onProject(access, access)),
+  ...singles(permissionValues, projectLevels.custom).map(({ name, permissions }) =>
+    onProject(name, "custom", permissions),
+  ),
+  ...Object.keys(workspaceLevels).map((access) => onWorkspace(access, access)),
+  ...singles(workspacePermissionValues, workspaceLevels.custom).map(({ name, permissions }) =>
+    onWorkspace(name, "custom", permissions),
+  ),
+];
+
+/** Where roles are given: an organization, as its owner. */
+export interface RoleSite {
+  stack: Stack;
+  /** Its internal id. */
+  organizationId: string;
+  owner: { api: Api };
+}
+
+/** Somebody whose only team has one role. */
+export interface RoleHolder {
+  role: TeamRole;
+  person: Person;
+  teamId: string;
+}
+
+/** What a role's grant is on; what the role gives nothing on may be left out. */
+export interface RolePlace {
+  projectId?: string;
+  workspaceId?: string;
+}
+
+/** A new person in a new secret team that holds the role on these. */
+export async function newRoleHolder(
+  site: RoleSite,
+  role: TeamRole,
+  place: RolePlace,
+): Promise<RoleHolder> {
+  const person = await site.stack.people.newUser();
+  const { organizationId } = site;
+  const { organizationAccess } = role;
+  const name = unusedName("role");
+  const members = [person];
+  const team = await site.stack.people.newTeam({
+    organizationId,
+    name,
+    members,
+    organizationAccess,
+  });
+  await giveRole(site, { role, teamId: team.id }, place);
+  return { role, person, teamId: team.id };
+}
+
+/** Gives the holder's team its role on a further project or workspace, whichever the role is about. */
+export async function giveRole(
+  { owner }: Pick<RoleSite, "owner">,
+  { role, teamId }: Pick<RoleHolder, "role" | "teamId">,
+  { projectId, workspaceId }: RolePlace,
+): Promise<void> {
+  const team = { data: { type: "teams", id: teamId } };
+  if (role.onProject && projectId !== undefined) {
+    const { access, permissions } = role.onProject;
+    const project = { data: { type: "projects", id: projectId } };
+    const wanted = document(
+      "team-projects",
+      { access, ...byGroup(permissions) },
+      { team, project },
+    );
+    await expectStatus(200, owner.api.post("/team-projects", wanted));
+  }
+  if (role.onWorkspace && workspaceId !== undefined) {
+    const { access, permissions } = role.onWorkspace;
+    const workspace = { data: { type: "workspaces", id: workspaceId } };
+    const wanted = document("team-workspaces", { access, ...permissions }, { team, workspace });
+    await expectStatus(200, owner.api.post("/team-workspaces", wanted));
+  }
+}
+
+/** `workspace-access.runs` is `runs` in `workspace-access`, on the wire. */
+function byGroup(permissions: object): Record<string, Record<string, unknown>> {
+  const groups: Record<string, Record<string, unknown>> = {};
+  for (const [name, value] of Object.entries(permissions)) {
+    const [group = "", key = ""] = name.split(".");
+    groups[group] = { ...groups[group], [key]: value };
+  }
+  return groups;
+}
+
+/** What access ought to answer about somebody who belongs to one organization, or to none. */
+export const nominalGrants = (
+  principal: Pick<Principal, "type" | "id">,
+  organizationId: string | undefined,
+  held: Partial<OrganizationGrants> = {},
+): Grants => ({
+  principal,
+  versions: "",
+  administrator: false,
+  organizations: new Map(
+    organizationId === undefined
+      ? []
+      : [
+          [
+            organizationId,
+            {
+              organizationId,
+              owner: false,
+              organizationAccess: new Set<string>(),
+              teamIds: [],
+              projects: new Map(),
+              workspaces: new Map(),
+              refused: false,
+              ...held,
+            },
+          ],
+        ],
+  ),
+});
+
+/** What access ought to answer about a role's holder, who holds it on these projects and workspaces. */
+export const grantsByRole = (
+  { role, person, teamId }: RoleHolder,
+  organizationId: string,
+  places: readonly RolePlace[],
+): Grants =>
+  nominalGrants({ type: "user", id: person.id }, organizationId, {
+    teamIds: [teamId],
+    organizationAccess: new Set(role.organizationAccess),
+    projects: new Map(
+      places.flatMap(({ projectId }) =>
+        role.onProject && projectId !== undefined
+          ? [[projectId, [{ projectId, ...role.onProject }]]]
+          : [],
+      ),
+    ),
+    workspaces: new Map(
+      places.flatMap(({ workspaceId }) =>
+        role.onWorkspace && workspaceId !== undefined
+          ? [[workspaceId, [{ workspaceId, ...role.onWorkspace }]]]
+          : [],
+      ),
+    ),
+  });
