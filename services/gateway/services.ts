@@ -5,6 +5,7 @@ import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_
 import { TeamWorkspaceService } from "@statehouse/proto/statehouse/access/v1/team_workspace";
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
+import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backing_data";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
 import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
@@ -66,6 +67,7 @@ export const createServices = (
   },
   state: {
     stateVersions: createClient(StateVersionService, state),
+    backingData: createClient(BackingDataService, state),
     outputs: createClient(StateVersionOutputService, state),
     objects,
   },

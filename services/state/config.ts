@@ -36,6 +36,12 @@ export const configSchema = z.object({
   SWEEP_GRACE: secondsSetting
     .default(86_400)
     .describe("Seconds before stored bytes that no state version refers to are deleted."),
+  SOFT_DELETED_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(7)
+    .describe("Days in which soft-deleted state can be restored; it is then deleted for good."),
   MAX_STATE_BYTES: z.coerce
     .number()
     .int()

@@ -17,6 +17,8 @@ import { createJobs } from "./store/jobs.ts";
 import { createReads } from "./store/reads.ts";
 import { transactions } from "./store/transaction.ts";
 
+const DAY_MS = 24 * 60 * 60_000;
+
 export interface AppParts {
   database: Database;
   channels: { access: Channel; workspaces: Channel };
@@ -44,6 +46,7 @@ export function createApp(
       publicUrl: config.PUBLIC_URL,
       pendingWindowMs: config.PENDING_WINDOW * 1000,
       sweepGraceMs: config.SWEEP_GRACE * 1000,
+      softDeletionMs: config.SOFT_DELETED_DAYS * DAY_MS,
     },
     logger,
     now: () => new Date(),

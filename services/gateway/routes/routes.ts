@@ -3,6 +3,7 @@ import { accountRoutes } from "./account.ts";
 import { adminRoutes } from "./admin.ts";
 import { agentPoolRoutes } from "./agent-pools.ts";
 import { authenticationTokenRoutes } from "./authentication-tokens.ts";
+import { backingDataRoutes } from "./backing-data.ts";
 import { changelogRoutes } from "./changelog.ts";
 import { dataRetentionPolicyRoutes } from "./data-retention-policies.ts";
 import { discoveryRoutes } from "./discovery.ts";
@@ -57,5 +58,6 @@ export const routes: readonly Route[] = [
   ...reservedTagKeyRoutes,
   ...tagBindingRoutes,
   ...stateVersionRoutes,
+  ...backingDataRoutes,
   ...stateVersionOutputRoutes,
 ];

@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { documentBody, linkage, optional, section, typeOf } from "../jsonapi/body.ts";
+import {
+  documentBody,
+  linkage,
+  optional,
+  requiredLinkage,
+  section,
+  typeOf,
+} from "../jsonapi/body.ts";
 
 /** Bytes that come in Base64; line breaks in it do not matter. */
 const bytes = z.string().transform((text, context) => {
@@ -33,6 +40,16 @@ const attributes = z
       problem("md5", "does not match the state that was given");
     }
   });
+
+/** The body that names the version to roll back to. */
+export const rollbackStateVersionBody = documentBody(
+  z.object({
+    type: typeOf("state-versions"),
+    relationships: section(
+      z.object({ "rollback-state-version": requiredLinkage("state-versions") }),
+    ),
+  }),
+);
 
 /** The body that creates a state version, with the state in it or without. */
 export const createStateVersionBody = documentBody(

@@ -5,7 +5,7 @@ import { list, one } from "../http/rendering.ts";
 import { type RequestContext, type Route, route } from "../http/route.ts";
 import { withRun, withRunIfTold, withRuns } from "../resources/reported-run.ts";
 import { stateVersionResource } from "../resources/state-versions.ts";
-import { createStateVersionBody } from "./state-version-body.ts";
+import { createStateVersionBody, rollbackStateVersionBody } from "./state-version-body.ts";
 
 const includes = [
   "created_by",
@@ -72,6 +72,26 @@ export const stateVersionRoutes: readonly Route[] = [
       const { id } = created.stateVersion;
       const { stateVersion } = await services.state.stateVersions.getStateVersion({ id }, caller);
       return withRunIfTold(stateVersion, context);
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: "/workspaces/:workspaceId/state-versions",
+    summary: "Roll a workspace back to an earlier state version",
+    body: rollbackStateVersionBody,
+    success: [201, one(stateVersionResource)],
+    failures: [404, 409, 422],
+    credentials: ["user", "team", "run"],
+    headers,
+    handle: async ({ services, params, body, caller }) => {
+      const { stateVersion } = await services.state.stateVersions.rollbackStateVersion(
+        {
+          workspaceId: params.workspaceId,
+          rollbackStateVersionId: body.data.relationships["rollback-state-version"],
+        },
+        caller,
+      );
+      return withRunIfTold(stateVersion, { services, caller });
     },
   }),
   route({

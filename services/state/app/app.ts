@@ -28,6 +28,8 @@ export interface Settings {
   pendingWindowMs: number;
   /** Age at which a key without owner is swept. */
   sweepGraceMs: number;
+  /** How long soft-deleted contents can be restored. */
+  softDeletionMs: number;
 }
 
 /** Everything that the use cases need. */

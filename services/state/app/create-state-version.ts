@@ -1,10 +1,10 @@
 import { authorize, type Caller } from "@statehouse/authorization";
 import { newId } from "@statehouse/postgres";
-import { organizationTokenWrites, stateVersionNotFound } from "../domain/errors.ts";
-import { stateVersionCreated, stateVersionDiscarded } from "../domain/events.ts";
+import { stateVersionNotFound } from "../domain/errors.ts";
+import { stateVersionCreated } from "../domain/events.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import { parseGivenOutputs } from "../domain/output.ts";
-import { discard, StateVersion } from "../domain/state-version.ts";
+import { StateVersion } from "../domain/state-version.ts";
 import {
   type Announcement,
   parseAnnouncement,
@@ -14,7 +14,9 @@ import {
 } from "../domain/state-version-creation.ts";
 import { applyPlacement, targetOf, touch, writableEpoch } from "../domain/workspace-state.ts";
 import type { App } from "./app.ts";
+import { requireNoOrganizationToken } from "./organization-token.ts";
 import { documentOf, type StateVersionDocument, uploadPath } from "./state-version-document.ts";
+import { supersedePending } from "./supersession.ts";
 
 export interface CreateStateVersion extends Announcement {
   workspaceId: WorkspaceId;
@@ -41,9 +43,7 @@ export async function createStateVersion(
   caller: Caller,
   request: CreateStateVersion,
 ): Promise<CreatedStateVersion> {
-  if (caller.kind === "principal" && caller.principal.type === "organization") {
-    throw organizationTokenWrites();
-  }
+  requireNoOrganizationToken(caller);
   const announced = parseAnnouncement(request);
   const outputs = request.jsonStateOutputs && parseGivenOutputs(request.jsonStateOutputs);
   const { workspaceId, inline } = request;
@@ -69,11 +69,7 @@ export async function createStateVersion(
     }
     requireSuccession(announced, epoch, known);
 
-    for (const superseded of known.filter(({ status }) => status === "pending")) {
-      discard(superseded);
-      touch(workspace, now);
-      await tx.record(stateVersionDiscarded(workspace, superseded));
-    }
+    await supersedePending(tx, workspace, known, now);
     const version = new StateVersion({
       id: newId("sv"),
       workspaceId,

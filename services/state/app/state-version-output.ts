@@ -1,6 +1,7 @@
 import type { Caller } from "@statehouse/authorization";
 import { outputNotFound, outputsNotProcessed, stateVersionNotFound } from "../domain/errors.ts";
 import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domain/ids.ts";
+import { isDeleted } from "../domain/state-version.ts";
 import type { StateVersionOutput } from "../domain/state-version-output.ts";
 import { outputsAreKnown, type StateVersionView } from "../domain/state-version-view.ts";
 import type { Slice } from "../store/slice.ts";
@@ -13,7 +14,10 @@ export interface OutputPage {
   total: number;
 }
 
-/** A version's outputs, sensitive values withheld. Throws `outputsNotProcessed` until they are known. */
+/**
+ * A version's outputs, sensitive values withheld. Throws `outputsNotProcessed` until they are known, and
+ * `notFound` once they are deleted with the rest of its data.
+ */
 export async function listStateVersionOutputs(
   app: App,
   caller: Caller,
@@ -22,6 +26,7 @@ export async function listStateVersionOutputs(
   const version = await app.reads.version(stateVersionId);
   if (!version) throw stateVersionNotFound();
   await authorizeRead(app, caller, "state:read-outputs", version, "state version");
+  if (isDeleted(version)) throw stateVersionNotFound();
   return outputsOf(app, version, slice);
 }
 

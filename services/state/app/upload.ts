@@ -10,6 +10,7 @@ import {
   requireFresh,
   requireOpen,
   requireSameContent,
+  requireUndeleted,
   type StoredContent,
 } from "../domain/state-version-upload.ts";
 import type { UploadClaims } from "../domain/upload-token.ts";
@@ -33,13 +34,17 @@ export interface UploadAttempt extends Attempt {
 /** `alreadyStored`: the same content won before; the attempt's own blob has no owner. */
 export type UploadOutcome = "stored" | "alreadyStored";
 
-/** Whether the version still takes this content. Throws `notFound`, or the conflict `stateVersionDiscarded`. */
+/**
+ * Whether the version still takes this content. Throws `notFound`, and the conflicts `stateVersionDiscarded`
+ * and `backingDataDeleted`.
+ */
 export async function beginUpload(
   app: App,
   { workspaceId, versionId, kind }: UploadClaims,
 ): Promise<UploadOpening> {
   const version = await app.reads.version(versionId);
   if (!version || version.workspaceId !== workspaceId) throw stateVersionNotFound();
+  requireUndeleted(version);
   const stored = contentOf(version, kind);
   if (stored) return { outcome: "used", stored };
   requireOpen(version, kind, app.now());
@@ -48,7 +53,7 @@ export async function beginUpload(
 
 /**
  * Gives the version the attempt's blob, in one transaction. Throws `notFound`, the conflicts
- * `stateVersionDiscarded`, `uploadUsed`, `lockSealed`, `md5Mismatch`, and `uploadTooSlow`.
+ * `stateVersionDiscarded`, `backingDataDeleted`, `uploadUsed`, `lockSealed`, `md5Mismatch`, and `uploadTooSlow`.
  */
 export const finishUpload = (
   app: App,
@@ -61,6 +66,7 @@ export const finishUpload = (
     const version = workspace?.droppedAt ? undefined : await tx.versionForUpdate(versionId);
     if (!workspace || version?.workspaceId !== workspaceId) throw stateVersionNotFound();
 
+    requireUndeleted(version);
     const stored = contentOf(version, kind);
     if (stored) {
       requireSameContent(stored, attempt);

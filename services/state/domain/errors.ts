@@ -1,4 +1,5 @@
 import {
+  badRequest,
   conflict,
   forbidden,
   invalid,
@@ -20,6 +21,13 @@ export const workspaceNotLocked = () =>
   precondition(
     "workspace_not_locked",
     "The workspace must be locked by you before its state can be written.",
+  );
+
+/** The same at a rollback, to which the specification gives no 412. */
+export const rollbackWithoutLock = () =>
+  conflict(
+    "workspace_not_locked",
+    "The workspace must be locked by you before it can be rolled back.",
   );
 
 const holderNames: Record<string, string> = { user: "User", team: "Team", run: "Run" };
@@ -88,3 +96,40 @@ export const md5Mismatch = () =>
 /** So slow that the sweeper might already take its blob for an ownerless one. */
 export const uploadTooSlow = () =>
   unavailable("upload_too_slow", "The upload took too long; repeat it.");
+
+/** What is deleted takes no content, not even its own again: no answer claims a state that is not kept. */
+export const backingDataDeleted = () =>
+  conflict("backing_data_deleted", "The state version's data was deleted; it takes no content.");
+
+/** A refused action of the specification's table "State version status". */
+export const transitionNotAllowed = (from: string, to: string) =>
+  badRequest(
+    "transition_not_allowed",
+    `State version status transition not allowed: from ${from} to ${to}.`,
+  );
+
+export const currentVersionDeletion = (to: string) =>
+  badRequest(
+    "transition_not_allowed",
+    `State version status transition not allowed: the workspace's current state version cannot become ${to}.`,
+  );
+
+/** A copy needs something to copy. */
+export const rollbackWithoutContent = (status: string) =>
+  conflict(
+    "rollback_without_content",
+    `The state version to roll back to is ${status}; only a finalized one can be copied.`,
+  );
+
+/** A rollback goes back in the workspace's own history. */
+export const rollbackToOtherWorkspace = () =>
+  invalid([
+    {
+      field: "/data/relationships/rollback-state-version",
+      detail: "Rollback state version belongs to another workspace",
+    },
+  ]);
+
+/** Above the largest serial that clients read exactly. */
+export const serialsExhausted = () =>
+  conflict("serials_exhausted", "No serial follows that of the newest state version.");

@@ -9,9 +9,18 @@ interface OfVersion {
   revision: bigint;
 }
 
+export type BackingDataEvent =
+  | "stateVersionSoftDeleted"
+  | "stateVersionRestored"
+  | "stateVersionPermanentlyDeleted";
+
 /** What state tells the world; each becomes the message of the same name in events.proto. */
 export type StateEvent =
-  | ({ type: "stateVersionCreated"; serial: bigint } & OfVersion)
+  | ({
+      type: "stateVersionCreated";
+      serial: bigint;
+      rollbackStateVersionId: StateVersionId | null;
+    } & OfVersion)
   | ({
       type: "stateVersionFinalized";
       serial: bigint;
@@ -19,6 +28,7 @@ export type StateEvent =
       intermediate: boolean;
     } & OfVersion)
   | ({ type: "stateVersionDiscarded" } & OfVersion)
+  | ({ type: BackingDataEvent } & OfVersion)
   | ({ type: "stateVersionProcessed"; resourceCount: number } & OfVersion)
   | ({ type: "workspaceStateChanged"; organizationId: string } & StateSummary);
 
@@ -33,6 +43,7 @@ export const stateVersionCreated = (w: WorkspaceState, version: StateVersion): S
   type: "stateVersionCreated",
   ...ofVersion(w, version),
   serial: version.serial,
+  rollbackStateVersionId: version.rollbackVersionId,
 });
 
 export const stateVersionFinalized = (w: WorkspaceState, version: StateVersion): StateEvent => ({
@@ -47,6 +58,12 @@ export const stateVersionDiscarded = (w: WorkspaceState, version: StateVersion):
   type: "stateVersionDiscarded",
   ...ofVersion(w, version),
 });
+
+export const backingDataChanged = (
+  type: BackingDataEvent,
+  w: WorkspaceState,
+  version: StateVersion,
+): StateEvent => ({ type, ...ofVersion(w, version) });
 
 export const stateVersionProcessed = (w: WorkspaceState, version: StateVersion): StateEvent => ({
   type: "stateVersionProcessed",

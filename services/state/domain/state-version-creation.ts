@@ -6,7 +6,7 @@ import {
   serialConflict,
   stateVersionSuperseded,
 } from "./errors.ts";
-import { awaitsContent, type StateVersion } from "./state-version.ts";
+import { awaitsContent, newestOf, type StateVersion } from "./state-version.ts";
 
 /** What a create request says of its state. */
 export interface Announcement {
@@ -31,12 +31,6 @@ export function parseAnnouncement({ serial, md5, lineage, force }: Announcement)
   if (problems.length > 0) throw invalid(problems);
   return { serial, md5: md5.toLowerCase(), lineage, force };
 }
-
-const newestOf = (versions: readonly StateVersion[]): StateVersion | undefined =>
-  versions.reduce<StateVersion | undefined>(
-    (newest, version) => (newest && newest.position > version.position ? newest : version),
-    undefined,
-  );
 
 /**
  * The version that a repeated request means, if it is one. While it is the newest and has or awaits its

@@ -1,5 +1,11 @@
-import { md5Mismatch, stateVersionDiscarded, uploadTooSlow, uploadUsed } from "./errors.ts";
-import { awaitsContent, type StateVersion } from "./state-version.ts";
+import {
+  backingDataDeleted,
+  md5Mismatch,
+  stateVersionDiscarded,
+  uploadTooSlow,
+  uploadUsed,
+} from "./errors.ts";
+import { awaitsContent, isDeleted, type StateVersion } from "./state-version.ts";
 import type { ContentKind } from "./upload-token.ts";
 
 /** A content that a version has. */
@@ -36,6 +42,11 @@ export const takesContent = (
 ): boolean =>
   awaitsContent(version, now) ||
   (kind === "json" && version.status === "finalized" && version.expiresAt > now);
+
+/** Refuses every content for a version whose own was deleted, also what may be restored. */
+export function requireUndeleted(version: Pick<StateVersion, "status">): void {
+  if (isDeleted(version)) throw backingDataDeleted();
+}
 
 /** Refuses content for a version that no longer takes any. */
 export function requireOpen(

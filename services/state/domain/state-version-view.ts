@@ -25,6 +25,7 @@ export type StateVersionView = Pick<
   | "formatVersion"
   | "engineVersion"
   | "runId"
+  | "rollbackVersionId"
   | "expiresAt"
 > & {
   organizationId: string;

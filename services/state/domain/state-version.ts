@@ -2,7 +2,13 @@ import type { StateVersionId, WorkspaceId } from "./ids.ts";
 import type { WorkspaceState } from "./workspace-state.ts";
 import { touch } from "./workspace-state.ts";
 
-export const stateVersionStatuses = ["pending", "finalized", "discarded"] as const;
+export const stateVersionStatuses = [
+  "pending",
+  "finalized",
+  "discarded",
+  "backing_data_soft_deleted",
+  "backing_data_permanently_deleted",
+] as const;
 export type StateVersionStatus = (typeof stateVersionStatuses)[number];
 
 /** One instance of a workspace's state, without the bytes. */
@@ -43,6 +49,10 @@ export class StateVersion {
   extractionAttempts = 0;
   /** Why the content could not be read; its resources are then unknown. */
   extractionError: string | null = null;
+  /** Whose copy it is. */
+  rollbackVersionId: StateVersionId | null = null;
+  /** While its contents can be restored: since when. */
+  softDeletedAt: Date | null = null;
 
   constructor(init: StateVersionInit) {
     this.id = init.id;
@@ -80,11 +90,22 @@ export type StateVersionInit = Pick<
   | "outputsGiven"
 >;
 
+/** The last by creation order. */
+export const newestOf = (versions: readonly StateVersion[]): StateVersion | undefined =>
+  versions.reduce<StateVersion | undefined>(
+    (newest, version) => (newest && newest.position > version.position ? newest : version),
+    undefined,
+  );
+
 /** Waits for its bytes and still may get them. */
 export const awaitsContent = (
   version: Pick<StateVersion, "status" | "expiresAt">,
   now: Date,
 ): boolean => version.status === "pending" && version.expiresAt > now;
+
+/** Its contents cannot be read, or are gone. */
+export const isDeleted = ({ status }: Pick<StateVersion, "status">): boolean =>
+  status === "backing_data_soft_deleted" || status === "backing_data_permanently_deleted";
 
 export function discard(version: StateVersion): void {
   version.status = "discarded";

@@ -30,9 +30,11 @@ export async function sendContent(
   { versionId, kind, request, response, signal }: DownloadRequest,
 ): Promise<void> {
   const token = bearerToken(request.headers.authorization);
-  const download = await runWithDeadline(Date.now() + AUTHORIZATION_MS, async () =>
-    authorizeDownload(app, await app.authenticate(token), versionId, kind),
-  );
+  const look = () =>
+    runWithDeadline(Date.now() + AUTHORIZATION_MS, async () =>
+      authorizeDownload(app, await app.authenticate(token), versionId, kind),
+    );
+  const download = await look();
   const headers = {
     "content-type": contentTypes[kind],
     "content-length": String(download.size),
@@ -49,7 +51,13 @@ export async function sendContent(
     if (size !== download.size) throw blobDamaged(`${size} bytes instead of ${download.size}`);
     return response.writeHead(200, headers);
   };
-  await store.get(download.blobKey, open, signal);
+  try {
+    await store.get(download.blobKey, open, signal);
+  } catch (error) {
+    // Deleted since it was looked up: that is 404, and no fault of the store.
+    if (!response.headersSent && !signal.aborted) await look();
+    throw error;
+  }
 }
 
 function bearerToken(header: string | undefined): string {

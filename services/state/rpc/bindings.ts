@@ -1,8 +1,10 @@
+import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backing_data";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
 import { WorkspaceStateService } from "@statehouse/proto/statehouse/state/v1/workspace_state";
 import { implement, type ServiceBinding } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
+import { backingDataService } from "./backing-data.ts";
 import type { Context } from "./context.ts";
 import { stateVersionService } from "./state-version.ts";
 import { stateVersionOutputService } from "./state-version-output.ts";
@@ -11,6 +13,7 @@ import { workspaceStateService } from "./workspace-state.ts";
 /** Every service that state answers. */
 export const bindings = (app: App): ServiceBinding<Context>[] => [
   implement(StateVersionService, stateVersionService(app)),
+  implement(BackingDataService, backingDataService(app)),
   implement(StateVersionOutputService, stateVersionOutputService(app)),
   implement(WorkspaceStateService, workspaceStateService(app)),
 ];

@@ -7,6 +7,7 @@ import type {
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { createStateVersion } from "../app/create-state-version.ts";
+import { rollbackStateVersion } from "../app/rollback-state-version.ts";
 import {
   batchGetStateVersions,
   getCurrentStateVersion,
@@ -35,6 +36,14 @@ export const stateVersionService = (
       internalJsonUploadPath: created.jsonUploadPath,
     };
   },
+  rollbackStateVersion: async ({ workspaceId, rollbackStateVersionId }, { caller }) => ({
+    stateVersion: stateVersionToProto(
+      await rollbackStateVersion(app, caller, {
+        workspaceId: workspaceIdOf(workspaceId),
+        sourceId: stateVersionIdOf(rollbackStateVersionId),
+      }),
+    ),
+  }),
   getStateVersion: async ({ id }, { caller }) => ({
     stateVersion: stateVersionToProto(await getStateVersion(app, caller, stateVersionIdOf(id))),
   }),
@@ -57,7 +66,8 @@ export const stateVersionService = (
   },
 });
 
-const stateVersionToProto = (
+/** The message of a state version as its caller sees it. */
+export const stateVersionToProto = (
   document: StateVersionDocument,
 ): MessageInitShape<typeof StateVersionSchema> => {
   const { version } = document;
@@ -80,6 +90,7 @@ const stateVersionToProto = (
     modulesJson: version.modulesJson,
     providersJson: version.providersJson,
     runId: version.runId ?? undefined,
+    rollbackStateVersionId: version.rollbackVersionId ?? undefined,
     uploadUrl: document.uploadUrl ?? "",
     jsonUploadUrl: document.jsonUploadUrl ?? "",
     downloadUrl: document.downloadUrl ?? "",

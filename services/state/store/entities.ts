@@ -65,6 +65,8 @@ export const stateVersionSchema = new EntitySchema<StateVersion>({
     extractionDueAt: optionalTime,
     extractionAttempts: integer,
     extractionError: optionalText,
+    rollbackVersionId: optionalText,
+    softDeletedAt: optionalTime,
   },
 });
 

@@ -6,7 +6,10 @@ import {
   StateVersionCreatedSchema,
   StateVersionDiscardedSchema,
   StateVersionFinalizedSchema,
+  StateVersionPermanentlyDeletedSchema,
   StateVersionProcessedSchema,
+  StateVersionRestoredSchema,
+  StateVersionSoftDeletedSchema,
   WorkspaceStateChangedSchema,
 } from "@statehouse/proto/statehouse/state/v1/events";
 import type { StateEvent } from "../domain/events.ts";
@@ -19,8 +22,11 @@ export function recordStateEvent(em: EntityManager, event: StateEvent): Promise<
 
   switch (event.type) {
     case "stateVersionCreated": {
-      const { type, ...message } = event;
-      return record(StateVersionCreatedSchema, message);
+      const { type, rollbackStateVersionId, ...message } = event;
+      return record(StateVersionCreatedSchema, {
+        ...message,
+        rollbackStateVersionId: rollbackStateVersionId ?? "",
+      });
     }
     case "stateVersionFinalized": {
       const { type, ...message } = event;
@@ -33,6 +39,18 @@ export function recordStateEvent(em: EntityManager, event: StateEvent): Promise<
     case "stateVersionProcessed": {
       const { type, ...message } = event;
       return record(StateVersionProcessedSchema, message);
+    }
+    case "stateVersionSoftDeleted": {
+      const { type, ...message } = event;
+      return record(StateVersionSoftDeletedSchema, message);
+    }
+    case "stateVersionRestored": {
+      const { type, ...message } = event;
+      return record(StateVersionRestoredSchema, message);
+    }
+    case "stateVersionPermanentlyDeleted": {
+      const { type, ...message } = event;
+      return record(StateVersionPermanentlyDeletedSchema, message);
     }
     case "workspaceStateChanged": {
       const { type, currentVersionId, latestChangeAt, ...message } = event;

@@ -18,6 +18,11 @@ export interface Jobs {
     now: Date,
     limit: number,
   ): Promise<{ id: StateVersionId; workspaceId: WorkspaceId }[]>;
+  /** Versions whose contents were soft-deleted at or before this time, the oldest first. */
+  softDeletedVersions(
+    before: Date,
+    limit: number,
+  ): Promise<{ id: StateVersionId; workspaceId: WorkspaceId }[]>;
   /** Dropped workspaces that still have rows. */
   uncollectedWorkspaces(limit: number): Promise<WorkspaceId[]>;
   /** Those of the keys that some version refers to. */
@@ -61,6 +66,15 @@ export const createJobs = (database: Database): Jobs => ({
       `select id, workspace_id from state_version
        where status = 'pending' and expires_at <= $1 order by expires_at limit $2`,
       [now, limit],
+    );
+    return rows.map((row) => ({ id: row.id, workspaceId: row.workspace_id }));
+  },
+  async softDeletedVersions(before, limit) {
+    const rows = await database.query<{ id: StateVersionId; workspace_id: WorkspaceId }>(
+      // index: state_version_soft_deleted
+      `select id, workspace_id from state_version
+       where soft_deleted_at <= $1 order by soft_deleted_at limit $2`,
+      [before, limit],
     );
     return rows.map((row) => ({ id: row.id, workspaceId: row.workspace_id }));
   },

@@ -100,5 +100,22 @@ const init: SqlMigration = {
   `,
 };
 
+const backingData: SqlMigration = {
+  name: "0002_backing_data",
+  up: `
+    alter table state_version
+      add column rollback_version_id text,
+      add column soft_deleted_at timestamptz;
+    -- What is to be deleted for good after its days.
+    create index state_version_soft_deleted on state_version (soft_deleted_at)
+      where soft_deleted_at is not null;
+  `,
+};
+
 /** The schema of state's database. */
-export const migrations: readonly SqlMigration[] = [outboxMigration, parkedEventsMigration, init];
+export const migrations: readonly SqlMigration[] = [
+  outboxMigration,
+  parkedEventsMigration,
+  init,
+  backingData,
+];

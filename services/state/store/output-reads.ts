@@ -23,6 +23,8 @@ type PlacedRow = Omit<OutputRow, "sealed_value"> & { organization_id: string; pr
 
 const placedColumns = `${outputColumns}, workspace.organization_id, workspace.project_id`;
 const undropped = "workspace.dropped_at is null and workspace.organization_id is not null";
+/** Outputs are part of the data that a soft deletion hides. */
+const readable = `${undropped} and version.status <> 'backing_data_soft_deleted'`;
 
 const placed = (row: PlacedRow): PlacedOutput => ({
   ...withheldOutput(row),
@@ -37,7 +39,7 @@ export const createOutputReads = (database: Database, sealer: Sealer): OutputRea
       `select ${placedColumns}, output.sealed_value from state_version_output output
        join state_version version on version.id = output.state_version_id
        join workspace_state workspace using (workspace_id)
-       where output.id = $1 and ${undropped}`,
+       where output.id = $1 and ${readable}`,
       [id],
     );
     return row && { ...placed(row), ...clearOutput(row, sealer) };
@@ -65,7 +67,7 @@ export const createOutputReads = (database: Database, sealer: Sealer): OutputRea
       `select ${placedColumns} from state_version_output output
        join state_version version on version.id = output.state_version_id
        join workspace_state workspace using (workspace_id)
-       where output.state_version_id = any($1) and ${undropped}
+       where output.state_version_id = any($1) and ${readable}
        order by output.state_version_id, output.position`,
       [ids],
     );

@@ -71,9 +71,23 @@ export const withheldOutput = (row: Omit<OutputRow, "sealed_value">): StateVersi
   valueJson: row.value,
 });
 
+const clearValue = (row: Pick<OutputRow, "id" | "value" | "sealed_value">, sealer: Sealer) =>
+  row.sealed_value === null ? row.value : sealer.unseal(row.sealed_value, outputPlace(row.id));
+
 /** An output with its value in clear. */
 export const clearOutput = (row: OutputRow, sealer: Sealer): StateVersionOutput => ({
   ...withheldOutput(row),
-  valueJson:
-    row.sealed_value === null ? row.value : sealer.unseal(row.sealed_value, outputPlace(row.id)),
+  valueJson: clearValue(row, sealer),
+});
+
+/** An output as it was found or given. */
+export const outputAsFound = (
+  row: Omit<OutputRow, "state_version_id" | "workspace_id">,
+  sealer: Sealer,
+): ExtractedOutput => ({
+  name: row.name,
+  sensitive: row.sensitive,
+  type: row.type,
+  detailedTypeJson: row.detailed_type,
+  valueJson: clearValue(row, sealer) ?? "null",
 });

@@ -3,8 +3,10 @@ import { createLogger } from "@statehouse/runtime";
 import { freshDatabase } from "@statehouse/testing";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { releaseBlobs, removeVersions } from "./collection.ts";
+import { releaseBlobs, shareBlobs } from "./blob-references.ts";
+import { removeVersions } from "./collection.ts";
 import { entities } from "./entities.ts";
+import { copyFindings, removeFindings } from "./findings.ts";
 import { createJobs } from "./jobs.ts";
 import { migrations } from "./migrations.ts";
 import { createReads } from "./reads.ts";
@@ -68,6 +70,7 @@ beforeAll(async () => {
   await reads.outputsOfWorkspaces(["ws-5", "ws-6"]);
   await jobs.claimExtraction(now, now);
   await jobs.expiredVersions(now, 100);
+  await jobs.softDeletedVersions(now, 100);
   await jobs.uncollectedWorkspaces(20);
   await jobs.ownedBlobs(["blob-1", "blob-2"]);
   await jobs.takeBlobDeletions(now, now, 100);
@@ -75,7 +78,11 @@ beforeAll(async () => {
   await database.transaction(async (em) => {
     const writes = createWrites(em, sealer);
     await writes.versionsBeforeCreation("ws-5", { epoch: 3n, serial: 3n });
+    await writes.versionsBeforeRollback("ws-5", { epoch: 3n, sourceId: "sv-27" });
     await writes.unsettledVersions("ws-5", 2n);
+    await copyFindings(em, sealer, "sv-29", "sv-28");
+    await removeFindings(em, "sv-29");
+    await shareBlobs(em, ["blob-28"]);
     const { blobKeys } = await removeVersions(em, "ws-6", 50);
     await releaseBlobs(em, blobKeys, now);
   });

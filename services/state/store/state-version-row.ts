@@ -27,6 +27,7 @@ export interface StateVersionRow {
   format_version: number | null;
   engine_version: string | null;
   run_id: string | null;
+  rollback_version_id: StateVersionId | null;
   expires_at: Date;
   resources: StateResource[];
   modules_json: string;
@@ -38,7 +39,7 @@ export const stateVersionColumns = `version.id, version.created_at, version.crea
   version.created_by_id, version.serial, version.lineage, version.md5, version.size, version.sha256,
   version.blob_key, version.json_blob_key, version.json_size, version.json_sha256, version.status,
   version.intermediate, version.outputs_given, version.resources_processed, version.format_version,
-  version.engine_version, version.run_id, version.expires_at, version.resources,
+  version.engine_version, version.run_id, version.rollback_version_id, version.expires_at, version.resources,
   version.modules::text as modules_json, version.providers::text as providers_json`;
 
 const bigintOf = (value: number | null): bigint | null => (value === null ? null : BigInt(value));
@@ -67,6 +68,7 @@ export const viewOf = (row: StateVersionRow): StateVersionView => ({
   formatVersion: row.format_version,
   engineVersion: row.engine_version,
   runId: row.run_id,
+  rollbackVersionId: row.rollback_version_id,
   expiresAt: row.expires_at,
   resources: row.resources,
   modulesJson: row.modules_json,

@@ -5,8 +5,10 @@ import type { ExtractedOutput, Extraction } from "../domain/extraction.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { StateVersion } from "../domain/state-version.ts";
 import type { WorkspaceState } from "../domain/workspace-state.ts";
-import { releaseBlobs, removeVersions } from "./collection.ts";
+import { releaseBlobs, shareBlobs } from "./blob-references.ts";
+import { removeVersions } from "./collection.ts";
 import { stateVersionSchema, workspaceStateSchema } from "./entities.ts";
+import { copyFindings, removeFindings } from "./findings.ts";
 import { insertOutputs } from "./outputs.ts";
 
 /**
@@ -24,13 +26,22 @@ export interface Writes {
     workspaceId: WorkspaceId,
     lock: { epoch: bigint; serial: bigint },
   ): Promise<StateVersion[]>;
+  /** Source, newest, newest not discarded, all pending ones, and that of the epoch with the highest serial. */
+  versionsBeforeRollback(
+    workspaceId: WorkspaceId,
+    rollback: { epoch: bigint; sourceId: StateVersionId },
+  ): Promise<StateVersion[]>;
   /** Pending ones, and finalized intermediate ones above `position`. */
   unsettledVersions(workspaceId: WorkspaceId, position: bigint): Promise<StateVersion[]>;
   addVersion(version: StateVersion): Promise<void>;
+  /** A version that shares the source's blobs and has the same outputs and resources. */
+  addCopy(copy: StateVersion, sourceId: StateVersionId): Promise<void>;
   addBlob(blob: Blob): void;
   addOutputs(version: StateVersion, outputs: readonly ExtractedOutput[]): Promise<void>;
   /** The parts of an extraction that no rule looks at. */
   setInventory(id: StateVersionId, found: Inventory): Promise<void>;
+  /** Deletes the version's outputs and what extraction found. */
+  removeFindings(id: StateVersionId): Promise<void>;
   /** Deletes up to `limit` versions with their outputs; answers how many, and the blobs they referred to. */
   removeVersions(
     workspaceId: WorkspaceId,
@@ -41,6 +52,16 @@ export interface Writes {
 }
 
 export type Inventory = Pick<Extraction, "resources" | "modules" | "providers">;
+
+/** The newest, the newest that is not discarded, and the pending ones. */
+// index: state_version_position, state_version_unsettled
+const latestVersions = `
+  (select id from state_version where workspace_id = $1 order by position desc limit 1)
+  union
+  (select id from state_version where workspace_id = $1 and status <> 'discarded'
+   order by position desc limit 1)
+  union
+  select id from state_version where workspace_id = $1 and status = 'pending'`;
 
 /** The rows of the transaction that `em` is bound to. */
 export function createWrites(em: EntityManager, sealer: Sealer): Writes {
@@ -75,16 +96,23 @@ export function createWrites(em: EntityManager, sealer: Sealer): Writes {
       versionsForUpdate(
         await queryIn<{ id: StateVersionId }>(
           em,
-          // index: state_version_creation, state_version_position, state_version_unsettled
+          // index: state_version_creation
           `select id from state_version where workspace_id = $1 and lock_epoch = $2 and serial = $3
-           union
-           (select id from state_version where workspace_id = $1 order by position desc limit 1)
-           union
-           (select id from state_version where workspace_id = $1 and status <> 'discarded'
-            order by position desc limit 1)
-           union
-           select id from state_version where workspace_id = $1 and status = 'pending'`,
+           union ${latestVersions}`,
           [workspaceId, epoch, serial],
+        ),
+      ),
+    versionsBeforeRollback: async (workspaceId, { epoch, sourceId }) =>
+      versionsForUpdate(
+        await queryIn<{ id: StateVersionId }>(
+          em,
+          // index: state_version_creation, state_version_pkey
+          `(select id from state_version where workspace_id = $1 and lock_epoch = $2
+            order by serial desc limit 1)
+           union
+           select id from state_version where id = $3 and workspace_id = $1
+           union ${latestVersions}`,
+          [workspaceId, epoch, sourceId],
         ),
       ),
     unsettledVersions: async (workspaceId, position) =>
@@ -98,10 +126,19 @@ export function createWrites(em: EntityManager, sealer: Sealer): Writes {
         ),
       ),
     addVersion: (version) => em.persist(version).flush(),
+    async addCopy(copy, sourceId) {
+      await em.persist(copy).flush();
+      await copyFindings(em, sealer, sourceId, copy.id);
+      await shareBlobs(
+        em,
+        [copy.blobKey, copy.jsonBlobKey].filter((key) => key !== null),
+      );
+    },
     addBlob: (blob) => void em.persist(blob),
     addOutputs: (version, outputs) => insertOutputs(em, sealer, version.id, outputs),
     removeVersions: (workspaceId, limit) => removeVersions(em, workspaceId, limit),
     releaseBlobs: (keys, now) => releaseBlobs(em, keys, now),
+    removeFindings: (id) => removeFindings(em, id),
     async setInventory(id, { resources, modules, providers }) {
       await queryIn(
         em,

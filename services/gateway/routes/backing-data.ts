@@ -1,0 +1,41 @@
+import { one } from "../http/rendering.ts";
+import { type Route, type RouteInput, route } from "../http/route.ts";
+import { withRunIfTold } from "../resources/reported-run.ts";
+import { stateVersionResource } from "../resources/state-versions.ts";
+
+type Action = "softDeleteBackingData" | "restoreBackingData" | "permanentlyDeleteBackingData";
+
+/** The actions differ in nothing but their names. */
+const action = <Name extends string>(name: Name, method: Action, summary: string): Route =>
+  route({
+    method: "POST",
+    path: `/state-versions/:stateVersionId/actions/${name}`,
+    summary,
+    success: [200, one(stateVersionResource)],
+    failures: [400, 404],
+    credentials: ["user", "team"],
+    edition: "state-versions.backing-data-actions",
+    handle: async ({ services, params, caller }: RouteInput<"/:stateVersionId", unknown>) => {
+      const { stateVersionId } = params;
+      const { stateVersion } = await services.state.backingData[method]({ stateVersionId }, caller);
+      return withRunIfTold(stateVersion, { services, caller });
+    },
+  });
+
+export const backingDataRoutes: readonly Route[] = [
+  action(
+    "soft_delete_backing_data",
+    "softDeleteBackingData",
+    "Soft-delete a state version's data, so that it can be restored",
+  ),
+  action(
+    "restore_backing_data",
+    "restoreBackingData",
+    "Restore a state version's soft-deleted data",
+  ),
+  action(
+    "permanently_delete_backing_data",
+    "permanentlyDeleteBackingData",
+    "Delete a state version's soft-deleted data for good",
+  ),
+];

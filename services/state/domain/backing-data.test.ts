@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import { type BackingDataAction, changeBackingData, releaseContents } from "./backing-data.ts";
+import { makeCurrent, StateVersion, type StateVersionStatus } from "./state-version.ts";
+import { WorkspaceState } from "./workspace-state.ts";
+
+const now = new Date("2026-01-01T00:00:00Z");
+
+function version(status: StateVersionStatus, { position = 1n, intermediate = false } = {}) {
+  const made = new StateVersion({
+    id: `sv-${position}`,
+    workspaceId: "ws-a",
+    position,
+    lockEpoch: 10n,
+    serial: position,
+    md5: "",
+    lineage: "",
+    intermediate,
+    createdAt: now,
+    createdByType: "user",
+    createdById: "user-a",
+    runId: null,
+    expiresAt: now,
+    outputsGiven: false,
+  });
+  made.status = status;
+  return made;
+}
+
+function act(
+  action: BackingDataAction,
+  made: StateVersion,
+  workspace = new WorkspaceState("ws-a"),
+) {
+  try {
+    changeBackingData(action, { workspace, version: made, now });
+    return made.status;
+  } catch (error) {
+    expect(error).toMatchObject({ kind: "badRequest", reason: "transition_not_allowed" });
+    expect(String(error)).toContain("transition not allowed");
+    return "refused";
+  }
+}
+
+const soft = "backing_data_soft_deleted";
+const gone = "backing_data_permanently_deleted";
+
+describe("the specification's table of statuses", () => {
+  test.each([
+    ["softDelete", "pending", "refused"],
+    ["softDelete", "discarded", "refused"],
+    ["softDelete", "finalized", soft],
+    ["softDelete", soft, "refused"],
+    ["softDelete", gone, "refused"],
+    ["restore", "pending", "refused"],
+    ["restore", "discarded", "refused"],
+    ["restore", "finalized", "refused"],
+    ["restore", soft, "finalized"],
+    ["restore", gone, "refused"],
+    ["permanentlyDelete", "pending", "refused"],
+    ["permanentlyDelete", "discarded", "refused"],
+    ["permanentlyDelete", "finalized", "refused"],
+    ["permanentlyDelete", soft, gone],
+    ["permanentlyDelete", gone, "refused"],
+  ] as const)("%s of one that is %s: %s", (action, status, expected) => {
+    expect(act(action, version(status))).toBe(expected);
+  });
+
+  test("the current version is neither soft-deleted nor deleted for good", () => {
+    const workspace = new WorkspaceState("ws-a");
+    const current = version("finalized");
+    makeCurrent(workspace, current, now);
+    expect(act("softDelete", current, workspace)).toBe("refused");
+    current.status = soft;
+    expect(act("permanentlyDelete", current, workspace)).toBe("refused");
+    expect(act("restore", current, workspace)).toBe("finalized");
+  });
+
+  test("nor is the snapshot that the next unlock makes current; one that was passed over is", () => {
+    const workspace = new WorkspaceState("ws-a");
+    makeCurrent(workspace, version("finalized", { position: 2n }), now);
+    const next = version("finalized", { position: 3n, intermediate: true });
+    expect(act("softDelete", next, workspace)).toBe("refused");
+    expect(act("softDelete", version("finalized", { intermediate: true }), workspace)).toBe(soft);
+  });
+});
+
+test("the days begin with the soft deletion and end with the restoration", () => {
+  const made = version("finalized");
+  act("softDelete", made);
+  expect(made.softDeletedAt).toEqual(now);
+  act("restore", made);
+  expect(made.softDeletedAt).toBeNull();
+});
+
+test("what is deleted for good keeps nothing of its contents, and nobody is to read them", () => {
+  const made = version(gone);
+  Object.assign(made, { blobKey: "raw", sha256: "s", size: 1n, extractionDueAt: now });
+  Object.assign(made, { jsonBlobKey: "json", jsonSha256: "s", jsonSize: 1n });
+  expect(releaseContents(made)).toEqual(["raw", "json"]);
+  expect(made).toMatchObject({ blobKey: null, jsonBlobKey: null, sha256: null, size: 1n });
+  expect(made).toMatchObject({ extractionDueAt: null, resourcesProcessed: true });
+});

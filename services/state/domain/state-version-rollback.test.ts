@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest";
+import { StateVersion, type StateVersionInit } from "./state-version.ts";
+import {
+  copyVersion,
+  followingSerial,
+  repeatedRollback,
+  requireOwnSource,
+  rollbackEpoch,
+} from "./state-version-rollback.ts";
+import { WorkspaceState } from "./workspace-state.ts";
+
+const now = new Date("2026-01-01T00:00:00Z");
+
+function version(init: Partial<StateVersionInit>, more: Partial<StateVersion> = {}) {
+  const made = new StateVersion({
+    id: `sv-${init.position ?? 1n}`,
+    workspaceId: "ws-a",
+    position: 1n,
+    lockEpoch: 10n,
+    serial: init.position ?? 1n,
+    md5: "m",
+    lineage: "l",
+    intermediate: false,
+    createdAt: now,
+    createdByType: "user",
+    createdById: "user-a",
+    runId: "run-a",
+    expiresAt: now,
+    outputsGiven: true,
+    ...init,
+  });
+  return Object.assign(made, { status: "finalized", blobKey: "raw", ...more });
+}
+
+const init = {
+  id: "sv-copy",
+  position: 9n,
+  lockEpoch: 11n,
+  serial: 7n,
+  createdAt: now,
+  createdByType: "team",
+  createdById: "team-b",
+} as const;
+
+describe("a copy", () => {
+  test("has the contents of its source and a name, serial and creator of its own", () => {
+    const source = version({ position: 3n }, { size: 5n, sha256: "s", resourcesProcessed: true });
+    expect(copyVersion(source, init)).toMatchObject({
+      ...init,
+      ...{ md5: "m", lineage: "l", blobKey: "raw", size: 5n, sha256: "s", outputsGiven: true },
+      ...{ status: "finalized", intermediate: false, rollbackVersionId: "sv-3", runId: null },
+      ...{ resourcesProcessed: true, extractionDueAt: null },
+    });
+  });
+
+  test("of what is not extracted yet is extracted by itself", () => {
+    expect(copyVersion(version({}), init).extractionDueAt).toEqual(now);
+  });
+
+  test.each([
+    "pending",
+    "discarded",
+    "backing_data_soft_deleted",
+    "backing_data_permanently_deleted",
+  ] as const)("is not made of one that is %s", (status) => {
+    expect(() => copyVersion(version({}, { status }), init)).toThrow(
+      expect.objectContaining({ kind: "conflict", reason: "rollback_without_content" }),
+    );
+  });
+
+  test("is not made of another workspace's version", () => {
+    expect(() => requireOwnSource({ workspaceId: "ws-b" }, "ws-a")).toThrow(
+      expect.objectContaining({ kind: "invalid" }),
+    );
+  });
+});
+
+describe("the lock", () => {
+  const holder = { type: "user", id: "user-a" };
+  const workspace = Object.assign(new WorkspaceState("ws-a"), { sealedEpoch: 10n });
+
+  test.each([
+    ["nobody's", null, "workspace_not_locked"],
+    ["somebody else's", { holder: { ...holder, id: "user-b" }, epoch: 11n }, "workspace_locked"],
+    ["given back", { holder, epoch: 10n }, "lock_sealed"],
+  ])("%s: 409", (_, lock, reason) => {
+    expect(() => rollbackEpoch(workspace, lock, holder)).toThrow(
+      expect.objectContaining({ kind: "conflict", reason }),
+    );
+  });
+
+  test("the caller's: its epoch", () => {
+    expect(rollbackEpoch(workspace, { holder, epoch: 11n }, holder)).toBe(11n);
+  });
+});
+
+describe("the new serial", () => {
+  test("follows that of the newest version, whatever serials there were before", () => {
+    const older = version({ position: 1n, serial: 50n, lockEpoch: 1n });
+    expect(followingSerial(11n, [older, version({ position: 2n, serial: 4n })])).toBe(5n);
+  });
+
+  test("follows every serial of its lock, forced lower ones and discarded ones included", () => {
+    const known = [
+      version({ position: 1n, serial: 8n }),
+      version({ position: 2n, serial: 9n }, { status: "discarded" }),
+      version({ position: 3n, serial: 2n }),
+    ];
+    expect(followingSerial(10n, known)).toBe(10n);
+  });
+
+  test("is 1 where nothing is kept, and a conflict where none is left", () => {
+    expect(followingSerial(10n, [])).toBe(1n);
+    const last = version({ serial: BigInt(Number.MAX_SAFE_INTEGER) });
+    expect(() => followingSerial(10n, [last])).toThrow(
+      expect.objectContaining({ kind: "conflict", reason: "serials_exhausted" }),
+    );
+  });
+});
+
+describe("a repeat", () => {
+  const copy = version({ position: 5n }, { rollbackVersionId: "sv-1" });
+
+  test("is answered the copy while that is the newest of its lock", () => {
+    expect(repeatedRollback("sv-1", 10n, [version({}), copy])).toBe(copy);
+  });
+
+  test.each([
+    ["another source", "sv-2", 10n, []],
+    ["another lock", "sv-1", 11n, []],
+    ["something newer", "sv-1", 10n, [version({ position: 6n })]],
+  ] as const)("%s: a copy of its own", (_, sourceId, epoch, more) => {
+    expect(repeatedRollback(sourceId, epoch, [copy, ...more])).toBeUndefined();
+  });
+});

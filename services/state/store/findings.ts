@@ -1,0 +1,45 @@
+import { type EntityManager, queryIn, type Sealer } from "@statehouse/postgres";
+import type { StateVersionId } from "../domain/ids.ts";
+import { insertOutputs, type OutputRow, outputAsFound } from "./outputs.ts";
+
+/** Gives a version the outputs and resources of another. */
+export async function copyFindings(
+  em: EntityManager,
+  sealer: Sealer,
+  from: StateVersionId,
+  to: StateVersionId,
+): Promise<void> {
+  await queryIn(
+    em,
+    // index: state_version_pkey
+    `update state_version set resources = source.resources, modules = source.modules,
+       providers = source.providers
+     from state_version source where source.id = $1 and state_version.id = $2`,
+    [from, to],
+  );
+  const rows = await queryIn<Omit<OutputRow, "state_version_id" | "workspace_id">>(
+    em,
+    // index: state_version_output_position
+    `select id, name, sensitive, type, detailed_type, value, sealed_value
+     from state_version_output where state_version_id = $1 order by position`,
+    [from],
+  );
+  // Sealed values belong to their row: the copy's are sealed anew.
+  await insertOutputs(
+    em,
+    sealer,
+    to,
+    rows.map((row) => outputAsFound(row, sealer)),
+  );
+}
+
+/** Deletes a version's outputs, and what was found in its state. */
+export async function removeFindings(em: EntityManager, id: StateVersionId): Promise<void> {
+  // index: state_version_output_position
+  await queryIn(em, "delete from state_version_output where state_version_id = $1", [id]);
+  await queryIn(
+    em,
+    "update state_version set resources = '[]', modules = '{}', providers = '{}' where id = $1",
+    [id],
+  );
+}
