@@ -44,13 +44,28 @@ const forbidden: readonly Question[] = [
     "state",
     "finalized without its content",
     `select v.id as found from state_version v left join blob b on b.key = v.blob_key
-     where v.status = 'finalized' and (b.key is null or v.size is distinct from b.size
+     where v.status in ('finalized', 'backing_data_soft_deleted') and (b.key is null or v.size is distinct from b.size
        or v.sha256 is distinct from b.sha256)`,
   ],
   [
     "state",
     "content without being finalized",
-    "select id as found from state_version where status <> 'finalized' and blob_key is not null",
+    `select id as found from state_version
+     where status not in ('finalized', 'backing_data_soft_deleted') and blob_key is not null`,
+  ],
+  [
+    "state",
+    "contents deleted for good, and something left of them",
+    `select v.id as found from state_version v
+     where v.status = 'backing_data_permanently_deleted'
+       and (v.json_blob_key is not null or v.extraction_due_at is not null
+         or exists (select from state_version_output o where o.state_version_id = v.id))`,
+  ],
+  [
+    "state",
+    "soft-deleted, and not since when",
+    `select id as found from state_version
+     where (status = 'backing_data_soft_deleted') <> (soft_deleted_at is not null)`,
   ],
   [
     "state",

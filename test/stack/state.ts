@@ -59,6 +59,14 @@ export const announcement = (
 export const inlineState = (state: StateFile, attributes: Record<string, unknown> = {}) =>
   announcement(state, { state: state.bytes.toString("base64"), ...attributes });
 
+/** The body that rolls back to a version. */
+export const rollbackTo = (id: string) => ({
+  data: {
+    type: "state-versions",
+    relationships: { "rollback-state-version": { data: { type: "state-versions", id } } },
+  },
+});
+
 /** Creates a state version under a lock that is taken before and given back after. */
 export async function writeState(
   api: Api,

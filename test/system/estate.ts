@@ -1,7 +1,7 @@
 import type { Route } from "../../services/gateway/http/route.ts";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
-import { inlineState, stateFile, writeState } from "../stack/state.ts";
+import { inlineState, rollbackTo, stateFile, writeState } from "../stack/state.ts";
 import { newProject, newWorkspace, type World } from "./fixture.ts";
 
 /** One of each thing, by the names of the routes' parameters. */
@@ -158,7 +158,10 @@ const bodies: Record<string, () => unknown> = {
   "/api/v2/workspaces/:workspaceId/tag-bindings": () => ({
     data: [{ type: "tag-bindings", attributes: { key: "mine", value: "1" } }],
   }),
-  "/api/v2/workspaces/:workspaceId/state-versions": () => inlineState(stateFile()),
+  // To create one, and to roll back.
+  "/api/v2/workspaces/:workspaceId/state-versions": () => ({
+    data: { ...inlineState(stateFile()).data, ...rollbackTo("sv-0000000000000000").data },
+  }),
   "/api/v2/users/:userId/authentication-tokens": () => document("authentication-tokens", {}),
 };
 

@@ -5,7 +5,7 @@ import { document } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
 import { declaredEvents, type Published, published } from "../stack/published.ts";
 import { startRunner } from "../stack/runner.ts";
-import { announcement, inlineState, stateFile } from "../stack/state.ts";
+import { announcement, inlineState, rollbackTo, stateFile } from "../stack/state.ts";
 import { newParty, newWorkspace, type Party, useWorld } from "./fixture.ts";
 
 const world = useWorld();
@@ -44,6 +44,13 @@ async function liveThrough() {
     announcement(stateFile({ serial: 2, lineage: state.lineage })),
   );
   await act(id, "force-unlock");
+  await act(id, "lock");
+  await owner.api.patch(`/workspaces/${id}/state-versions`, rollbackTo(created.body.data.id));
+  await act(id, "unlock");
+  for (const action of ["soft_delete", "restore", "soft_delete", "permanently_delete"]) {
+    const path = `/state-versions/${created.body.data.id}/actions/${action}_backing_data`;
+    expect((await owner.api.post(path)).status).toBe(200);
+  }
   expect((await owner.api.delete(`/workspaces/${id}`)).status).toBe(204);
   return { id: id as string, state };
 }
@@ -62,6 +69,8 @@ test("every change of a workspace is told, in its order, with growing revisions"
     "workspace.unlocked",
     "workspace.locked",
     "workspace.unlocked",
+    "workspace.locked",
+    "workspace.unlocked",
     "workspace.deleted",
   ]);
   for (const [index, event] of own.entries()) {
@@ -69,14 +78,14 @@ test("every change of a workspace is told, in its order, with growing revisions"
     expect(event.revision).toBeGreaterThan(own[index - 1]?.revision ?? 0);
   }
   const unlocks = own.filter(({ type }) => type.endsWith("unlocked.v1"));
-  expect(unlocks.map(({ json }) => JSON.parse(json).forced ?? false)).toEqual([false, true]);
+  expect(unlocks.map(({ json }) => JSON.parse(json).forced ?? false)).toEqual([false, true, false]);
   const inside = await organizationId(stack, organization);
   for (const { json } of own) expect(JSON.parse(json).organizationId).toBe(inside);
 });
 
 test("every change of a state is told, in its order", async () => {
   const { id } = await liveThrough();
-  await waitFor(() => bus.about("workspaceId", id, "state-version.discarded.v1").length > 0);
+  await waitFor(() => bus.about("workspaceId", id, "permanently-deleted.v1").length > 0);
   const versions = bus
     .about("workspaceId", id)
     .filter(({ type }) => type.includes("state-version"));
@@ -86,7 +95,18 @@ test("every change of a state is told, in its order", async () => {
     "state-version.processed",
     "state-version.created",
     "state-version.discarded",
+    "state-version.created",
+    "state-version.finalized",
+    "state-version.processed",
+    "state-version.soft-deleted",
+    "state-version.restored",
+    "state-version.soft-deleted",
+    "state-version.permanently-deleted",
   ]);
+  const [original, , copy] = versions
+    .filter(({ type }) => type.endsWith("state-version.created.v1"))
+    .map(({ json }) => JSON.parse(json));
+  expect(copy.rollbackStateVersionId).toBe(original.stateVersionId);
   const revisions = bus
     .about("workspaceId", id)
     .filter(({ source }) => source === "statehouse/state")

@@ -1,0 +1,296 @@
+import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backing_data";
+import { createClient } from "@statehouse/rpc";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { authorizeDownload } from "../app/download.ts";
+import { discardExpiredVersions } from "../app/pending-expiry.ts";
+import { deleteExpiredBackingData } from "../app/soft-deletion-expiry.ts";
+import { takeBlobDeletions } from "../app/sweep.ts";
+import { finishUpload } from "../app/upload.ts";
+import { organizationToken, owner, reader, stranger } from "./neighbours.ts";
+import { type RunningState, runState } from "./running-state.ts";
+
+let state: RunningState;
+beforeAll(async () => {
+  state = await runState();
+});
+afterAll(() => state[Symbol.asyncDispose]());
+
+const DAY_MS = 24 * 60 * 60_000;
+
+type Action = "softDeleteBackingData" | "restoreBackingData" | "permanentlyDeleteBackingData";
+
+const act = async (action: Action, stateVersionId: string, who: typeof owner | object = owner) => {
+  const options = state.as(who as typeof owner);
+  const client = createClient(BackingDataService, state.channel, options);
+  return (await client[action]({ stateVersionId })).stateVersion;
+};
+const softDelete = (id: string, who?: object) => act("softDeleteBackingData", id, who);
+const restore = (id: string, who?: object) => act("restoreBackingData", id, who);
+const permanentlyDelete = (id: string, who?: object) =>
+  act("permanentlyDeleteBackingData", id, who);
+
+const refusal = (call: Promise<unknown>) =>
+  call.then(
+    () => "accepted",
+    (error: { kind: string; reason: string }) => `${error.kind} ${error.reason}`,
+  );
+
+/** A workspace of two versions, the second current; the first has both forms and an output. */
+async function twoVersions() {
+  const workspaceId = state.lockedWorkspace();
+  const request = {
+    workspaceId,
+    serial: 1n,
+    lineage: "a",
+    md5: state.attemptOf("x").md5,
+    jsonStateOutputs: new TextEncoder().encode('{"o":{"value":1,"type":"number"}}'),
+  };
+  const first = await state.versions.createStateVersion(request);
+  const attempt = state.attemptOf("x");
+  await state.put(first.internalUploadPath, "x", attempt);
+  const json = state.attemptOf("{}");
+  await state.put(first.internalJsonUploadPath, "{}", json);
+  const second = await state.create(workspaceId, "y", { serial: 2n });
+  await state.put(second.internalUploadPath, "y");
+  return {
+    workspaceId,
+    request,
+    first: first.stateVersion?.id ?? "",
+    second: second.stateVersion?.id ?? "",
+    url: first.internalUploadPath,
+    jsonUrl: first.internalJsonUploadPath,
+    keys: [attempt.blobKey, json.blobKey],
+  };
+}
+
+const download = async (id: string, kind: "raw" | "json" = "raw") =>
+  authorizeDownload(state.app, await state.callerOf(owner), id as `sv-${string}`, kind);
+
+const statusOf = async (id: string) =>
+  (await state.versions.getStateVersion({ id })).stateVersion?.status;
+
+async function blobsToDelete(keys: readonly string[]) {
+  const rows = await state.database.query<{ key: string }>(
+    "select key from blob_deletions where key = any($1) order by key",
+    [keys],
+  );
+  return rows.map(({ key }) => key);
+}
+
+test("soft-deleted data is not read, and is the same again when it is restored", async () => {
+  const { workspaceId, first } = await twoVersions();
+  const before = (await state.versions.getStateVersion({ id: first })).stateVersion;
+  const outputs = () => state.outputs.listStateVersionOutputs({ stateVersionId: first });
+  const id = (await outputs()).outputs[0]?.id ?? "";
+  const raw = await download(first);
+
+  expect(await softDelete(first)).toMatchObject({
+    status: "backing_data_soft_deleted",
+    downloadUrl: "",
+    jsonDownloadUrl: "",
+    uploadUrl: "",
+    jsonUploadUrl: "",
+  });
+  for (const kind of ["raw", "json"] as const) {
+    expect(await refusal(download(first, kind))).toBe("notFound not_found");
+  }
+  expect(await refusal(outputs())).toBe("notFound not_found");
+  expect(await refusal(state.outputs.getStateVersionOutput({ id }))).toBe("notFound not_found");
+  const included = await state.outputs.batchListStateVersionOutputs({ stateVersionIds: [first] });
+  expect(included.outputs).toEqual([]);
+
+  expect(await restore(first)).toEqual(before);
+  expect(await download(first)).toEqual(raw);
+  expect((await outputs()).outputs).toHaveLength(1);
+  expect((await state.events(workspaceId)).slice(-2)).toEqual([
+    "state-version.soft-deleted",
+    "state-version.restored",
+  ]);
+});
+
+test("what is deleted for good is gone: blobs, outputs, resources, and nothing restores it", async () => {
+  const { workspaceId, first, keys } = await twoVersions();
+  await softDelete(first);
+  expect(await permanentlyDelete(first)).toMatchObject({
+    status: "backing_data_permanently_deleted",
+    downloadUrl: "",
+    resources: [],
+    resourcesProcessed: true,
+  });
+  expect(await blobsToDelete(keys)).toEqual(keys.toSorted());
+  const { length } = await state.database.query(
+    "select from state_version_output where state_version_id = $1",
+    [first],
+  );
+  expect(length).toBe(0);
+  expect(await refusal(restore(first))).toBe("badRequest transition_not_allowed");
+  expect(await refusal(permanentlyDelete(first))).toBe("badRequest transition_not_allowed");
+  expect((await state.events(workspaceId)).at(-1)).toBe("state-version.permanently-deleted");
+});
+
+test("a copy keeps the blob of what was deleted for good", async () => {
+  const { workspaceId, first, keys } = await twoVersions();
+  const { stateVersion: copy } = await state.versions.rollbackStateVersion({
+    workspaceId,
+    rollbackStateVersionId: first,
+  });
+  await softDelete(first);
+  const rollback = { workspaceId, rollbackStateVersionId: first };
+  // The newest of the lock is the copy that the repeat means.
+  expect(await refusal(state.versions.rollbackStateVersion(rollback))).toBe("accepted");
+  await permanentlyDelete(first);
+  expect(await blobsToDelete(keys)).toEqual([]);
+  expect((await download(copy?.id ?? "")).blobKey).toBe(keys[0]);
+  const { outputs } = await state.outputs.listCurrentOutputs({ workspaceId });
+  expect(outputs).toHaveLength(1);
+});
+
+describe("a rollback to data that is", () => {
+  test.each([
+    ["soft-deleted", [softDelete]],
+    ["deleted for good", [softDelete, permanentlyDelete]],
+  ])("%s is a conflict", async (_, actions) => {
+    const { workspaceId, first } = await twoVersions();
+    for (const action of actions) await action(first);
+    const rollback = { workspaceId, rollbackStateVersionId: first };
+    expect(await refusal(state.versions.rollbackStateVersion(rollback))).toBe(
+      "conflict rollback_without_content",
+    );
+  });
+});
+
+describe("refused as a transition that is not allowed", () => {
+  test.each([
+    ["soft deletion of the current version", "softDeleteBackingData", "current"],
+    ["soft deletion of a pending one", "softDeleteBackingData", "pending"],
+    ["permanent deletion of a finalized one", "permanentlyDeleteBackingData", "finalized"],
+    ["permanent deletion of the current one", "permanentlyDeleteBackingData", "current"],
+    ["restoration of a finalized one", "restoreBackingData", "finalized"],
+  ] as const)("%s", async (_, action, which) => {
+    const { workspaceId, first, second } = await twoVersions();
+    const pending = await state.create(workspaceId, "z", { serial: 3n });
+    const ids = { finalized: first, current: second, pending: pending.stateVersion?.id ?? "" };
+    const before = await statusOf(ids[which]);
+    await expect(act(action, ids[which])).rejects.toMatchObject({
+      kind: "badRequest",
+      reason: "transition_not_allowed",
+      message: expect.stringContaining("transition not allowed"),
+    });
+    expect(await statusOf(ids[which])).toBe(before);
+  });
+});
+
+test.each([
+  ["a reader", reader, "forbidden not_allowed"],
+  ["a stranger", stranger, "notFound not_found"],
+  ["an organization token", organizationToken, "forbidden not_allowed"],
+])("%s does none of it", async (_, who, expected) => {
+  const { first } = await twoVersions();
+  await softDelete(first);
+  for (const action of [softDelete, restore, permanentlyDelete]) {
+    expect(await refusal(action(first, who))).toBe(expected);
+    expect(await refusal(action("sv-none", who))).toBe("notFound not_found");
+  }
+  expect(await statusOf(first)).toBe("backing_data_soft_deleted");
+});
+
+describe("no upload URL leads to deleted data", () => {
+  test.each([
+    ["soft-deleted", [softDelete]],
+    ["permanently deleted", [softDelete, permanentlyDelete]],
+  ])("that is %s, not even with the same bytes", async (_, actions) => {
+    const { first, url, jsonUrl, request } = await twoVersions();
+    for (const action of actions) await action(first);
+    for (const bytes of ["x", "other"]) {
+      expect(await refusal(state.put(url, bytes))).toBe("conflict backing_data_deleted");
+    }
+    expect(await refusal(state.put(jsonUrl, "{}"))).toBe("conflict backing_data_deleted");
+    for (const force of [false, true]) {
+      const repeat = state.versions.createStateVersion({ ...request, force, inline: true });
+      expect(await refusal(repeat)).toBe("conflict state_version_superseded");
+    }
+  });
+
+  test("that was deleted while the JSON form was under way", async () => {
+    const workspaceId = state.lockedWorkspace();
+    const created = await state.create(workspaceId, "x");
+    await state.put(created.internalUploadPath, "x");
+    const second = await state.create(workspaceId, "y", { serial: 2n });
+    await state.put(second.internalUploadPath, "y");
+    const token = created.internalJsonUploadPath.split("/").at(-1) ?? "";
+    const claims = state.app.uploadTokens.verify(token, state.app.now());
+    if (!claims) throw new Error("the token is not valid");
+    await softDelete(created.stateVersion?.id ?? "");
+    const finished = finishUpload(state.app, claims, state.attemptOf("{}"));
+    expect(await refusal(finished)).toBe("conflict backing_data_deleted");
+  });
+});
+
+test("the lock and what is pending have nothing to do with deleted data", async () => {
+  const { workspaceId, first, second } = await twoVersions();
+  const pending = await state.create(workspaceId, "z", { serial: 3n });
+  await softDelete(first);
+  expect(await statusOf(pending.stateVersion?.id ?? "")).toBe("pending");
+  expect(await refusal(state.workspaceState.sealLock({ workspaceId, epoch: 10n }))).toBe(
+    "unavailable state_version_pending",
+  );
+  // Superseding, expiry and sealing leave it as it is.
+  await state.create(workspaceId, "zz", { serial: 4n });
+  state.pass(state.app.settings.pendingWindowMs + 1000);
+  await discardExpiredVersions(state.app);
+  await state.workspaceState.sealLock({ workspaceId, epoch: 10n, discardPending: true });
+  expect(await statusOf(first)).toBe("backing_data_soft_deleted");
+  await restore(first);
+  const { stateVersion } = await state.versions.getCurrentStateVersion({ workspaceId });
+  expect(stateVersion?.id).toBe(second);
+});
+
+describe("after its days soft-deleted data", () => {
+  test("is deleted for good by itself, and not before; restored data has days of its own", async () => {
+    const { first, keys } = await twoVersions();
+    const other = await twoVersions();
+    await softDelete(first);
+    await softDelete(other.first);
+    const days = state.app.settings.softDeletionMs;
+    state.pass(days - DAY_MS);
+    await deleteExpiredBackingData(state.app);
+    expect(await statusOf(first)).toBe("backing_data_soft_deleted");
+    await restore(other.first);
+    await softDelete(other.first);
+    state.pass(DAY_MS + 1000);
+    while ((await deleteExpiredBackingData(state.app)) > 0);
+    expect(await statusOf(first)).toBe("backing_data_permanently_deleted");
+    expect(await statusOf(other.first)).toBe("backing_data_soft_deleted");
+    expect(await takeBlobDeletions(state.app)).toEqual(expect.arrayContaining(keys));
+  });
+
+  test("is deleted once, however many replicas find it, and never what a restoration won", async () => {
+    const made = await Promise.all(Array.from({ length: 12 }, () => twoVersions()));
+    await Promise.all(made.map(({ first }) => softDelete(first)));
+    state.pass(state.app.settings.softDeletionMs + 1000);
+    const [, , ...restored] = await Promise.all([
+      deleteExpiredBackingData(state.app),
+      deleteExpiredBackingData(state.app),
+      ...made.map(({ first }) => refusal(restore(first))),
+    ]);
+    while ((await deleteExpiredBackingData(state.app)) > 0);
+    for (const [index, { first, workspaceId }] of made.entries()) {
+      const won = restored[index] === "accepted";
+      expect(await statusOf(first)).toBe(won ? "finalized" : "backing_data_permanently_deleted");
+      const told = (await state.events(workspaceId)).filter((type) =>
+        type.endsWith("permanently-deleted"),
+      );
+      expect(told).toHaveLength(won ? 0 : 1);
+    }
+  });
+});
+
+test("a workspace that is dropped takes its soft-deleted data with it", async () => {
+  const { first, workspaceId, keys } = await twoVersions();
+  await softDelete(first);
+  await state.workspaceState.dropWorkspace({ workspaceId });
+  expect(await refusal(restore(first))).toBe("notFound not_found");
+  state.pass(state.app.settings.softDeletionMs + 1000);
+  while ((await deleteExpiredBackingData(state.app)) > 0);
+  expect(await blobsToDelete(keys)).toEqual(keys.toSorted());
+});

@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { claimExtraction, storeExtraction } from "../app/extraction.ts";
+import type { Extraction } from "../domain/extraction.ts";
+import { outputsFrom } from "../domain/output.ts";
+import { organizationToken, otherOwner, owner, reader, stranger } from "./neighbours.ts";
+import { type RunningState, runState } from "./running-state.ts";
+
+let state: RunningState;
+beforeAll(async () => {
+  state = await runState();
+});
+afterAll(() => state[Symbol.asyncDispose]());
+
+const refusal = (call: Promise<unknown>) =>
+  call.then(
+    () => "accepted",
+    (error: { kind: string; reason: string }) => `${error.kind} ${error.reason}`,
+  );
+
+const outputs = {
+  plain: { value: "v", type: "string" },
+  secret: { value: "nobody's", type: "string", sensitive: true },
+};
+
+const extraction: Extraction = {
+  serial: 1n,
+  lineage: "a",
+  formatVersion: 4,
+  engineVersion: "1.11.0",
+  resources: [{ name: "r", type: "terraform_data", count: 3, module: "root", provider: "p" }],
+  modules: { root: { terraform_data: 3 } },
+  providers: { p: { terraform_data: 3 } },
+  outputs: outputsFrom(outputs) ?? [],
+  opaque: null,
+};
+
+async function write(workspaceId: string, bytes: string, serial = 1n) {
+  const { stateVersion, internalUploadPath } = await state.create(workspaceId, bytes, { serial });
+  await state.put(internalUploadPath, bytes);
+  return stateVersion?.id ?? "";
+}
+
+/** A locked workspace whose newest version is the second. */
+async function twoVersions() {
+  const workspaceId = state.lockedWorkspace();
+  const first = await write(workspaceId, "x");
+  return { workspaceId, first, second: await write(workspaceId, "y", 2n) };
+}
+
+async function extract(versionId: string) {
+  for (;;) {
+    const claim = await claimExtraction(state.app);
+    if (!claim) throw new Error("nothing waits");
+    if (claim.versionId === versionId) return storeExtraction(state.app, claim, extraction);
+  }
+}
+
+const rollBack = async (workspaceId: string, rollbackStateVersionId: string, who?: object) => {
+  const request = { workspaceId, rollbackStateVersionId };
+  const options = who ? state.as(who as typeof owner) : undefined;
+  return (await state.versions.rollbackStateVersion(request, options)).stateVersion;
+};
+
+const references = async (versionId: string) =>
+  (
+    await state.database.query<{ references: number }>(
+      `select "references" from blob join state_version on key in (blob_key, json_blob_key)
+       where id = $1 order by key`,
+      [versionId],
+    )
+  ).map((row) => row.references);
+
+describe("a rollback", () => {
+  test("is a finalized, current copy with the next serial, whose bytes are the source's blob", async () => {
+    const { workspaceId, first } = await twoVersions();
+    const copy = await rollBack(workspaceId, first);
+    const { stateVersion: source } = await state.versions.getStateVersion({ id: first });
+    expect(copy).toMatchObject({
+      serial: 3n,
+      status: "finalized",
+      intermediate: false,
+      rollbackStateVersionId: first,
+      md5: source?.md5,
+      lineage: source?.lineage,
+      size: 1n,
+      createdById: owner.id,
+      uploadUrl: "",
+      jsonUploadUrl: "",
+      downloadUrl: `https://state.example/v1/object/${copy?.id}`,
+      jsonDownloadUrl: "",
+    });
+    const { stateVersion: current } = await state.versions.getCurrentStateVersion({ workspaceId });
+    expect(current).toEqual(copy);
+    expect(await references(first)).toEqual([2]);
+    expect((await state.events(workspaceId)).slice(-3)).toEqual([
+      "state-version.created",
+      "state-version.finalized",
+      "workspace-state.changed",
+    ]);
+  });
+
+  test("shares the JSON form, and copies outputs and resources, sealed values anew", async () => {
+    const workspaceId = state.lockedWorkspace();
+    const created = await state.create(workspaceId, "x");
+    await state.put(created.internalJsonUploadPath, "{}");
+    await state.put(created.internalUploadPath, "x");
+    const first = created.stateVersion?.id ?? "";
+    await extract(first);
+    await write(workspaceId, "y", 2n);
+    const copy = await rollBack(workspaceId, first);
+    expect(copy).toMatchObject({
+      resourcesProcessed: true,
+      engineVersion: "1.11.0",
+      formatVersion: 4,
+      resources: extraction.resources,
+      modulesJson: expect.stringContaining("terraform_data"),
+      jsonDownloadUrl: expect.stringContaining(`${copy?.id}/json`),
+    });
+    expect(await references(first)).toEqual([2, 2]);
+    const listed = await state.outputs.listStateVersionOutputs({ stateVersionId: copy?.id ?? "" });
+    expect(listed.outputs.map(({ name }) => name)).toEqual(["plain", "secret"]);
+    const secret = listed.outputs.find(({ sensitive }) => sensitive);
+    const { output } = await state.outputs.getStateVersionOutput({ id: secret?.id ?? "" });
+    expect(JSON.parse(output?.valueJson ?? "")).toBe("nobody's");
+    expect((await state.events(workspaceId)).slice(-4)).toEqual([
+      "state-version.created",
+      "state-version.finalized",
+      "state-version.processed",
+      "workspace-state.changed",
+    ]);
+  });
+
+  test("of a version that is not extracted yet is extracted by itself", async () => {
+    const { workspaceId, first } = await twoVersions();
+    const copy = await rollBack(workspaceId, first);
+    expect(copy?.resourcesProcessed).toBe(false);
+    await extract(copy?.id ?? "");
+    const { outputs: found } = await state.outputs.listCurrentOutputs({ workspaceId });
+    expect(found).toHaveLength(2);
+  });
+
+  test("is one, however often and at once it is asked for, until something follows it", async () => {
+    const { workspaceId, first } = await twoVersions();
+    const copies = await Promise.all([1, 2, 3, 4].map(() => rollBack(workspaceId, first)));
+    expect(new Set(copies.map((copy) => copy?.id)).size).toBe(1);
+    expect(await references(first)).toEqual([2]);
+    await write(workspaceId, "z", 4n);
+    expect((await rollBack(workspaceId, first))?.serial).toBe(5n);
+    expect(await references(first)).toEqual([3]);
+  });
+
+  test("discards what is pending, whose bytes come too late", async () => {
+    const { workspaceId, first } = await twoVersions();
+    const pending = await state.create(workspaceId, "z", { serial: 3n });
+    const copy = await rollBack(workspaceId, first);
+    expect(copy?.serial).toBe(4n);
+    expect(await refusal(state.put(pending.internalUploadPath, "z"))).toBe(
+      "conflict state_version_discarded",
+    );
+    const { stateVersion } = await state.versions.getCurrentStateVersion({ workspaceId });
+    expect(stateVersion?.id).toBe(copy?.id);
+  });
+
+  test("of a rollback is a copy of the same blob", async () => {
+    const { workspaceId, first, second } = await twoVersions();
+    const copy = await rollBack(workspaceId, first);
+    await rollBack(workspaceId, second);
+    await rollBack(workspaceId, copy?.id ?? "");
+    expect(await references(first)).toEqual([3]);
+  });
+});
+
+describe("refused is a rollback", () => {
+  test("without the lock", async () => {
+    const { workspaceId, first } = await twoVersions();
+    state.neighbours.unlock(workspaceId);
+    expect(await refusal(rollBack(workspaceId, first))).toBe("conflict workspace_not_locked");
+  });
+
+  test("under somebody else's lock", async () => {
+    const { workspaceId, first } = await twoVersions();
+    state.neighbours.lock(workspaceId, otherOwner, 11n);
+    expect(await refusal(rollBack(workspaceId, first))).toBe("conflict workspace_locked");
+  });
+
+  test("under a lock that was given back", async () => {
+    const { workspaceId, first } = await twoVersions();
+    await state.workspaceState.sealLock({ workspaceId, epoch: 10n });
+    expect(await refusal(rollBack(workspaceId, first))).toBe("conflict lock_sealed");
+  });
+
+  test.each([
+    ["pending", async (id: string) => (await state.create(id, "z", { serial: 9n })).stateVersion],
+    [
+      "discarded",
+      async (id: string) => {
+        const { stateVersion } = await state.create(id, "z", { serial: 9n });
+        await state.create(id, "zz", { serial: 10n });
+        return stateVersion;
+      },
+    ],
+  ])("to a version that is %s", async (_, make) => {
+    const { workspaceId } = await twoVersions();
+    const made = await make(workspaceId);
+    expect(await refusal(rollBack(workspaceId, made?.id ?? ""))).toBe(
+      "conflict rollback_without_content",
+    );
+  });
+
+  test("to another workspace's version: invalid for who may read it, not found for others", async () => {
+    const { workspaceId } = await twoVersions();
+    const elsewhere = await twoVersions();
+    await expect(rollBack(workspaceId, elsewhere.first)).rejects.toMatchObject({
+      kind: "invalid",
+      fields: [{ field: "/data/relationships/rollback-state-version" }],
+    });
+  });
+
+  test.each([
+    ["a reader", reader, "forbidden not_allowed"],
+    ["a stranger", stranger, "notFound not_found"],
+    ["an organization token", organizationToken, "forbidden organization_token"],
+  ])("to %s", async (_, who, expected) => {
+    const { workspaceId, first } = await twoVersions();
+    state.neighbours.lock(workspaceId, who, 11n);
+    expect(await refusal(rollBack(workspaceId, first, who))).toBe(expected);
+  });
+
+  test("where there is no such version or workspace", async () => {
+    const { workspaceId, first } = await twoVersions();
+    expect(await refusal(rollBack(workspaceId, "sv-none"))).toBe("notFound not_found");
+    expect(await refusal(rollBack(workspaceId, "nonsense"))).toBe("notFound not_found");
+    expect(await refusal(rollBack("ws-none", first))).toBe("notFound not_found");
+  });
+});
+
+test("in the hosted edition a rollback is current at once, above snapshots that came before", async () => {
+  await using hosted = await runState({ edition: "hosted" });
+  const workspaceId = hosted.lockedWorkspace();
+  const put = async (bytes: string, serial: bigint, inline = false) => {
+    const created = await hosted.create(workspaceId, bytes, { serial, inline });
+    await hosted.put(created.internalUploadPath, bytes);
+    return created.stateVersion?.id ?? "";
+  };
+  const first = await put("x", 1n, true);
+  await put("y", 2n);
+  const { stateVersion: copy } = await hosted.versions.rollbackStateVersion({
+    workspaceId,
+    rollbackStateVersionId: first,
+  });
+  expect(copy?.intermediate).toBe(false);
+  await hosted.workspaceState.sealLock({ workspaceId, epoch: 10n });
+  const { stateVersion } = await hosted.versions.getCurrentStateVersion({ workspaceId });
+  expect(stateVersion?.id).toBe(copy?.id);
+});

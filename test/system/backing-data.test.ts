@@ -1,0 +1,259 @@
+import { needs, waitFor } from "@statehouse/testing";
+import { Client } from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { download, upload } from "../stack/http.ts";
+import { organizationId, unusedName } from "../stack/organization.ts";
+import { startStack } from "../stack/stack.ts";
+import { announcement, inlineState, stateFile } from "../stack/state.ts";
+import {
+  errorDetails,
+  newLockedWorkspace,
+  newParty,
+  newProject,
+  newWorkspace,
+  populate,
+  recordedApi,
+  useStack,
+  type World,
+} from "./fixture.ts";
+
+const actions = {
+  softDelete: "soft_delete_backing_data",
+  restore: "restore_backing_data",
+  permanentlyDelete: "permanently_delete_backing_data",
+} as const;
+
+function onStore(world: () => World) {
+  const act = (id: string, action: keyof typeof actions, { api } = world().owner) =>
+    api.post(`/state-versions/${id}/actions/${actions[action]}`);
+  const shown = async (id: string) =>
+    (await world().owner.api.get(`/state-versions/${id}`)).body.data;
+  const statusOf = async (id: string) => (await shown(id)).attributes.status;
+
+  /** A workspace whose second version is current; the first was uploaded, both forms. */
+  async function twoVersions(place?: string) {
+    const { owner } = world();
+    const { id } = place ? await newWorkspace(world(), {}, place) : await newWorkspace(world());
+    await owner.api.post(`/workspaces/${id}/actions/lock`);
+    const state = stateFile({ outputs: { o: { value: 1, type: "number" } } });
+    const path = `/workspaces/${id}/state-versions`;
+    const created = await owner.api.post(path, announcement(state));
+    const { attributes } = created.body.data;
+    const urls = {
+      raw: attributes["hosted-state-upload-url"],
+      json: attributes["hosted-json-state-upload-url"],
+    };
+    expect((await upload(urls.json, '{"a":1}')).status).toBe(200);
+    expect((await upload(urls.raw, state.bytes)).status).toBe(200);
+    const second = await owner.api.post(
+      path,
+      inlineState(stateFile({ serial: 2, lineage: state.lineage })),
+    );
+    expect(second.status).toBe(201);
+    await owner.api.post(`/workspaces/${id}/actions/unlock`);
+    await waitFor(
+      async () => (await shown(created.body.data.id)).attributes["resources-processed"],
+    );
+    const first = await shown(created.body.data.id);
+    return {
+      id,
+      state,
+      urls,
+      first: first.id as string,
+      second: second.body.data.id as string,
+      raw: first.attributes["hosted-state-download-url"] as string,
+      json: first.attributes["hosted-json-state-download-url"] as string,
+    };
+  }
+
+  test("soft-deleted data is 404, and byte for byte the same through the same URL after restoration", async () => {
+    const { owner } = world();
+    const { first, raw, json, state } = await twoVersions();
+    const before = await shown(first);
+    const outputs = `/state-versions/${first}/outputs`;
+    const [output] = (await owner.api.get(outputs)).body.data;
+    const deleted = await act(first, "softDelete");
+    expect(deleted.status).toBe(200);
+    expect(deleted.body.data).toMatchObject({
+      id: first,
+      attributes: { status: "backing_data_soft_deleted", "hosted-state-download-url": null },
+    });
+    expect(await statusOf(first)).toBe("backing_data_soft_deleted");
+    for (const url of [raw, json]) expect((await download(url, owner.token)).status).toBe(404);
+    expect((await owner.api.get(outputs)).status).toBe(404);
+    expect((await owner.api.get(`/state-version-outputs/${output.id}`)).status).toBe(404);
+
+    const restored = await act(first, "restore");
+    expect(restored.status).toBe(200);
+    expect(restored.body.data).toEqual(before);
+    expect((await download(raw, owner.token)).bytes.equals(state.bytes)).toBe(true);
+    expect((await download(json, owner.token)).bytes.toString()).toBe('{"a":1}');
+    expect((await owner.api.get(outputs)).body.data).toEqual([output]);
+  });
+
+  test("permanently deleted data is not restored; the version and its neighbours stay", async () => {
+    const { owner } = world();
+    const { id, first, second, raw } = await twoVersions();
+    expect((await act(first, "softDelete")).status).toBe(200);
+    const deleted = await act(first, "permanentlyDelete");
+    expect(deleted.status).toBe(200);
+    expect(deleted.body.data.attributes.status).toBe("backing_data_permanently_deleted");
+    for (const action of ["softDelete", "restore", "permanentlyDelete"] as const) {
+      expect((await act(first, action)).status).toBe(400);
+    }
+    expect((await download(raw, owner.token)).status).toBe(404);
+    const current = await owner.api.get(`/workspaces/${id}/current-state-version`);
+    expect(current.body.data.id).toBe(second);
+    const list = await world().owner.api.get(
+      `/state-versions?filter[organization][name]=${world().organization}&filter[workspace][name]=${
+        (await owner.api.get(`/workspaces/${id}`)).body.data.attributes.name
+      }`,
+    );
+    expect(
+      list.body.data.map(({ attributes }: { attributes: { status: string } }) => attributes.status),
+    ).toEqual(["finalized", "backing_data_permanently_deleted"]);
+  });
+
+  test("upload URLs lead to deleted data no more", async () => {
+    const { first, urls, state } = await twoVersions();
+    for (const action of ["softDelete", "permanentlyDelete"] as const) {
+      await act(first, action);
+      expect((await upload(urls.raw, state.bytes)).status).toBe(409);
+      expect((await upload(urls.raw, "other")).status).toBe(409);
+      expect((await upload(urls.json, '{"a":1}')).status).toBe(409);
+    }
+    expect(await statusOf(first)).toBe("backing_data_permanently_deleted");
+  });
+
+  test("after its days soft-deleted data is deleted for good, and the bytes with it", async () => {
+    const { first, raw } = await twoVersions();
+    await act(first, "softDelete");
+    const client = new Client({ connectionString: world().stack.databases.state });
+    await client.connect();
+    await using _ = { [Symbol.asyncDispose]: () => client.end() };
+    const { rows } = await client.query(
+      "update state_version set soft_deleted_at = now() - interval '8 days' where id = $1 returning blob_key",
+      [first],
+    );
+    await waitFor(async () => (await statusOf(first)) === "backing_data_permanently_deleted", {
+      timeout: 20_000,
+    });
+    await waitFor(async () => {
+      const left = await client.query(
+        "select key from blob where key = $1 union all select key from blob_deletions where key = $1",
+        [rows[0]?.blob_key],
+      );
+      return left.rows.length === 0;
+    });
+    expect((await download(raw, world().owner.token)).status).toBe(404);
+    expect((await act(first, "restore")).status).toBe(400);
+  });
+
+  describe("refused with 400, naming the transition, is", () => {
+    test.each([
+      ["soft deletion", "softDelete", "current"],
+      ["soft deletion", "softDelete", "pending"],
+      ["soft deletion", "softDelete", "discarded"],
+      ["soft deletion", "softDelete", "soft-deleted"],
+      ["restoration", "restore", "finalized"],
+      ["restoration", "restore", "pending"],
+      ["restoration", "restore", "discarded"],
+      ["permanent deletion", "permanentlyDelete", "current"],
+      ["permanent deletion", "permanentlyDelete", "finalized"],
+      ["permanent deletion", "permanentlyDelete", "pending"],
+    ] as const)("%s (%s) of a version that is %s", async (_, action, which) => {
+      const { owner } = world();
+      const { id, first, second, state } = await twoVersions();
+      await owner.api.post(`/workspaces/${id}/actions/lock`);
+      const announce = async (serial: number) =>
+        (
+          await owner.api.post(
+            `/workspaces/${id}/state-versions`,
+            announcement(stateFile({ serial, lineage: state.lineage })),
+          )
+        ).body.data.id as string;
+      const discarded = await announce(3);
+      const pending = await announce(4);
+      if (which === "soft-deleted") await act(first, "softDelete");
+      const ids = { current: second, finalized: first, "soft-deleted": first, pending, discarded };
+      const before = await statusOf(ids[which]);
+      const answer = await act(ids[which], action);
+      expect(answer.status).toBe(400);
+      expect(errorDetails(answer)[0]).toContain("transition not allowed");
+      expect(await statusOf(ids[which])).toBe(before);
+    });
+  });
+
+  test("only owners of the organization do it: everybody else hears 404", async () => {
+    const { stack, organization, owner, stranger, url } = world();
+    const project = await newProject(world());
+    const admin = await newParty(stack);
+    const team = await stack.people.newTeam({
+      organizationId: await organizationId(stack, organization),
+      name: unusedName("admins"),
+      members: [admin],
+    });
+    await stack.people.grant({ teamId: team.id, projectId: project.id, access: "admin" });
+    const { first } = await twoVersions(project.id);
+    const made = await owner.api.post(`/organizations/${organization}/authentication-token`);
+    const token = { api: recordedApi(url, made.body.data.attributes.token) };
+    expect((await admin.api.get(`/state-versions/${first}`)).status).toBe(200);
+    expect((await act(first, "softDelete")).status).toBe(200);
+    for (const who of [admin, stranger, token] as { api: typeof owner.api }[]) {
+      for (const action of ["softDelete", "restore", "permanentlyDelete"] as const) {
+        const path = `/state-versions/${first}/actions/${actions[action]}`;
+        expect((await who.api.post(path)).status).toBe(404);
+      }
+    }
+    expect((await act("sv-0000000000000000", "softDelete")).status).toBe(404);
+    expect(await statusOf(first)).toBe("backing_data_soft_deleted");
+  });
+
+  test("the lock is neither needed nor in the way", async () => {
+    const { owner } = world();
+    const { id, first, state } = await twoVersions();
+    const locked = await newLockedWorkspace(world());
+    expect(locked.attributes.locked).toBe(true);
+    await owner.api.post(`/workspaces/${id}/actions/lock`);
+    const path = `/workspaces/${id}/state-versions`;
+    const pending = await owner.api.post(
+      path,
+      announcement(stateFile({ serial: 3, lineage: state.lineage })),
+    );
+    expect((await act(first, "softDelete")).status).toBe(200);
+    expect((await owner.api.post(`/workspaces/${id}/actions/unlock`)).status).toBe(503);
+    expect((await owner.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(200);
+    expect(await statusOf(pending.body.data.id)).toBe("discarded");
+    expect(await statusOf(first)).toBe("backing_data_soft_deleted");
+    expect((await act(first, "restore")).status).toBe(200);
+  });
+}
+
+describe("bytes in a folder", () => {
+  onStore(useStack(() => startStack({ blobs: "directory" })));
+});
+
+needs("minio")("bytes in MinIO", () => {
+  onStore(useStack(() => startStack({ blobs: "minio" })));
+});
+
+describe("in the hosted edition", () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await populate(await startStack({ settings: { EDITION: "hosted" } }));
+  });
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  test("there is none of the three actions", async () => {
+    const { id } = await newLockedWorkspace(world);
+    const path = `/workspaces/${id}/state-versions`;
+    const { body } = await world.owner.api.post(path, inlineState(stateFile()));
+    for (const action of Object.values(actions)) {
+      const answer = await world.owner.api.post(
+        `/state-versions/${body.data.id}/actions/${action}`,
+      );
+      expect(answer.status).toBe(404);
+      expect(errorDetails(answer)[0]).toBe("There is nothing at this address.");
+    }
+  });
+});
