@@ -1,4 +1,4 @@
-import type { Holder } from "../domain/holder.ts";
+import type { WorkspaceLock } from "../domain/workspace-lock.ts";
 import type { WorkspaceView } from "../domain/workspace-view.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policy.ts";
 
@@ -30,8 +30,7 @@ const workspaceView = `
     w.structured_run_output_enabled as "structuredRunOutputEnabled",
     w.engine_version as "engineVersion", w.trigger_patterns as "triggerPatterns",
     w.trigger_prefixes as "triggerPrefixes", w.working_directory as "workingDirectory",
-    w.lock_holder_type as "lockHolderType", w.lock_holder_id as "lockHolderId",
-    w.lock_reason as "lockReason", w.lock_since as "lockSince", w.lock_epoch as "lockEpoch",
+    ${workspaceLock("w")} as lock,
     w.current_state_version_id as "currentStateVersionId", w.resource_count as "resourceCount",
     w.latest_change_at as "latestChangeAt", w.created_at as "createdAt",
     w.updated_at as "updatedAt",
@@ -62,53 +61,44 @@ const workspaceView = `
 export const selectWorkspaces = (rest: string): string =>
   `select row_to_json(shown) as workspace from (${workspaceView} ${rest}) shown`;
 
-/** A lock as its columns have it. */
-export interface LockColumns {
-  lockHolderType: Holder["type"] | null;
-  lockHolderId: string | null;
-  lockReason: string | null;
-  lockSince: Date | null;
-  lockEpoch: number | null;
+/** The lock of the row `workspace`, as one JSON column; null where nobody holds it. */
+export function workspaceLock(workspace: string): string {
+  const column = (name: string) => `${workspace}.lock_${name}`;
+  return `case when ${column("epoch")} is not null then json_build_object(
+      'holder', json_build_object('type', ${column("holder_type")}, 'id', ${column("holder_id")}),
+      'reason', ${column("reason")}, 'since', ${column("since")}, 'epoch', ${column("epoch")}) end`;
 }
 
-/** Moments are text in JSON. */
+/** `workspaceLock` as it is read: moments are text in JSON. */
+export type LockJson = Omit<WorkspaceLock, "since" | "epoch"> & { since: string; epoch: number };
+
+export const toLock = ({ holder, reason, since, epoch }: LockJson): WorkspaceLock => ({
+  holder,
+  reason,
+  since: new Date(since),
+  epoch: BigInt(epoch),
+});
+
 interface Moments {
   createdAt: string;
   updatedAt: string;
   autoDestroyAt: string | null;
   latestChangeAt: string | null;
-  lockSince: string | null;
 }
 
 /** A row of `selectWorkspaces`. */
 export interface WorkspaceRow {
-  workspace: Omit<WorkspaceView, "lock" | keyof Moments> & Omit<LockColumns, "lockSince"> & Moments;
+  workspace: Omit<WorkspaceView, "lock" | keyof Moments> & Moments & { lock: LockJson | null };
 }
 
-/** The lock that the columns hold: all of them or none. */
-export function toLock(row: LockColumns): WorkspaceView["lock"] {
-  const { lockHolderType: type, lockHolderId: id, lockReason, lockSince, lockEpoch } = row;
-  if (!type || !id || lockReason === null || !lockSince || lockEpoch === null) return null;
-  return { holder: { type, id }, reason: lockReason, since: lockSince, epoch: BigInt(lockEpoch) };
-}
-
-export function toWorkspaceView({ workspace }: WorkspaceRow): WorkspaceView {
-  const { lockHolderType, lockHolderId, lockReason, lockSince, lockEpoch, ...given } = workspace;
-  const { createdAt, updatedAt, latestChangeAt, autoDestroyAt, ...shown } = given;
-  return {
-    ...shown,
-    createdAt: new Date(createdAt),
-    updatedAt: new Date(updatedAt),
-    latestChangeAt: moment(latestChangeAt),
-    autoDestroyAt: moment(autoDestroyAt),
-    lock: toLock({
-      lockHolderType,
-      lockHolderId,
-      lockReason,
-      lockSince: moment(lockSince),
-      lockEpoch,
-    }),
-  };
-}
+// On the path of every document: to spread once is cheap, to leave properties out of the rest is not.
+export const toWorkspaceView = ({ workspace }: WorkspaceRow): WorkspaceView => ({
+  ...workspace,
+  createdAt: new Date(workspace.createdAt),
+  updatedAt: new Date(workspace.updatedAt),
+  latestChangeAt: moment(workspace.latestChangeAt),
+  autoDestroyAt: moment(workspace.autoDestroyAt),
+  lock: workspace.lock && toLock(workspace.lock),
+});
 
 const moment = (text: string | null): Date | null => (text === null ? null : new Date(text));

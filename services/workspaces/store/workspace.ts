@@ -13,11 +13,12 @@ import type { Placement } from "../domain/workspace-placement.ts";
 import type { WorkspaceRef, WorkspaceView } from "../domain/workspace-view.ts";
 import { workspaceSchema } from "./entities.ts";
 import {
-  type LockColumns,
+  type LockJson,
   selectWorkspaces,
   toLock,
   toWorkspaceView,
   type WorkspaceRow,
+  workspaceLock,
 } from "./workspace-view.ts";
 
 interface PlacementColumns {
@@ -61,19 +62,17 @@ export const workspaceReads = (database: Database) => ({
   async lockAndPlacement(
     id: WorkspaceId,
   ): Promise<{ lock: WorkspaceLock | null; placement: Placement } | undefined> {
-    const [row] = await database.query<LockColumns & PlacementColumns>(
+    const [row] = await database.query<PlacementColumns & { lock: LockJson | null }>(
       // index: workspaces_pkey
-      `select id as "workspaceId", organization_id as "organizationId",
-         project_id as "projectId", placement_version as version,
-         lock_holder_type as "lockHolderType", lock_holder_id as "lockHolderId",
-         lock_reason as "lockReason", lock_since as "lockSince", lock_epoch as "lockEpoch"
-       from workspaces where id = $1`,
+      `select w.id as "workspaceId", w.organization_id as "organizationId",
+         w.project_id as "projectId", w.placement_version as version, ${workspaceLock("w")} as lock
+       from workspaces w where w.id = $1`,
       [id],
     );
     if (!row) return undefined;
-    const { workspaceId, organizationId, projectId, version } = row;
+    const { workspaceId, organizationId, projectId, version, lock } = row;
     return {
-      lock: toLock(row),
+      lock: lock && toLock(lock),
       placement: { workspaceId, organizationId, projectId, version: BigInt(version) },
     };
   },
