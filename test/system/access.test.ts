@@ -10,7 +10,7 @@ import { errorDetails, newParty, newProject, type Party, useWorld } from "./fixt
 const world = useWorld();
 
 const call = (route: Route, party: Party, estate: Estate) =>
-  party.api.send(route.method, world().url + pathWith(route, estate), bodyFor(route));
+  party.api.send(route.method, world().url + pathWith(route, estate), bodyFor(route, estate));
 
 /** Everything of an estate, as its owner sees it. */
 const survey = async (estate: Estate, owner: Party) =>

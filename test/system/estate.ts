@@ -16,6 +16,7 @@ export async function newEstate(
   projectId?: string,
 ): Promise<Estate> {
   const project = projectId ?? (await newProject({ organization, owner })).id;
+  const { body: shown } = await owner.api.get(`/projects/${project}`);
   const workspace = await newWorkspace({ organization, owner }, {}, project);
   const { body } = await writeState(owner.api, workspace.id, stateFile({ outputs }), {
     "json-state-outputs": given,
@@ -43,22 +44,14 @@ export async function newEstate(
     `${base}/teams`,
     document("teams", { name: unusedName("team"), visibility: "organization" }),
   );
-  const ofTeam = { team: { data: { type: "teams", id: team.body.data.id } } };
-  const onProject = await owner.api.post(
+  const teamId = team.body.data.id;
+  const projectAccess = await owner.api.post(
     "/team-projects",
-    document(
-      "team-projects",
-      { access: "read" },
-      { ...ofTeam, project: { data: { type: "projects", id: project } } },
-    ),
+    document("team-projects", { access: "read" }, onProject(teamId, project)),
   );
-  const onWorkspace = await owner.api.post(
+  const workspaceAccess = await owner.api.post(
     "/team-workspaces",
-    document(
-      "team-workspaces",
-      { access: "read" },
-      { ...ofTeam, workspace: { data: { type: "workspaces", id: workspace.id } } },
-    ),
+    document("team-workspaces", { access: "read" }, onWorkspace(teamId, workspace.id)),
   );
   const memberships = await owner.api.get(`${base}/organization-memberships?q=${owner.username}`);
   for (const target of [`/workspaces/${workspace.id}`, `/organizations/${organization}`]) {
@@ -73,15 +66,20 @@ export async function newEstate(
   );
   return {
     sshKeyId: sshKey.body.data.id,
-    teamId: team.body.data.id,
-    teamProjectId: onProject.body.data.id,
-    teamWorkspaceId: onWorkspace.body.data.id,
+    teamName: team.body.data.attributes.name,
+    tagName,
+    username: owner.username,
+    email: `${owner.username}@example.com`,
+    teamId,
+    teamProjectId: projectAccess.body.data.id,
+    teamWorkspaceId: workspaceAccess.body.data.id,
     membershipId: memberships.body.data[0].id,
     tagId: tags.body.data[0].id,
     reservedTagKeyId: reserved.body.data.id,
     agentPoolId: pool.body.data.id,
     organizationName: organization,
     projectId: project,
+    projectName: shown.data.attributes.name,
     workspaceId: workspace.id,
     name: workspace.attributes.name,
     stateVersionId: body.data.id,
@@ -92,8 +90,22 @@ export async function newEstate(
   };
 }
 
+const linked = (type: string, id: string | undefined) => ({ data: { type, id } });
+const onProject = (teamId: string | undefined, projectId: string | undefined) => ({
+  team: linked("teams", teamId),
+  project: linked("projects", projectId),
+});
+const onWorkspace = (teamId: string | undefined, workspaceId: string | undefined) => ({
+  team: linked("teams", teamId),
+  workspace: linked("workspaces", workspaceId),
+});
+
 /** A body that would be accepted from whoever may, so that no 422 stands in for a 404. */
-const bodies: Record<string, () => unknown> = {
+const bodies: Record<string, (estate: Estate) => unknown> = {
+  "/api/v2/team-projects": ({ teamId, projectId }) =>
+    document("team-projects", { access: "read" }, onProject(teamId, projectId)),
+  "/api/v2/team-workspaces": ({ teamId, workspaceId }) =>
+    document("team-workspaces", { access: "read" }, onWorkspace(teamId, workspaceId)),
   "/api/v2/organizations": () =>
     document("organizations", { name: unusedName("org"), email: "a@b.example" }),
   "/api/v2/organizations/:organizationName": () => document("organizations", {}),
@@ -160,7 +172,10 @@ const bodies: Record<string, () => unknown> = {
   }),
   // To create one, and to roll back.
   "/api/v2/workspaces/:workspaceId/state-versions": () => ({
-    data: { ...inlineState(stateFile()).data, ...rollbackTo("sv-0000000000000000").data },
+    data: {
+      ...inlineState(stateFile(), { force: true }).data,
+      ...rollbackTo("sv-0000000000000000").data,
+    },
   }),
   "/api/v2/users/:userId/authentication-tokens": () => document("authentication-tokens", {}),
 };
@@ -170,12 +185,12 @@ export const parametersOf = ({ path }: Route) =>
   [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name ?? "");
 
 /** The example of a body for the route. Throws when a new route has none. */
-export function bodyFor({ body, path, method }: Route): unknown {
+export function bodyFor({ body, path, method }: Route, estate: Estate): unknown {
   if (!body) return undefined;
   const make = bodies[path];
   if (!make)
     throw new Error(`a new route with a body: give ${method} ${path} an example in bodies`);
-  return make();
+  return make(estate);
 }
 
 /** The route's path with the estate's ids in it. Throws for a new kind of id. */

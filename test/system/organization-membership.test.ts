@@ -54,8 +54,45 @@ test("somebody unknown is invited by address, and is that person once an adminis
   expect(added.body.data.id).toBe(userId);
   const found = await owner.api.get(`${path()}?filter[email]=${email}&include=user`);
   expect(found.body.data).toHaveLength(1);
-  expect(found.body.included[0].attributes.username).toBe(username);
+  expect(found.body.included).toMatchObject([{ type: "users", id: userId }]);
   expect((await owner.api.get(`/organizations/${organization}`)).status).toBe(200);
+});
+
+test("an invitation does not tell whether its address is somebody's, and whose, until they accept", async () => {
+  const { owner, stack, organization } = world();
+  const known = await newParty(stack);
+  const unknown = unusedName("user");
+  const team = await owner.api.post(
+    `/organizations/${organization}/teams`,
+    document("teams", { name: unusedName("team") }),
+  );
+  const members = `/teams/${team.body.data.id}/relationships/users`;
+  const learned = async (username: string) => {
+    const email = `${username}@example.com`;
+    const { body } = await owner.api.post(`${path()}?include=user`, invitation(email));
+    const userId = body.data.relationships.user.data.id;
+    const answers = [
+      body,
+      (await owner.api.get(`/users/${userId}`)).body,
+      (await owner.api.get(`${path()}?q=${username.slice(0, -2)}&include=user`)).body,
+      (await owner.api.get(`${path()}?filter[email]=${email}&include=user`)).body,
+      (await owner.api.post(members, { data: [{ type: "users", id: username }] })).body,
+      (await owner.api.post(members, { data: [{ type: "users", id: userId }] })).status,
+      (await owner.api.get(`/teams/${team.body.data.id}?include=users`)).body,
+    ];
+    await owner.api.delete(`/organization-memberships/${body.data.id}`);
+    return JSON.stringify(answers)
+      .replaceAll(encodeURIComponent(email), "<email>")
+      .replaceAll(email, "<email>")
+      .replaceAll(username.slice(0, -2), "<part of the name>")
+      .replaceAll(/\b(ou|user)-[A-Za-z0-9]{16}\b/g, "<id>")
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");
+  };
+  expect(await learned(known.username)).toBe(await learned(unknown));
+  const { body } = await owner.api.post(path(), invitation(`${known.username}@example.com`));
+  await known.api.post(`/organization-memberships/${body.data.id}/actions/accept`);
+  const shown = await owner.api.get(`/users/${known.id}`);
+  expect(shown.body.data.attributes.username).toBe(known.username);
 });
 
 test("an invitation is refused for a bad address, and for who is invited already", async () => {

@@ -1,6 +1,6 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { newId, type PageInput } from "@statehouse/postgres";
-import { noSuchProject, noSuchTeamAccess, teamHasAccess, throwIfAny } from "../domain/errors.ts";
+import { noSuchTeam, noSuchTeamAccess, teamHasAccess, throwIfAny } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId, TeamId, TeamProjectId } from "../domain/ids.ts";
 import { checkedGrant, effectivePermissions } from "../domain/permissions.ts";
 import { TeamProject, teamProjectTable } from "../domain/team-project.ts";
@@ -53,8 +53,9 @@ export async function createTeamProject(
   const organizationId = await app.organizationOfProject(projectId);
   authorizeUser(caller, "project:manage-teams", { organizationId, projectId });
   return app.transaction(async (tx) => {
-    const organization = await tx.organizations.getForUpdateOfTeam(teamId);
-    if (organization.id !== organizationId) throw noSuchProject();
+    const organization = await tx.organizations.getForUpdate(organizationId);
+    const team = await tx.teams.get(teamId);
+    if (team.organizationId !== organizationId) throw noSuchTeam();
     const { problems, ...grant } = checkedGrant(teamProjectTable, wanted);
     if (await tx.teamProjects.exists({ teamId, projectId })) problems.push(teamHasAccess);
     throwIfAny(problems);

@@ -1,6 +1,6 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { newId, type PageInput } from "@statehouse/postgres";
-import { noSuchTeamAccess, noSuchWorkspace, teamHasAccess, throwIfAny } from "../domain/errors.ts";
+import { noSuchTeam, noSuchTeamAccess, teamHasAccess, throwIfAny } from "../domain/errors.ts";
 import type { TeamId, TeamWorkspaceId, WorkspaceId } from "../domain/ids.ts";
 import { checkedGrant, effectivePermissions } from "../domain/permissions.ts";
 import { TeamWorkspace, teamWorkspaceTable } from "../domain/team-workspace.ts";
@@ -46,8 +46,9 @@ export async function createTeamWorkspace(
   const { organizationId } = placement;
   authorizeUser(caller, "workspace:manage-teams", placement);
   return app.transaction(async (tx) => {
-    const organization = await tx.organizations.getForUpdateOfTeam(teamId);
-    if (organization.id !== organizationId) throw noSuchWorkspace();
+    const organization = await tx.organizations.getForUpdate(organizationId);
+    const team = await tx.teams.get(teamId);
+    if (team.organizationId !== organizationId) throw noSuchTeam();
     const { problems, ...grant } = checkedGrant(teamWorkspaceTable, wanted);
     if (await tx.teamWorkspaces.exists({ teamId, workspaceId })) problems.push(teamHasAccess);
     throwIfAny(problems);

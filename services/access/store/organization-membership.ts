@@ -45,7 +45,7 @@ const toView = ({ email, teams, ...membership }: MembershipRow): MembershipView 
 
 export interface MembershipSearch {
   organizationId: OrganizationId;
-  /** Part of the name, or, for those who may know them, of the address; empty: any. */
+  /** Part of a member's name, or, for those who may know them, of the address; empty: any. */
   query: string;
   seesEmails: boolean;
   /** Exact addresses, any of them; empty: any. */
@@ -56,7 +56,8 @@ export interface MembershipSearch {
 }
 
 const sought = `ou.organization_id = $1
-  and (strpos(lower(u.username), lower($2)) > 0 or ($3 and strpos(lower(u.email), lower($2)) > 0))
+  and ($2 = '' or (ou.status = 'active' and strpos(lower(u.username), lower($2)) > 0)
+    or ($3 and strpos(lower(u.email), lower($2)) > 0))
   and (cardinality($4::text[]) = 0 or ($3 and lower(u.email) = any($4)))
   and ($5 = '' or ou.status = $5)`;
 
@@ -124,7 +125,10 @@ export const membershipRows = (em: EntityManager) => ({
     return row.id;
   },
 
-  /** Those of the users, given by name or id, and of the memberships, that are in the organization. */
+  /**
+   * Those of the users, given by name or id, and of the memberships, that are in the organization. Names find only
+   * who has accepted: an invitation must not tell whose its address is.
+   */
   async usersOf(
     organizationId: OrganizationId,
     users: readonly string[],
@@ -134,7 +138,8 @@ export const membershipRows = (em: EntityManager) => ({
       em,
       // index: organization_memberships_by_organization, users_pkey. In one order, against deadlocks.
       `select u.id, lower(u.username) as username, ou.id as "membershipId" ${from}
-       where ou.organization_id = $1 and (lower(u.username) = any($2) or u.id = any($3) or ou.id = any($4))
+       where ou.organization_id = $1 and ((ou.status = 'active' and lower(u.username) = any($2))
+         or u.id = any($3) or ou.id = any($4))
        order by u.id`,
       [organizationId, users.map((name) => name.toLowerCase()), users, membershipIds],
     );

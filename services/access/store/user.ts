@@ -14,20 +14,27 @@ import { User } from "../domain/user.ts";
 import { type CountedRow, counted, rowsOf } from "./counted.ts";
 import { userSchema } from "./entities.ts";
 
-const columns = `id, username, email, administrator, suspended, placeholder, version::text as version,
-  created_at as "createdAt"`;
+const columnsWith = (
+  username: string,
+) => `id, ${username} as username, email, administrator, suspended,
+  placeholder, version::text as version, created_at as "createdAt"`;
+const columns = columnsWith("username");
 
 type UserRow = Omit<User, "version"> & { version: string };
 
 const toUser = (row: UserRow): User => new User({ ...row, version: BigInt(row.version) });
 
-/** Of the users $1 the user $2 and those in one of the organizations $3. */
+const sharing = `select from organization_memberships
+    where user_id = users.id and organization_id = any($3)`;
+
+/**
+ * Of the users $1 the user $2 and those in one of the organizations $3. Who is invited and has not accepted has
+ * no name there: an invitation must not tell whether its address is somebody's, and whose.
+ */
 export const batchOfUsers = `
   -- index: users_pkey, organization_memberships_user_id_organization_id_key
-  select ${columns} from users
-  where id = any($1) and (id = $2 or exists (
-    select from organization_memberships
-    where user_id = users.id and organization_id = any($3)))`;
+  select ${columnsWith(`case when id = $2 or exists (${sharing} and status = 'active') then username else id end`)}
+  from users where id = any($1) and (id = $2 or exists (${sharing}))`;
 
 export interface UserSearch {
   /** Part of the name or address; empty: any. */

@@ -1,8 +1,9 @@
-import { authorize, type Caller } from "@statehouse/authorization";
+import { allowed, authorize, type Caller } from "@statehouse/authorization";
+import { AppError } from "@statehouse/errors";
 import { newId } from "@statehouse/postgres";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import { stateVersionCreated } from "../domain/events.ts";
-import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import { isWorkspaceId, type StateVersionId, type WorkspaceId } from "../domain/ids.ts";
 import { parseGivenOutputs } from "../domain/output.ts";
 import { StateVersion } from "../domain/state-version.ts";
 import {
@@ -51,13 +52,14 @@ export async function createStateVersion(
     workspaceId,
     request.runId,
   );
+  const seesRun = await mayKnowOfRun(app, caller, runWorkspaceId, workspaceId);
 
   const versionId = await app.transaction(async (tx): Promise<StateVersionId> => {
     const now = app.now();
     const workspace = await tx.workspaceForUpdate(workspaceId);
     applyPlacement(workspace, placement);
     authorize(caller, "state:write", targetOf(workspace));
-    requireOwnRun(workspaceId, runWorkspaceId);
+    requireOwnRun(workspaceId, seesRun ? runWorkspaceId : null);
     const epoch = writableEpoch(workspace, lock, caller.principal);
     const { serial } = announced;
     const known = await tx.versionsBeforeCreation(workspaceId, { epoch, serial });
@@ -104,4 +106,25 @@ export async function createStateVersion(
     uploadPath: uploadPath(app, version, "raw", expiresAt),
     jsonUploadPath: uploadPath(app, version, "json", expiresAt),
   };
+}
+
+/**
+ * Whether the caller may hear that a run is another workspace's. A run of what it may not read, or of what is
+ * gone, is to it as one that nobody has reported yet.
+ */
+async function mayKnowOfRun(
+  app: App,
+  caller: Caller,
+  runWorkspaceId: string | null,
+  workspaceId: WorkspaceId,
+): Promise<boolean> {
+  if (runWorkspaceId === null || runWorkspaceId === workspaceId) return true;
+  if (caller.kind !== "principal" || !isWorkspaceId(runWorkspaceId)) return false;
+  try {
+    const placement = await app.workspaces.getPlacement(runWorkspaceId);
+    return allowed(caller.grants, "workspace:read", placement);
+  } catch (error) {
+    if (error instanceof AppError && error.kind === "notFound") return false;
+    throw error;
+  }
 }

@@ -1,0 +1,64 @@
+import { z } from "zod";
+import type { Route } from "../../services/gateway/http/route.ts";
+
+/** A place in a route's body where an id is taken. */
+export interface IdPosition {
+  /** From the body's root; a list is entered at its first item. */
+  path: readonly string[];
+  /** The type beside the id, or the attribute's own name where there is none. */
+  kind: string;
+}
+
+interface Schema {
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  const?: unknown;
+}
+
+/** Attributes that name records of other systems: of what they name we know nothing. */
+const elsewhere: ReadonlySet<string> = new Set([
+  "oauth-token-id",
+  "owners-team-saml-role-id",
+  "sso-team-id",
+  "vcs-app-installation-id",
+]);
+
+/** Every place of the route's body that takes an id, read from its schema: none can be forgotten. */
+export function idPositions({ body }: Route): IdPosition[] {
+  if (!body) return [];
+  const found: IdPosition[] = [];
+  collect(z.toJSONSchema(body, { io: "input", unrepresentable: "any" }) as Schema, [], found);
+  return [...new Map(found.map((position) => [position.path.join("/"), position])).values()];
+}
+
+function collect(schema: Schema, path: readonly string[], found: IdPosition[]): void {
+  for (const either of [schema.anyOf, schema.oneOf, schema.allOf].flatMap((all) => all ?? [])) {
+    collect(either, path, found);
+  }
+  if (schema.items) collect(schema.items, [...path, "0"], found);
+  for (const [name, inner] of Object.entries(schema.properties ?? {})) {
+    const type = schema.properties?.type?.const;
+    const isId = name === "id" || name.endsWith("-id");
+    if (isId && !elsewhere.has(name)) {
+      found.push({
+        path: [...path, name],
+        kind: typeof type === "string" && name === "id" ? type : name,
+      });
+    }
+    collect(inner, [...path, name], found);
+  }
+}
+
+/** A copy of the body with the id at that place, and its type beside it. */
+export function withId(body: unknown, { path, kind }: IdPosition, id: string): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return id;
+  if (key === "0") return [withId({}, { path: rest, kind }, id)];
+  const members = typeof body === "object" && body !== null ? { ...body } : {};
+  const inner: unknown = Reflect.get(members, key);
+  const beside = rest.length === 0 && key === "id" && kind !== "id" ? { type: kind } : {};
+  return { ...members, ...beside, [key]: withId(inner, { path: rest, kind }, id) };
+}

@@ -1,0 +1,241 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { waitFor } from "@statehouse/testing";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Route } from "../../services/gateway/http/route.ts";
+import { routes } from "../../services/gateway/routes/routes.ts";
+import { idPositions, withId } from "../golden/id-positions.ts";
+import { startRunner } from "../stack/runner.ts";
+import { bodyFor, type Estate, newEstate, parametersOf, pathWith } from "./estate.ts";
+import { newParty, type Party, recordedApi, useWorld } from "./fixture.ts";
+import { absentLike, kinds, type Probe, parameters, plain, unacceptable } from "./probe.ts";
+
+// What belongs to others must answer exactly as what is not there: the same status and the same words. So every
+// call is made twice, with an id of another organization and with one that nobody has, and the answers compared.
+
+const world = useWorld();
+
+let ours: Estate;
+let theirs: Estate;
+beforeAll(async () => {
+  const { owner, organization, stranger, stack } = world();
+  ours = await newEstate({ organization, owner });
+  theirs = await newEstate({ organization: stranger.organization, owner: stranger });
+  await using runner = startRunner(stack.nats.url);
+  ours.runId = await runner.run({ workspaceId: ours.workspaceId ?? "" });
+  await waitFor(async () => {
+    const { body } = await owner.api.get(`/workspaces/${ours.workspaceId}`);
+    return body.data.relationships["current-run"].data?.id === ours.runId;
+  });
+  // What is written names a run: only who holds the lock gets as far as that.
+  await stranger.api.post(`/workspaces/${theirs.workspaceId}/actions/lock`);
+});
+
+const example = (estate: Estate, name: string): string => {
+  const value = estate[name];
+  if (!value) throw new Error(`a new kind of thing: give ${name} an example in newEstate`);
+  return value;
+};
+
+/** What of ours must never come back, beside what was sent. */
+const secrets = () =>
+  Object.entries(ours)
+    .filter(([name]) => name !== "downloadUrl")
+    .map(([, value]) => value);
+
+async function compare({ what, foreign, call }: Probe): Promise<void> {
+  const absent = foreign.map(absentLike);
+  const [known, unknown] = [await call(foreign), await call(absent)];
+  expect(plain(known, foreign), what).toBe(plain(unknown, absent));
+  const text = plain(known, foreign);
+  const leaked = secrets().filter((value) => text.includes(value));
+  expect(leaked, `${what}: in the answer`).toEqual([]);
+}
+
+/** All probes, a few at a time in no order that one of them could rely on. */
+async function compareAll(probes: readonly Probe[]): Promise<void> {
+  expect(probes.length).toBeGreaterThan(0);
+  for (const probe of probes) await compare(probe);
+}
+
+/** Every mix of foreign and own ids in the path but the one with none that is foreign. */
+function pathProbes(
+  party: Party,
+  own: Estate,
+  route: Route,
+  body: () => unknown,
+  query = "",
+): Probe[] {
+  const names = parametersOf(route);
+  return Array.from({ length: 2 ** names.length - 1 }, (_, index) => {
+    const chosen = names.filter((_, place) => (index + 1) & (1 << place));
+    return {
+      what: `${route.method} ${route.path}${query} with ${chosen.join(", ")} of others`,
+      foreign: chosen.map((name) => example(ours, name)),
+      call: (values) => {
+        const estate = { ...own };
+        for (const [place, name] of chosen.entries()) estate[name] = values[place] ?? "";
+        return party.api.send(
+          route.method,
+          `${world().url}${pathWith(route, estate)}${query}`,
+          body(),
+        );
+      },
+    };
+  });
+}
+
+const addressed = routes.filter((route) => parametersOf(route).length > 0);
+const isAdministrative = ({ path }: Route) => path.startsWith("/api/v2/admin/");
+
+describe("an id of another organization answers as one that is not there", () => {
+  test("in a path, whatever stands in the body", async () => {
+    const { stranger } = world();
+    for (const route of addressed) {
+      await compareAll(pathProbes(stranger, theirs, route, () => bodyFor(route, theirs)));
+      if (!route.body) continue;
+      await compareAll(
+        pathProbes(stranger, theirs, route, () => unacceptable(bodyFor(route, theirs))),
+      );
+      await compareAll(pathProbes(stranger, theirs, route, () => ({})));
+    }
+  });
+
+  test("in a path, with every include that the route knows", async () => {
+    const { stranger } = world();
+    for (const route of addressed.filter(({ includes }) => includes.length > 0)) {
+      const query = `?include=${route.includes.join()}`;
+      await compareAll(pathProbes(stranger, theirs, route, () => bodyFor(route, theirs), query));
+    }
+  });
+
+  test("in a body, in each place that takes one", async () => {
+    const { stranger, url } = world();
+    for (const route of routes.filter((route) => !isAdministrative(route))) {
+      for (const position of idPositions(route)) {
+        const names = kinds[position.kind];
+        const place = `${route.method} ${route.path}: ${position.path.join("/")}`;
+        if (!names) throw new Error(`${place}: give ${position.kind} an example in kinds`);
+        for (const name of names) {
+          await compare({
+            what: `${place} with ${name} of others`,
+            foreign: [example(ours, name)],
+            call: ([id = ""]) =>
+              stranger.api.send(
+                route.method,
+                url + pathWith(route, theirs),
+                withId(bodyFor(route, theirs), position, id),
+              ),
+          });
+        }
+      }
+    }
+  });
+
+  test("in a query, in each parameter of every list", async () => {
+    const { stranger, url } = world();
+    const lists = routes.filter(
+      ({ method, path }) => method === "GET" && !path.includes("changelog"),
+    );
+    for (const route of lists) {
+      for (const [parameter, names] of Object.entries(parameters)) {
+        for (const name of names) {
+          // Beside what a list insists on.
+          const beside = /state-versions$/.test(route.path)
+            ? `&filter[organization][name]=${theirs.organizationName}&filter[workspace][name]=${theirs.name}`
+            : "";
+          await compare({
+            what: `${route.path}?${parameter}= with ${name} of others`,
+            foreign: [example(ours, name)],
+            call: ([value = ""]) =>
+              stranger.api.get(
+                `${url}${pathWith(route, theirs)}?${parameter}=${encodeURIComponent(value)}${beside}`,
+              ),
+          });
+        }
+      }
+    }
+  });
+});
+
+test("every query parameter that the routes read is among those", () => {
+  const folder = path.join(import.meta.dirname, "../../services/gateway/routes");
+  const read = readdirSync(folder)
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+    .flatMap((file) => [
+      ...readFileSync(path.join(folder, file), "utf8").matchAll(/\(query, "([^"]+)"/g),
+    ])
+    .map(([, name]) => name ?? "");
+  expect(read.length).toBeGreaterThan(0);
+  expect(read.filter((name) => !Object.hasOwn(parameters, name))).toEqual([]);
+});
+
+describe("likewise for", () => {
+  test("who administers the installation: that gives nothing in organizations", async () => {
+    const administrator = await newParty(world().stack, { administrator: true });
+    for (const route of addressed.filter((route) => !isAdministrative(route))) {
+      await compareAll(pathProbes(administrator, theirs, route, () => bodyFor(route, theirs)));
+    }
+  });
+
+  test("tokens of another organization and of its team of owners", async () => {
+    const { stranger, url } = world();
+    const teams = await stranger.api.get(`/organizations/${stranger.organization}/teams?q=owners`);
+    const made = [
+      await stranger.api.post(
+        `/organizations/${stranger.organization}/authentication-token`,
+        bodyFor(
+          routeAt("POST", "/api/v2/organizations/:organizationName/authentication-token"),
+          theirs,
+        ),
+      ),
+      await stranger.api.post(
+        `/teams/${teams.body.data[0].id}/authentication-token`,
+        bodyFor(routeAt("POST", "/api/v2/teams/:teamId/authentication-token"), theirs),
+      ),
+    ];
+    for (const { body } of made) {
+      const { token } = body.data.attributes;
+      const party = { ...stranger, token, api: recordedApi(url, token) };
+      for (const route of addressed) {
+        // Both may: what they do to their own is no matter here, but it must still be there.
+        const names = parametersOf(route);
+        const all = pathProbes(party, theirs, route, () => bodyFor(route, theirs)).at(-1);
+        if (names.length > 0 && all) await compare(all);
+      }
+    }
+  });
+
+  test("members of the same organization, for what their teams give them nothing of", async () => {
+    const { reader } = world();
+    const shared = new Set([
+      "organizationName",
+      "agentPoolId",
+      "reservedTagKeyId",
+      "sshKeyId",
+      "tagId",
+    ]);
+    const visible = new Set(["teamId", "membershipId", "userId", ...shared]);
+    for (const route of addressed) {
+      const names = parametersOf(route);
+      const hidden = names.filter((name) => !visible.has(name));
+      if (hidden.length === 0) continue;
+      await compare({
+        what: `${route.method} ${route.path} by a reader of another project`,
+        foreign: hidden.map((name) => example(ours, name)),
+        call: (values) => {
+          const estate = { ...ours };
+          for (const [place, name] of hidden.entries()) estate[name] = values[place] ?? "";
+          const target = world().url + pathWith(route, estate);
+          return reader.api.send(route.method, target, bodyFor(route, ours));
+        },
+      });
+    }
+  });
+});
+
+function routeAt(method: string, at: string): Route {
+  const found = routes.find((route) => route.method === method && route.path === at);
+  if (!found) throw new Error(`no route ${method} ${at}`);
+  return found;
+}

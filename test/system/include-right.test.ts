@@ -1,0 +1,94 @@
+import { beforeAll, expect, test } from "vitest";
+import { routes } from "../../services/gateway/routes/routes.ts";
+import { document } from "../stack/http.ts";
+import { organizationId, unusedName } from "../stack/organization.ts";
+import { type Estate, newEstate, parametersOf, pathWith } from "./estate.ts";
+import { newParty, type Party, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+let estate: Estate;
+/** On a team with a grant on one workspace and nothing else. */
+let guest: Party;
+/** Reads all workspaces and no project. */
+let auditor: Party;
+
+beforeAll(async () => {
+  const { owner, organization, readable, stack } = world();
+  estate = await newEstate({ organization, owner }, readable.id);
+  const inside = await organizationId(stack, organization);
+  const newMember = async (organizationAccess: readonly string[] = []) => {
+    const party = await newParty(stack);
+    const name = unusedName("members");
+    const members = [party];
+    const team = await stack.people.newTeam({
+      organizationId: inside,
+      name,
+      members,
+      organizationAccess,
+    });
+    return { ...party, teamId: team.id };
+  };
+  auditor = await newMember(["read-workspaces"]);
+  const { teamId, ...party } = await newMember();
+  guest = party;
+  await owner.api.post(
+    "/team-workspaces",
+    document(
+      "team-workspaces",
+      { access: "read" },
+      {
+        team: { data: { type: "teams", id: teamId } },
+        workspace: { data: { type: "workspaces", id: estate.workspaceId } },
+      },
+    ),
+  );
+  // Somebody who was invited and has not accepted is nobody's to know.
+  await owner.api.post(
+    `/organizations/${organization}/organization-memberships`,
+    document(
+      "organization-memberships",
+      { email: `${world().stranger.username}@example.com` },
+      { teams: { data: [{ type: "teams", id: estate.teamId }] } },
+    ),
+  );
+});
+
+/** Where a resource of an included type is shown by itself. */
+const addresses: Record<string, (id: string) => string> = {
+  organizations: (id) => `/organizations/${id}`,
+  "organization-memberships": (id) => `/organization-memberships/${id}`,
+  projects: (id) => `/projects/${id}`,
+  "state-version-outputs": (id) => `/state-version-outputs/${id}`,
+  teams: (id) => `/teams/${id}`,
+  users: (id) => `/users/${id}`,
+  "workspace-outputs": (id) => `/state-version-outputs/${id}`,
+  workspaces: (id) => `/workspaces/${id}`,
+};
+
+const including = routes.filter(({ method, includes }) => method === "GET" && includes.length > 0);
+
+test.each(["owner", "reader", "guest", "auditor", "stranger"] as const)(
+  "nothing is included that %s could not ask for by itself",
+  async (who) => {
+    const parties = { ...world(), guest, auditor };
+    const { api } = parties[who];
+    const seen = new Set<string>();
+    for (const route of including) {
+      const filters = `filter[project][id]=${estate.projectId}&filter[workspace][id]=${estate.workspaceId}&filter[organization][name]=${estate.organizationName}&filter[workspace][name]=${estate.name}`;
+      const target = `${world().url}${pathWith(route, estate)}?include=${route.includes.join()}&${filters}`;
+      const { body, status } = await api.get(target);
+      expect([200, 404], `${route.path} ${parametersOf(route)}`).toContain(status);
+      for (const { type, id } of body.included ?? []) {
+        const address = addresses[type];
+        if (!address) throw new Error(`${type} is included: where is it shown by itself?`);
+        const path = address(id);
+        if (seen.has(path)) continue;
+        seen.add(path);
+        const alone = await api.get(path);
+        expect(alone.status, `${route.path} includes ${path}`).toBe(200);
+      }
+    }
+    expect(seen.size > 0).toBe(who !== "stranger");
+  },
+);

@@ -1,0 +1,93 @@
+import { newId } from "@statehouse/postgres";
+import type { Answer } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+
+/** By the type beside an id, or the attribute that takes it: which ids of the estate can stand there. */
+export const kinds: Record<string, readonly string[]> = {
+  "agent-pool-id": ["agentPoolId"],
+  "agent-pools": ["agentPoolId"],
+  // Of an SSH key, in the body that assigns one.
+  id: ["sshKeyId"],
+  "organization-memberships": ["membershipId"],
+  projects: ["projectId"],
+  runs: ["runId"],
+  "state-versions": ["stateVersionId"],
+  tags: ["tagId"],
+  teams: ["teamId"],
+  users: ["userId", "username"],
+  workspaces: ["workspaceId"],
+};
+
+/** Every query parameter that the routes read, with what of an estate it could ask for; none: it asks for nothing. */
+export const parameters: Record<string, readonly string[]> = {
+  "filter[admin]": [],
+  "filter[allowed-workspaces][name]": ["name"],
+  "filter[current-run][status]": [],
+  "filter[edition]": [],
+  "filter[email]": ["email"],
+  "filter[exclude][taggable][id]": ["workspaceId"],
+  "filter[from]": [],
+  "filter[names]": ["teamName", "projectName"],
+  "filter[organization][name]": ["organizationName"],
+  "filter[project][id]": ["projectId"],
+  "filter[status]": [],
+  "filter[suspended]": [],
+  "filter[tagged][0][key]": ["tagName"],
+  "filter[to]": [],
+  "filter[workspace][id]": ["workspaceId"],
+  "filter[workspace][name]": ["name"],
+  q: ["name", "projectName", "tagName", "teamName", "username", "email", "organizationName"],
+  "search[exclude-tags]": ["tagName"],
+  "search[exclude_tags]": ["tagName"],
+  "search[name]": ["name"],
+  "search[tags]": ["tagName"],
+  "search[wildcard-name]": ["name"],
+  sort: [],
+  token: [],
+};
+
+/** What looks like `value` and is nobody's. */
+export const absentLike = (value: string): string => {
+  const prefix = /^([a-z]+)-[A-Za-z0-9]{16}$/.exec(value)?.[1];
+  return prefix ? newId(prefix) : unusedName("nobody");
+};
+
+/** An answer without what differs from call to call, and without the ids that were sent. */
+export function plain({ status, body }: Answer, sent: readonly string[]): string {
+  let text = JSON.stringify([status, body]);
+  for (const value of sent) {
+    text = text.replaceAll(encodeURIComponent(value), "<sent>").replaceAll(value, "<sent>");
+  }
+  if (status < 300) {
+    text = text
+      .replaceAll(/\b([a-z]{2,6})-[A-Za-z0-9]{16}\b/g, "$1-<new>")
+      .replaceAll(
+        /-[0-9a-f]{10}\b|\b[0-9a-f]{32}\b|\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g,
+        "<new>",
+      )
+      .replaceAll(/sth_[\w-]{43}|\/v1\/object\/[\w.-]+/g, "<new>");
+  }
+  return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");
+}
+
+/** A call that is made with something of others in it. */
+export interface Probe {
+  what: string;
+  foreign: readonly string[];
+  /** Makes the call with these values in the places of the foreign ones. */
+  call: (values: readonly string[]) => Promise<Answer>;
+}
+
+/** A body that no rule of ours would take, so that a rule asked before the right would show. */
+export function unacceptable(body: unknown): unknown {
+  if (typeof body !== "object" || body === null || !("data" in body)) return body;
+  const { data } = body;
+  if (typeof data !== "object" || data === null || !("attributes" in data)) return body;
+  const attributes = Object.fromEntries(
+    Object.entries(data.attributes ?? {}).map(([name, value]) => [
+      name,
+      typeof value === "string" ? "ø /?" : value,
+    ]),
+  );
+  return { ...body, data: { ...data, attributes: { ...attributes, name: "ø /?", access: "ø" } } };
+}
