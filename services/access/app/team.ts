@@ -17,23 +17,20 @@ import {
   type TeamView,
   teamIsVisible,
 } from "../domain/team.ts";
-import { type TeamAction, teamActions, teamAllows } from "../domain/team-actions.ts";
+import { shownTeamActions, type TeamAction, teamAllows } from "../domain/team-actions.ts";
 import { bump } from "../domain/version.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { authorizeUser, grantsIn, membershipIn } from "./caller.ts";
 
 /** A team with what the caller may do to it. */
-export type ShownTeam = TeamView & { allowedActions: TeamAction[] };
+export type ShownTeam = TeamView & { allowedActions: ReturnType<typeof shownTeamActions> };
 
 const show =
   (caller: Caller) =>
   (view: TeamView): ShownTeam => ({
     ...view,
-    allowedActions:
-      caller.kind === "principal"
-        ? teamActions.filter((action) => teamAllows(caller.grants, action, view.team))
-        : [],
+    allowedActions: caller.kind === "principal" ? shownTeamActions(caller.grants, view.team) : [],
   });
 
 /** Throws `notFound` unless the caller sees the team, `forbidden` unless it may do this to it. */

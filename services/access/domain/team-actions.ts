@@ -11,7 +11,7 @@ const rules = {
 } as const satisfies Record<string, Action>;
 
 export type TeamAction = keyof typeof rules;
-export const teamActions = Object.keys(rules) as TeamAction[];
+const teamActions = Object.keys(rules) as TeamAction[];
 
 type Subject = Pick<Team, "id" | "organizationId" | "owners" | "allowMemberTokenManagement">;
 
@@ -32,3 +32,10 @@ export function teamAllows(grants: Grants, action: TeamAction, team: Subject): b
   if (action === "manage-token" && isTrustedMember(grants, team)) return true;
   return allowed(grants, rules[action], { organizationId });
 }
+
+/** What a team's document says that the grants allow. The team of owners keeps its name and is never deleted. */
+export const shownTeamActions = (grants: Grants, team: Subject): (TeamAction | "rename")[] => {
+  const held = teamActions.filter((action) => teamAllows(grants, action, team));
+  if (team.owners) return held.filter((action) => action !== "delete");
+  return held.includes("update") ? [...held, "rename"] : held;
+};

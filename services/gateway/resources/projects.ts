@@ -21,7 +21,7 @@ export const projectPermissions = {
   "can-manage-teams": "project:manage-teams",
   "can-manage-in-hcp": null,
   "can-manage-varsets": null,
-  "can-manage-ephemeral-workspace-for-projects": "project:update",
+  "can-manage-ephemeral-workspace-for-projects": null,
 } as const;
 
 const permissions = permissionsFrom(projectPermissions);

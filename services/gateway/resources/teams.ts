@@ -15,7 +15,7 @@ export type NamedTeam = Team & { organizationName?: string | undefined };
 
 export const teamPermissions = {
   "can-update": "update",
-  "can-update-name": "update",
+  "can-update-name": "rename",
   "can-update-visibility": "update",
   "can-update-sso-team-id": "update",
   "can-update-member-token-management": "update",

@@ -51,7 +51,12 @@ export type Account =
 const identifierOf = (account: Account): Identifier =>
   account.kind === "user" ? { type: "users", id: account.user.id } : account.resource;
 
-const nothing = Object.fromEntries(Object.keys(own).map((name) => [name, false]));
+/** Of tokens that speak for nobody in person. */
+const impersonal = {
+  ...Object.fromEntries(Object.keys(own).map((name) => [name, false])),
+  "can-view-organizations": true,
+  "can-view-profile": true,
+};
 
 /** The caller, to themselves. */
 export const accountResource = resource<Account, RequestContext>({
@@ -74,7 +79,7 @@ export const accountResource = resource<Account, RequestContext>({
           "unconfirmed-email": null,
           "is-admin": false,
           "is-site-admin": false,
-          permissions: nothing,
+          permissions: impersonal,
         },
   relationships: {
     "authentication-tokens": related((account) =>

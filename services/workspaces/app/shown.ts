@@ -4,6 +4,8 @@ import {
   allowed,
   type Caller,
   grantsOf,
+  type Scope,
+  scope,
   type Target,
 } from "@statehouse/authorization";
 import type { OrganizationView } from "../domain/organization-view.ts";
@@ -20,13 +22,21 @@ const workspaceActions = actions.filter(
   (action) => action.startsWith("workspace:") || action.startsWith("state:"),
 );
 
-/** With everything that the caller may do in the organization as a whole. */
+/** With everything that the caller may do in the organization as a whole, and what in some project of it. */
 export const showOrganization =
   (caller: Caller) =>
   (organization: OrganizationView): Shown<OrganizationView> => ({
     ...organization,
-    allowedActions: allowedTo(caller, actions, { organizationId: organization.id }),
+    allowedActions: actions.filter((action) =>
+      inSomeProject.has(action)
+        ? isSomewhere(scope(grantsOf(caller), action, organization.id))
+        : allowed(grantsOf(caller), action, { organizationId: organization.id }),
+    ),
   });
+
+/** Whoever may create workspaces in one project may create workspaces. */
+const inSomeProject: ReadonlySet<Action> = new Set(["project:create-workspace"]);
+const isSomewhere = (found: Scope): boolean => found.all || found.projectIds.length > 0;
 
 export const showProject =
   (caller: Caller) =>
