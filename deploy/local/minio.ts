@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { get } from "node:https";
 import path from "node:path";
 import { partBinary, startPart } from "./part-process.ts";
 import { onFreePort } from "./port.ts";
@@ -18,22 +19,39 @@ export interface Minio extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-/** Starts MinIO on one folder with credentials made for this run; port 0 takes a free one. Throws StartError. */
-export async function startMinio(options: {
+export interface MinioOptions {
   dataDirectory: string;
   port?: number;
-}): Promise<Minio> {
+  /** Speaks TLS, with a certificate for 127.0.0.1; all PEM. */
+  tls?: { certificate: string; privateKey: string; authority: string };
+  /** Takes `<bucket>.<domain>` for the address of a bucket, besides the path. */
+  domain?: string;
+  /** No file of it gets larger, in bytes: its disk is full for what is. */
+  largestFile?: number;
+}
+
+/** Starts MinIO on one folder with credentials made for this run; port 0 takes a free one. Throws StartError. */
+export async function startMinio(options: MinioOptions): Promise<Minio> {
+  const { tls, domain, largestFile } = options;
   const binary = await partBinary("minio");
   const objects = path.join(options.dataDirectory, "objects");
   mkdirSync(objects, { recursive: true, mode: 0o700 });
   const accessKey = randomBytes(10).toString("hex");
   const secretKey = randomBytes(20).toString("hex");
   const region = "us-east-1";
+  const certificates = path.join(options.dataDirectory, "certificates");
+  mkdirSync(certificates, { recursive: true, mode: 0o700 });
+  if (tls) {
+    writeFileSync(path.join(certificates, "public.crt"), tls.certificate);
+    writeFileSync(path.join(certificates, "private.key"), tls.privateKey, { mode: 0o600 });
+  }
   const run = (port: number) =>
     startPart({
       name: "MinIO",
-      command: binary,
-      args: ["server", "--address", `127.0.0.1:${port}`, "--anonymous", objects],
+      ...withFileLimit(largestFile, binary, [
+        "server",
+        ...["--address", `127.0.0.1:${port}`, "--certs-dir", certificates, "--anonymous", objects],
+      ]),
       env: {
         HOME: options.dataDirectory,
         MINIO_ROOT_USER: accessKey,
@@ -41,15 +59,16 @@ export async function startMinio(options: {
         MINIO_REGION: region,
         MINIO_BROWSER: "off",
         MINIO_UPDATE: "off",
+        ...(domain === undefined ? {} : { MINIO_DOMAIN: domain }),
       },
       logFile: path.join(options.dataDirectory, "minio.log"),
       stopSignal: "SIGTERM",
-      ready: () => serves(port),
+      ready: () => (tls ? servesTls(port, tls.authority) : serves(port)),
     });
   let { port, process } = await onFreePort(options.port ?? 0, run);
   const stop = () => process.stop();
   return {
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint: `${tls ? "https" : "http"}://127.0.0.1:${port}`,
     port,
     region,
     accessKey,
@@ -73,4 +92,24 @@ async function serves(port: number): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+const servesTls = (port: number, ca: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    get(
+      { host: "127.0.0.1", port, path: "/minio/health/cluster", ca, timeout: 1000, agent: false },
+      (answer) => {
+        answer.resume();
+        resolve(answer.statusCode === 200);
+      },
+    ).on("error", () => resolve(false));
+  });
+
+/** A limit of the process and of nobody else, which needs no rights; `exec` keeps the process id. */
+function withFileLimit(bytes: number | undefined, command: string, args: string[]) {
+  if (bytes === undefined) return { command, args };
+  // In blocks of 512 bytes, says POSIX.
+  const limited = 'ulimit -f "$1" && shift && exec "$@"';
+  const blocks = String(Math.ceil(bytes / 512));
+  return { command: "/bin/sh", args: ["-c", limited, "sh", blocks, command, ...args] };
 }

@@ -1,4 +1,5 @@
 export { type FreshBucket, freshBucket, minioClient, objectNames } from "./bucket.ts";
+export { type Authority, newAuthority } from "./certificate.ts";
 export { type FreshDatabase, freshDatabase } from "./database.ts";
 export { ownMinio, ownNats, ownPostgres } from "./own-part.ts";
 export {

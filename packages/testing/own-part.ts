@@ -1,5 +1,5 @@
 import path from "node:path";
-import { type Minio, startMinio } from "../../deploy/local/minio.ts";
+import { type Minio, type MinioOptions, startMinio } from "../../deploy/local/minio.ts";
 import { type Nats, startNats } from "../../deploy/local/nats.ts";
 import { type Postgres, startPostgres } from "../../deploy/local/postgres.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -8,9 +8,9 @@ import { temporaryFolder } from "./temporary-folder.ts";
 export const ownNats = (): Promise<Nats> =>
   inOwnFolder((folder) => startNats({ dataDirectory: path.join(folder, "nats") }));
 
-/** A MinIO of one's own, for tests that stop it. Under a second. */
-export const ownMinio = (): Promise<Minio> =>
-  inOwnFolder((folder) => startMinio({ dataDirectory: path.join(folder, "minio") }));
+/** A MinIO of one's own, for tests that stop it or want it otherwise. Under a second. */
+export const ownMinio = (options: Omit<MinioOptions, "dataDirectory"> = {}): Promise<Minio> =>
+  inOwnFolder((folder) => startMinio({ ...options, dataDirectory: path.join(folder, "minio") }));
 
 /** A PostgreSQL of one's own, for tests that stop it. Under a second. */
 export const ownPostgres = (): Promise<Postgres> =>

@@ -66,6 +66,16 @@ export const configSchema = z.object({
   S3_REGION: z.string().default("us-east-1").describe("Region of the bucket."),
   S3_ACCESS_KEY: neededForS3.describe("Access key for the bucket."),
   S3_SECRET_KEY: neededForS3.describe("Secret key for the bucket."),
+  S3_ADDRESSING: z
+    .enum(["path", "virtual-host"])
+    .default("path")
+    .describe(
+      "How the bucket is addressed: path (endpoint/bucket) or virtual-host (bucket.endpoint; Amazon always).",
+    ),
+  S3_CA_FILE: z
+    .string()
+    .optional()
+    .describe("PEM file of certificate authorities trusted for S3 besides the well-known ones."),
 });
 
 export type StateConfig = z.infer<typeof configSchema>;

@@ -16,6 +16,11 @@ export const contentEmpty = () =>
 export const contentTooLarge = (limit: number) =>
   new HttpProblem(413, "payload too large", `A state may have at most ${limit} bytes.`);
 
+export const rangeNotSatisfiable = (size: number) =>
+  new HttpProblem(416, "range not satisfiable", `The content has ${size} bytes.`, {
+    "content-range": `bytes */${size}`,
+  });
+
 /** How long what a refused client still sends is read away, so that it gets to read the answer, in ms. */
 const LINGER_MS = 2_000;
 

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import type { ByteRange } from "./byte-range.ts";
 
 /** What is known of a body before it is read. */
 export interface ExpectedContent {
@@ -21,8 +22,8 @@ export interface BlobEntry {
 }
 
 /**
- * Bytes under keys. Every failure of the store itself is `unavailable`, a missing key included: rows say
- * what exists, so a key that is not there is never "no state".
+ * Bytes under keys, which never change: a key is put once. Every failure of the store itself is `unavailable`,
+ * a missing key included: rows say what exists, so a key that is not there is never "no state".
  */
 export interface BlobStore extends AsyncDisposable {
   /**
@@ -36,13 +37,19 @@ export interface BlobStore extends AsyncDisposable {
     signal: AbortSignal,
   ): Promise<StoredBlob>;
   /**
-   * Streams a blob into what `open` answers once its size is known, and ends it. The memory of a chunk is
-   * used again as soon as its write is called back. Throws `storeUnavailable` and the signal's reason.
+   * Streams a blob, or that part of it, into what `open` answers once the size of the whole blob is known, and
+   * ends it. The memory of a chunk is used again as soon as its write is called back. Throws `blobMissing`
+   * (before `open` is called), `storeUnavailable` and the signal's reason.
    */
-  get(key: string, open: (size: number) => Writable, signal: AbortSignal): Promise<void>;
+  get(
+    key: string,
+    open: (size: number) => Writable,
+    signal: AbortSignal,
+    range?: ByteRange,
+  ): Promise<void>;
   /** Deletes the keys; one that is not there is deleted already. */
   delete(keys: readonly string[]): Promise<void>;
-  /** Every key once, in an order of the store's own that `after` continues. */
+  /** Every key once, in ascending order; those above `after`. */
   list(from?: { after?: string | undefined }): AsyncIterable<BlobEntry>;
   /** Throws the reason why the store cannot be used now. */
   ready(): Promise<void>;

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { addAbortListener } from "node:events";
+import type { Dirent } from "node:fs";
 import {
   access,
   constants,
@@ -17,8 +18,9 @@ import type { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError } from "@statehouse/errors";
 import { StartError } from "@statehouse/runtime";
-import { blobDamaged, storeUnavailable } from "./blob-errors.ts";
+import { blobDamaged, blobMissing, storeUnavailable } from "./blob-errors.ts";
 import type { BlobEntry, BlobStore, ExpectedContent, StoredBlob } from "./blob-store.ts";
+import type { ByteRange } from "./byte-range.ts";
 import { ContentMeter } from "./content-meter.ts";
 import { ReadBuffers } from "./read-buffers.ts";
 
@@ -85,21 +87,27 @@ class DirectoryStore implements BlobStore {
     }
   }
 
-  async get(key: string, openTarget: (size: number) => Writable, signal: AbortSignal) {
+  async get(
+    key: string,
+    openTarget: (size: number) => Writable,
+    signal: AbortSignal,
+    range?: ByteRange,
+  ) {
     try {
       await using file = await open(this.#pathOf(key), "r");
       const { size } = await file.stat();
       const target = openTarget(size);
       using _ = addAbortListener(signal, () => target.destroy());
       try {
-        await this.#copy(file, size, target, signal);
+        await this.#copy(file, range ?? { start: 0, end: size - 1 }, target, signal);
       } catch (error) {
         target.destroy();
         throw error;
       }
     } catch (error) {
       signal.throwIfAborted();
-      throw error instanceof AppError ? error : storeUnavailable(error);
+      if (error instanceof AppError) throw error;
+      throw isCode(error, "ENOENT") ? blobMissing(key, error) : storeUnavailable(error);
     }
   }
 
@@ -115,16 +123,17 @@ class DirectoryStore implements BlobStore {
     }
   }
 
-  async *list({ after }: { after?: string | undefined } = {}): AsyncIterable<BlobEntry> {
-    const from = after === undefined ? [] : [shardOf(after), ...after.split("/")];
-    for await (const file of filesUnder(this.#blobs, from)) {
-      const size = await stat(file).then(
+  async *list({ after = "" }: { after?: string | undefined } = {}): AsyncIterable<BlobEntry> {
+    const shards = (await entriesOf(this.#blobs)).map(({ name }) => path.join(this.#blobs, name));
+    // Keys of one workspace are in one shard, so the names on top are all that has to be put in order.
+    const tops = await Promise.all(shards.map(entriesOf));
+    for await (const key of keysAmong(tops.flat(), "", after)) {
+      const size = await stat(this.#pathOf(key)).then(
         (found) => found.size,
         () => undefined,
       );
-      const [, ...key] = path.relative(this.#blobs, file).split(path.sep);
       // Gone meanwhile: no longer to be listed.
-      if (size !== undefined) yield { key: key.join("/"), size };
+      if (size !== undefined) yield { key, size };
     }
   }
 
@@ -136,12 +145,18 @@ class DirectoryStore implements BlobStore {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  async #copy(file: FileHandle, size: number, target: Writable, signal: AbortSignal) {
+  async #copy(
+    file: FileHandle,
+    { start, end }: ByteRange,
+    target: Writable,
+    signal: AbortSignal,
+  ): Promise<void> {
     const buffer = this.#buffers.take();
     try {
-      for (let position = 0; position < size; ) {
+      for (let position = start; position <= end; ) {
         signal.throwIfAborted();
-        const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+        const length = Math.min(buffer.length, end - position + 1);
+        const { bytesRead } = await file.read(buffer, 0, length, position);
         if (bytesRead === 0) throw blobDamaged("the file got shorter while it was read");
         await settled(target, (done) => target.write(buffer.subarray(0, bytesRead), done));
         position += bytesRead;
@@ -194,20 +209,28 @@ async function removeEmpty(folder: string, end: string): Promise<void> {
   }
 }
 
-/** Files in order of their paths; `from` are the names on the way to the last one already seen. */
-async function* filesUnder(folder: string, from: readonly string[]): AsyncIterable<string> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+const entriesOf = (folder: string): Promise<Dirent[]> =>
+  readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    // Removed meanwhile, for being empty.
     if (isCode(error, "ENOENT")) return [];
     throw storeUnavailable(error);
   });
-  const [first, ...rest] = from;
-  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const entry of entries) {
-    if (first !== undefined && entry.name < first) continue;
-    const onTheWay = entry.name === first;
-    const found = path.join(folder, entry.name);
-    if (entry.isDirectory()) yield* filesUnder(found, onTheWay ? rest : []);
-    else if (!onTheWay) yield found;
+
+/** The keys above `after`, in their order: as if a folder's name ended in the slash that keys have there. */
+async function* keysAmong(
+  entries: readonly Dirent[],
+  prefix: string,
+  after: string,
+): AsyncIterable<string> {
+  const names = entries
+    .map((entry) => ({ entry, key: `${prefix}${entry.name}${entry.isDirectory() ? "/" : ""}` }))
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  for (const { entry, key } of names) {
+    if (!entry.isDirectory()) {
+      if (key > after) yield key;
+    } else if (key > after || after.startsWith(key)) {
+      yield* keysAmong(await entriesOf(path.join(entry.parentPath, entry.name)), key, after);
+    }
   }
 }
 

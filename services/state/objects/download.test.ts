@@ -27,6 +27,54 @@ onEveryStore("downloads", (objects) => {
     expect([head.status, head.headers["content-length"]]).toEqual([200, String(content.length)]);
   });
 
+  it("gives the part that is asked for, and says which", async () => {
+    const content = randomBytes(700_000);
+    const version = await objects().pending(content);
+    await objects().send(version.raw, "PUT", { body: content });
+    const url = `/v1/object/${version.id}`;
+    const get = async (headers: Record<string, string>) => {
+      const answer = await objects().send(url, "GET", {
+        headers: { ...bearer(owner), ...headers },
+      });
+      expect(answer.headers["accept-ranges"]).toBe(answer.status === 416 ? undefined : "bytes");
+      return answer;
+    };
+    const whole = await get({});
+    expect([whole.status, whole.bytes.length]).toEqual([200, content.length]);
+    const etag = String(whole.headers.etag);
+    const parts = [
+      ["bytes=0-0", 0, 1],
+      ["bytes=699999-", 699_999, 700_000],
+      ["bytes=100-399999", 100, 400_000],
+      ["bytes=-300000", 400_000, 700_000],
+      ["bytes=0-9999999", 0, 700_000],
+    ] as const;
+    for (const [range, from, to] of parts) {
+      for (const condition of [{}, { "if-range": etag }]) {
+        const part = await get({ range, ...condition });
+        expect(part.status).toBe(206);
+        expect(part.headers["content-range"]).toBe(`bytes ${from}-${to - 1}/${content.length}`);
+        expect(part.headers["content-length"]).toBe(String(to - from));
+        expect(part.bytes.equals(content.subarray(from, to)), range).toBe(true);
+      }
+    }
+    const beyond = await get({ range: "bytes=700000-" });
+    expect(errorOf(beyond).status).toBe(416);
+    expect(beyond.headers["content-range"]).toBe(`bytes */${content.length}`);
+    for (const headers of [
+      { range: "bytes=0-1,5-6" },
+      { range: "bytes=5-1" },
+      { range: "bytes=0-1", "if-range": '"of something else"' },
+    ]) {
+      const { status, bytes } = await get(headers);
+      expect([status, bytes.equals(content)]).toEqual([200, true]);
+    }
+    const head = { headers: { ...bearer(owner), range: "bytes=0-1" } };
+    expect((await objects().send(url, "HEAD", head)).headers["content-length"]).toBe("700000");
+    const stranger = await objects().send(url, "GET", { headers: { range: "bytes=0-1" } });
+    expect(stranger.status).toBe(401);
+  });
+
   it("gives nothing to whom the version does not exist", async () => {
     const version = await objects().pending("x");
     const url = `/v1/object/${version.id}`;

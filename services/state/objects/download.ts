@@ -4,7 +4,9 @@ import { runWithDeadline } from "@statehouse/runtime";
 import { authorizeDownload } from "../app/download.ts";
 import type { StateVersionId } from "../domain/ids.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
+import { rangeNotSatisfiable } from "./answer.ts";
 import { blobDamaged } from "./blob-errors.ts";
+import { rangeOf } from "./byte-range.ts";
 import type { Objects } from "./objects.ts";
 
 /** For authenticating and authorizing, in ms. */
@@ -35,29 +37,45 @@ export async function sendContent(
       authorizeDownload(app, await app.authenticate(token), versionId, kind),
     );
   const download = await look();
+  const etag = `"${download.sha256}"`;
   const headers = {
     "content-type": contentTypes[kind],
     "content-length": String(download.size),
     "content-disposition": `attachment; filename="${download.filename}"`,
     "cache-control": "private, no-store",
     "x-content-type-options": "nosniff",
+    "accept-ranges": "bytes",
+    etag,
   };
   if (request.method === "HEAD") {
     response.writeHead(200, headers);
     response.end();
     return;
   }
+  const range = askedRange(request, etag, download.size);
+  if (range === "unsatisfiable") throw rangeNotSatisfiable(download.size);
   const open = (size: number) => {
     if (size !== download.size) throw blobDamaged(`${size} bytes instead of ${download.size}`);
-    return response.writeHead(200, headers);
+    if (!range) return response.writeHead(200, headers);
+    return response.writeHead(206, {
+      ...headers,
+      "content-length": String(range.end - range.start + 1),
+      "content-range": `bytes ${range.start}-${range.end}/${size}`,
+    });
   };
   try {
-    await store.get(download.blobKey, open, signal);
+    await store.get(download.blobKey, open, signal, range);
   } catch (error) {
     // Deleted since it was looked up: that is 404, and no fault of the store.
     if (!response.headersSent && !signal.aborted) await look();
     throw error;
   }
+}
+
+/** If-Range: who has a part of something else gets the whole. */
+function askedRange({ headers }: IncomingMessage, etag: string, size: number) {
+  const condition = headers["if-range"];
+  return condition === undefined || condition === etag ? rangeOf(headers.range, size) : undefined;
 }
 
 function bearerToken(header: string | undefined): string {

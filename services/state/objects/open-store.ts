@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
 import { ConfigError, type Logger } from "@statehouse/runtime";
 import type { BlobStore } from "./blob-store.ts";
 import { openDirectoryStore } from "./directory-store.ts";
@@ -13,6 +15,8 @@ export interface BlobStoreConfig {
   S3_REGION: string;
   S3_ACCESS_KEY?: string | undefined;
   S3_SECRET_KEY?: string | undefined;
+  S3_ADDRESSING: "path" | "virtual-host";
+  S3_CA_FILE?: string | undefined;
 }
 
 /** Opens the configured store; one that is down comes later. Throws `ConfigError`, `StartError`. */
@@ -35,6 +39,8 @@ export async function openBlobStore(config: BlobStoreConfig, logger: Logger): Pr
     accessKey: needed("S3_ACCESS_KEY"),
     secretKey: needed("S3_SECRET_KEY"),
     region: config.S3_REGION,
+    addressing: config.S3_ADDRESSING,
+    authorities: config.S3_CA_FILE && authoritiesIn(config.S3_CA_FILE),
   };
   complain(missing);
   return tracedStore(new S3Store(settings, logger));
@@ -42,4 +48,18 @@ export async function openBlobStore(config: BlobStoreConfig, logger: Logger): Pr
 
 function complain(missing: readonly string[]): void {
   if (missing.length > 0) throw new ConfigError(missing.join("\n"));
+}
+
+/** Says at the start what a TLS handshake would only say at the first use. */
+function authoritiesIn(file: string): string {
+  try {
+    const authorities = readFileSync(file, "utf8");
+    if (!/-----BEGIN CERTIFICATE-----/.test(authorities))
+      throw new Error("it holds no certificate");
+    createSecureContext({ ca: authorities });
+    return authorities;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`S3_CA_FILE: ${file} cannot be used: ${reason}`);
+  }
 }

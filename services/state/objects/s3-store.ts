@@ -1,23 +1,17 @@
-import { randomBytes } from "node:crypto";
 import { addAbortListener } from "node:events";
-import { Readable, type Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { AppError } from "@statehouse/errors";
 import type { Logger } from "@statehouse/runtime";
-import { Client } from "minio";
-import { md5Mismatch, storeUnavailable } from "./blob-errors.ts";
+import { blobMissing, md5Mismatch, storeUnavailable, storeUnusable } from "./blob-errors.ts";
 import type { BlobEntry, BlobStore, ExpectedContent, StoredBlob } from "./blob-store.ts";
+import type { ByteRange } from "./byte-range.ts";
 import { ContentMeter } from "./content-meter.ts";
-import { S3Refusal, S3Transfer } from "./s3-transfer.ts";
-
-export interface S3Settings {
-  /** `http://host:port` or `https://host`. */
-  endpoint: string;
-  bucket: string;
-  accessKey: string;
-  secretKey: string;
-  region: string;
-}
+import { connectS3, type S3Connection, type S3Settings } from "./s3-connection.ts";
+import { deleteFrom } from "./s3-deletion.ts";
+import { contentMd5, prepareS3 } from "./s3-preparation.ts";
+import { s3Problem } from "./s3-problem.ts";
+import { S3Refusal } from "./s3-transfer.ts";
 
 const URL_LIFETIME_S = 3600;
 const CALL_TIMEOUT_MS = 30_000;
@@ -30,29 +24,22 @@ const LAST_RETRY_MS = 15_000;
  * be down while everything that needs no bytes goes on.
  */
 export class S3Store implements BlobStore {
-  readonly #client: Client;
+  readonly #connection: S3Connection;
+  readonly #settings: S3Settings;
   readonly #bucket: string;
-  readonly #region: string;
   readonly #logger: Logger;
-  readonly #transfer = new S3Transfer();
   readonly #closing = new AbortController();
   /** Settles when the bucket is there and the store's habits are known; it never fails. */
   readonly prepared: Promise<void>;
+  /** Why it cannot be used yet. */
+  #problem: Error | undefined;
   /** Proven by a probe. Until then, and where it does not, we compute the md5 ourselves. */
   #checksMd5 = false;
 
-  constructor({ endpoint, bucket, accessKey, secretKey, region }: S3Settings, logger: Logger) {
-    const { hostname, port, protocol } = new URL(endpoint);
-    this.#client = new Client({
-      endPoint: hostname,
-      ...(port === "" ? {} : { port: Number(port) }),
-      useSSL: protocol === "https:",
-      accessKey,
-      secretKey,
-      region,
-    });
-    this.#bucket = bucket;
-    this.#region = region;
+  constructor(settings: S3Settings, logger: Logger) {
+    this.#connection = connectS3(settings);
+    this.#settings = settings;
+    this.#bucket = settings.bucket;
     this.#logger = logger;
     this.prepared = this.#prepare();
   }
@@ -71,9 +58,10 @@ export class S3Store implements BlobStore {
       bodyError ??= error;
     });
     try {
-      const url = await this.#client.presignedPutObject(this.#bucket, key, URL_LIFETIME_S);
+      const { client, transfer } = this.#connection;
+      const url = await client.presignedPutObject(this.#bucket, key, URL_LIFETIME_S);
       const headers = { "content-length": String(size), ...(md5 ? contentMd5(md5) : {}) };
-      await this.#transfer.send(url, meter.measure(body), headers, signal);
+      await transfer.send(url, meter.measure(body), headers, signal);
       return meter.digests;
     } catch (error) {
       signal.throwIfAborted();
@@ -85,27 +73,33 @@ export class S3Store implements BlobStore {
     }
   }
 
-  async get(key: string, open: (size: number) => Writable, signal: AbortSignal): Promise<void> {
+  async get(
+    key: string,
+    open: (size: number) => Writable,
+    signal: AbortSignal,
+    range?: ByteRange,
+  ): Promise<void> {
     try {
-      const url = await this.#client.presignedGetObject(this.#bucket, key, URL_LIFETIME_S);
-      await this.#transfer.receive(url, open, signal);
+      const { client, transfer } = this.#connection;
+      const url = await client.presignedGetObject(this.#bucket, key, URL_LIFETIME_S);
+      await transfer.receive(url, open, signal, range);
     } catch (error) {
       signal.throwIfAborted();
-      throw error instanceof AppError ? error : storeUnavailable(error);
+      if (error instanceof AppError) throw error;
+      const missing = error instanceof S3Refusal && error.code === "NoSuchKey";
+      throw missing ? blobMissing(key, error) : storeUnavailable(error);
     }
   }
 
   async delete(keys: readonly string[]): Promise<void> {
     for (let from = 0; from < keys.length; from += DELETED_AT_ONCE) {
       const some = keys.slice(from, from + DELETED_AT_ONCE);
-      const answers = await this.#call(() => this.#client.removeObjects(this.#bucket, some));
-      const failure = answers.find((answer) => answer?.Error && answer.Error.Code !== "NoSuchKey");
-      if (failure) throw storeUnavailable(new Error(`delete: ${failure.Error?.Code}`));
+      await this.#call(() => deleteFrom(this.#connection.client, this.#bucket, some));
     }
   }
 
   async *list({ after }: { after?: string | undefined } = {}): AsyncIterable<BlobEntry> {
-    const listing = this.#client.listObjectsV2(this.#bucket, "", true, after ?? "");
+    const listing = this.#connection.client.listObjectsV2(this.#bucket, "", true, after ?? "");
     const items = listing[Symbol.asyncIterator]();
     try {
       for (;;) {
@@ -119,19 +113,31 @@ export class S3Store implements BlobStore {
   }
 
   async ready(): Promise<void> {
-    if (!(await this.#call(() => this.#client.bucketExists(this.#bucket)))) {
-      throw storeUnavailable(new Error(`there is no bucket ${this.#bucket}`));
+    if (this.#problem) throw storeUnusable(this.#problem.message, this.#problem);
+    const { client } = this.#connection;
+    try {
+      await this.#call(() => client.listObjectsV2Query(this.#bucket, "", "", "", 1, ""));
+    } catch (error) {
+      throw storeUnusable(s3Problem(error, this.#settings, "list the bucket"), error);
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     await this.prepared;
-    await this.#transfer[Symbol.asyncDispose]();
+    await this.#connection[Symbol.asyncDispose]();
+  }
+
+  async #call<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#inTime(work);
+    } catch (error) {
+      throw storeUnavailable(error);
+    }
   }
 
   /** The minio client sets no time limits of its own. */
-  async #call<T>(work: () => Promise<T>): Promise<T> {
+  async #inTime<T>(work: () => Promise<T>): Promise<T> {
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(new Error("no answer in time")), CALL_TIMEOUT_MS);
     using _ = addAbortListener(this.#closing.signal, () =>
@@ -139,8 +145,6 @@ export class S3Store implements BlobStore {
     );
     try {
       return await Promise.race([work(), late]);
-    } catch (error) {
-      throw storeUnavailable(error);
     } finally {
       clearTimeout(timer);
     }
@@ -150,46 +154,24 @@ export class S3Store implements BlobStore {
     const { signal } = this.#closing;
     for (let wait = FIRST_RETRY_MS; !signal.aborted; wait = Math.min(wait * 2, LAST_RETRY_MS)) {
       try {
-        await this.#ensureBucket();
-        this.#checksMd5 = await this.#probeMd5(signal);
-        if (!this.#checksMd5)
+        const found = await this.#inTime(() => prepareS3(this.#connection, this.#settings));
+        this.#checksMd5 = found.checksMd5;
+        this.#problem = undefined;
+        if (!found.checksMd5)
           this.#logger.warn("the store takes wrong bytes; md5 is computed here");
         return;
       } catch (error) {
         if (signal.aborted) return;
-        this.#logger.warn({ err: rootOf(error) }, "the blob store cannot be used yet");
+        this.#complain(error instanceof Error ? error : new Error(String(error)));
         await pause(wait, undefined, { signal }).catch(() => {});
       }
     }
   }
 
-  async #ensureBucket(): Promise<void> {
-    if (await this.#call(() => this.#client.bucketExists(this.#bucket))) return;
-    try {
-      await this.#call(() => this.#client.makeBucket(this.#bucket, this.#region));
-    } catch (error) {
-      // Another replica may have been quicker.
-      if (!(await this.#call(() => this.#client.bucketExists(this.#bucket)))) throw error;
-    }
-  }
-
-  /** Whether the store itself refuses bytes that do not have the announced md5. */
-  async #probeMd5(signal: AbortSignal): Promise<boolean> {
-    const key = `probe-${randomBytes(8).toString("hex")}`;
-    const url = await this.#client.presignedPutObject(this.#bucket, key, URL_LIFETIME_S);
-    const headers = { "content-length": "5", ...contentMd5("0".repeat(32)) };
-    try {
-      await this.#transfer.send(url, Readable.from([Buffer.from("probe")]), headers, signal);
-    } catch (error) {
-      if (error instanceof S3Refusal && error.code === "BadDigest") return true;
-      throw error;
-    }
-    await this.delete([key]);
-    return false;
+  /** Once for each reason: it is tried again and again. */
+  #complain(problem: Error): void {
+    const level = problem.message === this.#problem?.message ? "debug" : "error";
+    this.#logger[level]({ err: problem.cause ?? problem }, problem.message);
+    this.#problem = problem;
   }
 }
-
-const contentMd5 = (hex: string) => ({ "content-md5": Buffer.from(hex, "hex").toString("base64") });
-
-const rootOf = (error: unknown): unknown =>
-  error instanceof AppError && error.cause !== undefined ? error.cause : error;

@@ -2,11 +2,11 @@ import { Socket } from "node:net";
 import { type Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Agent, buildConnector, request, stream } from "undici";
+import type { ByteRange } from "./byte-range.ts";
 import { ReadBuffers } from "./read-buffers.ts";
 import { free } from "./spent-memory.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How long the store may be silent after the last byte of a body, or before and within an answer. */
 const SILENCE_MS = 45_000;
 const LONGEST_REFUSAL = 16 * 1024;
 
@@ -24,14 +24,27 @@ export class S3Refusal extends Error {
   }
 }
 
+export interface TransferOptions {
+  /** Whom TLS trusts, PEM. Default: whom Node trusts. */
+  authorities?: readonly string[] | undefined;
+  /** How long the store may be silent after the last byte of a body, or before and within an answer, in ms. */
+  silenceMs?: number | undefined;
+}
+
 /** Moves bodies to and from presigned URLs, in flat memory. */
 export class S3Transfer implements AsyncDisposable {
   readonly #buffers = new ReadBuffers();
-  readonly #agent = new Agent({
-    headersTimeout: SILENCE_MS,
-    bodyTimeout: SILENCE_MS,
-    connect: connector(this.#buffers),
-  });
+  readonly #silenceMs: number;
+  readonly #agent: Agent;
+
+  constructor({ authorities, silenceMs = SILENCE_MS }: TransferOptions = {}) {
+    this.#silenceMs = silenceMs;
+    this.#agent = new Agent({
+      headersTimeout: silenceMs,
+      bodyTimeout: silenceMs,
+      connect: connector(this.#buffers, authorities),
+    });
+  }
 
   /** Throws `S3Refusal`, the body's own error, or whatever the network says. */
   async send(
@@ -44,7 +57,7 @@ export class S3Transfer implements AsyncDisposable {
     let timer: NodeJS.Timeout | undefined;
     // A slow sender is for its listener to judge; the store's time runs from the last byte on.
     body.once("end", () => {
-      timer = setTimeout(() => silence.abort(new Error("the store is silent")), SILENCE_MS);
+      timer = setTimeout(() => silence.abort(new Error("the store is silent")), this.#silenceMs);
     });
     try {
       const answer = await request(url, {
@@ -63,15 +76,23 @@ export class S3Transfer implements AsyncDisposable {
   }
 
   /** Throws `S3Refusal`, what `open` throws, or whatever the network says. */
-  async receive(url: string, open: (size: number) => Writable, signal: AbortSignal): Promise<void> {
+  async receive(
+    url: string,
+    open: (size: number) => Writable,
+    signal: AbortSignal,
+    range?: ByteRange,
+  ): Promise<void> {
+    const headers = range ? { range: `bytes=${range.start}-${range.end}` } : {};
     let refusal: { status: number; text: TextSink } | undefined;
     await stream(
       url,
-      { method: "GET", dispatcher: this.#agent, signal },
+      { method: "GET", dispatcher: this.#agent, headers, signal },
       ({ statusCode, headers }) => {
-        const length = headers["content-length"];
-        if (statusCode === 200 && typeof length === "string") {
-          return this.#recycling(open(Number(length)));
+        const size = range
+          ? sizeAround(range, headers["content-range"])
+          : headers["content-length"];
+        if (statusCode === (range ? 206 : 200) && typeof size === "string") {
+          return this.#recycling(open(Number(size)));
         }
         refusal = { status: statusCode, text: new TextSink() };
         return refusal.text;
@@ -110,6 +131,14 @@ export class S3Transfer implements AsyncDisposable {
   }
 }
 
+/** The size of the whole, from an answer that brings exactly what was asked for. */
+function sizeAround({ start, end }: ByteRange, header: unknown): string | undefined {
+  const expected = `bytes ${start}-${end}/`;
+  return typeof header === "string" && header.startsWith(expected)
+    ? header.slice(expected.length)
+    : undefined;
+}
+
 class TextSink extends Writable {
   value = "";
 
@@ -140,8 +169,12 @@ class FreeingSocket extends Socket {
 }
 
 /** Plain connections read into recycled buffers; under TLS decrypting costs more than that saves. */
-function connector(buffers: ReadBuffers): buildConnector.connector {
-  const plainOrTls = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+function connector(
+  buffers: ReadBuffers,
+  authorities: readonly string[] | undefined,
+): buildConnector.connector {
+  const trusted = authorities ? { ca: [...authorities] } : {};
+  const plainOrTls = buildConnector({ timeout: CONNECT_TIMEOUT_MS, ...trusted });
   return (options, callback) => {
     if (options.protocol !== "http:") {
       plainOrTls(options, callback);

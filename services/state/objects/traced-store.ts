@@ -7,8 +7,8 @@ export const tracedStore = (store: BlobStore): BlobStore => ({
     withClientSpan("blob store put", { size: expected.size }, () =>
       store.put(key, body, expected, signal),
     ),
-  get: (key, open, signal) =>
-    withClientSpan("blob store get", {}, () => store.get(key, open, signal)),
+  get: (key, open, signal, range) =>
+    withClientSpan("blob store get", {}, () => store.get(key, open, signal, range)),
   delete: (keys) =>
     withClientSpan("blob store delete", { keys: keys.length }, () => store.delete(keys)),
   list: (from) => store.list(from),

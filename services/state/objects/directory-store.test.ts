@@ -1,0 +1,59 @@
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { readdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { Readable } from "node:stream";
+import { promisify } from "node:util";
+import { temporaryFolder, waitFor } from "@statehouse/testing";
+import { describe, expect, it } from "vitest";
+import { conformance } from "../test/blob-store-conformance.ts";
+import { type FullDiskReport, ROOM } from "../test/full-disk.ts";
+import { openDirectoryStore } from "./directory-store.ts";
+
+describe("a blob store in a folder", () => {
+  conformance(async (stack) => {
+    const folder = stack.use(await temporaryFolder());
+    return { store: await openDirectoryStore(folder.path), onFullDisk };
+  });
+
+  it("leaves no file of what it had no room for", async () => {
+    await using folder = await temporaryFolder();
+    await onFullDisk(folder.path);
+    expect(await readdir(path.join(folder.path, "unfinished"))).toEqual([]);
+  });
+
+  it("forgets what a killed process left half-written", async () => {
+    await using folder = await temporaryFolder();
+    await using before = await openDirectoryStore(folder.path);
+    const body = new Readable({ read() {} });
+    body.push(randomBytes(1000));
+    const killed = new AbortController();
+    const upload = before.put("ws-1/sv-1/raw-1", body, { size: 2000 }, killed.signal);
+    const ended = expect(upload).rejects.toThrow();
+    const unfinished = () => readdir(path.join(folder.path, "unfinished"));
+    await waitFor(async () => (await unfinished()).length === 1);
+    await using _after = await openDirectoryStore(folder.path);
+    expect(await unfinished()).toEqual([]);
+    killed.abort();
+    await ended;
+  });
+
+  it("says in one sentence that its folder cannot be used", async () => {
+    await using folder = await temporaryFolder();
+    const file = path.join(folder.path, "file");
+    await writeFile(file, "");
+    await expect(openDirectoryStore(file)).rejects.toThrow(/^Cannot keep state contents in /);
+  });
+});
+
+/** A limit on the size of a process's files fails as a full disk does, and needs no rights to set. */
+async function onFullDisk(folder?: string): Promise<FullDiskReport> {
+  await using own = await temporaryFolder();
+  // In blocks of 512 bytes, says POSIX.
+  const limited = `ulimit -f ${ROOM / 512} && exec "$@"`;
+  const program = path.join(import.meta.dirname, "../test/full-directory.ts");
+  const { stdout } = await promisify(execFile)("/bin/sh", [
+    ...["-c", limited, "sh", process.execPath, program, folder ?? own.path],
+  ]);
+  return JSON.parse(stdout);
+}

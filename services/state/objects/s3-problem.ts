@@ -1,0 +1,93 @@
+import { AppError } from "@statehouse/errors";
+import type { S3Settings } from "./s3-connection.ts";
+
+/** What we were about to do, as a sentence about an access key ends. */
+export type S3Step =
+  | "list the bucket"
+  | "make the bucket"
+  | "write objects"
+  | "read objects"
+  | "delete objects";
+
+const wrongKeys = ["InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidTokenId", "InvalidToken"];
+const denied = ["AccessDenied", "AllAccessDisabled", "AccountProblem", "Forbidden"];
+const elsewhere = [
+  "AuthorizationHeaderMalformed",
+  "PermanentRedirect",
+  "MovedPermanently",
+  "IllegalLocationConstraintException",
+  "InvalidRegion",
+];
+const untrusted = [
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+];
+const unreachable = [
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ETIMEDOUT",
+  "UND_ERR_SOCKET",
+  "UND_ERR_CONNECT_TIMEOUT",
+];
+
+/** Why the store cannot be used, in one sentence that names the setting to look at. */
+export function s3Problem(
+  error: unknown,
+  { endpoint, bucket, region, addressing }: S3Settings,
+  step: S3Step,
+): string {
+  const cause = rootOf(error);
+  // What the minio client itself refuses has a name only.
+  const code = textOf(cause, "code") || textOf(cause, "name");
+  const is = (codes: readonly string[]) => codes.includes(code);
+  if (is(wrongKeys))
+    return `${endpoint} refuses S3_ACCESS_KEY and S3_SECRET_KEY: one of them is wrong.`;
+  if (is(denied)) {
+    return `${endpoint} does not allow S3_ACCESS_KEY to ${step}, which is needed in ${bucket}.`;
+  }
+  if (code === "NoSuchBucket") return `There is no bucket ${bucket} at ${endpoint} (S3_BUCKET).`;
+  if (is(["InvalidBucketName", "InvalidBucketNameError"])) {
+    return `S3_BUCKET cannot be ${bucket}: that is no name of a bucket.`;
+  }
+  if (is(elsewhere)) {
+    const named = textOf(cause, "region");
+    return `The bucket ${bucket} is not in the region ${region}: set S3_REGION${named ? ` to ${named}` : ""}.`;
+  }
+  if (code === "RequestTimeTooSkewed") return `The clocks of ${endpoint} and of this host differ.`;
+  if (is(untrusted)) {
+    return `The certificate of ${endpoint} is signed by an authority that is not trusted here (${code}): name its certificate in S3_CA_FILE.`;
+  }
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
+    return `The certificate of ${endpoint} is made for another name${ofAddressing(addressing)}.`;
+  }
+  if (code === "CERT_HAS_EXPIRED") return `The certificate of ${endpoint} has expired.`;
+  if (code === "EPROTO") return `${endpoint} does not speak TLS: S3_ENDPOINT may begin with http:.`;
+  if (is(["ENOTFOUND", "EAI_AGAIN"])) {
+    return `The name in ${endpoint} cannot be resolved${ofAddressing(addressing)}.`;
+  }
+  if (is(unreachable)) return `${endpoint} does not answer (${code}).`;
+  return `${endpoint} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`;
+}
+
+const ofAddressing = (addressing: S3Settings["addressing"]): string =>
+  addressing === "virtual-host"
+    ? "; with S3_ADDRESSING=virtual-host it is the bucket's own, <bucket>.<host>"
+    : "";
+
+/** What is wrapped: our own errors, undici's, and several attempts at once. */
+function rootOf(error: unknown): unknown {
+  if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
+  const hasCode = textOf(error, "code") !== "" && !(error instanceof AppError);
+  if (hasCode || !(error instanceof Error) || error.cause === undefined) return error;
+  return error.cause instanceof Error ? rootOf(error.cause) : error;
+}
+
+function textOf(error: unknown, name: string): string {
+  const value: unknown = error instanceof Error ? Reflect.get(error, name) : undefined;
+  return typeof value === "string" ? value : "";
+}
