@@ -55,6 +55,8 @@ export const actionRules = {
   "organization:manage-ssh-keys": rule(null, ["manage-vcs-settings"]),
   /** Everything that concerns all workspaces at once; specification, "Authentication", rule 6. */
   "organization:manage-workspaces": rule(null, workspaceManagers),
+  /** What is billed by usage: members' business, of whom only owners see it. */
+  "organization:read-usage": { ...rule(null), ...notForOrganizationTokens },
   "project:list": { ...rule(null), member: true },
   "project:create": rule(null, ["manage-projects"]),
   "project:read": rule({ "project-access.settings": "read" }, [

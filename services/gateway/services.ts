@@ -8,6 +8,7 @@ import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backing_data";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
+import { WorkspaceResourceService } from "@statehouse/proto/statehouse/state/v1/workspace_resource";
 import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
 import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
@@ -69,6 +70,7 @@ export const createServices = (
     stateVersions: createClient(StateVersionService, state),
     backingData: createClient(BackingDataService, state),
     outputs: createClient(StateVersionOutputService, state),
+    resources: createClient(WorkspaceResourceService, state),
     objects,
   },
 });

@@ -3,7 +3,7 @@ import { openDatabase } from "@statehouse/postgres";
 import { createIdentity, grpcChannel } from "@statehouse/rpc";
 import { createLogger, readConfig, runCommand } from "@statehouse/runtime";
 import { configSchema } from "./config.ts";
-import { consumptions } from "./consumers/workspace.ts";
+import { consumptions } from "./consumers/consumptions.ts";
 import { createApp } from "./create-app.ts";
 import { entities } from "./store/entities.ts";
 import { migrations } from "./store/migrations.ts";

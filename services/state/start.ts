@@ -9,7 +9,7 @@ import {
 } from "@statehouse/rpc";
 import { type Check, createLogger, type Logger, startOpsServer } from "@statehouse/runtime";
 import type { StateConfig } from "./config.ts";
-import { consumptions } from "./consumers/workspace.ts";
+import { consumptions } from "./consumers/consumptions.ts";
 import { createApp } from "./create-app.ts";
 import { createObjectHandler, type ObjectHandler } from "./objects/handler.ts";
 import { openBlobStore } from "./objects/open-store.ts";

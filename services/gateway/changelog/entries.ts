@@ -16,6 +16,8 @@ export interface ChangelogEntry {
 export const changelogEntries: readonly ChangelogEntry[] = [
   { date: "2026-11-21", text: "State versions are rolled back to (PATCH /workspaces/:workspace_id/state-versions) as a copy with a serial of its own; a repeat under the same lock answers the copy that exists." },
   { date: "2026-11-21", text: "State versions' data is soft-deleted, restored and permanently deleted: POST /state-versions/:state_version_id/actions/soft_delete_backing_data, restore_backing_data and permanently_delete_backing_data.", editions: ["self-hosted"] },
+  { date: "2026-11-21", text: "The resources that a workspace's current state manages are listed: GET /workspaces/:id/resources." },
+  { date: "2026-11-21", text: "State versions show `billable-rum-count`; `resources` lists data sources, too, their types with `data.` before them." },
   { date: "2026-11-21", text: "Administrators list all organizations and set their plan: GET and PATCH /admin/organizations, attribute `plan-identifier`." },
   { date: "2026-11-21", text: "The site-wide data retention policy is at /admin/general-settings/relationships/data-retention-policy.", editions: ["self-hosted"] },
   { date: "2026-11-21", text: "The changelog is published: GET /api/v2/changelog, a page at /changelog and a feed at /changelog.atom." },

@@ -54,6 +54,10 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
     "state-version": version.formatVersion ?? null,
     "engine-version": version.engineVersion ?? null,
     "terraform-version": version.engineVersion ?? null,
+    // Left out for whoever may not see what is billed.
+    "billable-rum-count": version.showsBillableResources
+      ? (version.billableResourceCount ?? null)
+      : undefined,
     "vcs-commit-sha": reported(version.run?.commitSha),
     "vcs-commit-url": reported(version.run?.commitUrl),
   }),

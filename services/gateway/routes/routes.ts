@@ -27,6 +27,7 @@ import { teamRoutes } from "./teams.ts";
 import { tokenSettingsPageRoutes } from "./token-settings-page.ts";
 import { userRoutes } from "./users.ts";
 import { workspaceLockRoutes } from "./workspace-lock.ts";
+import { workspaceResourceRoutes } from "./workspace-resources.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
 /** Every route there is. The router, and the test that each status is reached, are made from this list. */
@@ -60,4 +61,5 @@ export const routes: readonly Route[] = [
   ...stateVersionRoutes,
   ...backingDataRoutes,
   ...stateVersionOutputRoutes,
+  ...workspaceResourceRoutes,
 ];

@@ -22,5 +22,7 @@ const collectBatch = (app: App, workspaceId: WorkspaceId): Promise<void> =>
       await tx.releaseBlobs(blobKeys, now);
       tx.afterCommit(app.wakes.deletion.wake);
     }
-    if (versions < VERSIONS) workspace.collectedAt = now;
+    if (versions === VERSIONS) return;
+    await tx.removeResources(workspaceId);
+    workspace.collectedAt = now;
   });

@@ -1,5 +1,5 @@
 import { stateVersionProcessed, workspaceStateChanged } from "../domain/events.ts";
-import type { Extraction } from "../domain/extraction.ts";
+import type { PackedExtraction } from "../domain/extraction.ts";
 import type { StateVersion } from "../domain/state-version.ts";
 import {
   backoffMs,
@@ -7,40 +7,53 @@ import {
   isExhausted,
   processed,
   processedUnread,
+  wasReadAgain,
 } from "../domain/state-version-extraction.ts";
 import { touch, type WorkspaceState } from "../domain/workspace-state.ts";
 import type { ClaimedExtraction } from "../store/jobs.ts";
 import type { Transaction } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 
-/** One version's raw state to be read, held until the lease ends. An older attempt's result is not stored. */
-export interface ExtractionClaim extends ClaimedExtraction {
-  leaseUntil: Date;
-}
+/** One version's raw state to be read, held while the lease is renewed. An older attempt's result is not stored. */
+export type ExtractionClaim = ClaimedExtraction;
 
-const LEASE_MS = 5 * 60_000;
+/** How long a state waits whose reader was killed. */
+const LEASE_MS = 20_000;
+/** How often the reader says that it goes on. */
+export const RENEWAL_MS = 5_000;
+
+const leaseFrom = (now: Date): Date => new Date(now.getTime() + LEASE_MS);
 
 /** Takes the next version that waits for extraction; undefined when there is none. */
 export async function claimExtraction(app: App): Promise<ExtractionClaim | undefined> {
   for (;;) {
     const now = app.now();
-    const leaseUntil = new Date(now.getTime() + LEASE_MS);
-    const claimed = await app.jobs.claimExtraction(now, leaseUntil);
-    if (!claimed) return undefined;
-    const claim = { ...claimed, leaseUntil };
+    const claim = await app.jobs.claimExtraction(now, leaseFrom(now));
+    if (!claim) return undefined;
     if (!isExhausted(claim.attempt - 1)) return claim;
     // Nobody came back from the attempts before: the file ends its readers.
     await giveUp(app, claim, "reading the state never ended");
   }
 }
 
-/** Keeps what was found, and the outputs unless they were given at creation. A lost claim changes nothing. */
+/** Holds the claim for another while. False when somebody else has taken it. */
+export const renewExtraction = (app: App, claim: ExtractionClaim): Promise<boolean> =>
+  app.jobs.renewExtraction(claim, leaseFrom(app.now()));
+
+/**
+ * Keeps what was found, and the outputs unless they were given at creation. Of a version that was read before,
+ * and became current since, only the resources are still to be kept. A lost claim changes nothing.
+ */
 export const storeExtraction = (
   app: App,
   claim: ExtractionClaim,
-  extraction: Extraction,
+  extraction: PackedExtraction,
 ): Promise<void> =>
   changeClaimed(app, claim, async (tx, { workspace, version }) => {
+    if (workspace.currentVersionId === version.id) {
+      await tx.setResources(version, extraction.instances);
+    }
+    if (version.resourcesProcessed) return wasReadAgain(version);
     const { serial } = extraction;
     if (serial !== null && serial !== version.serial) {
       const serials = { requested: String(version.serial), inFile: String(serial) };
@@ -76,6 +89,8 @@ export async function failExtraction(
 const giveUp = (app: App, claim: ExtractionClaim, reason: string): Promise<void> =>
   changeClaimed(app, claim, async (tx, { workspace, version }) => {
     app.logger.error({ stateVersionId: version.id, reason }, "the state could not be read");
+    if (workspace.currentVersionId === version.id) await tx.setResources(version, "[]");
+    if (version.resourcesProcessed) return wasReadAgain(version);
     processedUnread(version, reason);
     await announce(app, tx, workspace, version);
   });

@@ -12,6 +12,8 @@ export interface StateVersionDocument {
   downloadUrl: string | null;
   jsonDownloadUrl: string | null;
   allowedActions: Action[];
+  /** Whether the caller may know how many resources are billed; specification, "State version". */
+  showsBillableResources: boolean;
 }
 
 const documentActions = ["state:read", "state:read-outputs", "state:write"] as const;
@@ -50,6 +52,10 @@ export function documentOf(
     jsonUploadUrl: upload("json"),
     downloadUrl: download("raw", ""),
     jsonDownloadUrl: download("json", "/json"),
+    showsBillableResources:
+      grants !== undefined &&
+      version.usageBasedBilling &&
+      allowed(grants, "organization:read-usage", version),
     allowedActions: grants ? allowedActions(grants, documentActions, version) : [],
   };
 }

@@ -1,4 +1,4 @@
-import { type Consumption, eventType, on } from "@statehouse/events";
+import { type EventHandlers, on } from "@statehouse/events";
 import {
   WorkspaceDeletedSchema,
   WorkspaceUpdatedSchema,
@@ -9,25 +9,13 @@ import { dropWorkspace } from "../app/workspace-state.ts";
 import { isWorkspaceId } from "../domain/ids.ts";
 
 /** Repeats what workspaces calls us for, in case it died between its commit and the call. */
-const workspaces = (app: App): Consumption => ({
-  name: "workspaces",
-  filters: [WorkspaceDeletedSchema, WorkspaceUpdatedSchema].map(eventType),
-  handlers: {
-    ...on(WorkspaceDeletedSchema, async ({ workspaceId }) => {
-      if (isWorkspaceId(workspaceId)) await dropWorkspace(app, workspaceId);
-    }),
-    ...on(WorkspaceUpdatedSchema, async ({ workspaceId, placementVersion, ...placement }) => {
-      if (!isWorkspaceId(workspaceId)) return;
-      const { organizationId, projectId } = placement;
-      await movePlacement(app, {
-        workspaceId,
-        organizationId,
-        projectId,
-        version: placementVersion,
-      });
-    }),
-  },
+export const workspaceHandlers = (app: App): EventHandlers => ({
+  ...on(WorkspaceDeletedSchema, async ({ workspaceId }) => {
+    if (isWorkspaceId(workspaceId)) await dropWorkspace(app, workspaceId);
+  }),
+  ...on(WorkspaceUpdatedSchema, async ({ workspaceId, placementVersion, ...placement }) => {
+    if (!isWorkspaceId(workspaceId)) return;
+    const { organizationId, projectId } = placement;
+    await movePlacement(app, { workspaceId, organizationId, projectId, version: placementVersion });
+  }),
 });
-
-/** Everything that state listens to. */
-export const consumptions = (app: App): Consumption[] => [workspaces(app)];

@@ -1,6 +1,7 @@
 /** Ids as their owners make them; the prefix keeps one noun's id from passing for another's. */
 export type WorkspaceId = `ws-${string}`;
 export type StateVersionId = `sv-${string}`;
+export type WorkspaceResourceId = `wsr-${string}`;
 export type StateVersionOutputId = `wsout-${string}`;
 
 const form = (prefix: string) => new RegExp(`^${prefix}-[A-Za-z0-9]{1,64}$`);

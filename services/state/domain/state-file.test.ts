@@ -19,12 +19,15 @@ describe("a state of format 4", () => {
       resources: [],
       modules: {},
       providers: {},
+      resourceCount: 0,
+      billableCount: 0,
+      instances: [],
       outputs: [],
       opaque: null,
     });
   });
 
-  it("lists managed resources, and counts data sources only by module and provider", () => {
+  it("lists resources and data sources, and counts only what it manages", () => {
     const found = version4({
       resources: [
         resource({ instances: [{}, { index_key: 1 }] }),
@@ -42,7 +45,15 @@ describe("a state of format 4", () => {
         module: "module.net.module.a[0]",
         provider: nullProvider,
       },
+      {
+        name: "a",
+        type: "data.null_data_source",
+        count: 1,
+        module: "root",
+        provider: nullProvider,
+      },
     ]);
+    expect(found.resourceCount).toBe(3);
     expect(found.modules).toEqual({
       root: { "null-resource": 2, "data.null-data-source": 1 },
       "module.net.module.a[0]": { "null-resource": 1 },
@@ -119,8 +130,16 @@ describe("a state of format 3", () => {
 
   it("counts its resources by name, not by index", () => {
     expect(found).toMatchObject({ formatVersion: 3, engineVersion: "0.11.14", serial: 2n });
+    expect(found.resourceCount).toBe(3);
     expect(found.resources).toEqual([
       { name: "a", type: "null_resource", count: 2, module: "root", provider: "provider.null" },
+      {
+        name: "b",
+        type: "data.null_data_source",
+        count: 1,
+        module: "root",
+        provider: "provider.null",
+      },
       {
         name: "c",
         type: "null_resource",

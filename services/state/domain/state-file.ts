@@ -1,6 +1,7 @@
 import { isExactNumber, parseExactJson } from "./exact-json.ts";
-import type { Extraction, ResourceCounts, StateResource } from "./extraction.ts";
+import type { Extraction, ResourceCounts, ResourceInstance, StateResource } from "./extraction.ts";
 import { outputsFrom } from "./output.ts";
+import { type FoundResource, instancesOf, isBillable } from "./resource-instance.ts";
 import { storable } from "./storable-text.ts";
 
 /** The content is no state that anybody could read; trying again gives the same. */
@@ -14,6 +15,10 @@ export class StateReadingError extends StateFileError {
 }
 
 type JsonObject = Record<string, unknown>;
+type Inventory = Pick<
+  Extraction,
+  "resources" | "modules" | "providers" | "resourceCount" | "billableCount" | "instances"
+>;
 
 /**
  * What a raw state holds. Formats that nobody here can look into (encrypted, unknown versions) give an
@@ -24,11 +29,11 @@ export function extractStateFile(text: string): Extraction {
   if ("encrypted_data" in file) return { ...nothingOf(file), opaque: "the state is encrypted" };
   switch (integer(file.version)) {
     case 4n:
-      return { ...nothingOf(file), ...resourcesOf(instancesOfVersion4(file)), ...outputsOf(file) };
+      return { ...nothingOf(file), ...resourcesOf(resourcesOfVersion4(file)), ...outputsOf(file) };
     case 3n:
       return {
         ...nothingOf(file),
-        ...resourcesOf(instancesOfVersion3(file)),
+        ...resourcesOf(resourcesOfVersion3(file)),
         ...outputsOf(rootOfVersion3(file)),
       };
     default:
@@ -41,7 +46,11 @@ function parse(text: string): JsonObject {
   try {
     file = JSON.parse(text);
     // Keeping numbers exact takes many times longer, and only the values of outputs are passed on.
-    if (isObject(file) && holdsNumbers(file.outputs ?? file.modules)) file = parseExactJson(text);
+    // Resources are compared between states, so theirs are read in one way only.
+    if (isObject(file) && holdsNumbers(file.outputs ?? file.modules)) {
+      const exact = parseExactJson(text);
+      if (isObject(exact)) file = { ...file, outputs: exact.outputs, modules: exact.modules };
+    }
   } catch {
     // The parser's own message quotes the state.
     throw new StateFileError("the state is not JSON");
@@ -67,9 +76,7 @@ function nothingOf(file: JsonObject): Extraction {
     lineage: string(file.lineage),
     formatVersion: version === null || version > MAX_FORMAT ? null : Number(version),
     engineVersion: string(file.terraform_version),
-    resources: [],
-    modules: {},
-    providers: {},
+    ...resourcesOf([]),
     outputs: [],
     opaque: null,
   };
@@ -81,26 +88,37 @@ function outputsOf(holder: JsonObject): Pick<Extraction, "outputs"> {
   return { outputs };
 }
 
-/** A resource as a format spells it, before it is counted. */
-interface FoundResource extends StateResource {
-  managed: boolean;
-}
-
-/** Counts by module and by provider show data sources, too; the resources are the managed ones. */
-function resourcesOf(
-  found: readonly FoundResource[],
-): Pick<Extraction, "resources" | "modules" | "providers"> {
+/** Counts by module and by provider, and the list, show data sources, too; all else is of managed resources. */
+function resourcesOf(found: readonly FoundResource[]): Inventory {
   const modules = new Counts();
   const providers = new Counts();
   const resources: StateResource[] = [];
-  for (const { managed, ...resource } of found) {
-    if (resource.count === 0) continue;
-    const type = `${managed ? "" : "data."}${resource.type.replaceAll("_", "-")}`;
-    modules.add(resource.module, type, resource.count);
-    if (resource.provider !== "") providers.add(resource.provider, type, resource.count);
-    if (managed) resources.push(resource);
+  const instances = new Map<string, ResourceInstance>();
+  let resourceCount = 0;
+  let billableCount = 0;
+  for (const { managed, name, type, module, provider, ...resource } of found) {
+    const count = resource.instances.length;
+    if (count === 0) continue;
+    const shown = managed ? type : `data.${type}`;
+    const counted = shown.replaceAll("_", "-");
+    modules.add(module, counted, count);
+    if (provider !== "") providers.add(provider, counted, count);
+    resources.push({ name, type: shown, count, module, provider });
+    if (!managed) continue;
+    resourceCount += count;
+    if (isBillable(type)) billableCount += count;
+    for (const instance of instancesOf({ managed, name, type, module, provider, ...resource })) {
+      instances.set(instance.address, instance);
+    }
   }
-  return { resources, modules: modules.toObject(), providers: providers.toObject() };
+  return {
+    resources,
+    modules: modules.toObject(),
+    providers: providers.toObject(),
+    resourceCount,
+    billableCount,
+    instances: [...instances.values()],
+  };
 }
 
 /** How many of each type, by group. Names come from the file, so `__proto__` is a key like any other. */
@@ -119,44 +137,49 @@ class Counts {
   }
 }
 
-function instancesOfVersion4(file: JsonObject): FoundResource[] {
+function resourcesOfVersion4(file: JsonObject): FoundResource[] {
   return list(file.resources, "resources").map((resource) => {
     if (!isObject(resource)) throw new StateFileError("a resource of the state is not an object");
     return {
       name: string(resource.name) ?? "",
       type: string(resource.type) ?? "",
-      count: list(resource.instances, "instances").length,
       module: string(resource.module) ?? "root",
       provider: string(resource.provider) ?? "",
       managed: resource.mode !== "data",
+      instances: list(resource.instances, "instances").map((content) => {
+        if (!isObject(content)) return { index: null, content, deposed: false };
+        const { index_key: index = null, deposed = "" } = content;
+        return { index, content, deposed: deposed !== "" };
+      }),
     };
   });
 }
 
 /** Format 3 keys every instance by its address: `aws_instance.web.0`, `data.aws_ami.base`. */
-function instancesOfVersion3(file: JsonObject): FoundResource[] {
+function resourcesOfVersion3(file: JsonObject): FoundResource[] {
   return list(file.modules, "modules").flatMap((module) => {
     if (!isObject(module)) throw new StateFileError("a module of the state is not an object");
     const path = list(module.path, "path").map((part) => string(part) ?? "");
     const address = path.slice(1).map((name) => `module.${name}`);
     const byName = new Map<string, FoundResource>();
-    for (const [key, instance] of Object.entries(
+    for (const [key, content] of Object.entries(
       isObject(module.resources) ? module.resources : {},
     )) {
       const parts = storable(key).split(".");
       const managed = parts[0] !== "data";
-      const [type = "", name = ""] = managed ? parts : parts.slice(1);
+      const [type = "", name = "", position] = managed ? parts : parts.slice(1);
+      const index = position !== undefined && /^\d+$/.test(position) ? Number(position) : null;
       const id = `${managed} ${type}.${name}`;
       const known = byName.get(id);
-      if (known) known.count += 1;
+      if (known) known.instances.push({ index, content, deposed: false });
       else {
         byName.set(id, {
           name,
           type,
-          count: 1,
           module: address.length === 0 ? "root" : address.join("."),
-          provider: (isObject(instance) ? string(instance.provider) : null) ?? "",
+          provider: (isObject(content) ? string(content.provider) : null) ?? "",
           managed,
+          instances: [{ index, content, deposed: false }],
         });
       }
     }

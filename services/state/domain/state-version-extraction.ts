@@ -17,13 +17,20 @@ export const holdsClaim = (version: StateVersion, attempt: number): boolean =>
   version.extractionDueAt !== null && version.extractionAttempts === attempt;
 
 /** Keeps what extraction found. */
-export function processed(version: StateVersion, extraction: Extraction): void {
+export function processed(
+  version: StateVersion,
+  extraction: Pick<
+    Extraction,
+    "opaque" | "formatVersion" | "engineVersion" | "resourceCount" | "billableCount"
+  >,
+): void {
   version.resourcesProcessed = true;
   version.extractionDueAt = null;
   version.extractionError = extraction.opaque;
   version.formatVersion = extraction.formatVersion;
   version.engineVersion = extraction.engineVersion;
-  version.resourceCount = extraction.resources.reduce((sum, { count }) => sum + count, 0);
+  version.resourceCount = extraction.resourceCount;
+  version.billableResourceCount = extraction.opaque === null ? extraction.billableCount : null;
 }
 
 /** Ends extraction of a file that cannot be read: processed, with the reason. */
@@ -31,6 +38,11 @@ export function processedUnread(version: StateVersion, reason: string): void {
   version.resourcesProcessed = true;
   version.extractionDueAt = null;
   version.extractionError = reason;
+}
+
+/** What was found before stands. */
+export function wasReadAgain(version: StateVersion): void {
+  version.extractionDueAt = null;
 }
 
 /** For safe delete: a state that nobody can read may manage resources, so it counts as managing one. */

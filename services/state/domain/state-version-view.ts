@@ -24,12 +24,15 @@ export type StateVersionView = Pick<
   | "resourcesProcessed"
   | "formatVersion"
   | "engineVersion"
+  | "billableResourceCount"
   | "runId"
   | "rollbackVersionId"
   | "expiresAt"
 > & {
   organizationId: string;
   projectId: string;
+  /** The organization's plan bills by usage. */
+  usageBasedBilling: boolean;
   resources: StateResource[];
   modulesJson: string;
   providersJson: string;

@@ -42,6 +42,8 @@ export class StateVersion {
   outputsGiven: boolean;
   resourcesProcessed = false;
   resourceCount = 0;
+  /** Of its resources those that count where usage is billed; null until, and unless, they are known. */
+  billableResourceCount: number | null = null;
   formatVersion: number | null = null;
   engineVersion: string | null = null;
   /** When extraction is to be tried; null: not, or no more. Later while a lease is held. */
@@ -120,7 +122,12 @@ export function makeCurrent(workspace: WorkspaceState, version: StateVersion, no
   workspace.currentVersionId = version.id;
   workspace.currentPosition = version.position;
   version.intermediate = false;
-  if (version.resourcesProcessed) workspace.resourceCount = version.resourceCount;
+  if (version.resourcesProcessed) {
+    workspace.resourceCount = version.resourceCount;
+    // Read once more: the workspace's resources are those of its current version.
+    version.extractionDueAt = now;
+    version.extractionAttempts = 0;
+  }
   touch(workspace, now);
   return true;
 }

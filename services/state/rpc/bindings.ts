@@ -1,6 +1,7 @@
 import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backing_data";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
+import { WorkspaceResourceService } from "@statehouse/proto/statehouse/state/v1/workspace_resource";
 import { WorkspaceStateService } from "@statehouse/proto/statehouse/state/v1/workspace_state";
 import { implement, type ServiceBinding } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
@@ -8,6 +9,7 @@ import { backingDataService } from "./backing-data.ts";
 import type { Context } from "./context.ts";
 import { stateVersionService } from "./state-version.ts";
 import { stateVersionOutputService } from "./state-version-output.ts";
+import { workspaceResourceService } from "./workspace-resource.ts";
 import { workspaceStateService } from "./workspace-state.ts";
 
 /** Every service that state answers. */
@@ -15,5 +17,6 @@ export const bindings = (app: App): ServiceBinding<Context>[] => [
   implement(StateVersionService, stateVersionService(app)),
   implement(BackingDataService, backingDataService(app)),
   implement(StateVersionOutputService, stateVersionOutputService(app)),
+  implement(WorkspaceResourceService, workspaceResourceService(app)),
   implement(WorkspaceStateService, workspaceStateService(app)),
 ];

@@ -96,5 +96,9 @@ export const stateVersionToProto = (
     downloadUrl: document.downloadUrl ?? "",
     jsonDownloadUrl: document.jsonDownloadUrl ?? "",
     allowedActions: document.allowedActions,
+    showsBillableResources: document.showsBillableResources,
+    billableResourceCount: document.showsBillableResources
+      ? (version.billableResourceCount ?? undefined)
+      : undefined,
   };
 };

@@ -60,6 +60,7 @@ export const stateVersionSchema = new EntitySchema<StateVersion>({
     outputsGiven: boolean,
     resourcesProcessed: boolean,
     resourceCount: integer,
+    billableResourceCount: { type: "integer", nullable: true },
     formatVersion: { type: "integer", nullable: true },
     engineVersion: optionalText,
     extractionDueAt: optionalTime,

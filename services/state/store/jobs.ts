@@ -13,6 +13,8 @@ export interface ClaimedExtraction {
 export interface Jobs {
   /** Takes the version that has waited longest for extraction, until `leaseUntil`. */
   claimExtraction(now: Date, leaseUntil: Date): Promise<ClaimedExtraction | undefined>;
+  /** Moves the end of the claim; false when it is another's by now. */
+  renewExtraction(claim: ClaimedExtraction, leaseUntil: Date): Promise<boolean>;
   /** Pending versions whose window is over. */
   expiredVersions(
     now: Date,
@@ -59,6 +61,15 @@ export const createJobs = (database: Database): Jobs => ({
         attempt: row.extraction_attempts,
       }
     );
+  },
+  async renewExtraction({ versionId, attempt }, leaseUntil) {
+    const renewed = await database.query(
+      // index: state_version_pkey
+      `update state_version set extraction_due_at = $3
+       where id = $1 and extraction_attempts = $2 and extraction_due_at is not null returning id`,
+      [versionId, attempt, leaseUntil],
+    );
+    return renewed.length > 0;
   },
   async expiredVersions(now, limit) {
     const rows = await database.query<{ id: StateVersionId; workspace_id: WorkspaceId }>(

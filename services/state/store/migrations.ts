@@ -100,6 +100,7 @@ const init: SqlMigration = {
   `,
 };
 
+<<<<<<< HEAD
 const backingData: SqlMigration = {
   name: "0002_backing_data",
   up: `
@@ -109,6 +110,40 @@ const backingData: SqlMigration = {
     -- What is to be deleted for good after its days.
     create index state_version_soft_deleted on state_version (soft_deleted_at)
       where soft_deleted_at is not null;
+=======
+const workspaceResources: SqlMigration = {
+  name: "0002_workspace_resources",
+  up: `
+    alter table state_version add column billable_resource_count integer;
+
+    -- What the current version of each workspace manages.
+    create table workspace_resource (
+      workspace_id text not null references workspace_state (workspace_id),
+      id text not null,
+      address text not null,
+      name text not null,
+      module text not null,
+      provider text not null,
+      type text not null,
+      name_index text,
+      -- Of its content, to see whether it changed.
+      digest text not null,
+      created_at timestamptz not null,
+      updated_at timestamptz not null,
+      modified_by text not null,
+      primary key (workspace_id, id)
+    );
+    -- Addresses may be longer than an index can hold.
+    create index workspace_resource_address
+      on workspace_resource (workspace_id, left(address, 500), id);
+
+    -- Whether an organization's plan bills by usage, where workspaces has said so.
+    create table organization_billing (
+      organization_id text primary key,
+      usage_based boolean not null,
+      revision bigint not null
+    );
+>>>>>>> 3059222 (List a workspace's resources, count what is billed, and let a killed reader's state wait seconds, not minutes)
   `,
 };
 
@@ -117,5 +152,9 @@ export const migrations: readonly SqlMigration[] = [
   outboxMigration,
   parkedEventsMigration,
   init,
+<<<<<<< HEAD
   backingData,
+=======
+  workspaceResources,
+>>>>>>> 3059222 (List a workspace's resources, count what is billed, and let a killed reader's state wait seconds, not minutes)
 ];

@@ -32,6 +32,11 @@ const rows = `
   insert into state_version_output
     select 'wsout-' || v || 'x' || o, 'sv-' || v, o, 'o' || o, false, 'string', '"string"', '"v"', null
     from generate_series(4, 99999, 5) v, generate_series(0, 1) o;
+  insert into workspace_resource (workspace_id, id, address, name, module, provider, type, digest,
+      created_at, updated_at, modified_by)
+    select 'ws-' || r / 5, 'wsr-' || r, 'a.r' || r, 'r' || r, 'root', 'p', 'a', 'd', now(), now(), 'sv-1'
+    from generate_series(0, 99999) r;
+  insert into organization_billing select 'org-' || o, true, 1 from generate_series(1, 20000) o;
   insert into blob select 'blob-' || v, 'ws-' || v / 5, 1, 's', 1, now()
     from generate_series(0, 99999) v;
   insert into blob_deletions select 'gone-' || i, now() + interval '1 day'
@@ -64,11 +69,22 @@ beforeAll(async () => {
   await reads.versions(["sv-29", "sv-34"]);
   expect((await reads.listVersions("ws-5", undefined, slice)).total).toBe(5);
   expect((await reads.listVersions("ws-5", "discarded", slice)).total).toBe(1);
+  const sort = { field: "name", descending: true } as const;
+  await reads.listResources("ws-5", { search: "", sort: undefined, ...slice });
+  await reads.listResources("ws-5", { search: "r", sort, ...slice });
   await reads.output("wsout-29x1");
   await reads.listOutputs("sv-29", slice);
   await reads.outputsOfVersions(["sv-29", "sv-34"]);
   await reads.outputsOfWorkspaces(["ws-5", "ws-6"]);
   await jobs.claimExtraction(now, now);
+  const claimed = {
+    versionId: "sv-29",
+    workspaceId: "ws-5",
+    blobKey: "",
+    size: 1,
+    attempt: 1,
+  } as const;
+  await jobs.renewExtraction(claimed, now);
   await jobs.expiredVersions(now, 100);
   await jobs.softDeletedVersions(now, 100);
   await jobs.uncollectedWorkspaces(20);
@@ -80,9 +96,19 @@ beforeAll(async () => {
     await writes.versionsBeforeCreation("ws-5", { epoch: 3n, serial: 3n });
     await writes.versionsBeforeRollback("ws-5", { epoch: 3n, sourceId: "sv-27" });
     await writes.unsettledVersions("ws-5", 2n);
+<<<<<<< HEAD
     await copyFindings(em, sealer, "sv-29", "sv-28");
     await removeFindings(em, "sv-29");
     await shareBlobs(em, ["blob-28"]);
+=======
+    await writes.setResources(
+      { id: "sv-29", workspaceId: "ws-5", createdAt: now },
+      '[{"address":"a.b","name":"b","module":"root","provider":"p","type":"a","digest":"d"}]',
+    );
+    await writes.removeResources("ws-6");
+    await writes.setBilling({ organizationId: "org-5", usageBased: false, revision: 2n });
+    await writes.removeBilling("org-6");
+>>>>>>> 3059222 (List a workspace's resources, count what is billed, and let a killed reader's state wait seconds, not minutes)
     const { blobKeys } = await removeVersions(em, "ws-6", 50);
     await releaseBlobs(em, blobKeys, now);
   });

@@ -5,6 +5,7 @@ import { createOutputReads, type OutputReads } from "./output-reads.ts";
 import { type Slice, totalOf } from "./slice.ts";
 import { type StateVersionRow, stateVersionColumns, viewOf } from "./state-version-row.ts";
 import { createWorkspaceRecords, type WorkspaceRecords } from "./workspace-records.ts";
+import { createResourceReads, type ResourceReads } from "./workspace-resources.ts";
 
 /** A workspace as reads see it. */
 export interface WorkspaceView {
@@ -16,7 +17,7 @@ export interface WorkspaceView {
 }
 
 /** Single statements outside any transaction. Nothing of a dropped workspace is ever read. */
-export interface Reads extends OutputReads, WorkspaceRecords {
+export interface Reads extends OutputReads, ResourceReads, WorkspaceRecords {
   workspace(id: WorkspaceId): Promise<WorkspaceView | undefined>;
   /** The workspace and its current version, in one statement. */
   currentVersion(
@@ -60,6 +61,7 @@ const undropped = "workspace.dropped_at is null and workspace.organization_id is
 export function createReads(database: Database, sealer: Sealer): Reads {
   return {
     ...createOutputReads(database, sealer),
+    ...createResourceReads(database),
     ...createWorkspaceRecords(database),
     async workspace(id) {
       // index: workspace_state_pkey

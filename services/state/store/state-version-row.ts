@@ -2,6 +2,7 @@ import type { StateResource } from "../domain/extraction.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { StateVersionStatus } from "../domain/state-version.ts";
 import type { StateVersionView } from "../domain/state-version-view.ts";
+import { usageBasedBilling } from "./organization-billing.ts";
 
 export interface StateVersionRow {
   id: StateVersionId;
@@ -26,6 +27,8 @@ export interface StateVersionRow {
   resources_processed: boolean;
   format_version: number | null;
   engine_version: string | null;
+  billable_resource_count: number | null;
+  usage_based_billing: boolean;
   run_id: string | null;
   rollback_version_id: StateVersionId | null;
   expires_at: Date;
@@ -34,13 +37,19 @@ export interface StateVersionRow {
   providers_json: string;
 }
 
-/** The columns of a `StateVersionRow`, without those of its workspace. */
+/** The columns of a `StateVersionRow`, without those of its workspace; from `version` and `workspace`. */
 export const stateVersionColumns = `version.id, version.created_at, version.created_by_type,
   version.created_by_id, version.serial, version.lineage, version.md5, version.size, version.sha256,
   version.blob_key, version.json_blob_key, version.json_size, version.json_sha256, version.status,
   version.intermediate, version.outputs_given, version.resources_processed, version.format_version,
+<<<<<<< HEAD
   version.engine_version, version.run_id, version.rollback_version_id, version.expires_at, version.resources,
   version.modules::text as modules_json, version.providers::text as providers_json`;
+=======
+  version.engine_version, version.billable_resource_count, version.run_id, version.expires_at, version.resources,
+  version.modules::text as modules_json, version.providers::text as providers_json,
+  ${usageBasedBilling("workspace.organization_id")} as usage_based_billing`;
+>>>>>>> 3059222 (List a workspace's resources, count what is billed, and let a killed reader's state wait seconds, not minutes)
 
 const bigintOf = (value: number | null): bigint | null => (value === null ? null : BigInt(value));
 
@@ -67,6 +76,8 @@ export const viewOf = (row: StateVersionRow): StateVersionView => ({
   resourcesProcessed: row.resources_processed,
   formatVersion: row.format_version,
   engineVersion: row.engine_version,
+  billableResourceCount: row.billable_resource_count,
+  usageBasedBilling: row.usage_based_billing,
   runId: row.run_id,
   rollbackVersionId: row.rollback_version_id,
   expiresAt: row.expires_at,

@@ -1,15 +1,22 @@
 import { LockMode } from "@mikro-orm/core";
 import { type EntityManager, queryIn, type Sealer } from "@statehouse/postgres";
 import type { Blob } from "../domain/blob.ts";
-import type { ExtractedOutput, Extraction } from "../domain/extraction.ts";
+import type { ExtractedOutput, PackedExtraction } from "../domain/extraction.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { StateVersion } from "../domain/state-version.ts";
 import type { WorkspaceState } from "../domain/workspace-state.ts";
+<<<<<<< HEAD
 import { releaseBlobs, shareBlobs } from "./blob-references.ts";
 import { removeVersions } from "./collection.ts";
 import { stateVersionSchema, workspaceStateSchema } from "./entities.ts";
 import { copyFindings, removeFindings } from "./findings.ts";
+=======
+import { releaseBlobs, removeResources, removeVersions } from "./collection.ts";
+import { stateVersionSchema, workspaceStateSchema } from "./entities.ts";
+import { type OrganizationBilling, removeBilling, setBilling } from "./organization-billing.ts";
+>>>>>>> 3059222 (List a workspace's resources, count what is billed, and let a killed reader's state wait seconds, not minutes)
 import { insertOutputs } from "./outputs.ts";
+import { setResources } from "./workspace-resources.ts";
 
 /**
  * A transaction's rows. What is loaded is locked FOR UPDATE and written back at the end. Every use case
@@ -40,18 +47,29 @@ export interface Writes {
   addOutputs(version: StateVersion, outputs: readonly ExtractedOutput[]): Promise<void>;
   /** The parts of an extraction that no rule looks at. */
   setInventory(id: StateVersionId, found: Inventory): Promise<void>;
+<<<<<<< HEAD
   /** Deletes the version's outputs and what extraction found. */
   removeFindings(id: StateVersionId): Promise<void>;
+=======
+  /** Makes the workspace's resources those of `version`; what stays the same keeps its id and times. */
+  setResources(
+    version: Pick<StateVersion, "id" | "workspaceId" | "createdAt">,
+    instances: PackedExtraction["instances"],
+  ): Promise<void>;
+>>>>>>> 3059222 (List a workspace's resources, count what is billed, and let a killed reader's state wait seconds, not minutes)
   /** Deletes up to `limit` versions with their outputs; answers how many, and the blobs they referred to. */
   removeVersions(
     workspaceId: WorkspaceId,
     limit: number,
   ): Promise<{ versions: number; blobKeys: string[] }>;
+  setBilling(billing: OrganizationBilling): Promise<void>;
+  removeBilling(organizationId: string): Promise<void>;
+  removeResources(workspaceId: WorkspaceId): Promise<unknown>;
   /** Takes one reference off each blob; those without any are to be deleted from the store. */
   releaseBlobs(keys: readonly string[], now: Date): Promise<void>;
 }
 
-export type Inventory = Pick<Extraction, "resources" | "modules" | "providers">;
+export type Inventory = Pick<PackedExtraction, "resources" | "modules" | "providers">;
 
 /** The newest, the newest that is not discarded, and the pending ones. */
 // index: state_version_position, state_version_unsettled
@@ -136,14 +154,18 @@ export function createWrites(em: EntityManager, sealer: Sealer): Writes {
     },
     addBlob: (blob) => void em.persist(blob),
     addOutputs: (version, outputs) => insertOutputs(em, sealer, version.id, outputs),
+    setResources: (version, instances) => setResources(em, version, instances),
     removeVersions: (workspaceId, limit) => removeVersions(em, workspaceId, limit),
+    setBilling: (billing) => setBilling(em, billing),
+    removeBilling: (organizationId) => removeBilling(em, organizationId),
+    removeResources: (workspaceId) => removeResources(em, workspaceId),
     releaseBlobs: (keys, now) => releaseBlobs(em, keys, now),
     removeFindings: (id) => removeFindings(em, id),
     async setInventory(id, { resources, modules, providers }) {
       await queryIn(
         em,
         "update state_version set resources = $2, modules = $3, providers = $4 where id = $1",
-        [id, JSON.stringify(resources), JSON.stringify(modules), JSON.stringify(providers)],
+        [id, resources, modules, providers],
       );
     },
   };

@@ -72,6 +72,9 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     versions,
     outputs: createClient(StateVersionOutputService, channel, identities.gateway.on(owner)),
     workspaceState: createClient(WorkspaceStateService, channel, identities.workspaces),
+    channel,
+    /** The owner, as the gateway calls for them. */
+    identity: identities.gateway.on(owner),
     as: identities.gateway.on,
     callerOf: created.callerOf,
     attemptOf,

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { claimExtraction, failExtraction, storeExtraction } from "../app/extraction.ts";
-import type { Extraction } from "../domain/extraction.ts";
+import {
+  claimExtraction,
+  failExtraction,
+  renewExtraction,
+  storeExtraction,
+} from "../app/extraction.ts";
+import { packed } from "../domain/extraction.ts";
 import { outputsFrom } from "../domain/output.ts";
 import { reader, stranger } from "./neighbours.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
@@ -16,7 +21,7 @@ const outputs = {
   secret: { value: { a: [1, 2] }, type: ["object", { a: ["list", "number"] }], sensitive: true },
 };
 
-const extraction: Extraction = {
+const extraction = packed({
   serial: 1n,
   lineage: "a",
   formatVersion: 4,
@@ -24,9 +29,12 @@ const extraction: Extraction = {
   resources: [{ name: "r", type: "terraform_data", count: 3, module: "root", provider: "p" }],
   modules: { root: { terraform_data: 3 } },
   providers: { p: { terraform_data: 3 } },
+  resourceCount: 3,
+  billableCount: 0,
+  instances: [],
   outputs: outputsFrom(outputs) ?? [],
   opaque: null,
-};
+});
 
 async function finalized(owned = state, bytes = "x") {
   const workspaceId = owned.lockedWorkspace();
@@ -127,6 +135,20 @@ describe("extraction", () => {
     });
     const summary = await own.workspaceState.sealLock({ workspaceId, epoch: 10n });
     expect(summary.summary?.resourceCount).toBe(3);
+  });
+
+  test("is another reader's soon after one was killed, and nobody else's while one goes on", async () => {
+    await using own = await runState();
+    const { versionId } = await finalized(own);
+    const killed = await claimOf(own, versionId);
+    for (let beats = 0; beats < 10; beats++) {
+      own.pass(15_000);
+      expect(await renewExtraction(own.app, killed)).toBe(true);
+      expect(await claimExtraction(own.app)).toBeUndefined();
+    }
+    own.pass(20_000);
+    await claimOf(own, versionId);
+    expect(await renewExtraction(own.app, killed)).toBe(false);
   });
 
   test("gives up a poisonous file after a few attempts; its resources then count as some", async () => {

@@ -6,9 +6,11 @@ import {
   type ExtractionClaim,
   type ExtractionFault,
   failExtraction,
+  RENEWAL_MS,
+  renewExtraction,
   storeExtraction,
 } from "../app/extraction.ts";
-import type { Extraction } from "../domain/extraction.ts";
+import type { PackedExtraction } from "../domain/extraction.ts";
 import { StateFileError, StateReadingError } from "../domain/state-file.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
 import { StateBytes, StateReader } from "./state-reader.ts";
@@ -24,8 +26,8 @@ export interface ExtractionOptions {
 
 const MAX_BYTES = 128 * 1024 * 1024;
 const INTERVAL_MS = 1_000;
-/** So that a claim is given back before somebody else takes it. */
-const LEASE_MARGIN_MS = 10_000;
+/** For one state, from its first byte to what is in it. */
+const READING_MS = 5 * 60_000;
 
 /** Extracts outputs and resources of uploaded states, one at a time, until it is disposed. */
 export function startExtraction(options: ExtractionOptions): AsyncDisposable {
@@ -33,13 +35,13 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
   const stopping = new AbortController();
   const reader = new StateReader();
 
-  const extract = async (claim: ExtractionClaim): Promise<Extraction> => {
+  const extract = async (claim: ExtractionClaim): Promise<PackedExtraction> => {
     if (claim.size > maxBytes) {
       throw new StateFileError(`the state has more than ${maxBytes} bytes`);
     }
-    const left = claim.leaseUntil.getTime() - Date.now() - LEASE_MARGIN_MS;
-    const inTime = AbortSignal.timeout(Math.max(1, left));
-    const signal = AbortSignal.any([stopping.signal, inTime]);
+    using lease = holdLease(app, claim, logger);
+    const inTime = AbortSignal.timeout(READING_MS);
+    const signal = AbortSignal.any([stopping.signal, lease.lost, inTime]);
     const bytes = new StateBytes(claim.size);
     await store.get(claim.blobKey, () => bytes, signal);
     try {
@@ -53,7 +55,7 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
   const work = async (): Promise<boolean> => {
     const claim = await claimExtraction(app);
     if (!claim) return false;
-    let extraction: Extraction;
+    let extraction: PackedExtraction;
     try {
       extraction = await withSpan("extract state", { size: claim.size }, () => extract(claim));
     } catch (error) {
@@ -91,6 +93,20 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
       await reader[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Renews the claim until it is disposed; `lost` is aborted when another reader has it. */
+function holdLease(app: App, claim: ExtractionClaim, logger: Logger) {
+  const lost = new AbortController();
+  const renewal = setInterval(async () => {
+    try {
+      if (!(await renewExtraction(app, claim))) lost.abort(new Error("another reader took over"));
+    } catch (error) {
+      // The database is away: nobody else can take over either.
+      logger.debug({ err: error, stateVersionId: claim.versionId }, "a lease was not renewed");
+    }
+  }, RENEWAL_MS);
+  return { lost: lost.signal, [Symbol.dispose]: () => clearInterval(renewal) };
 }
 
 function faultOf(error: unknown): ExtractionFault {

@@ -1,4 +1,5 @@
 import { parentPort } from "node:worker_threads";
+import { packed } from "../domain/extraction.ts";
 import { extractStateFile, StateFileError } from "../domain/state-file.ts";
 import type { ReaderAnswer } from "./state-reader.ts";
 
@@ -8,7 +9,7 @@ parentPort?.on("message", (memory: ArrayBuffer) => parentPort?.postMessage(read(
 function read(memory: ArrayBuffer): ReaderAnswer {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(memory);
-    return { extraction: extractStateFile(text) };
+    return { extraction: packed(extractStateFile(text)) };
   } catch (error) {
     if (error instanceof StateFileError) return { fault: error.message };
     // Not the message: it may quote the state.

@@ -32,7 +32,7 @@ describe("the state reader", () => {
   it("reads one state after the other", async () => {
     for (const resources of [0, 1, 30]) {
       const { serial, resources: found } = await reader.read(memoryOf(stateOf(resources)), never);
-      expect([serial, found.length]).toEqual([1n, resources]);
+      expect([serial, JSON.parse(found).length]).toEqual([1n, resources]);
     }
   });
 
@@ -43,7 +43,7 @@ describe("the state reader", () => {
     await expect(reader.read(notText.memory, never)).rejects.toThrow(StateFileError);
     const deep = memoryOf(`{"version":3,"modules":${"[".repeat(500_000)}`);
     await expect(reader.read(deep, never)).rejects.toThrow(StateFileError);
-    expect((await reader.read(memoryOf(stateOf(2)), never)).resources).toHaveLength(2);
+    expect((await reader.read(memoryOf(stateOf(2)), never)).resourceCount).toBe(2);
   });
 
   it("leaves the event loop free while it reads a large state", async () => {
@@ -53,7 +53,7 @@ describe("the state reader", () => {
     delay.enable();
     const found = await reading;
     delay.disable();
-    expect(found.resources).toHaveLength(60_000);
+    expect(found.resourceCount).toBe(60_000);
     expect(delay.percentile(95) / 1e6).toBeLessThan(100);
   });
 
@@ -62,7 +62,7 @@ describe("the state reader", () => {
     const reading = reader.read(memoryOf(stateOf(20_000)), stop.signal);
     stop.abort(new Error("enough"));
     await expect(reading).rejects.toThrow("enough");
-    expect((await reader.read(memoryOf(stateOf(1)), never)).resources).toHaveLength(1);
+    expect((await reader.read(memoryOf(stateOf(1)), never)).resourceCount).toBe(1);
   });
 
   it("outlives a state that needs more memory than the thread has", {
@@ -71,6 +71,6 @@ describe("the state reader", () => {
     await using small = new StateReader({ heapMiB: 16 });
     const greedy = memoryOf(`{"version":4,"resources":[${"1.5,".repeat(4_000_000)}1]}`);
     await expect(small.read(greedy, never)).rejects.toThrow(StateFileError);
-    expect((await small.read(memoryOf(stateOf(1)), never)).resources).toHaveLength(1);
+    expect((await small.read(memoryOf(stateOf(1)), never)).resourceCount).toBe(1);
   });
 });

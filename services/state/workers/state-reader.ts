@@ -1,10 +1,10 @@
 import { Writable } from "node:stream";
 import { Worker } from "node:worker_threads";
-import type { Extraction } from "../domain/extraction.ts";
+import type { PackedExtraction } from "../domain/extraction.ts";
 import { StateFileError, StateReadingError } from "../domain/state-file.ts";
 
 /** What the thread answers. */
-export type ReaderAnswer = { extraction: Extraction } | { fault: string };
+export type ReaderAnswer = { extraction: PackedExtraction } | { fault: string };
 
 export interface StateReaderLimits {
   /** Heap of the thread; a state that needs more ends the thread, not the process. */
@@ -48,7 +48,7 @@ export class StateReader implements AsyncDisposable {
   }
 
   /** Takes `memory` over. Throws `StateFileError` when the content is at fault, and the signal's reason. */
-  async read(memory: ArrayBuffer, signal: AbortSignal): Promise<Extraction> {
+  async read(memory: ArrayBuffer, signal: AbortSignal): Promise<PackedExtraction> {
     signal.throwIfAborted();
     const size = memory.byteLength;
     let answer: ReaderAnswer;

@@ -31,6 +31,7 @@ import {
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import type { DataRetentionPolicy } from "../domain/data-retention-policy.ts";
 import type { WorkspacesEvent } from "../domain/events.ts";
+import { planTable } from "../domain/plan.ts";
 
 const reservedTagKeyEvents = {
   reservedTagKeyCreated: ReservedTagKeyCreatedSchema,
@@ -60,9 +61,10 @@ export async function record(em: EntityManager, event: WorkspacesEvent): Promise
       return recordEvent(em, { schema, message, subject: id, revision });
     }
     case "organizationUpdated": {
-      const { id, name, revision } = event.organization;
+      const { id, name, plan, revision } = event.organization;
       const schema = OrganizationUpdatedSchema;
-      const message = create(schema, { organizationId: id, name, revision });
+      const usageBasedBilling = planTable[plan].usageBased;
+      const message = create(schema, { organizationId: id, name, usageBasedBilling, revision });
       return recordEvent(em, { schema, message, subject: id, revision });
     }
     case "organizationDeleted": {

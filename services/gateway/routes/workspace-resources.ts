@@ -1,0 +1,29 @@
+import { readPage } from "../http/paging.ts";
+import { parameter } from "../http/query.ts";
+import { list } from "../http/rendering.ts";
+import { type Route, route } from "../http/route.ts";
+import { workspaceResourceResource } from "../resources/workspace-resources.ts";
+
+export const workspaceResourceRoutes: readonly Route[] = [
+  route({
+    method: "GET",
+    path: "/workspaces/:workspaceId/resources",
+    summary: "List the resources that a workspace's current state manages",
+    success: [200, list(workspaceResourceResource)],
+    failures: [400, 404],
+    handle: async ({ services: { state }, params, query, caller }) => {
+      const page = readPage(query);
+      const { resources: items, totalCount } = await state.resources.listWorkspaceResources(
+        {
+          workspaceId: params.workspaceId,
+          query: parameter(query, "q") ?? "",
+          sort: parameter(query, "sort") ?? "",
+          pageNumber: page.number,
+          pageSize: page.size,
+        },
+        caller,
+      );
+      return { items, totalCount, page };
+    },
+  }),
+];

@@ -1,0 +1,40 @@
+import type { StateVersionId, WorkspaceResourceId } from "./ids.ts";
+
+/** A resource that the workspace's current state manages, as its list shows it. */
+export interface WorkspaceResource {
+  id: WorkspaceResourceId;
+  address: string;
+  name: string;
+  module: string;
+  provider: string;
+  type: string;
+  nameIndex: string | null;
+  /** Creation times of the versions that it came with, and that it last changed with. */
+  createdAt: Date;
+  updatedAt: Date;
+  modifiedBy: StateVersionId;
+}
+
+/** What the list may be sorted by, as clients spell it. */
+export const resourceFields = [
+  "name",
+  "nameIndex",
+  "provider",
+  "providerType",
+  "module",
+  "updatedAt",
+] as const;
+export type ResourceField = (typeof resourceFields)[number];
+
+export interface ResourceSort {
+  field: ResourceField;
+  descending: boolean;
+}
+
+/** `name:asc`, `updatedAt:desc`; undefined for anything else, which sorts by address. */
+export function parseResourceSort(text: string): ResourceSort | undefined {
+  const [name, order = "asc"] = text.split(":");
+  const field = resourceFields.find((known) => known === name);
+  if (!field || (order !== "asc" && order !== "desc")) return undefined;
+  return { field, descending: order === "desc" };
+}

@@ -1,0 +1,41 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type {
+  WorkspaceResourceSchema,
+  WorkspaceResourceService,
+} from "@statehouse/proto/statehouse/state/v1/workspace_resource";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import { listWorkspaceResources } from "../app/workspace-resource.ts";
+import { parseResourceSort, type WorkspaceResource } from "../domain/workspace-resource.ts";
+import type { Context } from "./context.ts";
+import { workspaceIdOf } from "./ids.ts";
+import { sliceOf } from "./page.ts";
+
+export const workspaceResourceService = (
+  app: App,
+): ServiceImpl<typeof WorkspaceResourceService, Context> => ({
+  listWorkspaceResources: async ({ workspaceId, query, sort, ...page }, { caller }) => {
+    const { resources, total } = await listWorkspaceResources(app, caller, {
+      workspaceId: workspaceIdOf(workspaceId),
+      search: query,
+      sort: parseResourceSort(sort),
+      ...sliceOf(page),
+    });
+    return { resources: resources.map(resourceToProto), totalCount: total };
+  },
+});
+
+const resourceToProto = ({
+  nameIndex,
+  createdAt,
+  updatedAt,
+  modifiedBy,
+  ...resource
+}: WorkspaceResource): MessageInitShape<typeof WorkspaceResourceSchema> => ({
+  ...resource,
+  nameIndex: nameIndex ?? undefined,
+  createdAt: timestampFromDate(createdAt),
+  updatedAt: timestampFromDate(updatedAt),
+  modifiedByStateVersionId: modifiedBy,
+});

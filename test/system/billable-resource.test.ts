@@ -1,0 +1,79 @@
+import { waitFor } from "@statehouse/testing";
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { organizationId, unusedName } from "../stack/organization.ts";
+import { inlineState, md5Of, stateFile } from "../stack/state.ts";
+import { newLockedWorkspace, newParty, type Party, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+/** A state of two instances that are billed, and of what is not. */
+function billedState() {
+  const { bytes, ...state } = stateFile({ resources: 3 });
+  const file = JSON.parse(bytes.toString());
+  const provider = 'provider["registry.terraform.io/hashicorp/aws"]';
+  const billed = { type: "aws_instance", name: "web", provider, instances: [{}, {}] };
+  file.resources.push(
+    { ...billed, mode: "managed" },
+    { ...billed, mode: "data" },
+    { ...billed, mode: "managed", type: "null_resource" },
+  );
+  const content = Buffer.from(JSON.stringify(file));
+  return { ...state, bytes: content, md5: md5Of(content) };
+}
+
+test("how many resources are billed is shown to owners, where the plan bills by usage", async () => {
+  const { owner, organization, stack } = world();
+  const { id } = await newLockedWorkspace(world());
+  const created = await owner.api.post(
+    `/workspaces/${id}/state-versions`,
+    inlineState(billedState()),
+  );
+  const path = `/state-versions/${created.body.data.id}`;
+  const shownTo = async ({ api }: Pick<Party, "api">, at = path) => {
+    const { status, body } = await api.get(at);
+    expect(status).toBe(200);
+    return body.data.attributes;
+  };
+  const read = await waitFor(async () => {
+    const attributes = await shownTo(owner);
+    return attributes["resources-processed"] && attributes;
+  });
+  expect(read["billable-rum-count"]).toBe(2);
+  const current = await shownTo(owner, `/workspaces/${id}/current-state-version`);
+  expect(current["billable-rum-count"]).toBe(2);
+
+  const member = await newParty(stack);
+  await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: unusedName("managers"),
+    members: [member],
+    organizationAccess: ["manage-workspaces"],
+  });
+  expect(await shownTo(member)).not.toHaveProperty("billable-rum-count");
+
+  const administrator = await newParty(stack, { administrator: true });
+  const setPlan = (plan: string) =>
+    administrator.api.patch(
+      `/admin/organizations/${organization}`,
+      document("organizations", { "plan-identifier": plan }),
+    );
+  expect((await setPlan("free")).status).toBe(200);
+  await waitFor(async () => !("billable-rum-count" in (await shownTo(owner))));
+  expect((await setPlan("standard")).status).toBe(200);
+  await waitFor(async () => (await shownTo(owner))["billable-rum-count"] === 2);
+});
+
+test("how many are billed is not known before a state is read, nor of one that nobody can read", async () => {
+  const { owner } = world();
+  const { id } = await newLockedWorkspace(world());
+  const bytes = Buffer.from('{"serial":1,"encrypted_data":"Zm9v"}');
+  const state = { serial: 1, lineage: "", bytes, md5: md5Of(bytes) };
+  const created = await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));
+  expect(created.body.data.attributes["billable-rum-count"]).toBeNull();
+  const read = await waitFor(async () => {
+    const { body } = await owner.api.get(`/state-versions/${created.body.data.id}`);
+    return body.data.attributes["resources-processed"] && body.data.attributes;
+  });
+  expect(read["billable-rum-count"]).toBeNull();
+});
