@@ -94,6 +94,7 @@ export function copyVersion(source: StateVersion, init: RollbackInit): StateVers
   copy.jsonSha256 = source.jsonSha256;
   copy.resourcesProcessed = source.resourcesProcessed;
   copy.resourceCount = source.resourceCount;
+  copy.billableResourceCount = source.billableResourceCount;
   copy.formatVersion = source.formatVersion;
   copy.engineVersion = source.engineVersion;
   copy.extractionError = source.extractionError;

@@ -100,7 +100,6 @@ const init: SqlMigration = {
   `,
 };
 
-<<<<<<< HEAD
 const backingData: SqlMigration = {
   name: "0002_backing_data",
   up: `
@@ -110,9 +109,11 @@ const backingData: SqlMigration = {
     -- What is to be deleted for good after its days.
     create index state_version_soft_deleted on state_version (soft_deleted_at)
       where soft_deleted_at is not null;
-=======
+  `,
+};
+
 const workspaceResources: SqlMigration = {
-  name: "0002_workspace_resources",
+  name: "0003_workspace_resources",
   up: `
     alter table state_version add column billable_resource_count integer;
 
@@ -143,7 +144,6 @@ const workspaceResources: SqlMigration = {
       usage_based boolean not null,
       revision bigint not null
     );
->>>>>>> 3059222 (List a workspace's resources, count what is billed, and let a killed reader's state wait seconds, not minutes)
   `,
 };
 
@@ -152,9 +152,6 @@ export const migrations: readonly SqlMigration[] = [
   outboxMigration,
   parkedEventsMigration,
   init,
-<<<<<<< HEAD
   backingData,
-=======
   workspaceResources,
->>>>>>> 3059222 (List a workspace's resources, count what is billed, and let a killed reader's state wait seconds, not minutes)
 ];

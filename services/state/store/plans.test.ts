@@ -96,11 +96,9 @@ beforeAll(async () => {
     await writes.versionsBeforeCreation("ws-5", { epoch: 3n, serial: 3n });
     await writes.versionsBeforeRollback("ws-5", { epoch: 3n, sourceId: "sv-27" });
     await writes.unsettledVersions("ws-5", 2n);
-<<<<<<< HEAD
     await copyFindings(em, sealer, "sv-29", "sv-28");
     await removeFindings(em, "sv-29");
     await shareBlobs(em, ["blob-28"]);
-=======
     await writes.setResources(
       { id: "sv-29", workspaceId: "ws-5", createdAt: now },
       '[{"address":"a.b","name":"b","module":"root","provider":"p","type":"a","digest":"d"}]',
@@ -108,7 +106,6 @@ beforeAll(async () => {
     await writes.removeResources("ws-6");
     await writes.setBilling({ organizationId: "org-5", usageBased: false, revision: 2n });
     await writes.removeBilling("org-6");
->>>>>>> 3059222 (List a workspace's resources, count what is billed, and let a killed reader's state wait seconds, not minutes)
     const { blobKeys } = await removeVersions(em, "ws-6", 50);
     await releaseBlobs(em, blobKeys, now);
   });

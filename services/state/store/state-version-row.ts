@@ -42,14 +42,10 @@ export const stateVersionColumns = `version.id, version.created_at, version.crea
   version.created_by_id, version.serial, version.lineage, version.md5, version.size, version.sha256,
   version.blob_key, version.json_blob_key, version.json_size, version.json_sha256, version.status,
   version.intermediate, version.outputs_given, version.resources_processed, version.format_version,
-<<<<<<< HEAD
-  version.engine_version, version.run_id, version.rollback_version_id, version.expires_at, version.resources,
-  version.modules::text as modules_json, version.providers::text as providers_json`;
-=======
-  version.engine_version, version.billable_resource_count, version.run_id, version.expires_at, version.resources,
+  version.engine_version, version.billable_resource_count, version.run_id,
+  version.rollback_version_id, version.expires_at, version.resources,
   version.modules::text as modules_json, version.providers::text as providers_json,
   ${usageBasedBilling("workspace.organization_id")} as usage_based_billing`;
->>>>>>> 3059222 (List a workspace's resources, count what is billed, and let a killed reader's state wait seconds, not minutes)
 
 const bigintOf = (value: number | null): bigint | null => (value === null ? null : BigInt(value));
 

@@ -5,16 +5,11 @@ import type { ExtractedOutput, PackedExtraction } from "../domain/extraction.ts"
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { StateVersion } from "../domain/state-version.ts";
 import type { WorkspaceState } from "../domain/workspace-state.ts";
-<<<<<<< HEAD
 import { releaseBlobs, shareBlobs } from "./blob-references.ts";
-import { removeVersions } from "./collection.ts";
+import { removeResources, removeVersions } from "./collection.ts";
 import { stateVersionSchema, workspaceStateSchema } from "./entities.ts";
 import { copyFindings, removeFindings } from "./findings.ts";
-=======
-import { releaseBlobs, removeResources, removeVersions } from "./collection.ts";
-import { stateVersionSchema, workspaceStateSchema } from "./entities.ts";
 import { type OrganizationBilling, removeBilling, setBilling } from "./organization-billing.ts";
->>>>>>> 3059222 (List a workspace's resources, count what is billed, and let a killed reader's state wait seconds, not minutes)
 import { insertOutputs } from "./outputs.ts";
 import { setResources } from "./workspace-resources.ts";
 
@@ -47,16 +42,13 @@ export interface Writes {
   addOutputs(version: StateVersion, outputs: readonly ExtractedOutput[]): Promise<void>;
   /** The parts of an extraction that no rule looks at. */
   setInventory(id: StateVersionId, found: Inventory): Promise<void>;
-<<<<<<< HEAD
   /** Deletes the version's outputs and what extraction found. */
   removeFindings(id: StateVersionId): Promise<void>;
-=======
   /** Makes the workspace's resources those of `version`; what stays the same keeps its id and times. */
   setResources(
     version: Pick<StateVersion, "id" | "workspaceId" | "createdAt">,
     instances: PackedExtraction["instances"],
   ): Promise<void>;
->>>>>>> 3059222 (List a workspace's resources, count what is billed, and let a killed reader's state wait seconds, not minutes)
   /** Deletes up to `limit` versions with their outputs; answers how many, and the blobs they referred to. */
   removeVersions(
     workspaceId: WorkspaceId,

@@ -67,7 +67,6 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     app,
     database,
     neighbours: others,
-    channel,
     statements,
     versions,
     outputs: createClient(StateVersionOutputService, channel, identities.gateway.on(owner)),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { claimExtraction, storeExtraction } from "../app/extraction.ts";
-import type { Extraction } from "../domain/extraction.ts";
+import { packed } from "../domain/extraction.ts";
 import { outputsFrom } from "../domain/output.ts";
 import { organizationToken, otherOwner, owner, reader, stranger } from "./neighbours.ts";
 import { type RunningState, runState } from "./running-state.ts";
@@ -22,7 +22,7 @@ const outputs = {
   secret: { value: "nobody's", type: "string", sensitive: true },
 };
 
-const extraction: Extraction = {
+const extraction = packed({
   serial: 1n,
   lineage: "a",
   formatVersion: 4,
@@ -30,9 +30,12 @@ const extraction: Extraction = {
   resources: [{ name: "r", type: "terraform_data", count: 3, module: "root", provider: "p" }],
   modules: { root: { terraform_data: 3 } },
   providers: { p: { terraform_data: 3 } },
+  resourceCount: 3,
+  billableCount: 0,
+  instances: [],
   outputs: outputsFrom(outputs) ?? [],
   opaque: null,
-};
+});
 
 async function write(workspaceId: string, bytes: string, serial = 1n) {
   const { stateVersion, internalUploadPath } = await state.create(workspaceId, bytes, { serial });
@@ -112,7 +115,7 @@ describe("a rollback", () => {
       resourcesProcessed: true,
       engineVersion: "1.11.0",
       formatVersion: 4,
-      resources: extraction.resources,
+      resources: JSON.parse(extraction.resources),
       modulesJson: expect.stringContaining("terraform_data"),
       jsonDownloadUrl: expect.stringContaining(`${copy?.id}/json`),
     });
