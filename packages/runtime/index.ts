@@ -21,6 +21,7 @@ export {
   type OpsOptions,
   startOpsServer,
 } from "./ops-server.ts";
+export { type Progress, type ProgressOptions, startProgress } from "./progress.ts";
 export { keyRingSetting, portSetting, secondsSetting, settings } from "./settings.ts";
 export {
   type Attributes,

@@ -1,0 +1,56 @@
+/** How far a command is. */
+export interface Progress {
+  /** Counts what is done. */
+  advance(steps?: number): void;
+  /** What there is to do may only be learnt, or grow, on the way. */
+  expect(total: number): void;
+  /** Shows the last figure and leaves the line. */
+  end(): void;
+}
+
+export interface ProgressOptions {
+  /** What is counted, in the plural: "blobs". */
+  what: string;
+  /** Default: standard error, so that a command's own lines stay by themselves. */
+  stream?: { isTTY?: boolean; write(text: string): unknown };
+}
+
+const WIDTH = 30;
+const BAR_MS = 100;
+/** Where nobody watches, a line now and then is what a log wants. */
+const LINE_MS = 10_000;
+
+/** A bar on a terminal, a line every ten seconds elsewhere. */
+export function startProgress({ what, stream = process.stderr }: ProgressOptions): Progress {
+  const startedAt = performance.now();
+  const isBar = stream.isTTY === true;
+  let done = 0;
+  let total = 0;
+  let shownAt = isBar ? Number.NEGATIVE_INFINITY : startedAt;
+  const show = () => {
+    shownAt = performance.now();
+    const share = total > 0 ? Math.min(1, done / total) : 0;
+    const perSecond = done / Math.max(0.001, (shownAt - startedAt) / 1000);
+    const figures = `${done} of ${total} ${what} (${Math.floor(share * 100)} %, ${perSecond.toFixed(0)}/s)`;
+    const filled = Math.round(share * WIDTH);
+    const bar = `[${"#".repeat(filled)}${"-".repeat(WIDTH - filled)}] `;
+    stream.write(isBar ? `\r${bar}${figures}\u001b[K` : `${figures}\n`);
+  };
+  const showNowAndThen = () => {
+    if (performance.now() - shownAt >= (isBar ? BAR_MS : LINE_MS)) show();
+  };
+  return {
+    advance(steps = 1) {
+      done += steps;
+      showNowAndThen();
+    },
+    expect(expected) {
+      total = expected;
+      showNowAndThen();
+    },
+    end() {
+      show();
+      if (isBar) stream.write("\n");
+    },
+  };
+}
