@@ -1,0 +1,41 @@
+import { connect } from "node:net";
+
+/** An answer as it came over the wire. */
+export interface RawAnswer {
+  status: number;
+  headers: string;
+  body: string;
+}
+
+/**
+ * Sends a request whose first line and headers are exactly these, which no HTTP client would let through, and
+ * reads until the other side closes.
+ */
+export function rawRequest(
+  url: string,
+  firstLine: string,
+  headers: readonly string[],
+  body = "",
+): Promise<RawAnswer> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    const chunks: Buffer[] = [];
+    socket.on("error", reject);
+    socket.on("data", (chunk) => chunks.push(Buffer.from(chunk)));
+    socket.on("close", () => {
+      const text = Buffer.concat(chunks).toString();
+      const [head = "", ...rest] = text.split("\r\n\r\n");
+      const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]);
+      resolve({ status, headers: head, body: rest.join("\r\n\r\n") });
+    });
+    const all = [
+      `${firstLine} HTTP/1.1`,
+      ...(headers.some((line) => /^host:/i.test(line)) ? [] : [`Host: ${hostname}:${port}`]),
+      "Connection: close",
+      ...headers,
+      ...(body ? [`Content-Length: ${Buffer.byteLength(body)}`] : []),
+    ];
+    socket.write(`${all.join("\r\n")}\r\n\r\n${body}`, "latin1");
+  });
+}

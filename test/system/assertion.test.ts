@@ -1,0 +1,264 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import {
+  create,
+  type DescMethod,
+  type DescService,
+  fromBinary,
+  toBinary,
+} from "@bufbuild/protobuf";
+import {
+  credentials,
+  Client as GrpcClient,
+  Metadata,
+  type ServiceError,
+  status,
+} from "@grpc/grpc-js";
+import type { Principal } from "@statehouse/authorization";
+import {
+  GetWorkspaceRequestSchema,
+  GetWorkspaceResponseSchema,
+  WorkspaceService,
+} from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import { createIdentity, generateAssertionKey } from "@statehouse/rpc";
+import { waitFor } from "@statehouse/testing";
+import { decodeJwt, importJWK, type JWK, SignJWT } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startProcesses } from "../stack/stack.ts";
+import { newWorkspace, useStack } from "./fixture.ts";
+
+// The services' ports are open to whoever is on their network: what they answer there, without the gateway.
+
+const world = useStack(() => startProcesses());
+
+const services = ["access", "workspaces", "state"] as const;
+type ServiceName = (typeof services)[number];
+
+/** Every method that is declared anywhere, so that a new one is asked too. */
+async function declaredMethods(): Promise<DescMethod[]> {
+  const folder = path.join(import.meta.dirname, "../../packages/proto/gen/statehouse");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const modules = await Promise.all(
+    files.filter((file) => file.endsWith("_pb.js")).map((file) => import(path.join(folder, file))),
+  );
+  const isService = (value: unknown): value is DescService =>
+    typeof value === "object" && value !== null && Reflect.get(value, "kind") === "service";
+  return modules.flatMap((module) =>
+    Object.values(module)
+      .filter(isService)
+      .flatMap(({ methods }) => methods),
+  );
+}
+
+const pathOf = ({ parent, name }: DescMethod) => `/${parent.typeName}/${name}`;
+
+let clients: Record<ServiceName, GrpcClient>;
+let gatewayKey: JWK;
+beforeAll(() => {
+  const { environments } = world().stack;
+  const open = (name: ServiceName) =>
+    new GrpcClient(`127.0.0.1:${environments[name].GRPC_PORT}`, credentials.createInsecure());
+  clients = { access: open("access"), workspaces: open("workspaces"), state: open("state") };
+  gatewayKey = JSON.parse(environments.gateway.ASSERTION_PRIVATE_KEY ?? "");
+});
+afterAll(() => {
+  for (const client of Object.values(clients)) client.close();
+});
+
+/** The status that a call ends with, and its answer's bytes. */
+const call = (
+  service: ServiceName,
+  method: string,
+  assertion: string | undefined,
+  request = new Uint8Array(),
+): Promise<{ code: status; answer?: Buffer | undefined }> =>
+  new Promise((resolve) => {
+    const metadata = new Metadata();
+    if (assertion !== undefined) metadata.set("statehouse-assertion", assertion);
+    clients[service].makeUnaryRequest(
+      method,
+      (bytes: Uint8Array) => Buffer.from(bytes),
+      (bytes: Buffer) => bytes,
+      request,
+      metadata,
+      (error: ServiceError | null, answer?: Buffer) =>
+        resolve({ code: error?.code ?? status.OK, answer }),
+    );
+  });
+
+/** Likewise where request and answer come in pieces. */
+const callInPieces = (service: ServiceName, method: string): Promise<status> =>
+  new Promise((resolve) => {
+    const stream = clients[service].makeBidiStreamRequest(
+      `${method}InPieces`,
+      (bytes: Uint8Array) => Buffer.from(bytes),
+      (bytes: Buffer) => bytes,
+    );
+    stream.on("data", () => {});
+    stream.on("error", (error: ServiceError) => resolve(error.code));
+    stream.on("end", () => resolve(status.OK));
+    stream.end();
+  });
+
+const user = (): Principal => ({ type: "user", id: world().owner.id, versions: "1" });
+
+/** An assertion as the gateway signs it, with what is given instead. */
+const signed = async (
+  claims: Record<string, unknown> = {},
+  {
+    key = gatewayKey,
+    header = {},
+    lifetime = "60s",
+  }: { key?: JWK; header?: object; lifetime?: string | Date } = {},
+) =>
+  new SignJWT({
+    typ: "user",
+    ver: "1",
+    iss: "gateway",
+    sub: user().id,
+    aud: "workspaces",
+    ...claims,
+  })
+    .setProtectedHeader({ alg: "EdDSA", kid: gatewayKey.kid ?? "", ...header })
+    .setIssuedAt()
+    .setExpirationTime(lifetime)
+    .sign(await importJWK(key, "EdDSA"));
+
+const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** What stands in for an assertion that the gateway made for a user, in every way that it can be wrong. */
+const bad: Record<string, (audience: ServiceName) => Promise<string | undefined>> = {
+  missing: async () => undefined,
+  empty: async () => "",
+  "no assertion at all": async () => "Bearer let-me-in",
+  "without a signature": async (aud) => (await signed({ aud })).replace(/[^.]*$/, ""),
+  "with another signature": async (aud) => {
+    const [head, body] = (await signed({ aud })).split(".");
+    return [head, body, (await signed({ aud, sub: "user-0000000000000000" })).split(".")[2]].join(
+      ".",
+    );
+  },
+  "unsigned by its own word": async (aud) => {
+    const claims = decodeJwt(await signed({ aud }));
+    return `${base64({ alg: "none", kid: gatewayKey.kid })}.${base64(claims)}.`;
+  },
+  "altered: another user": async (aud) => {
+    const [head, body, signature] = (await signed({ aud })).split(".");
+    const claims = JSON.parse(Buffer.from(body ?? "", "base64url").toString());
+    return [head, base64({ ...claims, sub: world().stranger.id }), signature].join(".");
+  },
+  "signed by a stranger": async (aud) =>
+    signed(
+      { aud },
+      { key: { ...(await generateAssertionKey()).privateJwk, kid: gatewayKey.kid ?? "" } },
+    ),
+  "of a key that nobody has": async (aud) => signed({ aud }, { header: { kid: "unknown" } }),
+  "of an issuer that nobody knows": async (aud) => signed({ aud, iss: "somebody" }),
+  "of another service, for a user": async (aud) => {
+    const { environments } = world().stack;
+    const key: JWK = JSON.parse(environments.state.ASSERTION_PRIVATE_KEY ?? "");
+    return signed({ aud, iss: "state" }, { key, header: { kid: key.kid } });
+  },
+  "the gateway's, for another service": async (aud) =>
+    signed({ aud, typ: "service", sub: "operator" }),
+  "for another audience": async (aud) => signed({ aud: aud === "state" ? "access" : "state" }),
+  "for no audience": async () => signed({ aud: undefined }),
+  expired: async (aud) => signed({ aud }, { lifetime: new Date(Date.now() - 1000) }),
+  "of no known kind": async (aud) => signed({ aud, typ: "root" }),
+  "without a subject": async (aud) => signed({ aud, sub: undefined }),
+};
+
+describe("asked without the gateway", () => {
+  test("every method of every service is UNAUTHENTICATED to whoever shows no assertion", async () => {
+    const methods = await declaredMethods();
+    expect(methods.length).toBeGreaterThan(50);
+    for (const method of methods) {
+      const codes = await Promise.all(
+        services.map(async (service) => (await call(service, pathOf(method), undefined)).code),
+      );
+      const answers = codes.filter((code) => code !== status.UNIMPLEMENTED);
+      expect(answers, pathOf(method)).toEqual([status.UNAUTHENTICATED]);
+      const pieces = await Promise.all(services.map((one) => callInPieces(one, pathOf(method))));
+      expect(
+        pieces.filter((code) => code !== status.UNIMPLEMENTED),
+        `${pathOf(method)} in pieces`,
+      ).toEqual([status.UNAUTHENTICATED]);
+    }
+  });
+
+  test.each(Object.keys(bad))(
+    "every service is UNAUTHENTICATED to an assertion that is: %s",
+    async (how) => {
+      const methods: Record<ServiceName, string> = {
+        access: "/statehouse.access.v1.UserService/GetCurrentUser",
+        workspaces: "/statehouse.workspaces.v1.WorkspaceService/GetWorkspace",
+        state: "/statehouse.state.v1.StateVersionService/GetStateVersion",
+      };
+      for (const service of services) {
+        const { code } = await call(service, methods[service], await bad[how]?.(service));
+        expect(code, service).toBe(status.UNAUTHENTICATED);
+      }
+    },
+  );
+
+  test("what only services may ask, a user's assertion does not open, nor a service's what only users may", async () => {
+    const { environments } = world().stack;
+    const gateway = await createIdentity("gateway", gatewayKey);
+    const own = await createIdentity(
+      "state",
+      JSON.parse(environments.state.ASSERTION_PRIVATE_KEY ?? ""),
+    );
+    const asUser = await gateway.on(user()).assertion("access");
+    for (const method of [
+      "/statehouse.access.v1.AuthenticationService/Authenticate",
+      "/statehouse.access.v1.GrantsService/GetGrants",
+      "/statehouse.access.v1.OrganizationAccessService/ProvisionOrganization",
+      "/statehouse.runs.v1.RunTokenService/CreateRunToken",
+    ]) {
+      expect((await call("access", method, asUser)).code, method).toBe(status.PERMISSION_DENIED);
+    }
+    const asState = await own.assertion("workspaces");
+    const list = "/statehouse.workspaces.v1.WorkspaceService/ListWorkspaces";
+    expect((await call("workspaces", list, asState)).code).toBe(status.PERMISSION_DENIED);
+  });
+});
+
+describe("an assertion that somebody has overheard", () => {
+  const show = pathOf(WorkspaceService.method.getWorkspace);
+  const asking = (id: string) =>
+    toBinary(
+      GetWorkspaceRequestSchema,
+      create(GetWorkspaceRequestSchema, { workspace: { by: { case: "id", value: id } } }),
+    );
+
+  test("opens what its own principal may see, and nothing of another's", async () => {
+    const { stranger } = world();
+    const mine = await newWorkspace(world());
+    const foreign = await newWorkspace({ organization: stranger.organization, owner: stranger });
+    const overheard = await signed();
+    for (let again = 0; again < 3; again++) {
+      const { code, answer } = await call("workspaces", show, overheard, asking(mine.id));
+      expect(code).toBe(status.OK);
+      const found = fromBinary(GetWorkspaceResponseSchema, answer ?? Buffer.of());
+      expect(found.workspace?.id).toBe(mine.id);
+      const refused = await call("workspaces", show, overheard, asking(foreign.id));
+      expect(refused.code).toBe(status.NOT_FOUND);
+    }
+    const elsewhere = "/statehouse.state.v1.StateVersionService/GetStateVersion";
+    expect((await call("state", elsewhere, overheard)).code).toBe(status.UNAUTHENTICATED);
+  });
+
+  test("works until it expires, and no longer, however often it was shown", async () => {
+    const { id } = await newWorkspace(world());
+    const expiry = new Date(Math.ceil(Date.now() / 1000) * 1000 + 2000);
+    const overheard = await signed({}, { lifetime: expiry });
+    expect((await call("workspaces", show, overheard, asking(id))).code).toBe(status.OK);
+    await waitFor(async () => {
+      const before = Date.now();
+      const { code } = await call("workspaces", show, overheard, asking(id));
+      if (code === status.OK) expect(before).toBeLessThan(expiry.getTime());
+      return code === status.UNAUTHENTICATED;
+    });
+    expect(Date.now()).toBeGreaterThanOrEqual(expiry.getTime());
+  });
+});

@@ -1,0 +1,193 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { type RawAnswer, rawRequest } from "../stack/raw-http.ts";
+import { announcement, stateFile } from "../stack/state.ts";
+import { newLockedWorkspace, newWorkspace, useWorld } from "./fixture.ts";
+
+// Whoever calls may write what they like into a request. Nothing of it opens what their token does not.
+
+const world = useWorld();
+
+let mine: { id: string; attributes: { name: string } };
+let foreign: { id: string; attributes: { name: string } };
+beforeAll(async () => {
+  const { stranger } = world();
+  foreign = await newWorkspace(world());
+  mine = await newWorkspace({ organization: stranger.organization, owner: stranger });
+});
+
+const bearer = (token: string) => `Authorization: Bearer ${token}`;
+
+const ask = (firstLine: string, headers: readonly string[], body?: string) =>
+  rawRequest(world().url, firstLine, headers, body);
+
+const asStranger = (firstLine: string, headers: readonly string[] = []) =>
+  ask(firstLine, [bearer(world().stranger.token), ...headers]);
+
+const plain = ({ status, body }: RawAnswer) => `${status} ${body}`;
+
+/** Headers by which proxies and frameworks let somebody be somebody else, or ask for something else. */
+const headers = (): Record<string, string> => {
+  const { owner, url, organization } = world();
+  const path = `/api/v2/workspaces/${foreign.id}`;
+  return {
+    "X-Original-URL": path,
+    "X-Rewrite-URL": path,
+    "X-Forwarded-Prefix": `/api/v2/organizations/${organization}`,
+    "X-Forwarded-For": "127.0.0.1",
+    "X-Real-IP": "127.0.0.1",
+    "X-Forwarded-Host": "evil.example",
+    "X-Forwarded-Proto": "https",
+    Forwarded: "for=127.0.0.1;host=evil.example;proto=https",
+    Host: "evil.example",
+    "X-User-Id": owner.id,
+    "X-Remote-User": owner.username,
+    "X-Forwarded-User": owner.username,
+    "X-Organization": organization,
+    "Proxy-Authorization": `Bearer ${owner.token}`,
+    "X-Authorization": `Bearer ${owner.token}`,
+    "X-Auth-Token": owner.token,
+    "X-Access-Token": owner.token,
+    Cookie: `token=${owner.token}; authorization=Bearer ${owner.token}`,
+    "statehouse-assertion": "service operator",
+    "X-HTTP-Method-Override": "DELETE",
+    "X-HTTP-Method": "DELETE",
+    "X-Method-Override": "DELETE",
+    Referer: `${url}${path}`,
+    Origin: url,
+    traceparent: "00-00000000000000000000000000000001-0000000000000001-01",
+    "If-None-Match": "*",
+    Range: "bytes=0-10",
+    Accept: "text/html",
+    "Content-Type": "application/x-www-form-urlencoded",
+    Upgrade: "websocket",
+    "X-Admin": "true",
+  };
+};
+
+const headerNames = [
+  "X-Original-URL X-Rewrite-URL X-Forwarded-Prefix X-Forwarded-For X-Real-IP X-Forwarded-Host",
+  "X-Forwarded-Proto Forwarded Host X-User-Id X-Remote-User X-Forwarded-User X-Organization",
+  "Proxy-Authorization X-Authorization X-Auth-Token X-Access-Token Cookie statehouse-assertion",
+  "X-HTTP-Method-Override X-HTTP-Method X-Method-Override Referer Origin traceparent",
+  "If-None-Match Range Accept Content-Type Upgrade X-Admin",
+].flatMap((line) => line.split(" "));
+
+describe("the header", () => {
+  test.each(headerNames)("%s changes nothing of what is answered", async (name) => {
+    const { stranger, reader } = world();
+    const value = headers()[name];
+    if (value === undefined) throw new Error(`no value for ${name}`);
+    const given = [`${name}: ${value}`];
+    const shown = `GET /api/v2/workspaces/${mine.id}`;
+    const hidden = `GET /api/v2/workspaces/${foreign.id}`;
+    const administrative = "GET /api/v2/admin/users";
+    for (const line of [shown, hidden, administrative, "GET /api/v2/account/details"]) {
+      const without = await asStranger(line);
+      expect(plain(await asStranger(line, given)), line).toBe(plain(without));
+    }
+    const unknown = await ask(hidden, given);
+    expect(unknown.status).toBe(401);
+    const lock = `POST /api/v2/workspaces/${foreign.id}/actions/lock`;
+    expect((await ask(lock, [bearer(reader.token), ...given])).status).toBe(404);
+    expect((await stranger.api.get(`/workspaces/${mine.id}`)).status).toBe(200);
+  });
+});
+
+describe("a token", () => {
+  test("counts in the header Authorization and nowhere else", async () => {
+    const { token } = world().owner;
+    const path = `/api/v2/workspaces/${foreign.id}`;
+    const body = JSON.stringify({ token, access_token: token, authorization: `Bearer ${token}` });
+    const json = ["Content-Type: application/vnd.api+json"];
+    for (const [line, given, text] of [
+      [`GET ${path}?access_token=${token}`, [], ""],
+      [`GET ${path}?authorization=Bearer%20${token}`, [], ""],
+      [`GET ${path};access_token=${token}`, [], ""],
+      [`POST ${path}/actions/lock`, json, body],
+    ] as const) {
+      expect((await ask(line, given, text)).status, line).toBe(401);
+    }
+  });
+
+  test("of two the first counts, whatever the second says; a good one behind a bad one opens nothing", async () => {
+    const { owner, stranger } = world();
+    const line = `GET /api/v2/workspaces/${foreign.id}`;
+    const unknown = `Authorization: Bearer sth_${"x".repeat(43)}`;
+    const answers = {
+      both: await ask(line, [bearer(stranger.token), bearer(owner.token)]),
+      bad: await ask(line, [unknown, bearer(owner.token)]),
+      empty: await ask(line, ["Authorization:", bearer(owner.token)]),
+      basic: await ask(line, ["Authorization: Basic eDp5", bearer(owner.token)]),
+      joined: await ask(line, [`${unknown}, Bearer ${owner.token}`]),
+      folded: await ask(line, [`Authorization: Bearer\r\n ${owner.token}`]),
+    };
+    const statuses = Object.entries(answers).map(([name, { status }]) => [name, status]);
+    expect(Object.fromEntries(statuses)).toEqual({
+      both: 404,
+      bad: 401,
+      empty: 401,
+      basic: 401,
+      joined: 401,
+      folded: 400,
+    });
+  });
+
+  test("is the same under any spelling of the header's name, and no other under another case", async () => {
+    const { owner } = world();
+    const line = "GET /api/v2/account/details";
+    for (const name of ["authorization", "AUTHORIZATION", "aUTHORIZATION"]) {
+      expect((await ask(line, [`${name}: Bearer ${owner.token}`])).status).toBe(200);
+    }
+    for (const name of ["Authorization ", "X Authorization", "Authorization\t"]) {
+      const { status } = await ask(line, [`${name}: Bearer ${owner.token}`]);
+      expect([400, 401], name).toContain(status);
+    }
+    for (const token of [owner.token.toLowerCase(), `${owner.token}%00`, `${owner.token}\u00a0`]) {
+      expect((await ask(line, [`Authorization: Bearer ${token}`])).status).toBe(401);
+    }
+  });
+});
+
+test("addresses in documents are the installation's own, whatever the request says of its host", async () => {
+  const { owner, url, organization } = world();
+  const { id } = await newLockedWorkspace(world());
+  const body = JSON.stringify(announcement(stateFile()));
+  const given = [
+    bearer(owner.token),
+    "Host: evil.example",
+    "X-Forwarded-Host: evil.example",
+    "X-Forwarded-Proto: https",
+    "Forwarded: host=evil.example;proto=https",
+  ];
+  const created = await ask(`POST /api/v2/workspaces/${id}/state-versions`, given, body);
+  expect(created.status).toBe(201);
+  const listed = await ask(`GET /api/v2/organizations/${organization}/workspaces`, given);
+  const feed = await ask("GET /changelog.atom", given);
+  for (const answer of [created, listed, feed]) {
+    expect(answer.body).not.toContain("evil.example");
+    expect(answer.body).toContain(url);
+  }
+});
+
+test("a body says who calls as little as a header does", async () => {
+  const { stranger, owner, organization } = world();
+  const name = unusedName("workspace");
+  const made = await stranger.api.post(
+    `/organizations/${stranger.organization}/workspaces`,
+    document(
+      "workspaces",
+      { name, "organization-name": organization, organization, "created-by": owner.id },
+      {
+        organization: { data: { type: "organizations", id: organization } },
+        "locked-by": { data: { type: "users", id: owner.id } },
+      },
+    ),
+  );
+  expect(made.status).toBe(201);
+  expect(made.body.data.relationships.organization.data.id).toBe(stranger.organization);
+  expect((await owner.api.get(`/organizations/${organization}/workspaces/${name}`)).status).toBe(
+    404,
+  );
+});
