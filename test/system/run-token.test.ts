@@ -106,7 +106,12 @@ describe("a run's token", () => {
     await calls.locks.lockAsRun({ workspaceId: id, runId: run.runId, reason: "applying" });
     const created = await run.api.post(path, inlineState(stateFile()));
     expect(created.status).toBe(201);
-    expect(created.body.data.relationships["created-by"].data).toBeNull();
+    const account = { type: "users", id: "user-runsofstatehouse" };
+    expect(created.body.data.relationships["created-by"].data).toEqual(account);
+    const shown = await owner.api.get(`/state-versions/${created.body.data.id}?include=created_by`);
+    expect(shown.body.included).toMatchObject([
+      { ...account, attributes: { "is-service-account": true } },
+    ]);
     expect((await owner.api.post(path, inlineState(stateFile()))).status).toBe(409);
     const elsewhere = await newWorkspace(world());
     const foreign = `/workspaces/${elsewhere.id}/state-versions`;

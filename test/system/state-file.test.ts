@@ -85,6 +85,7 @@ test("outputs that come with the create request are as strange as they like: ref
     `{"a":${output('"x\\u0000"')}}`,
     `{"a":${output('"\\ud800"')}}`,
     `{"__proto__":${output("1")}}`,
+    '{"a":{"value":1,"type":["toString","x"]},"b":{"value":1,"type":"constructor"}}',
     `{"a":{"value":${nested(50_000)}}}`,
     `{"a":{"value":${nested(50_000)},"type":"dynamic"}}`,
     "{}",

@@ -32,6 +32,16 @@ export const target =
     return groupOf(of(), await loadMany([...keys], context));
   };
 
+/** A target that is the same for every parent that leads there: loading it makes no call. */
+export const fixedTarget =
+  <Parent, Item, Context>(
+    of: () => CompiledResource<Item, Context>,
+    item: Item,
+    leadsThere: (parent: Parent) => boolean,
+  ): Target<Parent, Context> =>
+  async (parents) =>
+    parents.some(leadsThere) ? groupOf(of(), [item]) : undefined;
+
 /** A relationship to at most one resource, of any of the targets' types. */
 export function toOne<Parent, Context>(declaration: {
   linkage: (parent: Parent) => Identifier | null;

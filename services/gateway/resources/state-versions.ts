@@ -1,7 +1,7 @@
 import type { StateVersion } from "@statehouse/proto/statehouse/state/v1/state_version";
 import type { RequestContext } from "../http/route.ts";
-import { embedded, target, toMany, toOne } from "../jsonapi/relationship.ts";
-import { resource } from "../jsonapi/resource.ts";
+import { embedded, fixedTarget, target, toMany, toOne } from "../jsonapi/relationship.ts";
+import { type Identifier, resource } from "../jsonapi/resource.ts";
 import { parseExact } from "./exact-json.ts";
 import { type ShownStateVersion, withRuns } from "./reported-run.ts";
 import { reported } from "./reported-text.ts";
@@ -9,7 +9,16 @@ import { runResource } from "./runs.ts";
 import { stateVersionOutputResource } from "./state-version-outputs.ts";
 import { teamResource } from "./teams.ts";
 import { timestamp } from "./timestamps.ts";
-import { userResource } from "./users.ts";
+import { internalAccount, internalAccountResource, userResource } from "./users.ts";
+
+/** A run writes in nobody's name; specification, "State version": `created_by`. */
+const byRun = ({ createdByType }: StateVersion) => createdByType === "run";
+
+function creatorOf(version: StateVersion): Identifier | null {
+  if (byRun(version)) return { type: "users", id: internalAccount.id };
+  const type = creatorTypes[version.createdByType];
+  return type && version.createdById ? { type, id: version.createdById } : null;
+}
 
 const creatorTypes: Readonly<Record<string, string>> = { user: "users", team: "teams" };
 
@@ -67,13 +76,11 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
       links: ({ workspaceId }) => ({ related: `/api/v2/workspaces/${workspaceId}` }),
     }),
     "created-by": toOne({
-      linkage: ({ createdByType, createdById }) => {
-        const type = creatorTypes[createdByType];
-        return type && createdById ? { type, id: createdById } : null;
-      },
+      linkage: creatorOf,
       targets: [
         target(() => userResource, creator("user")),
         target(() => teamResource, creator("team")),
+        fixedTarget(() => internalAccountResource, internalAccount, byRun),
       ],
     }),
     outputs: toMany({

@@ -43,6 +43,18 @@ export const userResource = resource<User, RequestContext>({
     (await services.access.users.batchGetUsers({ ids: [...ids] }, caller)).users,
 });
 
+/** Who wrote what a run wrote: nobody's account, for which no token speaks. */
+export const internalAccount = {
+  id: "user-runsofstatehouse",
+  username: "statehouse-runs",
+} as const;
+
+export const internalAccountResource = resource<typeof internalAccount, RequestContext>({
+  type: "users",
+  id: ({ id }) => id,
+  attributes: (account) => ({ ...publicAttributes(account), "is-service-account": true }),
+});
+
 /** Whom a token speaks for; a team or an organization shows as a user made up for it. */
 export type Account =
   | { kind: "user"; user: User }

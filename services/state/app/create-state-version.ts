@@ -11,6 +11,7 @@ import {
   parseAnnouncement,
   repeatedVersion,
   requireOwnRun,
+  requireRunId,
   requireSuccession,
 } from "../domain/state-version-creation.ts";
 import { applyPlacement, targetOf, touch, writableEpoch } from "../domain/workspace-state.ts";
@@ -46,6 +47,7 @@ export async function createStateVersion(
 ): Promise<CreatedStateVersion> {
   requireNoOrganizationToken(caller);
   const announced = parseAnnouncement(request);
+  requireRunId(request.runId);
   const outputs = request.jsonStateOutputs && parseGivenOutputs(request.jsonStateOutputs);
   const { workspaceId, inline } = request;
   const { lock, placement, runWorkspaceId } = await app.workspaces.getLock(

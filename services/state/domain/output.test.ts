@@ -13,6 +13,11 @@ test.each([
   ['["map","string"]', '{"k":"v"}', "map"],
   ['["object",{"k":"string"}]', '{"k":"v"}', "object"],
   ['"dynamic"', "null", "dynamic"],
+  ['["map",["object",{"k":["list",["set","number"]]}]]', '{"a":{"k":[[1.50]]}}', "map"],
+  ['["toString","x"]', '"v"', "dynamic"],
+  ['"constructor"', '"v"', "dynamic"],
+  ["[]", '"v"', "dynamic"],
+  ['{"x":1}', '"v"', "dynamic"],
 ])("type %s with value %s is shown as %s, nothing respelled", (type, value, shown) => {
   expect(given(`{"o":{"type":${type},"value":${value}}}`)).toEqual([
     { name: "o", sensitive: false, type: shown, detailedTypeJson: type, valueJson: value },

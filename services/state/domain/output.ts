@@ -4,17 +4,17 @@ import type { ExtractedOutput } from "./extraction.ts";
 import { storable } from "./storable-text.ts";
 
 /** The type that clients read, by the engine's type constructor. */
-const outputTypes: Record<string, string> = {
-  string: "string",
-  number: "number",
-  bool: "bool",
-  list: "array",
-  set: "array",
-  tuple: "array",
-  map: "map",
-  object: "object",
-  dynamic: "dynamic",
-};
+const outputTypes = new Map<unknown, string>([
+  ["string", "string"],
+  ["number", "number"],
+  ["bool", "bool"],
+  ["list", "array"],
+  ["set", "array"],
+  ["tuple", "array"],
+  ["map", "map"],
+  ["object", "object"],
+  ["dynamic", "dynamic"],
+]);
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
@@ -40,7 +40,7 @@ export function outputFrom(name: string, entry: unknown): ExtractedOutput | unde
   return {
     name: storable(name),
     sensitive: entry.sensitive === true,
-    type: outputTypes[String(constructorName)] ?? "dynamic",
+    type: outputTypes.get(constructorName) ?? "dynamic",
     detailedTypeJson: JSON.stringify(detailedType),
     valueJson: JSON.stringify(value),
   };

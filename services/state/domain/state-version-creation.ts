@@ -17,6 +17,15 @@ export interface Announcement {
 }
 
 const title = "invalid attribute";
+const MAX_TEXT = 255;
+const limit = `maximum is ${MAX_TEXT} characters`;
+
+/** A run that nobody has reported yet may have any id, but not any length. Throws `invalid`. */
+export function requireRunId(runId: string | undefined): void {
+  if (runId === undefined || runId.length <= MAX_TEXT) return;
+  const detail = `Run is too long (${limit})`;
+  throw invalid([{ field: "/data/relationships/run/data/id", title, detail }]);
+}
 
 /** Checks and normalizes what a create request says. Throws `invalid`. */
 export function parseAnnouncement({ serial, md5, lineage, force }: Announcement): Announcement {
@@ -27,6 +36,10 @@ export function parseAnnouncement({ serial, md5, lineage, force }: Announcement)
   }
   if (!/^[0-9a-f]{32}$/i.test(md5)) {
     problems.push({ field: "md5", title, detail: "Md5 must be 32 hexadecimal digits" });
+  }
+  // Engines write a UUID. Every document of the version shows it.
+  if (lineage.length > MAX_TEXT) {
+    problems.push({ field: "lineage", title, detail: `Lineage is too long (${limit})` });
   }
   if (problems.length > 0) throw invalid(problems);
   return { serial, md5: md5.toLowerCase(), lineage, force };

@@ -129,9 +129,11 @@ export function createWrites(em: EntityManager, sealer: Sealer): Writes {
       versionsForUpdate(
         await queryIn<{ id: StateVersionId }>(
           em,
-          // index: state_version_unsettled
-          `select id from state_version where workspace_id = $1 and (status = 'pending' or intermediate)
-             and (status = 'pending' or (status = 'finalized' and position > $2))`,
+          // index: state_version_status, state_version_unsettled
+          `select id from state_version where workspace_id = $1 and status = 'pending'
+           union
+           select id from state_version where workspace_id = $1 and intermediate
+             and status = 'finalized' and position > $2`,
           [workspaceId, position],
         ),
       ),

@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import { announcement, inlineState, stateFile } from "../stack/state.ts";
+import { newLockedWorkspace, problems, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+const create = (id: string, body: unknown) =>
+  world().owner.api.post(`/workspaces/${id}/state-versions`, body);
+
+describe("a create request", () => {
+  test.each([
+    ["/data/attributes/lineage", { lineage: "x".repeat(256) }],
+    ["/data/attributes/lineage", { lineage: "a\u0000b" }],
+    ["/data/attributes/lineage", { lineage: 5 }],
+    ["/data/attributes/force", { force: "true" }],
+    ["/data/attributes/serial", { serial: null }],
+    ["/data/attributes/state", { state: "_-__" }],
+    ["/data/attributes/json-state", { "json-state": "" }],
+    ["/data/attributes/json-state-outputs", { "json-state-outputs": "" }],
+  ])("is refused at %s: %j", async (pointer, attributes) => {
+    const { id } = await newLockedWorkspace(world());
+    const answer = await create(id, announcement(stateFile(), attributes));
+    expect(answer.status).toBe(422);
+    expect(Object.keys(problems(answer))).toEqual([pointer]);
+  });
+
+  test.each([
+    ["/data/relationships/run/data/id", { type: "runs", id: `run-${"x".repeat(300)}` }],
+    ["/data/relationships/run/data/id", { type: "runs", id: "run-\u0000" }],
+    ["/data/relationships/run/data/type", { type: "users", id: "run-0123456789abcdef" }],
+    ["/data/relationships/run/data", [{ type: "runs", id: "run-0123456789abcdef" }]],
+  ])("names no run that cannot be: %s", async (pointer, data) => {
+    const { id } = await newLockedWorkspace(world());
+    const body = announcement(stateFile()).data;
+    const answer = await create(id, { data: { ...body, relationships: { run: { data } } } });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(problems(answer))).toEqual([pointer]);
+  });
+
+  test("may leave out, by null, what it need not say; its md5 is read in either case", async () => {
+    const { id } = await newLockedWorkspace(world());
+    const state = stateFile();
+    const nothing = { lineage: null, force: null, "json-state": null, "json-state-outputs": null };
+    const body = inlineState(state, { ...nothing, md5: state.md5.toUpperCase() }).data;
+    const answer = await create(id, { data: { ...body, relationships: { run: { data: null } } } });
+    expect(answer.status).toBe(201);
+    expect(answer.body.data.attributes).toMatchObject({ lineage: "", md5: state.md5 });
+  });
+});

@@ -1,0 +1,126 @@
+import { newId } from "@statehouse/postgres";
+import { waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { organizationId, unusedName } from "../stack/organization.ts";
+import { type Runner, startRunner } from "../stack/runner.ts";
+import { inlineState, stateFile } from "../stack/state.ts";
+import { newLockedWorkspace, newWorkspace, recordedApi, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+let runner: Runner;
+beforeAll(() => {
+  runner = startRunner(world().stack.nats.url);
+});
+afterAll(() => runner[Symbol.asyncDispose]());
+
+const create = (id: string, body: unknown) =>
+  world().owner.api.post(`/workspaces/${id}/state-versions`, body);
+
+const processed = (versionId: string) =>
+  waitFor(async () => {
+    const { body } = await world().owner.api.get(`/state-versions/${versionId}`);
+    return body.data.attributes["resources-processed"] && body.data;
+  });
+
+/** The three documents that show a version, as their paths. */
+const waysTo = (workspace: { id: string; attributes: { name: string } }, versionId: string) => ({
+  show: `/state-versions/${versionId}?`,
+  current: `/workspaces/${workspace.id}/current-state-version?`,
+  list: `/state-versions?filter[organization][name]=${world().organization}&filter[workspace][name]=${workspace.attributes.name}&`,
+});
+
+const sensitive = { value: "hunter2", type: "string", sensitive: true };
+const outputs = { plain: { value: "a", type: "string" }, secret: sensitive };
+
+test("show, list and current include the same: creator, run, its creator and configuration, outputs", async () => {
+  const { owner } = world();
+  const workspace = await newLockedWorkspace(world());
+  const ingress = {
+    id: newId("ia"),
+    commitSha: "a".repeat(40),
+    commitUrl: "https://git.example/c/1",
+  };
+  const configurationVersionId = await runner.configurationVersion({
+    workspaceId: workspace.id,
+    ingressAttributes: ingress,
+  });
+  const runId = await runner.run({
+    workspaceId: workspace.id,
+    configurationVersionId,
+    createdByUserId: owner.id,
+    status: "applied",
+  });
+  const { data } = inlineState(stateFile({ outputs }));
+  const run = { data: { type: "runs", id: runId } };
+  const created = await create(workspace.id, { data: { ...data, relationships: { run } } });
+  await processed(created.body.data.id);
+  const kinds: Record<string, string[]> = {
+    created_by: ["users"],
+    run: ["runs"],
+    "run.created_by": ["runs", "users"],
+    "run.configuration_version": ["configuration-versions", "runs"],
+    outputs: ["state-version-outputs", "state-version-outputs"],
+    "created_by,run,run.created_by,run.configuration_version,outputs": [
+      "configuration-versions",
+      "runs",
+      "state-version-outputs",
+      "state-version-outputs",
+      "users",
+    ],
+  };
+  for (const [way, path] of Object.entries(waysTo(workspace, created.body.data.id))) {
+    for (const [include, types] of Object.entries(kinds)) {
+      const body = await waitFor(async () => {
+        const answer = await owner.api.get(`${path}include=${include}`);
+        const found = answer.body.included?.map(({ type }: { type: string }) => type).toSorted();
+        // The runner's reports come when they come.
+        return JSON.stringify(found) === JSON.stringify(types) && answer.body;
+      });
+      const version = way === "list" ? body.data[0] : body.data;
+      expect(version.relationships.run.data, way).toEqual(run.data);
+      expect(version.attributes).toMatchObject({
+        "vcs-commit-sha": ingress.commitSha,
+        "vcs-commit-url": ingress.commitUrl,
+      });
+      expect(JSON.stringify(body)).not.toContain("hunter2");
+    }
+  }
+});
+
+test("a version without a run from version control has no commit", async () => {
+  const workspace = await newLockedWorkspace(world());
+  const { body } = await create(workspace.id, inlineState(stateFile()));
+  expect(body.data.attributes).toMatchObject({ "vcs-commit-sha": null, "vcs-commit-url": null });
+});
+
+test("a team that writes with its token is the creator, and can be included", async () => {
+  const { owner, organization, stack, url } = world();
+  const team = await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: unusedName("writers"),
+    members: [],
+    organizationAccess: ["manage-workspaces"],
+  });
+  const made = await owner.api.post(`/teams/${team.id}/authentication-token`);
+  const api = recordedApi(url, made.body.data.attributes.token);
+  const { id } = await newWorkspace(world());
+  await api.post(`/workspaces/${id}/actions/lock`);
+  const created = await api.post(`/workspaces/${id}/state-versions`, inlineState(stateFile()));
+  expect(created.status).toBe(201);
+  const { body } = await owner.api.get(
+    `/state-versions/${created.body.data.id}?include=created_by`,
+  );
+  expect(body.data.relationships["created-by"].data).toEqual({ type: "teams", id: team.id });
+  expect(body.included).toMatchObject([{ type: "teams", id: team.id }]);
+});
+
+test("an organization's token reads states and writes none", async () => {
+  const { owner, organization, url } = world();
+  const { id } = await newLockedWorkspace(world());
+  const created = await create(id, inlineState(stateFile()));
+  const made = await owner.api.post(`/organizations/${organization}/authentication-token`);
+  const api = recordedApi(url, made.body.data.attributes.token);
+  expect((await api.get(`/state-versions/${created.body.data.id}`)).status).toBe(200);
+  const refused = await api.post(`/workspaces/${id}/state-versions`, inlineState(stateFile()));
+  expect(refused.status).toBe(404);
+});

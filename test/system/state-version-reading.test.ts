@@ -1,0 +1,184 @@
+import { waitFor } from "@statehouse/testing";
+import { describe, expect, test } from "vitest";
+import { document, download } from "../stack/http.ts";
+import { organizationId, unusedName } from "../stack/organization.ts";
+import { announcement, inlineState, md5Of, stateFile } from "../stack/state.ts";
+import { newLockedWorkspace, newParty, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+const create = (id: string, body: unknown) =>
+  world().owner.api.post(`/workspaces/${id}/state-versions`, body);
+
+const processed = (versionId: string) =>
+  waitFor(async () => {
+    const { body } = await world().owner.api.get(`/state-versions/${versionId}`);
+    return body.data.attributes["resources-processed"] && body.data;
+  });
+
+/** The three documents that show a version, as their paths. */
+const waysTo = (workspace: { id: string; attributes: { name: string } }, versionId: string) => ({
+  show: `/state-versions/${versionId}?`,
+  current: `/workspaces/${workspace.id}/current-state-version?`,
+  list: `/state-versions?filter[organization][name]=${world().organization}&filter[workspace][name]=${workspace.attributes.name}&`,
+});
+
+const sensitive = { value: "hunter2", type: "string", sensitive: true };
+const outputs = { plain: { value: "a", type: "string" }, secret: sensitive };
+
+describe("who may read outputs only", () => {
+  async function outputsReader(level: string) {
+    const { stack, organization, owner } = world();
+    const party = await newParty(stack);
+    const team = await stack.people.newTeam({
+      organizationId: await organizationId(stack, organization),
+      name: unusedName("team"),
+      members: [party],
+    });
+    const workspace = await newLockedWorkspace(world());
+    const granted = await owner.api.post(
+      "/team-workspaces",
+      document(
+        "team-workspaces",
+        { access: "custom", runs: "read", "state-versions": level },
+        {
+          workspace: { data: { type: "workspaces", id: workspace.id } },
+          team: { data: { type: "teams", id: team.id } },
+        },
+      ),
+    );
+    expect(granted.status).toBe(200);
+    const created = await create(workspace.id, inlineState(stateFile({ outputs })));
+    const version = await processed(created.body.data.id);
+    const listed = await owner.api.get(`/state-versions/${version.id}/outputs`);
+    const secret = listed.body.data.find(
+      ({ attributes }: { attributes: { name: string } }) => attributes.name === "secret",
+    );
+    return { ...party, workspace, version, secretId: secret.id as string };
+  }
+
+  test.each(["read-outputs", "read", "write"])(
+    "with %s reads lists of outputs, sensitive ones null, and a single one in clear",
+    async (level) => {
+      const { api, workspace, version, secretId } = await outputsReader(level);
+      for (const path of [
+        `/workspaces/${workspace.id}/current-state-version-outputs`,
+        `/state-versions/${version.id}/outputs`,
+      ]) {
+        const { status, body } = await api.get(path);
+        expect(status).toBe(200);
+        expect(JSON.stringify(body)).not.toContain("hunter2");
+        expect(body.data).toHaveLength(2);
+      }
+      const { status, body } = await api.get(`/state-version-outputs/${secretId}`);
+      expect([status, body.data.attributes.value]).toEqual([200, "hunter2"]);
+    },
+  );
+
+  test.each([
+    ["read-outputs", 404],
+    ["none", 404],
+    ["read", 200],
+  ])("with %s hears %i for states and what is in them", async (level, expected) => {
+    const { api, token, workspace, version } = await outputsReader(level);
+    const paths = [...Object.values(waysTo(workspace, version.id))];
+    for (const path of [...paths, `/workspaces/${workspace.id}/resources`]) {
+      expect((await api.get(path)).status, path).toBe(expected);
+    }
+    const url = version.attributes["hosted-state-download-url"];
+    expect((await download(url, token)).status).toBe(expected);
+  });
+
+  test("with none hears 404 for outputs, too", async () => {
+    const { api, workspace, version, secretId } = await outputsReader("none");
+    for (const path of [
+      `/workspaces/${workspace.id}/current-state-version-outputs`,
+      `/state-versions/${version.id}/outputs`,
+      `/state-version-outputs/${secretId}`,
+    ]) {
+      expect((await api.get(path)).status, path).toBe(404);
+    }
+  });
+});
+
+describe("what is extracted", () => {
+  /** The document of a version with these bytes, once it is processed. */
+  async function read(text: string) {
+    const { owner } = world();
+    const bytes = Buffer.from(text);
+    const { id } = await newLockedWorkspace(world());
+    const state = { serial: 1, lineage: "", bytes, md5: md5Of(bytes) };
+    const created = await create(id, inlineState(state));
+    expect(created.status).toBe(201);
+    const version = await processed(created.body.data.id);
+    // Whatever it is, it comes back as it was.
+    const got = await download(version.attributes["hosted-state-download-url"], owner.token);
+    expect(got.bytes.equals(bytes)).toBe(true);
+    const listed = await owner.api.get(`/workspaces/${id}/current-state-version-outputs`);
+    expect(listed.status).toBe(200);
+    return { ...version.attributes, outputs: listed.body.data };
+  }
+  const empty = { resources: [], modules: {}, providers: {}, outputs: [] };
+
+  test("is that of format 3, too", async () => {
+    const found = await read(
+      JSON.stringify({
+        version: 3,
+        terraform_version: "0.11.14",
+        serial: 1,
+        modules: [
+          {
+            path: ["root"],
+            outputs: { ids: { type: "list", value: ["a"] } },
+            resources: {
+              "null_resource.a.0": { type: "null_resource", provider: "provider.null" },
+              "null_resource.a.1": { type: "null_resource", provider: "provider.null" },
+            },
+          },
+        ],
+      }),
+    );
+    expect(found).toMatchObject({
+      "state-version": 3,
+      "engine-version": "0.11.14",
+      "terraform-version": "0.11.14",
+      resources: [{ name: "a", type: "null_resource", count: 2, module: "root" }],
+      modules: { root: { "null-resource": 2 } },
+      providers: { "provider.null": { "null-resource": 2 } },
+      outputs: [{ attributes: { type: "array", "detailed-type": ["tuple", ["string"]] } }],
+    });
+  });
+
+  test.each([
+    ["encrypted", '{"serial":1,"lineage":"x","meta":{},"encrypted_data":"Zm9v"}', null],
+    ["of an unknown format", '{"version":5,"terraform_version":"9.0.0","resources":"?"}', 5],
+    ["no state", "\u0000 neither JSON nor text", null],
+    ["broken", '{"version":4,"resources":[{"instances":"many"}]}', null],
+  ])("is nothing where the state is %s, which is kept as it is", async (_, text, format) => {
+    expect(await read(text)).toMatchObject({ ...empty, "state-version": format });
+  });
+});
+
+describe("the list of a workspace's versions", () => {
+  test("has those of a status that there is, and none of another", async () => {
+    const { owner } = world();
+    const workspace = await newLockedWorkspace(world());
+    const state = stateFile();
+    await create(workspace.id, inlineState(state));
+    await create(workspace.id, announcement(stateFile({ serial: 2, lineage: state.lineage })));
+    const { list } = waysTo(workspace, "");
+    const statuses = async (more: string) => {
+      const { status, body } = await owner.api.get(`${list}${more}`);
+      expect(status, more).toBe(200);
+      return body.data.map((data: { attributes: { status: string } }) => data.attributes.status);
+    };
+    expect(await statuses("")).toEqual(["pending", "finalized"]);
+    expect(await statuses("filter[status]=")).toEqual(["pending", "finalized"]);
+    expect(await statuses("filter[status]=pending")).toEqual(["pending"]);
+    expect(await statuses("filter[status]=backing_data_soft_deleted")).toEqual([]);
+    expect(await statuses("filter[status]=nonsense")).toEqual([]);
+    expect(await statuses("page[size]=1&page[number]=2")).toEqual(["finalized"]);
+    expect(await statuses("page[number]=9")).toEqual([]);
+    expect((await owner.api.get(`${list}filter[status]=%00`)).status).toBe(400);
+  });
+});
