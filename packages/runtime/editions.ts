@@ -6,6 +6,7 @@ export const editionTable = {
   "state-versions.intermediate": ["hosted"],
   "state-versions.backing-data-actions": ["self-hosted"],
   "data-retention-policies": ["self-hosted"],
+  "free-tier.state-retention": ["hosted"],
   "workspaces.assessments-enabled": ["hosted"],
   "admin.general-settings": ["self-hosted"],
 } as const satisfies Record<string, readonly EditionName[]>;

@@ -42,6 +42,12 @@ export const configSchema = z.object({
     .min(1)
     .default(7)
     .describe("Days in which soft-deleted state can be restored; it is then deleted for good."),
+  COLLECTION_INTERVAL: secondsSetting
+    .default(3600)
+    .describe("Seconds between the passes that delete what data retention lets go."),
+  VERIFICATION_INTERVAL: secondsSetting
+    .default(86_400)
+    .describe("Seconds between the passes that look for the stored bytes of every state."),
   MAX_STATE_BYTES: z.coerce
     .number()
     .int()

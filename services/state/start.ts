@@ -18,6 +18,7 @@ import { bindings } from "./rpc/bindings.ts";
 import { entities } from "./store/entities.ts";
 import { migrations } from "./store/migrations.ts";
 import { startBlobDeletion } from "./workers/blob-deletion.ts";
+import { startCollector } from "./workers/collector.ts";
 import { startExtraction } from "./workers/extraction.ts";
 import { startHousekeeping } from "./workers/housekeeping.ts";
 import { startSweeper } from "./workers/sweeper.ts";
@@ -72,6 +73,7 @@ export async function start(config: StateConfig, parts: StateParts = {}): Promis
   starting.use(startExtraction(work));
   starting.use(startBlobDeletion(work));
   starting.use(startSweeper(work));
+  starting.use(startCollector(work));
   for (const consumption of consumptions(app)) {
     starting.use(startConsumer({ nats, database, service: SERVICE, ...consumption, logger }));
   }

@@ -1,5 +1,6 @@
 import { newId } from "@statehouse/postgres";
 import { waitFor } from "@statehouse/testing";
+import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
@@ -8,7 +9,7 @@ import { startRunner } from "../stack/runner.ts";
 import { announcement, inlineState, rollbackTo, stateFile } from "../stack/state.ts";
 import { newParty, newWorkspace, type Party, useWorld } from "./fixture.ts";
 
-const world = useWorld();
+const world = useWorld({ settings: { COLLECTION_INTERVAL: "1" } });
 let bus: Published;
 beforeAll(() => {
   bus = published(world().stack.nats.url);
@@ -165,6 +166,26 @@ async function runThrough(): Promise<void> {
   await owner.api.patch(`/workspaces/${workspaceId}`, due);
 }
 
+/** Two states, the first of which is older than a policy lets it be. */
+async function outliveThePolicy(): Promise<void> {
+  const { stack, owner } = world();
+  const { id } = await newWorkspace(world());
+  await owner.api.post(`/workspaces/${id}/actions/lock`);
+  const path = `/workspaces/${id}/state-versions`;
+  const { lineage } = stateFile();
+  for (const serial of [1, 2])
+    await owner.api.post(path, inlineState(stateFile({ serial, lineage })));
+  const database = new Client({ connectionString: stack.databases.state });
+  await database.connect();
+  await database.query(
+    "update state_version set created_at = now() - interval '2 days' where workspace_id = $1",
+    [id],
+  );
+  await database.end();
+  const policy = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 1 });
+  await owner.api.post(`/workspaces/${id}/relationships/data-retention-policy`, policy);
+}
+
 /** A team's life, with its members and grants, and somebody who is invited, promoted and removed. */
 async function gatherAndPart(guest: Party): Promise<void> {
   const { owner, organization, stack } = world();
@@ -231,6 +252,7 @@ test("every declared type of event is published by something that people do, as 
   await stack.people.removeMember(team.id, person);
   await furnishAndDissolve(person);
   await runThrough();
+  await outliveThePolicy();
   await gatherAndPart(await newParty(stack));
   await waitFor(() => {
     const types = new Set(bus.events.map(({ type }) => type));

@@ -56,7 +56,7 @@ const routesAt = <Path extends string>(
     route({
       method,
       path,
-      summary: `${method === "POST" ? "Set" : "Change"} the data retention policy of ${whose}`,
+      summary: `Set ${method === "POST" ? "" : "or change "}the data retention policy of ${whose}`,
       body,
       success: [200, policy],
       failures: [404, 422],
@@ -64,7 +64,6 @@ const routesAt = <Path extends string>(
       handle: async (input) => {
         const wanted = {
           target: targetOf(input.params),
-          onlyChange: method === "PATCH",
           kind: input.body.data.kind,
           ...given({ deleteOlderThanNDays: input.body.data.deleteOlderThanNDays }),
         };

@@ -48,18 +48,27 @@ export const softDelete = (app: App, tx: Transaction, held: HeldVersion): Promis
 const restore = (app: App, tx: Transaction, held: HeldVersion): Promise<void> =>
   change(app, tx, "restore", held);
 
-/**
- * Ends the contents of a soft-deleted version: whoever deletes backing data does it by this. The row stays, without
- * outputs and resources; the bytes go when nothing else refers to them. Throws 400 for every other version.
- */
+/** Ends the contents of a soft-deleted version. Throws 400 for every other. */
 export async function permanentlyDelete(
   app: App,
   tx: Transaction,
   held: HeldVersion,
 ): Promise<void> {
   await change(app, tx, "permanentlyDelete", held);
-  const blobKeys = releaseContents(held.version);
-  await tx.removeFindings(held.version.id);
+  await deleteContents(app, tx, [held.version]);
+}
+
+/**
+ * Gives up the contents of versions whose status already says so: whoever deletes backing data does it by this. The
+ * rows stay, without outputs and resources; the bytes go when nothing else refers to them.
+ */
+export async function deleteContents(
+  app: App,
+  tx: Transaction,
+  versions: readonly StateVersion[],
+): Promise<void> {
+  const blobKeys = versions.flatMap(releaseContents);
+  await tx.removeFindings(versions.map(({ id }) => id));
   await tx.releaseBlobs(blobKeys, app.now());
   tx.afterCommit(app.wakes.deletion.wake);
 }

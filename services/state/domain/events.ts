@@ -29,6 +29,13 @@ export type StateEvent =
     } & OfVersion)
   | ({ type: "stateVersionDiscarded" } & OfVersion)
   | ({ type: BackingDataEvent } & OfVersion)
+  | {
+      type: "stateVersionsCollected";
+      workspaceId: WorkspaceId;
+      organizationId: string;
+      stateVersionIds: StateVersionId[];
+      revision: bigint;
+    }
   | ({ type: "stateVersionProcessed"; resourceCount: number } & OfVersion)
   | ({ type: "workspaceStateChanged"; organizationId: string } & StateSummary);
 
@@ -64,6 +71,17 @@ export const backingDataChanged = (
   w: WorkspaceState,
   version: StateVersion,
 ): StateEvent => ({ type, ...ofVersion(w, version) });
+
+export const stateVersionsCollected = (
+  { workspaceId, organizationId, revision }: WorkspaceState,
+  versions: readonly StateVersion[],
+): StateEvent => ({
+  type: "stateVersionsCollected",
+  workspaceId,
+  organizationId: organizationId ?? "",
+  stateVersionIds: versions.map(({ id }) => id),
+  revision,
+});
 
 export const stateVersionProcessed = (w: WorkspaceState, version: StateVersion): StateEvent => ({
   type: "stateVersionProcessed",

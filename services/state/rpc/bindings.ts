@@ -1,4 +1,5 @@
 import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backing_data";
+import { RetentionService } from "@statehouse/proto/statehouse/state/v1/retention";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
 import { WorkspaceResourceService } from "@statehouse/proto/statehouse/state/v1/workspace_resource";
@@ -7,6 +8,7 @@ import { implement, type ServiceBinding } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { backingDataService } from "./backing-data.ts";
 import type { Context } from "./context.ts";
+import { retentionService } from "./retention.ts";
 import { stateVersionService } from "./state-version.ts";
 import { stateVersionOutputService } from "./state-version-output.ts";
 import { workspaceResourceService } from "./workspace-resource.ts";
@@ -18,5 +20,6 @@ export const bindings = (app: App): ServiceBinding<Context>[] => [
   implement(BackingDataService, backingDataService(app)),
   implement(StateVersionOutputService, stateVersionOutputService(app)),
   implement(WorkspaceResourceService, workspaceResourceService(app)),
+  implement(RetentionService, retentionService(app)),
   implement(WorkspaceStateService, workspaceStateService(app)),
 ];

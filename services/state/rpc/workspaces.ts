@@ -1,3 +1,4 @@
+import { DataRetentionPolicyService } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
 import type { WorkspacePlacement } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
@@ -6,10 +7,12 @@ import type { Workspaces } from "../app/app.ts";
 import { workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { Placement } from "../domain/workspace-state.ts";
+import { workspaceIdOf } from "./ids.ts";
 
 /** The service workspaces, asked in state's own name. */
 export function workspacesOver(channel: Channel, identity: CallOptions): Workspaces {
   const client = createClient(WorkspaceLockService, channel, identity);
+  const policies = createClient(DataRetentionPolicyService, channel, identity);
   const consumers = createClient(RemoteStateConsumerService, channel, identity);
   return {
     async getLock(workspaceId, runId) {
@@ -28,6 +31,20 @@ export function workspacesOver(channel: Channel, identity: CallOptions): Workspa
     async getPlacement(workspaceId) {
       const { placement } = await client.getPlacement({ workspaceId });
       return placementFrom(workspaceId, placement);
+    },
+    async retentionOf(workspaceIds) {
+      const { retentions, version } = await policies.batchGetRetention({
+        workspaceIds: [...workspaceIds],
+      });
+      return {
+        version,
+        retentions: retentions.map(({ workspaceId, organizationId, plan, ...policy }) => ({
+          workspaceId: workspaceIdOf(workspaceId),
+          organizationId,
+          deleteOlderThanNDays: policy.deleteOlderThanNDays ?? null,
+          freeTier: plan === "free",
+        })),
+      };
     },
     async readableByRun({ runId, consumerId, workspaceIds }) {
       const readable = await consumers.mayReadAsConsumer({

@@ -24,7 +24,8 @@ export async function releaseBlobs(
   );
 }
 
-const holdBlobs = (em: EntityManager, keys: readonly string[]) =>
+/** Holds the blobs' rows until the transaction ends; nobody adds or takes a reference meanwhile. */
+export const holdBlobs = (em: EntityManager, keys: readonly string[]) =>
   queryIn(em, "select from blob where key = any($1) order by key for update", [keys]);
 
 const countReferences = (em: EntityManager, keys: readonly string[], each: 1 | -1) =>

@@ -34,3 +34,13 @@ export async function removeVersions(
 export const removeResources = (em: EntityManager, workspaceId: WorkspaceId): Promise<unknown> =>
   // index: workspace_resource_pkey
   queryIn(em, "delete from workspace_resource where workspace_id = $1", [workspaceId]);
+/** Deletes the rows of versions whose contents and outputs are gone. */
+export async function forgetVersions(
+  em: EntityManager,
+  ids: readonly StateVersionId[],
+): Promise<void> {
+  // What the ORM still has to write of them goes first.
+  await em.flush();
+  // index: state_version_pkey
+  await queryIn(em, "delete from state_version where id = any($1)", [ids]);
+}

@@ -10,6 +10,7 @@ import {
   StateVersionProcessedSchema,
   StateVersionRestoredSchema,
   StateVersionSoftDeletedSchema,
+  StateVersionsCollectedSchema,
   WorkspaceStateChangedSchema,
 } from "@statehouse/proto/statehouse/state/v1/events";
 import type { StateEvent } from "../domain/events.ts";
@@ -35,6 +36,10 @@ export function recordStateEvent(em: EntityManager, event: StateEvent): Promise<
     case "stateVersionDiscarded": {
       const { type, ...message } = event;
       return record(StateVersionDiscardedSchema, message);
+    }
+    case "stateVersionsCollected": {
+      const { type, ...message } = event;
+      return record(StateVersionsCollectedSchema, message);
     }
     case "stateVersionProcessed": {
       const { type, ...message } = event;

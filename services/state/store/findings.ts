@@ -33,13 +33,17 @@ export async function copyFindings(
   );
 }
 
-/** Deletes a version's outputs, and what was found in its state. */
-export async function removeFindings(em: EntityManager, id: StateVersionId): Promise<void> {
+/** Deletes the versions' outputs, and what was found in their states. */
+export async function removeFindings(
+  em: EntityManager,
+  ids: readonly StateVersionId[],
+): Promise<void> {
   // index: state_version_output_position
-  await queryIn(em, "delete from state_version_output where state_version_id = $1", [id]);
+  await queryIn(em, "delete from state_version_output where state_version_id = any($1)", [ids]);
   await queryIn(
     em,
-    "update state_version set resources = '[]', modules = '{}', providers = '{}' where id = $1",
-    [id],
+    // index: state_version_pkey
+    "update state_version set resources = '[]', modules = '{}', providers = '{}' where id = any($1)",
+    [ids],
   );
 }

@@ -1,5 +1,6 @@
 import { outboxMigration, parkedEventsMigration } from "@statehouse/events";
 import type { SqlMigration } from "@statehouse/postgres";
+import { retention } from "./migrations/0004-retention.ts";
 
 const init: SqlMigration = {
   name: "0001_init",
@@ -154,4 +155,5 @@ export const migrations: readonly SqlMigration[] = [
   init,
   backingData,
   workspaceResources,
+  retention,
 ];

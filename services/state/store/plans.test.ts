@@ -10,6 +10,7 @@ import { copyFindings, removeFindings } from "./findings.ts";
 import { createJobs } from "./jobs.ts";
 import { migrations } from "./migrations.ts";
 import { createReads } from "./reads.ts";
+import { createRetentionReads } from "./retention.ts";
 import { createWrites } from "./writes.ts";
 
 const stack = new AsyncDisposableStack();
@@ -20,7 +21,7 @@ const statements: string[] = [];
 const rows = `
   insert into workspace_state (workspace_id, organization_id, project_id, placement_version,
       sealed_epoch, current_version_id, current_position, resource_count, revision)
-    select 'ws-' || w, 'org-1', 'prj-1', 1, 0, 'sv-' || w * 5 + 4, 4, 0, 0
+    select 'ws-' || w, 'org-' || w / 100, 'prj-1', 1, 0, 'sv-' || w * 5 + 4, 4, 0, 0
     from generate_series(0, 19999) w;
   insert into state_version (id, workspace_id, position, lock_epoch, serial, md5, lineage, status,
       intermediate, created_at, created_by_type, created_by_id, expires_at, blob_key, size, sha256,
@@ -88,6 +89,18 @@ beforeAll(async () => {
   await jobs.expiredVersions(now, 100);
   await jobs.softDeletedVersions(now, 100);
   await jobs.uncollectedWorkspaces(20);
+  const retention = createRetentionReads(database);
+  await retention.workspacesAfter("ws-5", 500);
+  const due = {
+    organizationId: "org-1",
+    rule: "policy",
+    before: new Date(now.getTime() + 1000),
+  } as const;
+  const looks = ["ws-5", "ws-7"].map((workspaceId) => ({
+    due: { workspaceId: workspaceId as `ws-${string}`, ...due },
+    after: 1n,
+  }));
+  expect(await retention.dueVersions(looks, 2)).toHaveLength(4);
   await jobs.ownedBlobs(["blob-1", "blob-2"]);
   await jobs.takeBlobDeletions(now, now, 100);
   await jobs.confirmBlobDeletions(["gone-1"]);
@@ -97,7 +110,7 @@ beforeAll(async () => {
     await writes.versionsBeforeRollback("ws-5", { epoch: 3n, sourceId: "sv-27" });
     await writes.unsettledVersions("ws-5", 2n);
     await copyFindings(em, sealer, "sv-29", "sv-28");
-    await removeFindings(em, "sv-29");
+    await removeFindings(em, ["sv-29"]);
     await shareBlobs(em, ["blob-28"]);
     await writes.setResources(
       { id: "sv-29", workspaceId: "ws-5", createdAt: now },
@@ -106,6 +119,10 @@ beforeAll(async () => {
     await writes.removeResources("ws-6");
     await writes.setBilling({ organizationId: "org-5", usageBased: false, revision: 2n });
     await writes.removeBilling("org-6");
+    await writes.holdBlobs(["blob-31", "blob-32"]);
+    await writes.sharedVersions(["sv-31", "sv-32"]);
+    expect(await writes.lastStatesBegin("org-1", 100)).toBeInstanceOf(Date);
+    await writes.forgetVersions(["sv-31"]);
     const { blobKeys } = await removeVersions(em, "ws-6", 50);
     await releaseBlobs(em, blobKeys, now);
   });

@@ -5,24 +5,32 @@ import type { ExtractedOutput, PackedExtraction } from "../domain/extraction.ts"
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { StateVersion } from "../domain/state-version.ts";
 import type { WorkspaceState } from "../domain/workspace-state.ts";
-import { releaseBlobs, shareBlobs } from "./blob-references.ts";
-import { removeResources, removeVersions } from "./collection.ts";
+import { holdBlobs, releaseBlobs, shareBlobs } from "./blob-references.ts";
+import { forgetVersions, removeResources, removeVersions } from "./collection.ts";
 import { stateVersionSchema, workspaceStateSchema } from "./entities.ts";
 import { copyFindings, removeFindings } from "./findings.ts";
 import { type OrganizationBilling, removeBilling, setBilling } from "./organization-billing.ts";
 import { insertOutputs } from "./outputs.ts";
+import { createRetentionWrites, type RetentionWrites } from "./retention.ts";
 import { setResources } from "./workspace-resources.ts";
 
 /**
  * A transaction's rows. What is loaded is locked FOR UPDATE and written back at the end. Every use case
  * takes them in the order workspace, version, blob, several of a kind by id, so that none waits in a ring.
  */
-export interface Writes {
+export interface Writes extends RetentionWrites {
   /** The workspace's row; made, without a placement, where there is none. */
   workspaceForUpdate(id: WorkspaceId): Promise<WorkspaceState>;
   /** The workspace's row if there is one. */
   knownWorkspaceForUpdate(id: WorkspaceId): Promise<WorkspaceState | undefined>;
+  /** Those of the workspaces' rows that nobody else holds. */
+  freeWorkspacesForUpdate(ids: readonly WorkspaceId[]): Promise<WorkspaceState[]>;
   versionForUpdate(id: StateVersionId): Promise<StateVersion | undefined>;
+  versionsForUpdate(ids: readonly StateVersionId[]): Promise<StateVersion[]>;
+  /** Holds the blobs until the transaction ends. */
+  holdBlobs(keys: readonly string[]): Promise<void>;
+  /** Deletes rows of versions that have neither outputs nor contents any more. */
+  forgetVersions(ids: readonly StateVersionId[]): Promise<void>;
   /** The newest version, the newest that is not discarded, all pending ones, and those of epoch and serial. */
   versionsBeforeCreation(
     workspaceId: WorkspaceId,
@@ -42,13 +50,13 @@ export interface Writes {
   addOutputs(version: StateVersion, outputs: readonly ExtractedOutput[]): Promise<void>;
   /** The parts of an extraction that no rule looks at. */
   setInventory(id: StateVersionId, found: Inventory): Promise<void>;
-  /** Deletes the version's outputs and what extraction found. */
-  removeFindings(id: StateVersionId): Promise<void>;
   /** Makes the workspace's resources those of `version`; what stays the same keeps its id and times. */
   setResources(
     version: Pick<StateVersion, "id" | "workspaceId" | "createdAt">,
     instances: PackedExtraction["instances"],
   ): Promise<void>;
+  /** Deletes the versions' outputs and what extraction found. */
+  removeFindings(ids: readonly StateVersionId[]): Promise<void>;
   /** Deletes up to `limit` versions with their outputs; answers how many, and the blobs they referred to. */
   removeVersions(
     workspaceId: WorkspaceId,
@@ -80,14 +88,28 @@ export function createWrites(em: EntityManager, sealer: Sealer): Writes {
   const knownWorkspaceForUpdate = async (workspaceId: WorkspaceId) =>
     (await em.findOne(workspaceStateSchema, { workspaceId }, forUpdate)) ?? undefined;
 
-  const versionsForUpdate = async (rows: readonly { id: StateVersionId }[]) => {
-    const ids = rows.map(({ id }) => id);
+  const versionsForUpdate = async (ids: readonly StateVersionId[]) => {
     if (ids.length === 0) return [];
     return em.find(stateVersionSchema, { id: { $in: ids } }, { ...forUpdate, orderBy: { id: 1 } });
   };
 
+  const lockedVersions = (rows: readonly { id: StateVersionId }[]) =>
+    versionsForUpdate(rows.map(({ id }) => id));
+
   return {
+    ...createRetentionWrites(em),
     knownWorkspaceForUpdate,
+    freeWorkspacesForUpdate: (ids) =>
+      em.find(
+        workspaceStateSchema,
+        { workspaceId: { $in: [...ids] } },
+        { lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE, orderBy: { workspaceId: 1 } },
+      ),
+    versionsForUpdate,
+    async holdBlobs(keys) {
+      await holdBlobs(em, keys);
+    },
+    forgetVersions: (ids) => forgetVersions(em, ids),
     async workspaceForUpdate(id) {
       const known = await knownWorkspaceForUpdate(id);
       if (known) return known;
@@ -103,7 +125,7 @@ export function createWrites(em: EntityManager, sealer: Sealer): Writes {
     versionForUpdate: async (id) =>
       (await em.findOne(stateVersionSchema, { id }, forUpdate)) ?? undefined,
     versionsBeforeCreation: async (workspaceId, { epoch, serial }) =>
-      versionsForUpdate(
+      lockedVersions(
         await queryIn<{ id: StateVersionId }>(
           em,
           // index: state_version_creation
@@ -113,7 +135,7 @@ export function createWrites(em: EntityManager, sealer: Sealer): Writes {
         ),
       ),
     versionsBeforeRollback: async (workspaceId, { epoch, sourceId }) =>
-      versionsForUpdate(
+      lockedVersions(
         await queryIn<{ id: StateVersionId }>(
           em,
           // index: state_version_creation, state_version_pkey
@@ -126,7 +148,7 @@ export function createWrites(em: EntityManager, sealer: Sealer): Writes {
         ),
       ),
     unsettledVersions: async (workspaceId, position) =>
-      versionsForUpdate(
+      lockedVersions(
         await queryIn<{ id: StateVersionId }>(
           em,
           // index: state_version_status, state_version_unsettled
@@ -154,7 +176,7 @@ export function createWrites(em: EntityManager, sealer: Sealer): Writes {
     removeBilling: (organizationId) => removeBilling(em, organizationId),
     removeResources: (workspaceId) => removeResources(em, workspaceId),
     releaseBlobs: (keys, now) => releaseBlobs(em, keys, now),
-    removeFindings: (id) => removeFindings(em, id),
+    removeFindings: (ids) => removeFindings(em, ids),
     async setInventory(id, { resources, modules, providers }) {
       await queryIn(
         em,

@@ -1,6 +1,7 @@
 import { notFound, unauthenticated } from "@statehouse/errors";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
+import { DataRetentionPolicyService } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import { type AssertionKeys, createRpcServer, implement } from "@statehouse/rpc";
 import type { Logger } from "@statehouse/runtime";
@@ -24,7 +25,10 @@ interface Held {
 export function neighbours({ keys, logger }: { keys: AssertionKeys; logger: Logger }) {
   const locks = new Map<string, Held>();
   const projects = new Map<string, { projectId: string; version: bigint }>();
-  const asked = { locks: 0, placements: 0 };
+  const asked = { locks: 0, placements: 0, retentions: 0 };
+  const retentions = new Map<string, { days?: number; plan?: string }>();
+  let retentionVersion = 1n;
+  let whileAsked: (() => Promise<void>) | undefined;
   const elsewhere = async (): Promise<never> => {
     throw notFound("method in this test");
   };
@@ -62,6 +66,32 @@ export function neighbours({ keys, logger }: { keys: AssertionKeys; logger: Logg
     ...common,
     name: "workspaces",
     bindings: [
+      implement(DataRetentionPolicyService, {
+        getDataRetentionPolicy: elsewhere,
+        setDataRetentionPolicy: elsewhere,
+        deleteDataRetentionPolicy: elsewhere,
+        batchGetRetention: async ({ workspaceIds }) => {
+          asked.retentions++;
+          const answer = {
+            version: retentionVersion,
+            retentions: workspaceIds.flatMap((workspaceId) => {
+              const kept = retentions.get(workspaceId);
+              if (!projects.has(workspaceId)) return [];
+              const { days, plan = "premium" } = kept ?? {};
+              return {
+                workspaceId,
+                organizationId,
+                plan,
+                ...(days === undefined ? {} : { deleteOlderThanNDays: days }),
+              };
+            }),
+          };
+          const meanwhile = whileAsked;
+          whileAsked = undefined;
+          await meanwhile?.();
+          return answer;
+        },
+      }),
       implement(WorkspaceLockService, {
         lockWorkspace: elsewhere,
         unlockWorkspace: elsewhere,
@@ -89,6 +119,16 @@ export function neighbours({ keys, logger }: { keys: AssertionKeys; logger: Logg
       void projects.set(workspaceId, { projectId: project, version }),
     lock: (workspaceId: string, holder: Held["holder"], epoch: bigint) =>
       void locks.set(workspaceId, { holder, epoch }),
+    /** What counts for the workspace from now on; answers with the version of the change. */
+    retain: (workspaceId: string, retention: { days?: number; plan?: string }): bigint => {
+      retentions.set(workspaceId, retention);
+      return ++retentionVersion;
+    },
+    /** Runs once, between the next answer about retention and its arrival. */
+    meanwhile: (happens: () => Promise<void>) => {
+      whileAsked = happens;
+    },
+    forget: (workspaceId: string) => void projects.delete(workspaceId),
     unlock: (workspaceId: string) => void locks.delete(workspaceId),
     async [Symbol.asyncDispose]() {
       await Promise.all([access[Symbol.asyncDispose](), workspaces[Symbol.asyncDispose]()]);

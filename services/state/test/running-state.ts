@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { openDatabase } from "@statehouse/postgres";
+import { RetentionService } from "@statehouse/proto/statehouse/state/v1/retention";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
 import { WorkspaceStateService } from "@statehouse/proto/statehouse/state/v1/workspace_state";
@@ -74,6 +75,7 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     channel,
     /** The owner, as the gateway calls for them. */
     identity: identities.gateway.on(owner),
+    retention: createClient(RetentionService, channel, identities.workspaces),
     as: identities.gateway.on,
     callerOf: created.callerOf,
     attemptOf,

@@ -6,6 +6,7 @@ import { isPlan } from "../domain/plan.ts";
 import type { GeneralSettings } from "../store/general-settings.ts";
 import type { OrganizationsOfAll } from "../store/organization.ts";
 import type { App } from "./app.ts";
+import { changeRetention } from "./data-retention-policy.ts";
 import { type Shown, showOrganization } from "./shown.ts";
 
 /** Throws `notFound` for everybody but administrators, as all of these do. */
@@ -54,7 +55,7 @@ export async function getAnyOrganization(
   return showOrganization(caller)(organization);
 }
 
-/** Throws `invalid` for what is no plan. */
+/** Throws `invalid` for what is no plan, and `unavailable` until state knows what it means for retention. */
 export const setOrganizationPlan = (
   app: App,
   caller: Caller,
@@ -62,7 +63,7 @@ export const setOrganizationPlan = (
 ): Promise<Shown<OrganizationView>> => {
   requireAdministrator(caller);
   if (!isPlan(plan)) throw unknownPlan();
-  return app.transaction(async (tx) => {
+  return changeRetention(app, async (tx) => {
     const organization = await tx.organizations.getByNameForUpdate(name);
     organization.plan = plan;
     touchOrganization(organization, app.now());

@@ -33,17 +33,16 @@ export async function getDataRetentionPolicy(
   return policy;
 }
 
-/** Makes its own policy or replaces it; with `onlyChange` it must have one. */
+/** Makes its own policy or replaces it. Throws `unavailable` until state has heard of it. */
 export const setDataRetentionPolicy = (
   app: App,
   caller: Caller,
   target: DataRetentionTarget,
-  { onlyChange, ...wanted }: DataRetentionInput & { onlyChange: boolean },
+  wanted: DataRetentionInput,
 ): Promise<DataRetentionPolicyView> =>
-  app.transaction(async (tx) => {
+  changeRetention(app, async (tx) => {
     const owner = await changeableTarget(tx, caller, target);
     const found = await tx.dataRetentionPolicies.findForUpdate(owner);
-    if (!found && onlyChange) throw noSuchDataRetentionPolicy();
     const policy = found ?? newDataRetentionPolicy(app.newId("drp"), owner, app.now());
     const problems = new Problems();
     applyDataRetention(policy, wanted, { problems, now: app.now() });
@@ -53,13 +52,13 @@ export const setDataRetentionPolicy = (
     return policy;
   });
 
-/** Takes its own policy away, if it has one. */
+/** Takes its own policy away, if it has one. Throws `unavailable` until state has heard of it. */
 export const deleteDataRetentionPolicy = (
   app: App,
   caller: Caller,
   target: DataRetentionTarget,
 ): Promise<void> =>
-  app.transaction(async (tx) => {
+  changeRetention(app, async (tx) => {
     const owner = await changeableTarget(tx, caller, target);
     const policy = await tx.dataRetentionPolicies.findForUpdate(owner);
     if (!policy) return;
@@ -67,11 +66,26 @@ export const deleteDataRetentionPolicy = (
     await tx.dataRetentionPolicies.remove(policy);
   });
 
-/** For state: what counts for each of the workspaces. */
+/**
+ * Changes what counts for some workspace, and answers once state goes by it: what a policy forbids is not
+ * deleted any more for an answer that was given before. Also a repeat that changes nothing tells state, for
+ * a change that died between the two.
+ */
+export async function changeRetention<T>(app: App, change: (tx: Tx) => Promise<T>): Promise<T> {
+  const [result, version] = await app.transaction(async (tx) => {
+    const changed = await change(tx);
+    return [changed, await tx.retentionVersion.next(app.now())] as const;
+  });
+  await app.state.raiseRetentionVersion(version);
+  return result;
+}
+
+/** For state: what counts for each of the workspaces, and as of which change. */
 export const batchGetRetention = (
   app: App,
   workspaceIds: readonly string[],
-): Promise<WorkspaceRetention[]> => app.reads.dataRetentionPolicies.ofWorkspaces(workspaceIds);
+): Promise<{ retentions: WorkspaceRetention[]; version: bigint }> =>
+  app.reads.dataRetentionPolicies.ofWorkspaces(workspaceIds);
 
 async function readableTarget(
   app: App,

@@ -41,6 +41,8 @@ export interface State {
   dropWorkspace(workspaceId: string, organizationId?: OrganizationId): Promise<void>;
   /** Also ends the epoch: what was asked stays true for as long as the deletion lock is held. */
   managedResources(workspaceId: WorkspaceId, epoch: bigint): Promise<ManagedResources>;
+  /** Nothing is deleted any more for what counted before this version. */
+  raiseRetentionVersion(version: bigint): Promise<void>;
   /** What it knows of these workspaces, or of those after an id, in its own order. */
   listWorkspaces(
     which: { workspaceIds: readonly string[] } | { after: string; limit: number },

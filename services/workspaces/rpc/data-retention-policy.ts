@@ -29,7 +29,6 @@ export const dataRetentionPolicyService = (
       await setDataRetentionPolicy(app, caller, targetIn(target), {
         kind: wanted.kind,
         deleteOlderThanNDays: wanted.deleteOlderThanNDays,
-        onlyChange: wanted.onlyChange,
       }),
     ),
   }),
@@ -38,8 +37,9 @@ export const dataRetentionPolicyService = (
     return {};
   },
   batchGetRetention: async ({ workspaceIds }) => {
-    const retentions = await batchGetRetention(app, idsIn(workspaceIds));
+    const { retentions, version } = await batchGetRetention(app, idsIn(workspaceIds));
     return {
+      version,
       retentions: retentions.map(({ deleteOlderThanNDays: days, ...retention }) => ({
         ...retention,
         ...(days === null ? {} : { deleteOlderThanNDays: days }),

@@ -1,4 +1,5 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { RetentionService } from "@statehouse/proto/statehouse/state/v1/retention";
 import {
   type StateSummary as SummaryMessage,
   WorkspaceStateService,
@@ -10,6 +11,7 @@ import type { StateSummary } from "../domain/state-summary.ts";
 /** State as the use cases see it. */
 export function stateOver(channel: Channel, identity: CallOptions): State {
   const states = createClient(WorkspaceStateService, channel, identity);
+  const retention = createClient(RetentionService, channel, identity);
   return {
     async sealLock(workspaceId, epoch, { discardPending }) {
       const { summary } = await states.sealLock({ workspaceId, epoch, discardPending });
@@ -25,6 +27,9 @@ export function stateOver(channel: Channel, identity: CallOptions): State {
     async managedResources(workspaceId, epoch) {
       const { resourceCount, processed } = await states.getManagedResources({ workspaceId, epoch });
       return { count: resourceCount, processed };
+    },
+    async raiseRetentionVersion(version) {
+      await retention.raiseRetentionVersion({ version });
     },
     async listWorkspaces(which) {
       const { workspaces } = await states.listWorkspaceStates(

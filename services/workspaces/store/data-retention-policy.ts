@@ -6,6 +6,7 @@ import type {
   DataRetentionPolicyView,
   WorkspaceRetention,
 } from "../domain/data-retention-policy.ts";
+import { nextVersion } from "../domain/version.ts";
 import { dataRetentionPolicySchema } from "./entities.ts";
 
 /** The own policy of the row that `condition` names, as one JSON column; null without one. */
@@ -33,17 +34,20 @@ export const dataRetentionPolicyReads = (database: Database) => ({
     return row;
   },
 
-  /** What counts for each of the workspaces; those that are not there are left out. */
-  async ofWorkspaces(ids: readonly string[]): Promise<WorkspaceRetention[]> {
-    return database.query<WorkspaceRetention>(
+  /** What counts for each of the workspaces, in one statement; those that are not there are left out. */
+  async ofWorkspaces(
+    ids: readonly string[],
+  ): Promise<{ retentions: WorkspaceRetention[]; version: bigint }> {
+    const rows = await database.query<WorkspaceRetention & { version: number }>(
       // index: workspaces_pkey, data_retention_policies_workspace, _organization, _site
-      `select w.id as "workspaceId", w.organization_id as "organizationId", o.plan,
+      `select g.retention_version as version, w.id as "workspaceId", w.organization_id as "organizationId", o.plan,
          case
            when own.id is not null then own.delete_older_than_n_days
            when shared.id is not null then shared.delete_older_than_n_days
            else site.delete_older_than_n_days
          end as "deleteOlderThanNDays"
        from workspaces w
+       cross join general_settings g
        join organizations o on o.id = w.organization_id
        left join data_retention_policies own on own.workspace_id = w.id
        left join data_retention_policies shared on shared.organization_id = w.organization_id
@@ -52,6 +56,23 @@ export const dataRetentionPolicyReads = (database: Database) => ({
        where w.id = any($1)`,
       [ids],
     );
+    const retentions = rows.map(({ version: _, ...retention }) => retention);
+    return { retentions, version: BigInt(rows[0]?.version ?? 0) };
+  },
+});
+
+/** Of every change of policies and plans, in the transaction that makes it. */
+export const retentionVersionRows = (em: EntityManager) => ({
+  /** The next; whoever else changes one waits for this transaction. */
+  async next(now: Date): Promise<bigint> {
+    const [row] = await queryIn<{ version: number }>(
+      em,
+      `update general_settings set retention_version = greatest(retention_version + 1, $1)
+       returning retention_version as version`,
+      [nextVersion(0n, now)],
+    );
+    if (!row) throw new Error("the row of general settings is missing");
+    return BigInt(row.version);
   },
 });
 

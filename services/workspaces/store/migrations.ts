@@ -7,6 +7,7 @@ import { workspaceSettings } from "./migrations/0006-workspace-settings.ts";
 import { stateComparison } from "./migrations/0007-state-comparison.ts";
 import { sshKeys } from "./migrations/0008-ssh-keys.ts";
 import { dataRetentionPolicies } from "./migrations/0009-data-retention-policies.ts";
+import { retentionVersion } from "./migrations/0010-retention-version.ts";
 
 const init: SqlMigration = {
   name: "0001_init",
@@ -244,4 +245,5 @@ export const migrations: readonly SqlMigration[] = [
   stateComparison,
   sshKeys,
   dataRetentionPolicies,
+  retentionVersion,
 ];

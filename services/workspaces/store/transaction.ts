@@ -3,7 +3,7 @@ import type { WorkspacesEvent } from "../domain/events.ts";
 import { agentPoolRows } from "./agent-pool.ts";
 import { autoDestroyRows } from "./auto-destroy.ts";
 import { configurationVersionRows } from "./configuration-version.ts";
-import { dataRetentionPolicyRows } from "./data-retention-policy.ts";
+import { dataRetentionPolicyRows, retentionVersionRows } from "./data-retention-policy.ts";
 import { generalSettingsRows } from "./general-settings.ts";
 import { organizationRows } from "./organization.ts";
 import { organizationDeletionRows } from "./organization-deletion.ts";
@@ -29,6 +29,7 @@ const rowsIn = (em: EntityManager) => ({
   reservedTagKeys: reservedTagKeyRows(em),
   sshKeys: sshKeyRows(em),
   dataRetentionPolicies: dataRetentionPolicyRows(em),
+  retentionVersion: retentionVersionRows(em),
   projects: projectRows(em),
   workspaces: workspaceRows(em),
   workspaceDeletions: workspaceDeletionRows(em),

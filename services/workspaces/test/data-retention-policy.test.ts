@@ -72,3 +72,34 @@ test("a site has one policy, whoever sets it first", async () => {
   const answers = await Promise.all([1, 2, 3, 4].map(set));
   expect(new Set(answers.map(({ policy }) => policy?.id)).size).toBe(1);
 });
+
+test.each(["request", "answer"] as const)(
+  "a change is answered once state goes by it: while its %s is lost it is 503, and any repeat completes it",
+  async (loss) => {
+    const administrator = await running.person({ administrator: true });
+    const { name } = await running.organization(owner);
+    const target = { of: { case: "organizationName" as const, value: name } };
+    const versions = async () => {
+      const [own] = await running.sql<{ version: string }>(
+        "select retention_version as version from general_settings",
+      );
+      const [told] = await running.stateSql<{ version: string }>(
+        "select version from retention_version",
+      );
+      return [own?.version, told?.version];
+    };
+    const changes = {
+      set: () => running.retention.setDataRetentionPolicy({ target, kind: "dont-delete" }, owner),
+      delete: () => running.retention.deleteDataRetentionPolicy({ target }, owner),
+      plan: () => running.admin.setOrganizationPlan({ name, plan: "free" }, administrator),
+    };
+    for (const change of Object.values(changes)) {
+      const found = running.toState.lose("RaiseRetentionVersion", loss);
+      expect(await failureOf(change())).toMatchObject({ kind: "unavailable" });
+      found();
+      await change();
+      const [own, told] = await versions();
+      expect(told).toBe(own);
+    }
+  },
+);

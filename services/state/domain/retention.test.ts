@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import { dueOf, isBelieved, keptBecause, type Retention, type RetentionDue } from "./retention.ts";
+import { StateVersion, type StateVersionStatus } from "./state-version.ts";
+import { WorkspaceState } from "./workspace-state.ts";
+
+const now = new Date("2026-08-31T12:00:00Z");
+const DAY = 86_400_000;
+const daysAgo = (days: number) => new Date(now.getTime() - days * DAY);
+const both = { policies: true, freeTier: true };
+
+const retention = (more: Partial<Retention>): Retention => ({
+  workspaceId: "ws-1",
+  organizationId: "org-1",
+  deleteOlderThanNDays: null,
+  freeTier: false,
+  ...more,
+});
+
+describe("what is due", () => {
+  test.each([
+    ["no policy", {}, both, undefined],
+    ["days", { deleteOlderThanNDays: 30 }, both, ["policy", daysAgo(30)]],
+    [
+      "more days than there have been",
+      { deleteOlderThanNDays: 2 ** 31 - 1 },
+      both,
+      ["policy", new Date(0)],
+    ],
+    ["no days at all", { deleteOlderThanNDays: 0 }, both, undefined],
+    [
+      "days, in an edition without policies",
+      { deleteOlderThanNDays: 30 },
+      { policies: false, freeTier: true },
+      undefined,
+    ],
+    [
+      "the free tier, to the last day of a shorter month",
+      { freeTier: true },
+      both,
+      ["free-tier", new Date("2026-02-28T12:00:00Z")],
+    ],
+    [
+      "the free tier, in an edition without that rule",
+      { freeTier: true },
+      { policies: true, freeTier: false },
+      undefined,
+    ],
+  ])("%s", (_, more, rules, expected) => {
+    const due = dueOf(retention(more), rules, now);
+    expect(due && [due.rule, due.before]).toEqual(expected);
+  });
+});
+
+function held(
+  more: {
+    status?: StateVersionStatus;
+    createdAt?: Date;
+    position?: bigint;
+    dropped?: boolean;
+  } = {},
+) {
+  const workspace = new WorkspaceState("ws-1");
+  workspace.currentVersionId = "sv-9";
+  workspace.currentPosition = 9n;
+  workspace.droppedAt = more.dropped ? now : null;
+  const version = new StateVersion({
+    id: more.position === 9n ? "sv-9" : "sv-1",
+    workspaceId: "ws-1",
+    position: more.position ?? 1n,
+    lockEpoch: 1n,
+    serial: 1n,
+    md5: "",
+    lineage: "",
+    intermediate: false,
+    createdAt: more.createdAt ?? daysAgo(31),
+    createdByType: "user",
+    createdById: "user-1",
+    runId: null,
+    expiresAt: now,
+    outputsGiven: false,
+  });
+  version.status = more.status ?? "finalized";
+  return { workspace, version };
+}
+
+const policy: RetentionDue = {
+  workspaceId: "ws-1",
+  organizationId: "org-1",
+  rule: "policy",
+  before: daysAgo(30),
+};
+const freeTier: RetentionDue = { ...policy, rule: "free-tier" };
+const alone = { shared: false, lastBegin: undefined };
+
+describe("a version that looked due", () => {
+  test.each([
+    ["goes", {}, policy, alone, undefined],
+    [
+      "goes when it is soft-deleted",
+      { status: "backing_data_soft_deleted" },
+      policy,
+      alone,
+      undefined,
+    ],
+    ["stays when it is current", { position: 9n }, policy, alone, "notOlderThanCurrent"],
+    [
+      "stays when an unlock may make it current",
+      { position: 10n },
+      policy,
+      alone,
+      "notOlderThanCurrent",
+    ],
+    ["stays while it waits for its bytes", { status: "pending" }, policy, alone, "noContents"],
+    ["stays when it was discarded", { status: "discarded" }, policy, alone, "noContents"],
+    [
+      "stays as it is when it is deleted",
+      { status: "backing_data_permanently_deleted" },
+      policy,
+      alone,
+      "noContents",
+    ],
+    ["stays on its last day", { createdAt: daysAgo(30) }, policy, alone, "young"],
+    ["stays when a copy shares its blob", {}, policy, { ...alone, shared: true }, "shared"],
+    [
+      "is not looked at any more in a dropped workspace",
+      { dropped: true },
+      policy,
+      alone,
+      "dropped",
+    ],
+    ["stays while its organization has not so many states", {}, freeTier, alone, "amongLast"],
+    [
+      "stays when it is among the last",
+      {},
+      freeTier,
+      { shared: false, lastBegin: daysAgo(31) },
+      "amongLast",
+    ],
+    [
+      "goes when it is beyond the last",
+      {},
+      freeTier,
+      { shared: false, lastBegin: daysAgo(30.5) },
+      undefined,
+    ],
+  ] as const)("%s", (_, more, due, beside, expected) => {
+    expect(keptBecause(held(more), due, beside)).toBe(expected);
+  });
+});
+
+test("an answer counts while it is fresh, and knows what state was told", () => {
+  const answer = { retentions: [], version: 5n, askedAt: now };
+  const later = (ms: number) => new Date(now.getTime() + ms);
+  expect(isBelieved(answer, 5n, later(29_000))).toBe(true);
+  expect(isBelieved(answer, 4n, later(0))).toBe(true);
+  expect(isBelieved(answer, 6n, later(0))).toBe(false);
+  expect(isBelieved(answer, 5n, later(30_000))).toBe(false);
+});

@@ -1,0 +1,13 @@
+import type { RetentionService } from "@statehouse/proto/statehouse/state/v1/retention";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import { raiseRetentionVersion } from "../app/retention.ts";
+import type { Context } from "./context.ts";
+
+/** Called by workspaces only. */
+export const retentionService = (app: App): ServiceImpl<typeof RetentionService, Context> => ({
+  raiseRetentionVersion: async ({ version }) => {
+    await raiseRetentionVersion(app, version);
+    return {};
+  },
+});

@@ -1,0 +1,39 @@
+import type { SqlMigration } from "@statehouse/postgres";
+
+/** What the collector goes by, and how far it and the verification of blobs have come. */
+export const retention: SqlMigration = {
+  name: "0004_retention",
+  up: `
+    -- One row: answers about retention that are older than this no longer count.
+    create table retention_version (
+      only_row boolean primary key default true check (only_row),
+      version bigint not null
+    );
+    insert into retention_version (version) values (0);
+
+    -- One row for each kind of pass over everything, shared by all replicas; "seen" and those beside it
+    -- count within the pass.
+    create table pass (
+      name text primary key,
+      after text not null default '',
+      holder text,
+      due_at timestamptz not null,
+      started_at timestamptz,
+      finished_at timestamptz,
+      seen bigint not null default 0,
+      found bigint not null default 0,
+      bytes bigint not null default 0
+    );
+    insert into pass (name, due_at) values ('retention', now()), ('verification', now());
+
+    -- Versions that have contents: what the collector looks for, from the oldest on.
+    create index state_version_contents on state_version (workspace_id, position)
+      where blob_key is not null;
+    -- Whether a copy shares the blob of a version.
+    create index state_version_copies on state_version (blob_key)
+      where rollback_version_id is not null;
+    -- The workspaces of an organization.
+    create index workspace_state_organization on workspace_state (organization_id)
+      where dropped_at is null;
+  `,
+};
