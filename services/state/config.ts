@@ -63,6 +63,12 @@ export const configSchema = z.object({
     .optional()
     .meta(neededWith("BLOB_STORE", "directory"))
     .describe("The directory, with BLOB_STORE=directory."),
+  BLOB_MOVING_FROM: z
+    .string()
+    .optional()
+    .describe(
+      "While states move to BLOB_STORE: the directory they move from, read for what is not there yet.",
+    ),
   S3_ENDPOINT: z
     .url()
     .optional()

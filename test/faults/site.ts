@@ -100,7 +100,8 @@ const addressOf = ({
   secretKey,
 });
 
-const s3Settings = (bucket: Awaited<ReturnType<typeof freshBucket>>) => ({
+/** A bucket as settings of the state service. */
+export const s3Settings = (bucket: Awaited<ReturnType<typeof freshBucket>>) => ({
   BLOB_STORE: "s3",
   S3_ENDPOINT: bucket.endpoint,
   S3_BUCKET: bucket.bucket,

@@ -47,10 +47,12 @@ export interface BlobStore extends AsyncDisposable {
     signal: AbortSignal,
     range?: ByteRange,
   ): Promise<void>;
+  /** How many bytes there are under the key; undefined where there is no such key. */
+  sizeOf(key: string): Promise<number | undefined>;
   /** Deletes the keys; one that is not there is deleted already. */
   delete(keys: readonly string[]): Promise<void>;
   /** Every key once, in ascending order; those above `after`. */
-  list(from?: { after?: string | undefined }): AsyncIterable<BlobEntry>;
+  list(from?: { after?: string | undefined }): AsyncGenerator<BlobEntry, void, undefined>;
   /** Throws the reason why the store cannot be used now. */
   ready(): Promise<void>;
 }

@@ -19,7 +19,7 @@ import { pipeline } from "node:stream/promises";
 import { AppError } from "@statehouse/errors";
 import { StartError } from "@statehouse/runtime";
 import { blobDamaged, blobMissing, storeUnavailable } from "./blob-errors.ts";
-import type { BlobEntry, BlobStore, ExpectedContent, StoredBlob } from "./blob-store.ts";
+import type { BlobStore, ExpectedContent, StoredBlob } from "./blob-store.ts";
 import type { ByteRange } from "./byte-range.ts";
 import { ContentMeter } from "./content-meter.ts";
 import { ReadBuffers } from "./read-buffers.ts";
@@ -28,13 +28,21 @@ const UNFINISHED = "unfinished";
 const BLOBS = "blobs";
 const MOVE_ATTEMPTS = 5;
 
-/** The store in a folder, for one replica. What a killed process left half-written is removed. Throws `StartError`. */
-export async function openDirectoryStore(folder: string): Promise<BlobStore> {
+/**
+ * The store in a folder, for one replica. What a killed process left half-written is removed, unless the folder is
+ * only read `beside` somebody who may still write. Throws `StartError`.
+ */
+export async function openDirectoryStore(
+  folder: string,
+  { beside = false } = {},
+): Promise<BlobStore> {
   const store = new DirectoryStore(folder);
   try {
-    await store.clean();
+    if (beside) await store.ready();
+    else await store.clean();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const cause = error instanceof AppError ? error.cause : error;
+    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new StartError(`Cannot keep state contents in ${folder}: ${reason}`);
   }
   return store;
@@ -111,6 +119,15 @@ class DirectoryStore implements BlobStore {
     }
   }
 
+  async sizeOf(key: string): Promise<number | undefined> {
+    try {
+      return (await stat(this.#pathOf(key))).size;
+    } catch (error) {
+      if (isCode(error, "ENOENT")) return undefined;
+      throw storeUnavailable(error);
+    }
+  }
+
   async delete(keys: readonly string[]): Promise<void> {
     try {
       for (const key of keys) {
@@ -123,15 +140,12 @@ class DirectoryStore implements BlobStore {
     }
   }
 
-  async *list({ after = "" }: { after?: string | undefined } = {}): AsyncIterable<BlobEntry> {
+  async *list({ after = "" }: { after?: string | undefined } = {}): ReturnType<BlobStore["list"]> {
     const shards = (await entriesOf(this.#blobs)).map(({ name }) => path.join(this.#blobs, name));
     // Keys of one workspace are in one shard, so the names on top are all that has to be put in order.
     const tops = await Promise.all(shards.map(entriesOf));
     for await (const key of keysAmong(tops.flat(), "", after)) {
-      const size = await stat(this.#pathOf(key)).then(
-        (found) => found.size,
-        () => undefined,
-      );
+      const size = await this.sizeOf(key);
       // Gone meanwhile: no longer to be listed.
       if (size !== undefined) yield { key, size };
     }

@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
+import path from "node:path";
 import { createSecureContext } from "node:tls";
 import { ConfigError, type Logger } from "@statehouse/runtime";
 import type { BlobStore } from "./blob-store.ts";
 import { openDirectoryStore } from "./directory-store.ts";
+import { movingStore } from "./moving-store.ts";
 import { S3Store } from "./s3-store.ts";
 import { tracedStore } from "./traced-store.ts";
 
@@ -10,6 +12,7 @@ import { tracedStore } from "./traced-store.ts";
 export interface BlobStoreConfig {
   BLOB_STORE: "directory" | "s3";
   BLOB_DIRECTORY?: string | undefined;
+  BLOB_MOVING_FROM?: string | undefined;
   S3_ENDPOINT?: string | undefined;
   S3_BUCKET?: string | undefined;
   S3_REGION: string;
@@ -19,8 +22,35 @@ export interface BlobStoreConfig {
   S3_CA_FILE?: string | undefined;
 }
 
-/** Opens the configured store; one that is down comes later. Throws `ConfigError`, `StartError`. */
+/**
+ * Opens the configured store, together with the one that its contents move from, if any; one that is down comes
+ * later. Throws `ConfigError`, `StartError`.
+ */
 export async function openBlobStore(config: BlobStoreConfig, logger: Logger): Promise<BlobStore> {
+  if (config.BLOB_MOVING_FROM === undefined) return tracedStore(await openStore(config, logger));
+  return tracedStore(movingStore(await openMove(config, logger)));
+}
+
+/** Both stores of a move, each by itself. Throws `ConfigError`, `StartError`. */
+export async function openMove(
+  config: BlobStoreConfig,
+  logger: Logger,
+): Promise<{ from: BlobStore; to: BlobStore }> {
+  const folder = config.BLOB_MOVING_FROM;
+  if (folder === undefined) {
+    throw new ConfigError("BLOB_MOVING_FROM: is required: the directory that states move from");
+  }
+  if (
+    config.BLOB_STORE === "directory" &&
+    path.resolve(config.BLOB_DIRECTORY ?? "") === path.resolve(folder)
+  ) {
+    throw new ConfigError("BLOB_MOVING_FROM: is where BLOB_STORE keeps its contents already");
+  }
+  const from = await openDirectoryStore(folder, { beside: true });
+  return { from, to: await openStore(config, logger) };
+}
+
+async function openStore(config: BlobStoreConfig, logger: Logger): Promise<BlobStore> {
   const missing: string[] = [];
   const needed = (name: keyof BlobStoreConfig): string => {
     const value = config[name];
@@ -31,7 +61,7 @@ export async function openBlobStore(config: BlobStoreConfig, logger: Logger): Pr
   if (config.BLOB_STORE === "directory") {
     const folder = needed("BLOB_DIRECTORY");
     complain(missing);
-    return tracedStore(await openDirectoryStore(folder));
+    return openDirectoryStore(folder);
   }
   const settings = {
     endpoint: needed("S3_ENDPOINT"),
@@ -43,7 +73,7 @@ export async function openBlobStore(config: BlobStoreConfig, logger: Logger): Pr
     authorities: config.S3_CA_FILE && authoritiesIn(config.S3_CA_FILE),
   };
   complain(missing);
-  return tracedStore(new S3Store(settings, logger));
+  return new S3Store(settings, logger);
 }
 
 function complain(missing: readonly string[]): void {

@@ -12,7 +12,7 @@ import {
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startWire } from "../../../test/faults/wire.ts";
 import { conformance, type TestedStore } from "../test/blob-store-conformance.ts";
-import { ROOM, useFullDisk } from "../test/full-disk.ts";
+import { onFullMinio } from "../test/full-minio.ts";
 import type { S3Settings } from "./s3-connection.ts";
 import { S3Store } from "./s3-store.ts";
 
@@ -29,15 +29,7 @@ async function tested(stack: AsyncDisposableStack, settings: S3Settings): Promis
   endpoint.port = String(wire.port);
   const far = new S3Store({ ...settings, endpoint: endpoint.origin, silenceMs: 1000 }, silent);
   await far.prepared;
-  return { store, overWire: { store: far, wire }, onFullDisk };
-}
-
-async function onFullDisk() {
-  await using minio = await ownMinio({ largestFile: ROOM });
-  await using bucket = await freshBucket(minio);
-  await using store = new S3Store(bucket, silent);
-  await store.prepared;
-  return await useFullDisk(store);
+  return { store, overWire: { store: far, wire }, onFullDisk: onFullMinio };
 }
 
 needs("minio")("a blob store in MinIO", () => {

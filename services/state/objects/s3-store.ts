@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { AppError } from "@statehouse/errors";
 import type { Logger } from "@statehouse/runtime";
 import { blobMissing, md5Mismatch, storeUnavailable, storeUnusable } from "./blob-errors.ts";
-import type { BlobEntry, BlobStore, ExpectedContent, StoredBlob } from "./blob-store.ts";
+import type { BlobStore, ExpectedContent, StoredBlob } from "./blob-store.ts";
 import type { ByteRange } from "./byte-range.ts";
 import { ContentMeter } from "./content-meter.ts";
 import { connectS3, type S3Connection, type S3Settings } from "./s3-connection.ts";
@@ -31,6 +31,8 @@ export class S3Store implements BlobStore {
   readonly #closing = new AbortController();
   /** Settles when the bucket is there and the store's habits are known; it never fails. */
   readonly prepared: Promise<void>;
+  /** Resolves once it is known whether it can be used. */
+  readonly #tried = Promise.withResolvers<void>();
   /** Why it cannot be used yet. */
   #problem: Error | undefined;
   /** Proven by a probe. Until then, and where it does not, we compute the md5 ourselves. */
@@ -91,6 +93,17 @@ export class S3Store implements BlobStore {
     }
   }
 
+  async sizeOf(key: string): Promise<number | undefined> {
+    const { client } = this.#connection;
+    try {
+      return (await this.#inTime(() => client.statObject(this.#bucket, key))).size;
+    } catch (error) {
+      const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+      if (code === "NotFound" || code === "NoSuchKey") return undefined;
+      throw storeUnavailable(error);
+    }
+  }
+
   async delete(keys: readonly string[]): Promise<void> {
     for (let from = 0; from < keys.length; from += DELETED_AT_ONCE) {
       const some = keys.slice(from, from + DELETED_AT_ONCE);
@@ -98,7 +111,7 @@ export class S3Store implements BlobStore {
     }
   }
 
-  async *list({ after }: { after?: string | undefined } = {}): AsyncIterable<BlobEntry> {
+  async *list({ after }: { after?: string | undefined } = {}): ReturnType<BlobStore["list"]> {
     const listing = this.#connection.client.listObjectsV2(this.#bucket, "", true, after ?? "");
     const items = listing[Symbol.asyncIterator]();
     try {
@@ -113,6 +126,7 @@ export class S3Store implements BlobStore {
   }
 
   async ready(): Promise<void> {
+    await this.#tried.promise;
     if (this.#problem) throw storeUnusable(this.#problem.message, this.#problem);
     const { client } = this.#connection;
     try {
@@ -159,13 +173,15 @@ export class S3Store implements BlobStore {
         this.#problem = undefined;
         if (!found.checksMd5)
           this.#logger.warn("the store takes wrong bytes; md5 is computed here");
+        this.#tried.resolve();
         return;
       } catch (error) {
-        if (signal.aborted) return;
+        if (signal.aborted) break;
         this.#complain(error instanceof Error ? error : new Error(String(error)));
         await pause(wait, undefined, { signal }).catch(() => {});
       }
     }
+    this.#tried.resolve();
   }
 
   /** Once for each reason: it is tried again and again. */
@@ -173,5 +189,6 @@ export class S3Store implements BlobStore {
     const level = problem.message === this.#problem?.message ? "debug" : "error";
     this.#logger[level]({ err: problem.cause ?? problem }, problem.message);
     this.#problem = problem;
+    this.#tried.resolve();
   }
 }

@@ -9,6 +9,7 @@ export const tracedStore = (store: BlobStore): BlobStore => ({
     ),
   get: (key, open, signal, range) =>
     withClientSpan("blob store get", {}, () => store.get(key, open, signal, range)),
+  sizeOf: (key) => store.sizeOf(key),
   delete: (keys) =>
     withClientSpan("blob store delete", { keys: keys.length }, () => store.delete(keys)),
   list: (from) => store.list(from),

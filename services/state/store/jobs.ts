@@ -29,6 +29,12 @@ export interface Jobs {
   uncollectedWorkspaces(limit: number): Promise<WorkspaceId[]>;
   /** Those of the keys that some version refers to. */
   ownedBlobs(keys: readonly string[]): Promise<string[]>;
+  /** Blobs that versions refer to, above `after`, in an order of the database's own. */
+  blobsAfter(
+    after: string,
+    limit: number,
+  ): Promise<{ key: string; size: number; sha256: string }[]>;
+  countBlobs(): Promise<number>;
   /** Keys to delete, not handed out again before `until`. */
   takeBlobDeletions(now: Date, until: Date, limit: number): Promise<string[]>;
   confirmBlobDeletions(keys: readonly string[]): Promise<void>;
@@ -104,6 +110,16 @@ export const createJobs = (database: Database): Jobs => ({
       keys,
     ]);
     return rows.map(({ key }) => key);
+  },
+  blobsAfter: (after, limit) =>
+    // index: blob_pkey
+    database.query("select key, size, sha256 from blob where key > $1 order by key limit $2", [
+      after,
+      limit,
+    ]),
+  async countBlobs() {
+    const rows = await database.query<{ count: number }>("select count(*) as count from blob", []);
+    return Number(rows[0]?.count);
   },
   async takeBlobDeletions(now, until, limit) {
     const rows = await database.query<{ key: string }>(

@@ -1,0 +1,163 @@
+import { createHash } from "node:crypto";
+import { Transform, Writable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+import { isBlobMissing } from "./blob-errors.ts";
+import type { BlobStore, StoredBlob } from "./blob-store.ts";
+
+/** Bytes that versions refer to. The sha256 is lower-case hex. */
+export interface OwnedBlob {
+  key: string;
+  size: number;
+  sha256: string;
+}
+
+export interface BlobMove {
+  from: BlobStore;
+  to: BlobStore;
+  /** The next ones in an order of their own; empty after the last. */
+  owned(after: string, limit: number): Promise<OwnedBlob[]>;
+  /** Those of the keys that versions still refer to. */
+  stillOwned(keys: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Called once for each blob, however it went. */
+  done(): void;
+  /** What could not be moved: it is left where it is. */
+  report(problem: BlobProblem): void;
+  signal: AbortSignal;
+}
+
+export interface BlobProblem {
+  key: string;
+  /** Other bytes than its row says, none, or none that can be read. */
+  problem: "damaged" | "lost" | "unreadable";
+}
+
+export interface Moved {
+  copied: number;
+  bytes: number;
+  alreadyThere: number;
+  problems: number;
+}
+
+const BATCH = 500;
+const AT_ONCE = 4;
+const ATTEMPTS = 6;
+const FIRST_RETRY_MS = 250;
+
+/**
+ * One pass over all owned blobs: copies those that `to` has not got, each whole or not at all, and only if its bytes
+ * have the sha256 that its row says. It keeps no notes: what a killed one had copied is found there by the next.
+ * A blob that is deleted meanwhile may be copied after its deletion; its key is then ownerless, and swept.
+ * Throws when a store does not answer for a while.
+ */
+export async function moveBlobs(move: BlobMove): Promise<Moved> {
+  const moved: Moved = { copied: 0, bytes: 0, alreadyThere: 0, problems: 0 };
+  let after = "";
+  for (;;) {
+    const batch = await move.owned(after, BATCH);
+    const last = batch.at(-1);
+    if (!last) return moved;
+    after = last.key;
+    // One queue, so that a large blob holds up one of the workers and no more.
+    const queue = batch.values();
+    const work = async () => {
+      for (const blob of queue) {
+        count(moved, blob, await moveBlob(move, blob));
+        move.done();
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+  }
+}
+
+type Outcome = "copied" | "alreadyThere" | "gone" | "problem";
+
+function count(moved: Moved, { size }: OwnedBlob, outcome: Outcome): void {
+  if (outcome === "alreadyThere") moved.alreadyThere++;
+  if (outcome === "problem") moved.problems++;
+  if (outcome !== "copied") return;
+  moved.copied++;
+  moved.bytes += size;
+}
+
+async function moveBlob(move: BlobMove, blob: OwnedBlob): Promise<Outcome> {
+  const { to, signal, report } = move;
+  const { key } = blob;
+  if ((await patiently(signal, () => to.sizeOf(key))) === blob.size) return "alreadyThere";
+  const found = await look(move, blob);
+  if (found === "gone") return "gone";
+  if (typeof found === "object") {
+    // The store refuses other bytes than those that were just read.
+    const stored = await patiently(signal, () => copy(move, found, key));
+    if (stored.sha256 === blob.sha256) return "copied";
+  }
+  report({ key, problem: typeof found === "object" ? "damaged" : found });
+  return "problem";
+}
+
+/** Reads what there is to copy. One that nobody can read must not hold up the others. */
+async function look(
+  { from, stillOwned, signal }: BlobMove,
+  { key, size, sha256 }: OwnedBlob,
+): Promise<StoredBlob | BlobProblem["problem"] | "gone"> {
+  try {
+    const found = await patiently(signal, () => digestsOf(from, key, signal));
+    return found.size === size && found.sha256 === sha256 ? found : "damaged";
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (!isBlobMissing(error)) return "unreadable";
+    // Deleted since its row was read, or lost.
+    return (await stillOwned([key])).has(key) ? "lost" : "gone";
+  }
+}
+
+async function digestsOf(store: BlobStore, key: string, signal: AbortSignal): Promise<StoredBlob> {
+  const [sha256, md5] = [createHash("sha256"), createHash("md5")];
+  let size = 0;
+  const meter = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      sha256.update(chunk);
+      md5.update(chunk);
+      done();
+    },
+  });
+  await store.get(key, () => meter, signal);
+  return { size, sha256: sha256.digest("hex"), md5: md5.digest("hex") };
+}
+
+async function copy(
+  { from, to, signal }: BlobMove,
+  { size, md5 }: StoredBlob,
+  key: string,
+): Promise<StoredBlob> {
+  // The memory of what a store gives is used again, so what waits here is a copy.
+  const body = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => done(null, Buffer.from(chunk)),
+  });
+  const broken = new AbortController();
+  const either = AbortSignal.any([signal, broken.signal]);
+  const reading = from.get(key, () => body, either);
+  const writing = to.put(key, body, { size, md5 }, either);
+  try {
+    const [stored] = await Promise.all([writing, reading]);
+    return stored;
+  } catch (error) {
+    broken.abort(error);
+    await Promise.allSettled([reading, writing]);
+    throw error;
+  } finally {
+    body.destroy();
+  }
+}
+
+/** What a store fails at for a moment is tried again. */
+async function patiently<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1, wait = FIRST_RETRY_MS; ; attempt++, wait *= 2) {
+    try {
+      return await work();
+    } catch (error) {
+      if (signal.aborted || attempt === ATTEMPTS || isBlobMissing(error)) throw error;
+      await pause(wait, undefined, { signal });
+    }
+  }
+}

@@ -1,0 +1,13 @@
+import { createLogger } from "@statehouse/runtime";
+import { ownMinio } from "@statehouse/testing";
+import { S3Store } from "../objects/s3-store.ts";
+import { type FullDiskReport, ROOM, useFullDisk } from "./full-disk.ts";
+
+/** The scenario on a MinIO that has no room. */
+export async function onFullMinio(): Promise<FullDiskReport> {
+  await using minio = await ownMinio({ largestFile: ROOM });
+  const logger = createLogger({ service: "test", level: "silent" });
+  await using store = new S3Store({ ...minio, bucket: "statehouse" }, logger);
+  await store.prepared;
+  return await useFullDisk(store);
+}

@@ -1,0 +1,168 @@
+import { spawn } from "node:child_process";
+import { readdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { type FreshBucket, freshBucket, needs, waitFor } from "@statehouse/testing";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { download } from "../stack/http.ts";
+import { expectStatus } from "../stack/state.ts";
+import { storeView } from "../stack/store.ts";
+import { expectWhole } from "./check.ts";
+import { type Site, s3Settings, startSite } from "./site.ts";
+import { forget, newLockedWorkspace, one, succession, unlock, write } from "./steps.ts";
+import { startWire } from "./wire.ts";
+
+const STATES = 8;
+
+needs("minio")("moving states from a folder to MinIO", () => {
+  vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
+  let site: Site;
+  let bucket: FreshBucket;
+  let stack: AsyncDisposableStack;
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    site = stack.use(await startSite({}));
+    bucket = stack.use(await freshBucket());
+    for (let index = 0; index < STATES; index++) {
+      const id = await newLockedWorkspace(site);
+      expect((await write(site, id, one())).status).toBe(201);
+      expect((await unlock(site, id)).status).toBe(200);
+    }
+  });
+  afterEach(() => stack.disposeAsync());
+
+  /** What the operator does first: state runs on both stores from now on. */
+  const beginMove = async () => {
+    const { state } = site.stack.environments;
+    const folder = state.BLOB_DIRECTORY ?? "";
+    Object.assign(state, s3Settings(bucket), { BLOB_MOVING_FROM: folder });
+    await restart();
+    return path.join(folder, "blobs");
+  };
+  const endMove = async () => {
+    const { state } = site.stack.environments;
+    delete state.BLOB_MOVING_FROM;
+    delete state.BLOB_DIRECTORY;
+    await restart();
+  };
+  const restart = async () => {
+    const { state } = site.stack.processes;
+    await state.terminate();
+    await state.start();
+  };
+  const inBucket = () => storeView(site.stack.environments.state).keys();
+
+  /** The command, as a program of its own. */
+  const startCommand = (settings: Record<string, string> = {}) => {
+    const child = spawn(process.execPath, ["services/state/move-blobs.ts"], {
+      env: { PATH: process.env.PATH ?? "", ...site.stack.environments.state, ...settings },
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (text) => (output += text));
+    const ended = new Promise<{ code: number | null; output: string }>((resolve) => {
+      child.once("close", (code) => resolve({ code, output }));
+    });
+    return { ended, kill: () => child.kill("SIGKILL") };
+  };
+
+  /** Somebody who writes and reads until told to stop, and is refused nothing. */
+  const busyClient = async (stop: AbortSignal) => {
+    const id = await newLockedWorkspace(site);
+    let written = 0;
+    for (const state of succession(1000)) {
+      if (stop.aborted) break;
+      const { body, status } = await write(site, id, state);
+      expect(status).toBe(201);
+      const url: string = body.data.attributes["hosted-state-download-url"];
+      expect((await download(url, site.owner.token)).bytes.equals(state.bytes)).toBe(true);
+      await readOne(written++);
+    }
+    expect((await unlock(site, id)).status).toBe(200);
+    return written;
+  };
+  const readOne = async (index: number) => {
+    const [id, { bytes }] = [...site.acknowledged].at(index % STATES) ?? ["", { bytes: "" }];
+    const { body } = await expectStatus(200, site.owner.api.get(`/state-versions/${id}`));
+    const kept = await download(
+      body.data.attributes["hosted-state-download-url"],
+      site.owner.token,
+    );
+    expect([kept.status, kept.bytes.equals(Buffer.from(bytes))]).toEqual([200, true]);
+  };
+
+  test("killed half way it goes on where it was, while clients write and read", async () => {
+    await beginMove();
+    const stop = new AbortController();
+    const clients = [busyClient(stop.signal), busyClient(stop.signal)];
+    const wire = stack.use(await startWire(Number(new URL(bucket.endpoint).port)));
+    let puts = 0;
+    const held = wire.hold({
+      direction: "requests",
+      when: (piece) => piece.includes("PUT /") && piece.includes("/ws-") && ++puts === STATES / 2,
+    });
+    const first = startCommand({ S3_ENDPOINT: `http://127.0.0.1:${wire.port}` });
+    await held;
+    first.kill();
+    expect((await first.ended).code).toBeNull();
+
+    const [kept] = site.acknowledged;
+    if (!kept) throw new Error("nothing was written");
+    forget(site, kept[1].workspaceId);
+    const doomed = `/workspaces/${kept[1].workspaceId}`;
+    await expectStatus(204, site.owner.api.delete(doomed));
+    const { code, output } = await startCommand().ended;
+    expect([code, output]).toEqual([0, expect.stringContaining("everything is moved")]);
+    stop.abort();
+    for (const written of await Promise.all(clients)) expect(written).toBeGreaterThan(0);
+    await endMove();
+    await expectWhole({ ...site, store: storeView(site.stack.environments.state) });
+  });
+
+  test("what is damaged is reported and stays where it is; all else is moved", async () => {
+    const folder = await beginMove();
+    const [row] = await site.rows<{ key: string }>("state", "select key from blob limit 1");
+    const key = row?.key ?? "";
+    const index = [...site.acknowledged.keys()].findIndex((id) => key.includes(id));
+    const bytes = [...site.acknowledged.values()].at(index)?.bytes ?? Buffer.alloc(0);
+    const file = path.join(folder, (await shardOf(folder, key)) ?? "", key);
+    await writeFile(file, Buffer.alloc(bytes.length));
+    const damaged = await startCommand().ended;
+    expect(damaged.code).toBe(1);
+    expect(damaged.output.match(/^(damaged|lost): .*$/gm)).toEqual([`damaged: ${key}`]);
+    const keys = await site.rows<{ key: string }>("state", "select key from blob order by key");
+    expect(await inBucket()).toEqual(
+      keys
+        .map((one) => one.key)
+        .filter((one) => one !== key)
+        .sort(),
+    );
+
+    // From a backup.
+    await writeFile(file, bytes);
+    await readOne(index);
+    expect(await startCommand().ended).toMatchObject({ code: 0 });
+    await endMove();
+    await expectWhole({ ...site, store: storeView(site.stack.environments.state) });
+  });
+
+  test("a store that cannot be used is one sentence", async () => {
+    await beginMove();
+    const { code, output } = await startCommand({ S3_SECRET_KEY: "wrong" }).ended;
+    expect([code, output]).toEqual([
+      1,
+      `${bucket.endpoint} refuses S3_ACCESS_KEY and S3_SECRET_KEY: one of them is wrong.\n`,
+    ]);
+    const nowhere = await startCommand({ BLOB_MOVING_FROM: "/nowhere" }).ended;
+    expect(nowhere.code).toBe(1);
+    expect(nowhere.output).toMatch(/^Cannot keep state contents in \/nowhere: .*\n$/);
+    await waitFor(async () => (await inBucket()).length === 0);
+  });
+});
+
+async function shardOf(folder: string, key: string): Promise<string | undefined> {
+  const [workspace = ""] = key.split("/");
+  for (const shard of await readdir(folder)) {
+    if ((await readdir(path.join(folder, shard))).includes(workspace)) return shard;
+  }
+  return undefined;
+}
