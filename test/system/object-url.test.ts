@@ -1,0 +1,175 @@
+import { newId } from "@statehouse/postgres";
+import { describe, expect, test } from "vitest";
+import { createUploadTokens, type UploadClaims } from "../../services/state/domain/upload-token.ts";
+import { document, upload } from "../stack/http.ts";
+import { announcement, stateFile, writeState } from "../stack/state.ts";
+import { newLockedWorkspace, newWorkspace, recordedApi, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+/** A version that waits for its state, with what its two upload URLs allow. */
+async function pending() {
+  const { owner } = world();
+  const { id: workspaceId } = await newLockedWorkspace(world());
+  const state = stateFile();
+  const { body } = await owner.api.post(
+    `/workspaces/${workspaceId}/state-versions`,
+    announcement(state),
+  );
+  const { attributes, id: versionId } = body.data;
+  const raw: string = attributes["hosted-state-upload-url"];
+  const json: string = attributes["hosted-json-state-upload-url"];
+  const status = async () =>
+    (await owner.api.get(`/state-versions/${versionId}`)).body.data.attributes.status;
+  return { workspaceId, versionId, state, raw, json, status };
+}
+
+/** As the state service signs them: who had its key could do no more than this. */
+function signedBy(keys: string, claims: Partial<UploadClaims>) {
+  const signing = createUploadTokens(keys);
+  const expiresAt = new Date(Date.now() + 60_000);
+  const whole = {
+    workspaceId: "ws-0",
+    versionId: "sv-0",
+    kind: "raw",
+    expiresAt,
+    ...claims,
+  } as const;
+  return `${world().url}/v1/object/${signing.sign(whole)}`;
+}
+
+const ownKeys = () => world().stack.environments.state.UPLOAD_TOKEN_KEYS ?? "";
+
+describe("an upload URL", () => {
+  test("that is altered, another installation's or expired is the same as one that never was", async () => {
+    const { workspaceId, versionId, state, raw, status } = await pending();
+    const claims = { workspaceId, versionId } as Pick<UploadClaims, "workspaceId" | "versionId">;
+    const keyId = ownKeys().split(":", 1)[0] ?? "";
+    const stranger = `${keyId}:${Buffer.alloc(32, 7).toString("base64")}`;
+    const never = await upload(`${world().url}/v1/object/x.y.z`, state.bytes);
+    expect(never.status).toBe(404);
+    for (const [what, url] of Object.entries({
+      altered: `${raw.slice(0, -3)}AAA`,
+      longer: `${raw}A`,
+      "under another key": signedBy(stranger, claims),
+      expired: signedBy(ownKeys(), { ...claims, expiresAt: new Date(Date.now() - 1000) }),
+    })) {
+      const { status: answered, body } = await upload(url, state.bytes);
+      expect([answered, body], what).toEqual([never.status, never.body]);
+    }
+    expect(await status()).toBe("pending");
+    const good = signedBy(ownKeys(), claims);
+    expect((await upload(good, state.bytes)).status).toBe(200);
+  });
+
+  test("takes the bytes of its own version only, and of its own workspace", async () => {
+    const [one, other] = [await pending(), await pending()];
+    expect((await upload(one.raw, other.state.bytes)).status).toBe(409);
+    const mixed = signedBy(ownKeys(), {
+      workspaceId: other.workspaceId,
+      versionId: one.versionId,
+    });
+    const absent = signedBy(ownKeys(), {
+      workspaceId: other.workspaceId,
+      versionId: newId("sv") as `sv-${string}`,
+    });
+    const answers = [await upload(mixed, one.state.bytes), await upload(absent, one.state.bytes)];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+    expect(answers[0]?.body).toEqual(answers[1]?.body);
+    expect([await one.status(), await other.status()]).toEqual(["pending", "pending"]);
+  });
+
+  test("replayed after its use changes nothing, whoever replays it and with whatever token", async () => {
+    const { owner, stranger } = world();
+    const { workspaceId, versionId, state, raw } = await pending();
+    expect((await upload(raw, state.bytes)).status).toBe(200);
+    await owner.api.post(`/workspaces/${workspaceId}/actions/unlock`);
+    const next = await writeState(
+      owner.api,
+      workspaceId,
+      stateFile({ serial: 2, lineage: state.lineage }),
+    );
+    const authorization = `Bearer ${stranger.token}`;
+    expect((await upload(raw, state.bytes, { authorization })).status).toBe(200);
+    expect((await upload(raw, stateFile({ serial: 9 }).bytes)).status).toBe(409);
+    const current = await owner.api.get(`/workspaces/${workspaceId}/current-state-version`);
+    expect(current.body.data.id).toBe(next.body.data.id);
+    const first = await owner.api.get(`/state-versions/${versionId}`);
+    expect(first.body.data.attributes.md5).toBe(state.md5);
+  });
+
+  test("of a version that was superseded or whose workspace is gone stores nothing", async () => {
+    const { owner } = world();
+    const broken = await pending();
+    await owner.api.post(`/workspaces/${broken.workspaceId}/actions/force-unlock`);
+    expect((await upload(broken.raw, broken.state.bytes)).status).toBe(409);
+    expect(await broken.status()).toBe("discarded");
+    const gone = await pending();
+    await owner.api.delete(`/workspaces/${gone.workspaceId}`);
+    expect((await upload(gone.raw, gone.state.bytes)).status).toBe(404);
+  });
+
+  test("is no download URL, and its token no bearer token", async () => {
+    const { owner, nobody } = world();
+    const { state, raw } = await pending();
+    await upload(raw, state.bytes);
+    for (const method of ["GET", "HEAD", "POST", "DELETE"]) {
+      const { status } = await owner.api.send(method, raw);
+      expect(status, method).toBe(405);
+    }
+    const [, token = ""] = raw.split("/v1/object/");
+    const posing = { authorization: `Bearer ${token}` };
+    const answer = await nobody.send("GET", "/account/details", undefined, posing);
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe("a download URL", () => {
+  async function written() {
+    const { owner } = world();
+    const { id } = await newWorkspace(world());
+    const { body } = await writeState(owner.api, id, stateFile(), {
+      "json-state": Buffer.from("{}").toString("base64"),
+    });
+    const { attributes } = body.data;
+    return {
+      raw: attributes["hosted-state-download-url"] as string,
+      json: attributes["hosted-json-state-download-url"] as string,
+    };
+  }
+
+  test("of another organization answers as one that is not there, to every credential of a stranger", async () => {
+    const { stranger, url, nobody } = world();
+    const urls = await written();
+    const made = await stranger.api.post(
+      `/organizations/${stranger.organization}/authentication-token`,
+      document("authentication-tokens", {}),
+    );
+    const others = [stranger.api, recordedApi(url, made.body.data.attributes.token), nobody];
+    for (const address of [urls.raw, urls.json]) {
+      const absent = address.replace(/sv-\w{16}/, newId("sv"));
+      for (const api of others) {
+        for (const method of ["GET", "HEAD"]) {
+          const [one, other] = [await api.send(method, address), await api.send(method, absent)];
+          expect([one.status, one.body], `${method} ${address}`).toEqual([
+            other.status,
+            other.body,
+          ]);
+          expect(one.status).toBe(api === nobody ? 401 : 404);
+        }
+      }
+    }
+  });
+
+  test("takes its token from the header only", async () => {
+    const { owner, nobody } = world();
+    const { raw } = await written();
+    for (const query of [`token=${owner.token}`, `access_token=${owner.token}`]) {
+      expect((await nobody.get(`${raw}?${query}`)).status).toBe(401);
+    }
+    expect(
+      (await nobody.send("GET", raw, undefined, { cookie: `token=${owner.token}` })).status,
+    ).toBe(401);
+    expect((await owner.api.get(`${raw}?whatever=1`)).status).toBe(200);
+  });
+});
