@@ -12,14 +12,17 @@ const site = useSite(() => ({}));
 const expectUnanswered = (answer: Answer | undefined) => expect(answer?.status).toBe(503);
 
 describe("kill -9 of workspaces in the middle of creating an organization", () => {
-  const create = (name: string) =>
+  const create = (name: string, settings: Record<string, unknown> = {}) =>
     site().owner.api.post(
       "/organizations",
-      document("organizations", { name, email: "owner@example.com" }),
+      document("organizations", { name, email: "owner@example.com", ...settings }),
     );
 
   /** Dies before access has heard of the organization, or before its answer has come. */
-  async function dieCreating(lost: "call to access" | "answer of access"): Promise<string> {
+  async function dieCreating(
+    lost: "call to access" | "answer of access",
+    settings: Record<string, unknown> = {},
+  ): Promise<string> {
     const { stack, wires, rows } = site();
     const name = unusedName("org");
     // Otherwise the event might complete it meanwhile.
@@ -29,7 +32,7 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
         ? { direction: "requests", when: mentions("org-") }
         : { direction: "answers", when: () => true, after: mentions("org-") },
     );
-    const asked = create(name);
+    const asked = create(name, settings);
     await held;
     const [{ id } = { id: "" }] = await rows<{ id: string }>(
       "workspaces",
@@ -76,6 +79,23 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
     await waitFor(async () => (await owner.api.get(`/organizations/${name}`)).status === 200, {
       timeout: 30_000,
     });
+  });
+
+  test("with user tokens switched off they are, whoever completes it", async () => {
+    const { owner, wires, stack, rows } = site();
+    const name = await dieCreating("answer of access", { "user-tokens-enabled": false });
+    await rows("workspaces", "update organizations set retry_at = now() where name = $1", [name]);
+    wires.workspacesToAccess.release();
+    await stack.processes.workspaces.start();
+    const seen: number[] = [];
+    await waitFor(
+      async () => {
+        seen.push((await owner.api.get(`/organizations/${name}`)).status);
+        return seen.at(-1) === 401;
+      },
+      { timeout: 30_000 },
+    );
+    expect(seen).not.toContain(200);
   });
 
   test("until then nobody else sees it or takes its name", async () => {

@@ -41,11 +41,8 @@ export async function createOrganization(
     id: organization.id,
     creatorUserId: organization.creatorUserId,
     version: organization.revision,
+    userTokensEnabled: organization.userTokensEnabled,
   });
-  const { id: organizationId, userTokensEnabled, revision: version } = organization;
-  if (!userTokensEnabled) {
-    await app.access.setOrganizationSettings({ organizationId, userTokensEnabled, version });
-  }
   return showOrganization(asOwner(caller, organization.id))({
     ...organization,
     dataRetentionPolicy: null,
@@ -123,12 +120,17 @@ export async function batchGetOrganizations(
   return (await app.reads.organizations.batch(own)).map(showOrganization(caller));
 }
 
-/** Gets access's acknowledgement, then lets everybody see the organization. */
+/** Gets access's acknowledgement of all that it has to know, then lets everybody see the organization. */
 export async function settleOrganization(
   app: App,
   organization: UnprovisionedOrganization,
 ): Promise<void> {
   await app.access.provisionOrganization(organization);
+  const { id: organizationId, userTokensEnabled, version } = organization;
+  // Access believes that they are until it hears otherwise.
+  if (!userTokensEnabled) {
+    await app.access.setOrganizationSettings({ organizationId, userTokensEnabled, version });
+  }
   await app.acknowledgements.organizationProvisioned(organization.id);
 }
 

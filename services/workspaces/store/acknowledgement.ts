@@ -10,12 +10,14 @@ export interface UnprovisionedOrganization {
   id: OrganizationId;
   creatorUserId: string;
   version: bigint;
+  userTokensEnabled: boolean;
 }
 
 interface OrganizationRow {
   id: OrganizationId;
   creatorUserId: string;
   version: number;
+  userTokensEnabled: boolean;
 }
 
 interface PlacementRow {
@@ -25,7 +27,8 @@ interface PlacementRow {
   version: number;
 }
 
-const organizationColumns = `id, creator_user_id as "creatorUserId", revision as version`;
+const organizationColumns = `id, creator_user_id as "creatorUserId", revision as version,
+  user_tokens_enabled as "userTokensEnabled"`;
 const placementColumns = `id as "workspaceId", organization_id as "organizationId",
   project_id as "projectId", placement_version as version`;
 const deletionColumns = `workspace_id as "workspaceId", organization_id as "organizationId",
