@@ -200,7 +200,7 @@ async function run(
   const runId = newId("run");
   const { tokens } = await stack.runnerCalls("runner");
   await tokens.createRunToken({ runId, workspaceId });
-  await runner.run({ ...usual, runId, status: "planning" });
+  await runner.run({ ...usual, runId, status: "planning", plan: { id: newId("plan") } });
   await waitFor(async () => {
     const { relationships, attributes } = (await api.get(`/workspaces/${workspaceId}`)).body.data;
     const current = relationships["current-run"].data?.id;

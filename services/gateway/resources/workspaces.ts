@@ -4,9 +4,11 @@ import { empty, related, target, toMany, toOne } from "../jsonapi/relationship.t
 import { resource } from "../jsonapi/resource.ts";
 import { configurationVersionResource } from "./configuration-versions.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policies.ts";
+import { effectiveTagBindingResource } from "./effective-tag-bindings.ts";
 import { organizationResource } from "./organizations.ts";
 import { projectResource } from "./projects.ts";
 import { runResource } from "./runs.ts";
+import { stateVersionResource } from "./state-versions.ts";
 import { teamResource } from "./teams.ts";
 import { timestamp } from "./timestamps.ts";
 import { userResource } from "./users.ts";
@@ -35,7 +37,7 @@ const vcsRepo = (repository: VcsRepo) => ({
   "tags-regex": repository.tagsRegex ?? null,
 });
 
-/** Shows what there is now, and null for what later nouns (agent pools, SSH keys, …) will fill. */
+/** A workspace with everything that its service keeps of it; null for what is of no noun of ours. */
 export const workspaceResource = resource<Workspace, RequestContext>({
   type: "workspaces",
   id: ({ id }) => id,
@@ -126,6 +128,12 @@ export const workspaceResource = resource<Workspace, RequestContext>({
       linkage: ({ currentStateVersionId }) =>
         currentStateVersionId ? { type: "state-versions", id: currentStateVersionId } : null,
       links: (workspace) => ({ related: `${selfOf(workspace)}/current-state-version` }),
+      targets: [
+        target(
+          () => stateVersionResource,
+          ({ currentStateVersionId }) => currentStateVersionId,
+        ),
+      ],
     }),
     outputs: toMany({
       // Which outputs there are is known to state only: no data without the include.
@@ -144,7 +152,21 @@ export const workspaceResource = resource<Workspace, RequestContext>({
       parentKeyOf: ({ workspaceId }) => workspaceId,
     }),
     "tag-bindings": related((workspace) => `${selfOf(workspace)}/tag-bindings`),
-    "effective-tag-bindings": related((workspace) => `${selfOf(workspace)}/effective-tag-bindings`),
+    "effective-tag-bindings": toMany({
+      show: (workspace) => ({
+        links: { related: `${selfOf(workspace)}/effective-tag-bindings` },
+      }),
+      resource: () => effectiveTagBindingResource,
+      keyOf: ({ id }) => id,
+      loadFor: async (workspaceIds, { services, caller }: RequestContext) =>
+        (
+          await services.workspaces.tagBindings.batchListWorkspaceEffectiveTagBindings(
+            { workspaceIds: [...workspaceIds] },
+            caller,
+          )
+        ).tagBindings,
+      parentKeyOf: ({ workspaceId }) => workspaceId,
+    }),
     "remote-state-consumers": related(
       (workspace) => `${selfOf(workspace)}/relationships/remote-state-consumers`,
     ),

@@ -22,6 +22,8 @@ const includes = [
   "current_run.configuration_version",
   "current_run.configuration_version.ingress_attributes",
   "current_run.plan",
+  "current_state_version",
+  "effective_tag_bindings",
   "locked_by",
   "organization",
   "outputs",

@@ -1,4 +1,4 @@
-import { authorize, type Caller } from "@statehouse/authorization";
+import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { noSuchWorkspace, overrideDisallowed } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
@@ -33,7 +33,20 @@ export async function listWorkspaceEffectiveTagBindings(
   workspaceId: WorkspaceId,
 ): Promise<EffectiveTagBinding[]> {
   await requireReadable(app, caller, workspaceId);
-  return app.reads.tagBindings.effectiveOfWorkspace(workspaceId);
+  return app.reads.tagBindings.effectiveOfWorkspaces([workspaceId]);
+}
+
+/** The same for many: of those workspaces that the caller may read. One statement. */
+export async function batchListWorkspaceEffectiveTagBindings(
+  app: App,
+  caller: Caller,
+  workspaceIds: readonly string[],
+): Promise<EffectiveTagBinding[]> {
+  const grants = grantsOf(caller);
+  const found = await app.reads.tagBindings.effectiveOfWorkspaces(workspaceIds);
+  return found.filter(({ workspaceId, organizationId, projectId }) =>
+    allowed(grants, "workspace:read", { workspaceId, organizationId, projectId }),
+  );
 }
 
 /** Adds or changes those given and keeps the others; answers with those given, in their order. */

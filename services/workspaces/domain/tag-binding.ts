@@ -1,4 +1,4 @@
-import type { ProjectId, TagBindingId } from "./ids.ts";
+import type { ProjectId, TagBindingId, WorkspaceId } from "./ids.ts";
 import type { Problems } from "./problems.ts";
 
 /** A key with a value on a workspace or project. With an empty value it is a flat tag. */
@@ -11,6 +11,7 @@ export interface TagBinding {
 
 /** A binding that a workspace has by itself or through its project. */
 export interface EffectiveTagBinding extends TagBinding {
+  workspaceId: WorkspaceId;
   inheritedFromProjectId: ProjectId | null;
 }
 

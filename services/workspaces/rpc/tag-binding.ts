@@ -8,6 +8,7 @@ import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { listProjectTagBindings, updateProjectTagBindings } from "../app/project-tag-binding.ts";
 import {
+  batchListWorkspaceEffectiveTagBindings,
   listWorkspaceEffectiveTagBindings,
   listWorkspaceTagBindings,
   updateWorkspaceTagBindings,
@@ -37,6 +38,10 @@ export const tagBindingService = (app: App): ServiceImpl<typeof TagBindingServic
     const bindings = await listWorkspaceEffectiveTagBindings(app, caller, workspaceId(id));
     return { tagBindings: bindings.map(effectiveToProto) };
   },
+  batchListWorkspaceEffectiveTagBindings: async ({ workspaceIds }, { caller }) => {
+    const bindings = await batchListWorkspaceEffectiveTagBindings(app, caller, workspaceIds);
+    return { tagBindings: bindings.map(effectiveToProto) };
+  },
 });
 
 const tagBindingToProto = ({
@@ -54,4 +59,5 @@ const tagBindingToProto = ({
 const effectiveToProto = (binding: EffectiveTagBinding) => ({
   ...tagBindingToProto(binding),
   inheritedFromProjectId: binding.inheritedFromProjectId ?? "",
+  workspaceId: binding.workspaceId,
 });

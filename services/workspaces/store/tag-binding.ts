@@ -10,6 +10,12 @@ export type TagBindingOwner = { organizationId: OrganizationId } & (
   | { projectId: ProjectId }
 );
 
+/** Where the workspace of a binding belongs. */
+interface Placed {
+  organizationId: OrganizationId;
+  projectId: ProjectId;
+}
+
 const columns = `id, key, value, created_at as "createdAt"`;
 
 /** Reads of bindings, outside any transaction. */
@@ -30,17 +36,20 @@ export const tagBindingReads = (database: Database) => ({
     );
   },
 
-  /** A workspace's own, and those of its project whose key it does not have. */
-  async effectiveOfWorkspace(workspaceId: WorkspaceId): Promise<EffectiveTagBinding[]> {
-    return database.query<EffectiveTagBinding>(
+  /** Workspaces' own, and those of their projects whose keys they do not have; by workspace and key. */
+  async effectiveOfWorkspaces(
+    workspaceIds: readonly string[],
+  ): Promise<(EffectiveTagBinding & Placed)[]> {
+    return database.query<EffectiveTagBinding & Placed>(
       // index: workspaces_pkey, tag_bindings_workspace_key, tag_bindings_project_key
-      `select distinct on (b.key) b.id, b.key, b.value, b.created_at as "createdAt",
-         b.project_id as "inheritedFromProjectId"
+      `select distinct on (w.id, b.key) b.id, b.key, b.value, b.created_at as "createdAt",
+         b.project_id as "inheritedFromProjectId", w.id as "workspaceId",
+         w.organization_id as "organizationId", w.project_id as "projectId"
        from workspaces w
        join tag_bindings b on b.workspace_id = w.id or b.project_id = w.project_id
-       where w.id = $1
-       order by b.key, b.workspace_id nulls last`,
-      [workspaceId],
+       where w.id = any($1)
+       order by w.id, b.key, b.workspace_id nulls last`,
+      [workspaceIds],
     );
   },
 });

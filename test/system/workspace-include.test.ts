@@ -1,0 +1,199 @@
+import { newId } from "@statehouse/postgres";
+import { waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Answer, Api } from "../stack/http.ts";
+import { newOrganization } from "../stack/organization.ts";
+import { costOf } from "../stack/request-cost.ts";
+import { type Runner, startRunner } from "../stack/runner.ts";
+import { expectStatus, stateFile, writeState } from "../stack/state.ts";
+import { newActor } from "./actors.ts";
+import { errorDetails, newProject, newWorkspace, useWorld } from "./fixture.ts";
+import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
+
+const world = useWorld();
+
+/** What each include brings, of a workspace that has everything. */
+const includes = {
+  current_configuration_version: ["configuration-versions"],
+  "current_configuration_version.ingress_attributes": [
+    "configuration-versions",
+    "ingress-attributes",
+  ],
+  current_run: ["runs"],
+  "current_run.configuration_version": ["configuration-versions", "runs"],
+  "current_run.configuration_version.ingress_attributes": [
+    "configuration-versions",
+    "ingress-attributes",
+    "runs",
+  ],
+  "current_run.plan": ["plans", "runs"],
+  current_state_version: ["state-versions"],
+  effective_tag_bindings: ["effective-tag-bindings"],
+  locked_by: ["users"],
+  organization: ["organizations"],
+  outputs: ["workspace-outputs"],
+  project: ["projects"],
+  readme: ["workspace-readme"],
+} as const;
+const names = Object.keys(includes) as (keyof typeof includes)[];
+
+interface Resource {
+  type: string;
+  id: string;
+  relationships?: Record<string, { data?: Identifier | Identifier[] | null }>;
+}
+type Identifier = Pick<Resource, "type" | "id">;
+
+const nameOf = ({ type, id }: Identifier) => `${type} ${id}`;
+const typesIn = ({ body }: Answer) =>
+  [...new Set(body.included.map(({ type }: Resource) => type))].toSorted();
+
+/** Everything that the document's resources refer to. */
+const linked = ({ body }: Answer): Set<string> => {
+  const resources: Resource[] = [body.data, ...body.included].flat();
+  return new Set(
+    resources
+      .flatMap(({ relationships = {} }) => Object.values(relationships))
+      .flatMap(({ data }) => data ?? [])
+      .map(nameOf),
+  );
+};
+
+describe("of a workspace that has everything", () => {
+  let full: FullOrganization;
+  let paths: Record<"id" | "name" | "list", string>;
+  beforeAll(async () => {
+    full = await newFullOrganization(world());
+    const list = `/organizations/${full.organization}/workspaces`;
+    paths = {
+      id: `/workspaces/${full.workspaceId}`,
+      name: `${list}/${full.workspaceName}`,
+      list: `${list}?search[name]=${full.workspaceName}`,
+    };
+  });
+  const get = (way: keyof typeof paths, include: string): Promise<Answer> => {
+    const path = paths[way];
+    return full.owner.api.get(`${path}${path.includes("?") ? "&" : "?"}include=${include}`);
+  };
+
+  test.each(names)("%s comes by id, by name and with the list, and nothing else", async (name) => {
+    const shown = await get("id", name);
+    expect(shown.status).toBe(200);
+    expect(typesIn(shown)).toEqual(includes[name]);
+    for (const resource of shown.body.included) expect(linked(shown)).toContain(nameOf(resource));
+    expect((await get("name", name)).body).toEqual(shown.body);
+    const listed = await get("list", name);
+    expect(listed.body.data).toEqual([shown.body.data]);
+    expect(listed.body.included).toEqual(shown.body.included);
+    // A hyphen is as good.
+    expect((await get("id", name.replaceAll("_", "-"))).body).toEqual(shown.body);
+  });
+
+  test("all come at once, each resource once and linked from another", async () => {
+    for (const way of ["id", "name", "list"] as const) {
+      const answer = await get(way, names.join());
+      expect(typesIn(answer)).toEqual([...new Set(Object.values(includes).flat())].toSorted());
+      const found = answer.body.included.map(nameOf);
+      expect(new Set(found).size).toBe(found.length);
+      for (const name of found) expect(linked(answer)).toContain(name);
+    }
+  });
+
+  test("what is included is what its own address shows", async () => {
+    const { body } = await get("id", names.join());
+    const shown = async (path: string) => (await full.owner.api.get(path)).body.data;
+    const included = (type: string) =>
+      body.included.filter((resource: Resource) => resource.type === type);
+    expect(included("projects")).toEqual([await shown(`/projects/${full.projectId}`)]);
+    expect(included("organizations")).toEqual([await shown(`/organizations/${full.organization}`)]);
+    expect(included("state-versions")).toEqual([await shown(`${paths.id}/current-state-version`)]);
+    const effective = await shown(`${paths.id}/effective-tag-bindings`);
+    expect(included("effective-tag-bindings")).toEqual(effective);
+    expect(body.data.relationships["effective-tag-bindings"].data).toEqual(
+      effective.map(({ type, id }: Resource) => ({ type, id })),
+    );
+  });
+
+  test.each(["nothing", "vars", "project.organization", "current_run.nothing", "project,nothing"])(
+    "%s is no include: 400 that says so",
+    async (name) => {
+      for (const way of ["id", "name", "list"] as const) {
+        const refused = await get(way, name);
+        expect(refused.status).toBe(400);
+        expect(errorDetails(refused)[0]).toContain("include parameter");
+      }
+    },
+  );
+});
+
+test("what the caller may not read is left out", async () => {
+  const { owner } = world();
+  const actor = await newActor(world(), { workspace: { access: "custom" } });
+  const id = await actor.workspace();
+  await writeState(owner.api, id, stateFile());
+  const path = `/workspaces/${id}?include=current_state_version,outputs,project`;
+  expect(typesIn(await owner.api.get(path))).toEqual(["projects", "state-versions"]);
+  const answer = await actor.api.get(path);
+  expect(answer.status).toBe(200);
+  expect(answer.body.included).toEqual([]);
+});
+
+describe("of many workspaces", () => {
+  let runner: Runner;
+  let list: string;
+  let api: Api;
+  const SEVERAL = 6;
+  beforeAll(async () => {
+    runner = startRunner(world().stack.nats.url);
+    const { owner } = world();
+    api = owner.api;
+    const organization = await newOrganization(api);
+    list = `/organizations/${organization}/workspaces`;
+    const within = { organization, owner };
+    const projects = [await newProject(within), await newProject(within)];
+    const outputs = { text: { value: "a", type: "string" } };
+    for (let number = 0; number < SEVERAL; number++) {
+      const project = projects[number % 2]?.id;
+      const { id: workspaceId } = await newWorkspace(within, {}, project);
+      await writeState(api, workspaceId, stateFile({ outputs }));
+      await expectStatus(200, api.post(`/workspaces/${workspaceId}/actions/lock`));
+      const bindings = [{ type: "tag-bindings", attributes: { key: "a", value: `${number}` } }];
+      await expectStatus(
+        200,
+        api.patch(`/workspaces/${workspaceId}/tag-bindings`, { data: bindings }),
+      );
+      const configurationVersionId = await runner.configurationVersion({
+        workspaceId,
+        ingressAttributes: { id: newId("ia") },
+      });
+      await runner.readme({ workspaceId, rawMarkdown: "#" });
+      await runner.run({ workspaceId, configurationVersionId, plan: { id: newId("plan") } });
+    }
+    await waitFor(async () => {
+      const { body } = await api.get(`${list}?include=${names.join()}`);
+      const runs = body.included.filter(({ type }: Resource) => type === "plans");
+      const outputs = body.included.filter(({ type }: Resource) => type === "workspace-outputs");
+      return runs.length === SEVERAL && outputs.length === SEVERAL;
+    });
+  });
+  afterAll(() => runner[Symbol.asyncDispose]());
+
+  const cost = (size: number, include: string) =>
+    costOf(() => expectStatus(200, api.get(`${list}?page[size]=${size}&include=${include}`)));
+
+  test.each(names)("%s costs the same for one as for many, and little", async (name) => {
+    const plain = await cost(SEVERAL, "");
+    const one = await cost(1, name);
+    expect(await cost(SEVERAL, name)).toEqual(one);
+    // One call and one statement for each level and service that is asked.
+    const levels = name.split(".").length;
+    expect(one.calls - plain.calls).toBeLessThanOrEqual(levels + 1);
+    expect(one.statements - plain.statements).toBeLessThanOrEqual(levels + 2);
+  });
+
+  test("a list with three includes takes at most eight statements", async () => {
+    for (const three of ["project,locked_by,current_run", "organization,outputs,readme"]) {
+      expect((await cost(SEVERAL, three)).statements).toBeLessThanOrEqual(8);
+    }
+  });
+});
