@@ -61,12 +61,12 @@ export function parseBody<Schema extends z.ZodType>(
 ): z.infer<Schema> {
   const result = schema.safeParse(body ?? {}, { error: problemOf });
   if (result.success) return result.data;
-  throw invalid(
-    result.error.issues.map(({ path, message }) => ({
-      field: `/${path.map(String).join("/")}`,
-      detail: `${inWords(path)} ${message}`,
-    })),
-  );
+  const problems = result.error.issues.map(({ path, message }) => ({
+    field: `/${path.map(String).join("/")}`,
+    detail: `${inWords(path)} ${message}`,
+  }));
+  // A number may break several checks that are one to whoever sent it.
+  throw invalid([...new Map(problems.map((one) => [`${one.field} ${one.detail}`, one])).values()]);
 }
 
 /** The field in words: `auto-apply` is "Auto apply". */

@@ -4,7 +4,7 @@ import { noSuchTag } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
 import type { Tag, TagRef } from "../domain/tag.ts";
-import { checkTagBindings, mergeTagBindings } from "../domain/tag-binding.ts";
+import { checkTagBindingCount, checkTagBindings, mergeTagBindings } from "../domain/tag-binding.ts";
 import { touch, type Workspace } from "../domain/workspace.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
@@ -35,8 +35,10 @@ export const addWorkspaceTags = (
     const given = names.map((key) => ({ key, value: "" }));
     const problems = new Problems();
     checkTagBindings(given, problems, (index) => `/data/${index}/attributes/name`);
+    const wanted = mergeTagBindings(given, current);
+    checkTagBindingCount(wanted, problems, "/data");
     problems.throwIfAny();
-    return mergeTagBindings(given, current);
+    return wanted;
   });
 
 /** Takes tags from the workspace. One by an unknown id is `notFound`; an unknown name changes nothing. */

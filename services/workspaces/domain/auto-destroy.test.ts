@@ -46,13 +46,19 @@ test.each(["", "0d", "0000h", "14", "d", "12345h", "1w", "1 d", "-1d", "1.5h", "
   },
 );
 
-test.each(["", "soon", "2026-01-01", "2026-13-01T00:00:00Z", "1767225600"])(
-  "%j is no moment, and both problems are told at once",
-  (text) => {
-    const problems = apply({ autoDestroyAt: text, autoDestroyActivityDuration: "x" });
-    expect(problems).toHaveLength(2);
-  },
-);
+test.each([
+  "",
+  "soon",
+  "2026-01-01",
+  "2026-13-01T00:00:00Z",
+  "2026-02-30T00:00:00Z",
+  "1767225600",
+  "0000-01-01T00:00:00Z",
+  "9999-12-31T23:59:59-01:00",
+])("%j is no moment, and both problems are told at once", (text) => {
+  const problems = apply({ autoDestroyAt: text, autoDestroyActivityDuration: "x" });
+  expect(problems).toHaveLength(2);
+});
 
 test("a moment is kept as given, and null unsets it", () => {
   const set = apply({ autoDestroyAt: "2026-02-01T10:00:00+02:00" });

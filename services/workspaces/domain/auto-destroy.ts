@@ -21,7 +21,7 @@ const unitMs: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS }
 const durationText =
   "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')";
 // RFC 3339; what else Date understands, others would read otherwise.
-const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+const TIMESTAMP = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
 /** A duration in ms; undefined when it is none. */
 export function durationMs(text: string): number | undefined {
@@ -69,7 +69,20 @@ export function takeDueMoment(workspace: AutoDestroy, now: Date): Date | undefin
   return dueAt;
 }
 
+// Beyond, neither the database nor the events have a form for them.
+const EARLIEST = Date.UTC(1970);
+const LATEST = Date.UTC(10_000) - 1;
+
 function momentOf(text: string): Date | undefined {
-  const moment = new Date(TIMESTAMP.test(text) ? text : Number.NaN);
-  return Number.isNaN(moment.getTime()) ? undefined : moment;
+  const [, day] = TIMESTAMP.exec(text) ?? [];
+  // Date takes the 31st of February for a day in March.
+  if (day === undefined || !isDay(day)) return undefined;
+  const moment = new Date(text);
+  const time = moment.getTime();
+  return time >= EARLIEST && time <= LATEST ? moment : undefined;
 }
+
+const isDay = (text: string): boolean => {
+  const day = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
+};

@@ -6,7 +6,7 @@ import {
 } from "./default-execution.ts";
 import type { Organization } from "./organization.ts";
 import type { Problems } from "./problems.ts";
-import { holdsNul, inWords } from "./text.ts";
+import { checkText, inWords, limits } from "./text.ts";
 
 const booleans = [
   "allowForceDeleteWorkspaces",
@@ -72,9 +72,7 @@ export function applyOrganizationSettings(
     else problems.add("collaborator-auth-policy", "Collaborator auth policy is invalid");
   }
   if (ownersTeamSamlRoleId !== undefined) {
-    if (holdsNul(ownersTeamSamlRoleId)) {
-      problems.add("owners-team-saml-role-id", "Owners team saml role id is invalid");
-    }
+    checkText("owners-team-saml-role-id", ownersTeamSamlRoleId, limits.samlRoleId, problems);
     organization.ownersTeamSamlRoleId = ownersTeamSamlRoleId || null;
   }
   const { defaultExecutionMode, defaultAgentPoolId } = wantedDefaultExecution(

@@ -7,7 +7,7 @@ import { takenText } from "./errors.ts";
 import type { ExecutionMode } from "./execution-mode.ts";
 import type { AgentPoolId, OrganizationId, ProjectId } from "./ids.ts";
 import type { Problems } from "./problems.ts";
-import { holdsNul } from "./text.ts";
+import { checkText, limits } from "./text.ts";
 import { nextVersion } from "./version.ts";
 
 export class Project {
@@ -88,7 +88,7 @@ export function applyProjectSettings(
   const problem = problemOfName(project.name) ?? (nameTaken ? takenText : undefined);
   if (problem !== undefined) problems.add("name", problem);
   if (description !== undefined) {
-    if (holdsNul(description)) problems.add("description", "Description is invalid");
+    checkText("description", description, limits.description, problems);
     project.description = description;
   }
   const wanted = wantedDefaultExecution<null>(project, settings, problems);

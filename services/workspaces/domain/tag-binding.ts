@@ -22,6 +22,8 @@ export interface TagBindingInput {
 
 /** Bindings with a value; flat tags do not count. */
 const MAX_VALUED = 10;
+/** Of ours: every document of the workspace shows them. */
+const MAX_FLAT = 250;
 const KEY = /^[A-Za-z0-9_.=+\-@:]{1,128}$/;
 const VALUE = /^[A-Za-z0-9_.=+\-@:]{0,256}$/;
 const RESERVED = /^hcp?:/i;
@@ -53,6 +55,9 @@ export function checkTagBindingCount(
   const valued = [...keysAndValues.values()].filter((value) => value !== "");
   if (valued.length > MAX_VALUED) {
     problems.add(pointer, `Tag bindings are too many (maximum is ${MAX_VALUED})`);
+  }
+  if (keysAndValues.size - valued.length > MAX_FLAT) {
+    problems.add(pointer, `Tags are too many (maximum is ${MAX_FLAT})`);
   }
 }
 

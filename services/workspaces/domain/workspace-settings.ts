@@ -4,7 +4,7 @@ import { isEngineVersion } from "./engine-version.ts";
 import { takenText } from "./errors.ts";
 import { applyExecution, type ExecutionSettings, type InheritedExecution } from "./execution.ts";
 import type { Problems } from "./problems.ts";
-import { holdsNul, inWords } from "./text.ts";
+import { checkText, checkTexts, limits } from "./text.ts";
 import { changeVcsRepo, type VcsRepoSettings } from "./vcs-repo.ts";
 import type { Workspace } from "./workspace.ts";
 import { problemOfWorkspaceName } from "./workspace-name.ts";
@@ -83,13 +83,14 @@ export function applySettings(
   for (const name of Object.keys(texts) as Text[]) {
     const value = settings[name];
     if (value === undefined) continue;
-    if (holdsNul(value)) problems.add(texts[name], `${inWords(texts[name])} is invalid`);
+    checkText(texts[name], value, limits[name], problems);
     workspace[name] = value;
   }
   for (const name of Object.keys(lists) as List[]) {
     const value = settings[name];
     if (value === undefined) continue;
-    if (value.some(holdsNul)) problems.add(lists[name], `${inWords(lists[name])} is invalid`);
+    const most = { entries: limits.triggers, characters: limits.trigger };
+    checkTexts(lists[name], value, most, problems);
     workspace[name] = value;
   }
   if (settings.engineVersion !== undefined) {
