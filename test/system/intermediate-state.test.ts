@@ -1,0 +1,196 @@
+import { waitFor } from "@statehouse/testing";
+import { describe, expect, test } from "vitest";
+import { document, upload } from "../stack/http.ts";
+import { organizationId, unusedName } from "../stack/organization.ts";
+import { startStack } from "../stack/stack.ts";
+import { announcement, inlineState, type StateFile, stateFile } from "../stack/state.ts";
+import { errorDetails, newLockedWorkspace, newParty, useStack, useWorld } from "./fixture.ts";
+
+const world = useWorld({ settings: { EDITION: "hosted" } });
+
+const owner = () => world().owner.api;
+const act = (id: string, action: string) => owner().post(`/workspaces/${id}/actions/${action}`);
+const create = (id: string, body: unknown) =>
+  owner().post(`/workspaces/${id}/state-versions`, body);
+const show = async (versionId: string) =>
+  (await owner().get(`/state-versions/${versionId}`)).body.data.attributes;
+const currentOf = async (id: string) =>
+  (await owner().get(`/workspaces/${id}/current-state-version`)).body.data?.id;
+
+async function pending(id: string, state: StateFile) {
+  const { body } = await create(id, announcement(state));
+  const finish = () => upload(body.data.attributes["hosted-state-upload-url"], state.bytes);
+  return { id: body.data.id as string, finish };
+}
+
+async function snapshot(id: string, state: StateFile): Promise<string> {
+  const version = await pending(id, state);
+  expect((await version.finish()).status).toBe(200);
+  return version.id;
+}
+
+/** States of one lineage, by their serials. */
+function states(...serials: number[]): StateFile[] {
+  const { lineage } = stateFile();
+  return serials.map((serial) => stateFile({ serial, lineage, resources: serial }));
+}
+
+const [one, two, three] = states(1, 2, 3) as [StateFile, StateFile, StateFile];
+
+describe("while the workspace is locked", () => {
+  test("a snapshot is shown and listed, and nothing of it is current", async () => {
+    const { organization } = world();
+    const { id, attributes } = await newLockedWorkspace(world());
+    const first = await create(id, inlineState(one));
+    const second = await snapshot(id, two);
+    expect(await show(second)).toMatchObject({ status: "finalized", intermediate: true });
+    expect(await currentOf(id)).toBe(first.body.data.id);
+    const list = `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${attributes.name}`;
+    const { body } = await owner().get(`${list}&filter[status]=finalized`);
+    expect(
+      body.data.map(
+        (data: { attributes: { intermediate: boolean } }) => data.attributes.intermediate,
+      ),
+    ).toEqual([true, false]);
+  });
+
+  test("unlock is 503 in the words that clients retry on until the newest is uploaded, then promotes it", async () => {
+    const { id } = await newLockedWorkspace(world());
+    await snapshot(id, one);
+    const second = await pending(id, two);
+    const refused = await act(id, "unlock");
+    expect(refused.status).toBe(503);
+    expect(errorDetails(refused)[0]).toContain("latest state version is still pending");
+    const shown = await owner().get(`/workspaces/${id}`);
+    expect(shown.body.data.attributes.locked).toBe(true);
+    expect(await currentOf(id)).toBeUndefined();
+    await second.finish();
+    expect((await act(id, "unlock")).status).toBe(200);
+    expect(await currentOf(id)).toBe(second.id);
+    expect(await show(second.id)).toMatchObject({ intermediate: false });
+  });
+
+  test("another's unlock is 409 and promotes nothing", async () => {
+    const { stack, organization } = world();
+    const { id } = await newLockedWorkspace(world());
+    const newest = await snapshot(id, one);
+    const other = await newParty(stack);
+    await stack.people.newTeam({
+      organizationId: await organizationId(stack, organization),
+      name: unusedName("managers"),
+      members: [other],
+      organizationAccess: ["manage-workspaces"],
+    });
+    const refused = await other.api.post(`/workspaces/${id}/actions/unlock`);
+    expect(refused.status).toBe(409);
+    expect(errorDetails(refused)[0]).toContain(`is locked by User ${world().owner.username}`);
+    expect(await currentOf(id)).toBeUndefined();
+    expect((await other.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(200);
+    expect(await currentOf(id)).toBe(newest);
+  });
+
+  test("what is unlocked already is 409 to both", async () => {
+    const { id } = await newLockedWorkspace(world());
+    await snapshot(id, one);
+    expect((await act(id, "unlock")).status).toBe(200);
+    for (const action of ["unlock", "force-unlock"]) {
+      const refused = await act(id, action);
+      expect(refused.status).toBe(409);
+      expect(errorDetails(refused)[0]).toContain("already unlocked");
+    }
+  });
+});
+
+describe("what unlock and force-unlock promote", () => {
+  test.each(["unlock", "force-unlock"])(
+    "%s: the newest of several, with its outputs and resources",
+    async (action) => {
+      const { id } = await newLockedWorkspace(world());
+      const lineage = one.lineage;
+      const outputs = { text: { value: "new", type: "string" } };
+      const older = await snapshot(id, one);
+      const newest = await snapshot(id, stateFile({ serial: 2, lineage, outputs, resources: 3 }));
+      const unlocked = await act(id, action);
+      expect(unlocked.status).toBe(200);
+      expect(unlocked.body.data.relationships["current-state-version"].data.id).toBe(newest);
+      expect(await currentOf(id)).toBe(newest);
+      expect(await show(older)).toMatchObject({ status: "finalized", intermediate: true });
+      await waitFor(async () => {
+        const { body } = await owner().get(`/workspaces/${id}/resources`);
+        return body.meta.pagination["total-count"] === 3;
+      });
+      const listed = await owner().get(`/workspaces/${id}/current-state-version-outputs`);
+      expect(listed.body.data).toMatchObject([{ attributes: { value: "new" } }]);
+    },
+  );
+
+  test("is nothing older than a state that came in its create request, or than a rollback", async () => {
+    const { id } = await newLockedWorkspace(world());
+    const older = await snapshot(id, one);
+    const inline = await create(id, inlineState(two));
+    expect(inline.body.data.attributes).toMatchObject({ status: "finalized", intermediate: false });
+    expect(await currentOf(id)).toBe(inline.body.data.id);
+    await snapshot(id, three);
+    const source = { data: { type: "state-versions", id: older } };
+    const rolledBack = await owner().patch(
+      `/workspaces/${id}/state-versions`,
+      document("state-versions", {}, { "rollback-state-version": source }),
+    );
+    expect(rolledBack.status).toBe(201);
+    expect(rolledBack.body.data.attributes.intermediate).toBe(false);
+    expect(await currentOf(id)).toBe(rolledBack.body.data.id);
+    expect((await act(id, "unlock")).status).toBe(200);
+    expect(await currentOf(id)).toBe(rolledBack.body.data.id);
+  });
+
+  test("by force is the last good one: what is pending is discarded, and takes nothing any more", async () => {
+    const { id } = await newLockedWorkspace(world());
+    const good = await snapshot(id, one);
+    const late = await pending(id, two);
+    expect((await act(id, "force-unlock")).status).toBe(200);
+    expect(await currentOf(id)).toBe(good);
+    expect(await show(late.id)).toMatchObject({ status: "discarded" });
+    expect((await late.finish()).status).toBe(409);
+  });
+});
+
+test("every answer about state versions asks for snapshots, by its header", async () => {
+  const { organization } = world();
+  const { id, attributes } = await newLockedWorkspace(world());
+  const created = await create(id, inlineState(one));
+  const list = `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${attributes.name}`;
+  const source = { data: { type: "state-versions", id: created.body.data.id } };
+  const answers = [
+    created,
+    await owner().get(`/state-versions/${created.body.data.id}`),
+    await owner().get(`/workspaces/${id}/current-state-version`),
+    await owner().get(list),
+    await owner().patch(
+      `/workspaces/${id}/state-versions`,
+      document("state-versions", {}, { "rollback-state-version": source }),
+    ),
+  ];
+  for (const { status, headers } of answers) {
+    expect(status).toBeLessThan(300);
+    expect(Number(headers.get("x-terraform-snapshot-interval"))).toBeGreaterThan(0);
+  }
+});
+
+describe("in the self-hosted edition", () => {
+  const selfHosted = useStack(() => startStack());
+
+  test("an uploaded state is current at once and no snapshot; nothing asks for any", async () => {
+    const { owner: own } = selfHosted();
+    const { id } = await newLockedWorkspace(selfHosted());
+    const created = await own.api.post(`/workspaces/${id}/state-versions`, announcement(one));
+    await upload(created.body.data.attributes["hosted-state-upload-url"], one.bytes);
+    const current = await own.api.get(`/workspaces/${id}/current-state-version`);
+    expect(current.body.data).toMatchObject({
+      id: created.body.data.id,
+      attributes: { intermediate: false, status: "finalized" },
+    });
+    for (const { headers } of [created, current]) {
+      expect(headers.has("x-terraform-snapshot-interval")).toBe(false);
+    }
+  });
+});
