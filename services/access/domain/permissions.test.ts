@@ -14,6 +14,17 @@ test("a fixed level takes no permissions, and says so by name", () => {
   });
 });
 
+test("of a fixed level each permission that is given is a problem, beside those that are none", () => {
+  const permissions = { runs: "read", variables: "write", fly: true };
+  expect(
+    Object.keys(details(checkedGrant(teamWorkspaceTable, { access: "write", permissions }))),
+  ).toEqual(["/data/attributes/runs", "/data/attributes/variables", "/data/attributes/fly"]);
+  expect(details(checkedGrant(teamWorkspaceTable, { access: "own", permissions }))).toEqual({
+    access: "Access must be read, plan, write, admin or custom",
+    "/data/attributes/fly": "Fly is no permission",
+  });
+});
+
 test("every problem is named by its key", () => {
   const permissions = {
     "project-access.settings": "none",

@@ -24,11 +24,12 @@ export function checkedGrant(
 ): CheckedGrant & { problems: FieldError[] } {
   const { access } = wanted;
   const problems: FieldError[] = [];
-  if (!Object.hasOwn(levels, access)) problems.push(invalidLevel(Object.keys(levels)));
+  const isLevel = Object.hasOwn(levels, access);
+  if (!isLevel) problems.push(invalidLevel(Object.keys(levels)));
   for (const [name, value] of Object.entries(wanted.permissions)) {
     const known = Object.hasOwn(values, name) ? values[name] : undefined;
     if (!known) problems.push(unknownPermission(name));
-    else if (problems.length === 0 && access !== "custom") {
+    else if (isLevel && access !== "custom") {
       problems.push(readOnlyPermission(name, access));
     } else if (!known.some((one) => one === value)) problems.push(badPermission(name, known));
   }

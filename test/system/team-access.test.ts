@@ -1,0 +1,217 @@
+import { waitFor } from "@statehouse/testing";
+import { describe, expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { organizationId, unusedName } from "../stack/organization.ts";
+import {
+  newParty,
+  newProject,
+  newWorkspace,
+  type Party,
+  recordedApi,
+  useWorld,
+} from "./fixture.ts";
+
+const world = useWorld();
+
+async function newTeam() {
+  const { stack, organization } = world();
+  const member = await newParty(stack);
+  const { id } = await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: unusedName("team"),
+    members: [member],
+  });
+  return { id, member };
+}
+
+const onProject = (projectId: string, teamId: string, attributes: object = { access: "read" }) =>
+  document(
+    "team-projects",
+    { ...attributes },
+    {
+      project: { data: { type: "projects", id: projectId } },
+      team: { data: { type: "teams", id: teamId } },
+    },
+  );
+const onWorkspace = (workspaceId: string, teamId: string) =>
+  document(
+    "team-workspaces",
+    { access: "read" },
+    {
+      workspace: { data: { type: "workspaces", id: workspaceId } },
+      team: { data: { type: "teams", id: teamId } },
+    },
+  );
+
+describe("the access that a team was given", () => {
+  async function furnished() {
+    const { owner } = world();
+    const project = await newProject(world());
+    const workspace = await newWorkspace(world());
+    const team = await newTeam();
+    const made = [
+      await owner.api.post("/team-projects", onProject(project.id, team.id)),
+      await owner.api.post("/team-workspaces", onWorkspace(workspace.id, team.id)),
+    ];
+    const paths = made.map(({ body }) => `/${body.data.type}/${body.data.id}`);
+    const statuses = async () =>
+      Promise.all(paths.map(async (path) => (await owner.api.get(path)).status));
+    expect(await statuses()).toEqual([200, 200]);
+    return { project, workspace, team, statuses };
+  }
+
+  test("is gone with its team, at once", async () => {
+    const { team, statuses } = await furnished();
+    expect((await world().owner.api.delete(`/teams/${team.id}`)).status).toBe(204);
+    expect(await statuses()).toEqual([404, 404]);
+  });
+
+  test("is gone with its project and with its workspace", async () => {
+    const { owner } = world();
+    const { project, workspace, statuses } = await furnished();
+    expect((await owner.api.delete(`/projects/${project.id}`)).status).toBe(204);
+    expect((await owner.api.delete(`/workspaces/${workspace.id}`)).status).toBe(204);
+    await waitFor(async () => (await statuses()).every((status) => status === 404));
+  });
+
+  test("is listed in pages", async () => {
+    const { owner } = world();
+    const project = await newProject(world());
+    const ids: string[] = [];
+    for (let made = 0; made < 3; made++) {
+      const { id } = await newTeam();
+      const { body } = await owner.api.post("/team-projects", onProject(project.id, id));
+      ids.push(body.data.id);
+    }
+    const list = `/team-projects?filter[project][id]=${project.id}`;
+    const second = await owner.api.get(`${list}&page[size]=2&page[number]=2`);
+    expect(second.body.data.map(({ id }: { id: string }) => id)).toEqual(ids.slice(2));
+    expect(second.body.meta.pagination).toMatchObject({ "total-count": 3, "total-pages": 2 });
+    expect((await owner.api.get(list)).body.meta.pagination["page-size"]).toBe(20);
+    expect((await owner.api.get(`${list}&page[size]=0`)).status).toBe(400);
+  });
+});
+
+test.each(["the organization's token", "the token of the owners' team"])(
+  "%s sees and changes every team's access, as an owner does",
+  async (which) => {
+    const { owner, organization, url } = world();
+    const found = await owner.api.get(`/organizations/${organization}/teams?filter[names]=owners`);
+    const made = await owner.api.post(
+      which === "the organization's token"
+        ? `/organizations/${organization}/authentication-token`
+        : `/teams/${found.body.data[0].id}/authentication-token`,
+    );
+    const api = recordedApi(url, made.body.data.attributes.token);
+    const project = await newProject(world());
+    const secret = await newTeam();
+    const given = await api.post("/team-projects", onProject(project.id, secret.id));
+    expect(given.status).toBe(200);
+    const path = `/team-projects/${given.body.data.id}`;
+    const listed = await api.get(`/team-projects?filter[project][id]=${project.id}`);
+    expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([given.body.data.id]);
+    const raised = await api.patch(path, document("team-projects", { access: "maintain" }));
+    expect(raised.body.data.attributes.access).toBe("maintain");
+    expect((await api.get(path)).status).toBe(200);
+    expect((await api.delete(path)).status).toBe(204);
+  },
+);
+
+describe("a level of the project lets its team", () => {
+  /** What somebody with this access to a project hears for each thing that the table of levels names. */
+  async function effects(attributes: object): Promise<Record<string, boolean>> {
+    const { owner } = world();
+    const [project, elsewhere] = [await newProject(world()), await newProject(world())];
+    const { id: teamId, member } = await newTeam();
+    const grant = await owner.api.post("/team-projects", onProject(project.id, teamId, attributes));
+    expect(grant.status).toBe(200);
+    const own = await owner.api.post(
+      "/team-projects",
+      onProject(elsewhere.id, teamId, { access: "admin" }),
+    );
+    expect(own.status).toBe(200);
+    const { id } = await newWorkspace(world(), {}, project.id);
+    const moving = await newWorkspace(world(), {}, project.id);
+    const going = await newWorkspace(world(), {}, project.id);
+    const does = async (asked: Promise<{ status: number }>) => (await asked).status < 300;
+    const { api }: Party = member;
+    const { organization } = world();
+    const inProject = { project: { data: { type: "projects", id: project.id } } };
+    const inElsewhere = { project: { data: { type: "projects", id: elsewhere.id } } };
+    return {
+      "read the project": await does(api.get(`/projects/${project.id}`)),
+      "read its workspaces": await does(api.get(`/workspaces/${id}`)),
+      "change the project": await does(
+        api.patch(`/projects/${project.id}`, document("projects", { description: "x" })),
+      ),
+      "change workspaces": await does(
+        api.patch(`/workspaces/${id}`, document("workspaces", { description: "x" })),
+      ),
+      "read state": await does(api.get(`/workspaces/${id}/current-state-version-outputs`)),
+      lock: await does(api.post(`/workspaces/${id}/actions/lock`)),
+      "create workspaces": await does(
+        api.post(
+          `/organizations/${organization}/workspaces`,
+          document("workspaces", { name: unusedName("made") }, inProject),
+        ),
+      ),
+      "delete workspaces": await does(api.post(`/workspaces/${going.id}/actions/safe-delete`)),
+      "move workspaces": await does(
+        api.patch(`/workspaces/${moving.id}`, document("workspaces", {}, inElsewhere)),
+      ),
+      "manage its teams": await does(
+        api.post("/team-projects", onProject(project.id, (await newTeam()).id)),
+      ),
+    };
+  }
+  const reading = ["read the project", "read its workspaces", "read state"];
+  const table: Record<string, readonly string[]> = {
+    read: reading,
+    write: [...reading, "lock"],
+    maintain: [...reading, "lock", "change workspaces", "create workspaces", "delete workspaces"],
+    admin: [
+      ...reading,
+      "lock",
+      "change the project",
+      "change workspaces",
+      "create workspaces",
+      "delete workspaces",
+      "move workspaces",
+      "manage its teams",
+    ],
+    custom: ["read the project", "read its workspaces"],
+  };
+
+  test.each(Object.keys(table))("do what the level %s says, and nothing else", async (access) => {
+    const seen = await effects({ access });
+    const done = Object.keys(seen).filter((what) => seen[what]);
+    expect(done.toSorted()).toEqual([...(table[access] ?? [])].toSorted());
+  });
+
+  /** Custom permissions, each alone, beside what custom gives anyway. */
+  const single: Record<string, [object, readonly string[]]> = {
+    "project-access.settings update": [
+      { "project-access": { settings: "update" } },
+      ["change the project"],
+    ],
+    "project-access.teams manage": [
+      { "project-access": { teams: "manage" } },
+      ["manage its teams"],
+    ],
+    "workspace-access.create": [{ "workspace-access": { create: true } }, ["create workspaces"]],
+    "workspace-access.locking": [{ "workspace-access": { locking: true } }, ["lock"]],
+    "workspace-access.delete": [{ "workspace-access": { delete: true } }, ["delete workspaces"]],
+    "workspace-access.move": [{ "workspace-access": { move: true } }, ["move workspaces"]],
+    "workspace-access.state-versions read-outputs": [
+      { "workspace-access": { "state-versions": "read-outputs" } },
+      ["read state"],
+    ],
+  };
+
+  test.each(Object.keys(single))("do what custom with %s says, and nothing else", async (name) => {
+    const [permissions, more] = single[name] ?? [{}, []];
+    const seen = await effects({ access: "custom", ...permissions });
+    const done = Object.keys(seen).filter((what) => seen[what]);
+    expect(done.toSorted()).toEqual([...(table.custom ?? []), ...more].toSorted());
+  });
+});
