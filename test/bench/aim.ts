@@ -24,6 +24,14 @@ export const atMost = (what: string, aim: number, got: number, unit = ""): Aim =
   met: got <= aim,
 });
 
+/** A section that came to no figure. */
+export const failed = (what: string, error: unknown): Aim => ({
+  what,
+  aim: "a figure",
+  got: `failed, ${error instanceof Error ? error.message : error}`,
+  met: false,
+});
+
 /** Says of each aim whether it is met. */
 export function printAims(aims: readonly Aim[]): void {
   const lines = aims.map(

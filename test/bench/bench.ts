@@ -2,17 +2,23 @@ import type { StartedParts } from "@statehouse/testing";
 import type { StackOptions } from "../stack/stack.ts";
 import { startProcesses, startStack } from "../stack/stack.ts";
 import type { Aim } from "./aim.ts";
-import { type Contender, contest, type Measured } from "./contest.ts";
+import { type Contender, contest, type Measured, type Pace } from "./contest.ts";
 import { type Generator, startGenerator } from "./load/load.ts";
 import type { PlannedRequest } from "./load/plan.ts";
 import type { Options } from "./options.ts";
 import type { Counted } from "./processes.ts";
 import { openSite, type Site } from "./site.ts";
 
-/** What a section measures with. */
-export interface Bench {
+/** What every section measures with. */
+export interface Ground {
   options: Options;
   generator: Generator;
+  postgres: Counted;
+  contest(contenders: readonly Contender[], pace?: Partial<Pace>): Promise<Measured[]>;
+}
+
+/** What sections about single requests measure on. */
+export interface Bench extends Ground {
   /** The four services in this process, as standalone runs them. */
   one: Site;
   /** The four services as processes of their own. */
@@ -20,21 +26,34 @@ export interface Bench {
   /** Process id of state among the four, and where it keeps its bytes. */
   statePid: number;
   stateBucket: string;
-  postgres: Counted;
-  contest(contenders: readonly Contender[]): Promise<Measured[]>;
 }
 
 /** Measures and prints; answers with what it was to reach. */
-export type Section = (bench: Bench) => Promise<Aim[]>;
+export type Section<On extends Ground = Bench> = (on: On) => Promise<Aim[]>;
 
-/** Starts both stacks on the same parts. */
-export async function startBench(
+const WARM_UP_SECONDS = 3;
+const ROUND_SECONDS = 1;
+
+/** Starts what makes requests, and no stack yet. */
+export function startGround(
   options: Options,
   { postgres: { pid } }: StartedParts,
-): Promise<Bench & AsyncDisposable> {
+): Ground & AsyncDisposable {
+  const generator = startGenerator();
+  const pace = { warmUp: WARM_UP_SECONDS, round: ROUND_SECONDS, rounds: options.seconds };
+  return {
+    options,
+    generator,
+    postgres: { name: "PostgreSQL", pid, withChildren: true },
+    contest: (contenders, own) => contest(generator, contenders, { ...pace, ...own }),
+    [Symbol.asyncDispose]: () => generator[Symbol.asyncDispose](),
+  };
+}
+
+/** Starts both stacks on the same parts. */
+export async function startBench(ground: Ground): Promise<Bench & AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
-  const postgres = { name: "PostgreSQL", pid, withChildren: true };
-  const generator = starting.use(startGenerator());
+  const { options, postgres } = ground;
   const settings: StackOptions = {
     blobs: "minio",
     settings: { LOG_LEVEL: "warn", ...profiling(process.env.BENCH_PROFILES) },
@@ -49,8 +68,7 @@ export async function startBench(
   });
   const connections = options.clients;
   const bench = {
-    options,
-    generator,
+    ...ground,
     one: await openSite(one, {
       name: "one process",
       connections,
@@ -69,8 +87,6 @@ export async function startBench(
     }),
     statePid: four.processes.state.pid(),
     stateBucket: four.environments.state.S3_BUCKET ?? "",
-    postgres,
-    contest: (contenders: readonly Contender[]) => contest(generator, contenders, options.seconds),
   };
   const started = starting.move();
   return Object.assign(bench, { [Symbol.asyncDispose]: () => started.disposeAsync() });

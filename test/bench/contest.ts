@@ -35,27 +35,31 @@ interface Round {
   cpu: ReadonlyMap<string, number>;
 }
 
-const WARM_UP_SECONDS = 3;
-const ROUND_SECONDS = 1;
+/** How long contenders are measured, in seconds. */
+export interface Pace {
+  warmUp: number;
+  round: number;
+  rounds: number;
+}
 
 /**
- * Measures the contenders in turn, a second each, `rounds` times: what disturbs the machine meets all of
- * them. Throws when one answers anything but what is expected.
+ * Measures the contenders in turn, round after round: what disturbs the machine meets all of them. Throws
+ * when one answers anything but what is expected.
  */
 export async function contest(
   generator: Generator,
   contenders: readonly Contender[],
-  rounds: number,
+  pace: Pace,
 ): Promise<Measured[]> {
   for (const contender of contenders) {
-    const { result } = await round(generator, contender, WARM_UP_SECONDS);
+    const { result } = await round(generator, contender, pace.warmUp);
     // Connections are being opened and code compiled; measured is what comes after.
     if (result.failures > 0) print(`    warm-up of ${contender.name}: ${failuresOf(result)}`);
   }
   const measured = contenders.map(() => [] as Round[]);
-  for (let turn = 0; turn < rounds; turn++) {
+  for (let turn = 0; turn < pace.rounds; turn++) {
     for (const [index, contender] of contenders.entries()) {
-      const measuredRound = await round(generator, contender, ROUND_SECONDS);
+      const measuredRound = await round(generator, contender, pace.round);
       const { result } = measuredRound;
       if (result.failures > 0) throw new Error(`${contender.name}: ${failuresOf(result)}`);
       measured[index]?.push(measuredRound);

@@ -1,24 +1,33 @@
 import { availableParallelism, loadavg } from "node:os";
 import { shareParts, startParts } from "@statehouse/testing";
-import { type Aim, printAims } from "./aim.ts";
-import { type Section, startBench } from "./bench.ts";
+import { type Aim, failed, printAims } from "./aim.ts";
+import { type Ground, type Section, startBench, startGround } from "./bench.ts";
 import { type Options, readOptions, type SectionName, usage } from "./options.ts";
 import { currentStateVersion } from "./sections/current-state-version.ts";
+import { grants } from "./sections/grants.ts";
 import { requestCost } from "./sections/request-cost.ts";
 import { showWorkspace } from "./sections/show-workspace.ts";
 import { stateBytes } from "./sections/state-bytes.ts";
 import { workspaceList } from "./sections/workspace-list.ts";
 import { workspaceLock } from "./sections/workspace-lock.ts";
+import { workspaceSizes } from "./sections/workspace-sizes.ts";
 import { print } from "./table.ts";
 
-const sections: Readonly<Record<SectionName, Section>> = {
+/** Sections that measure one process beside four, on the same data. */
+const onBoth = {
   a: showWorkspace,
   b: currentStateVersion,
   c: workspaceList,
   d: stateBytes,
   e: workspaceLock,
   f: requestCost,
-};
+} satisfies Partial<Record<SectionName, Section>>;
+
+/** Started after the others have ended: together they would want more connections than PostgreSQL has. */
+const onTheirOwn = {
+  g: workspaceSizes,
+  h: grants,
+} satisfies Partial<Record<SectionName, Section<Ground>>>;
 
 async function run(options: Options): Promise<void> {
   const startedAt = performance.now();
@@ -26,11 +35,42 @@ async function run(options: Options): Promise<void> {
   // As an installation has it: commits wait for the disk.
   await using started = await startParts({ fast: false });
   shareParts(started.parts);
-  await using bench = await startBench(options, started);
-  const aims: Aim[] = [];
-  for (const name of options.only) aims.push(...(await sections[name](bench)));
+  await using ground = startGround(options, started);
+  const aims = [...(await onBothStacks(ground)), ...(await onStacksOfTheirOwn(ground))];
   printAims(aims);
   print(`\n${Math.round((performance.now() - startedAt) / 1000)} s in all`);
+}
+
+async function onBothStacks(ground: Ground): Promise<Aim[]> {
+  const names = wanted(onBoth, ground);
+  if (names.length === 0) return [];
+  await using bench = await startBench(ground);
+  const aims: Aim[] = [];
+  for (const name of names) aims.push(...(await surviving(name, () => onBoth[name](bench))));
+  return aims;
+}
+
+async function onStacksOfTheirOwn(ground: Ground): Promise<Aim[]> {
+  const aims: Aim[] = [];
+  for (const name of wanted(onTheirOwn, ground)) {
+    aims.push(...(await surviving(name, () => onTheirOwn[name](ground))));
+  }
+  return aims;
+}
+
+const wanted = <Name extends SectionName>(
+  sections: Readonly<Record<Name, unknown>>,
+  { options }: Ground,
+): Name[] => (Object.keys(sections) as Name[]).filter((name) => options.only.includes(name));
+
+/** One section that fails must not cost the figures of the others. */
+async function surviving(name: SectionName, section: () => Promise<Aim[]>): Promise<Aim[]> {
+  try {
+    return await section();
+  } catch (error) {
+    process.exitCode = 1;
+    return [failed(`(${name})`, error)];
+  }
 }
 
 /** Processes of others take the cores from the larger contender first. */

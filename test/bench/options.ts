@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export const sectionNames = ["a", "b", "c", "d", "e", "f"] as const;
+export const sectionNames = ["a", "b", "c", "d", "e", "f", "g", "h"] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 export interface Options {
@@ -11,12 +11,17 @@ export interface Options {
   clients: number;
   /** Largest state moved, in MiB. */
   largestMebibytes: number;
+  /** Numbers of workspaces among which requests are compared, ascending. */
+  sizes: readonly number[];
 }
 
-export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16] [--largest 1024]
+export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16] [--largest 1024] [--sizes 100,10000,100000]
   a show workspace   b current state version   c list of 20 among 10,000 workspaces
   d state bytes      e lock and unlock         f SQL statements and calls of a request
-  --seconds  measured seconds for each contender   --largest  MiB of the largest state`;
+  g show and lists among 100, 10,000 and 100,000 workspaces
+  h many grants, and grants that change while others read
+  --seconds  measured seconds for each contender of a to e   --largest  MiB of the largest state in d
+  --sizes    numbers of workspaces in g; the last one is also that of h`;
 
 /** Reads the command line. Throws what is wrong with it. */
 export function readOptions(args: readonly string[]): Options | undefined {
@@ -27,6 +32,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
       seconds: { type: "string", default: "8" },
       clients: { type: "string", default: "16" },
       largest: { type: "string", default: "1024" },
+      sizes: { type: "string", default: "100,10000,100000" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
@@ -41,6 +47,10 @@ export function readOptions(args: readonly string[]): Options | undefined {
     seconds: countOf("seconds", values.seconds),
     clients: countOf("clients", values.clients),
     largestMebibytes: countOf("largest", values.largest),
+    sizes: values.sizes
+      .split(",")
+      .map((text) => countOf("sizes", text))
+      .toSorted((a, b) => a - b),
   };
 }
 

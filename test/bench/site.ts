@@ -1,10 +1,9 @@
-import { Client } from "pg";
 import { type Api, api, document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import type { Stack } from "../stack/stack.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
-import { analyze } from "./bare/bare.ts";
 import type { Counted } from "./processes.ts";
+import { seed } from "./seed.ts";
 
 /** A running stack with somebody in it, and what the sections ask for. */
 export interface Site {
@@ -55,28 +54,18 @@ export async function openSite(
   };
 }
 
-const copies = `
-  insert into workspaces
-  select (jsonb_populate_record(w, jsonb_build_object(
-    'id', 'ws-' || lpad(n::text, 16, '0'), 'name', 'seeded-' || n, 'current_state_version_id', null
-  ))).*
-  from workspaces w, generate_series(1, $2::int) n where w.id = $1`;
-
 // Every third is tagged, so that a list has tags to bring.
 const tags = `
   insert into tag_bindings (id, organization_id, workspace_id, key, value, created_at)
   select 'tb-' || right(w.id, 16), w.organization_id, w.id, 'team-' || (right(w.id, 4)::int % 7), '', now()
   from workspaces w where w.name like 'seeded-%' and right(w.id, 4)::int % 3 = 0`;
 
-/** Copies of one workspace: making ten thousand through the API would take longer than the whole bench. */
-async function seedWorkspaces(url: string, original: string, count: number): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(copies, [original, count]);
-    await client.query(tags);
-  } finally {
-    await client.end();
-  }
-  await analyze(url);
-}
+const seedWorkspaces = (url: string, original: string, count: number): Promise<void> =>
+  seed(url, async ({ sql, copies }) => {
+    await copies("workspaces", original, count, {
+      id: "'ws-' || lpad(n::text, 16, '0')",
+      name: "'seeded-' || n",
+      current_state_version_id: "null",
+    });
+    await sql(tags);
+  });

@@ -1,0 +1,108 @@
+import { openDatabase } from "@statehouse/postgres";
+import { createLogger } from "@statehouse/runtime";
+import type { Readable } from "../../../services/workspaces/store/readable.ts";
+import { workspaceLists } from "../../../services/workspaces/store/workspace-list.ts";
+import type { WorkspaceSearch } from "../../../services/workspaces/store/workspace-search.ts";
+import { type Aim, atMost } from "../aim.ts";
+import type { SizedSite } from "../sized-site.ts";
+import { median } from "../statistics.ts";
+import { printTable } from "../table.ts";
+
+/** So often each is asked before it is measured, and measured. */
+const WARM_UP = 8;
+const SAMPLES = 15;
+/** Of a page's statement, in ms, among however many: what a reader does not notice. */
+const FLAT_MS = 15;
+
+const searches: Readonly<Record<string, Partial<WorkspaceSearch>>> = {
+  "search[name], many": { name: "net" },
+  "search[name], one": { name: "-77" },
+  "search[wildcard-name]": { wildcardName: "app-0*" },
+  "search[tags], common": { tags: ["common"] },
+  "search[tags], rare": { tags: ["rare"] },
+  "search[exclude-tags]": { excludedTags: ["common"] },
+  "filter[tagged]": { tagged: [{ key: "env", value: "prod" }] },
+  "filter[current-run][status], many": { currentRunStatuses: ["applied"] },
+  "filter[current-run][status], few": { currentRunStatuses: ["planning"] },
+};
+
+/** What the statements of a search take by themselves: its page, and apart from it its total. */
+export async function searchStatements(sites: readonly SizedSite[]): Promise<Aim[]> {
+  const rows: (string | number)[][] = Object.keys(searches).map((name) => [name]);
+  let slowest = 0;
+  for (const site of sites) {
+    for (const [index, part] of Object.values(searches).entries()) {
+      const { page, count } = await statementTimes(site, part);
+      rows[index]?.push(page, count);
+      slowest = Math.max(slowest, page || 0);
+    }
+  }
+  printTable(
+    "    the statements of searches by themselves, ms, owner",
+    ["", ...sites.flatMap(({ size }) => [`${size.toLocaleString("en")}: page`, "total"])],
+    rows,
+  );
+  return [
+    atMost("(g) page statement of a search, slowest, among any number", FLAT_MS, slowest, " ms"),
+  ];
+}
+
+async function statementTimes(
+  { stack, organization, organizationId }: SizedSite,
+  part: Partial<WorkspaceSearch>,
+): Promise<{ page: number; count: number }> {
+  await using database = await openDatabase({
+    contextName: "bench",
+    url: stack.databases.workspaces,
+    entities: [],
+    migrations: [],
+    poolSize: 1,
+    logger: createLogger({ service: "bench", level: "silent" }),
+  });
+  let taken = nothing;
+  const lists = workspaceLists({
+    async query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]> {
+      const startedAt = performance.now();
+      const found = await database.query<Row>(sql, values);
+      taken = { ...taken, [kindOf(sql)]: performance.now() - startedAt };
+      return found;
+    },
+  });
+  const owner: Readable = {
+    memberOf: [organizationId],
+    organizationIds: [organizationId],
+    projectIds: [],
+    workspaceIds: [],
+  };
+  const search: WorkspaceSearch = { ...everything, organizationName: organization, ...part };
+  const samples: (typeof taken)[] = [];
+  for (let turn = 0; turn < WARM_UP + SAMPLES; turn++) {
+    taken = nothing;
+    await lists.find(search, owner);
+    if (turn >= WARM_UP) samples.push(taken);
+  }
+  return {
+    page: median(samples.map(({ page }) => page)),
+    count: median(samples.map(({ count }) => count)),
+  };
+}
+
+/** Of nothing found there is no page to read. */
+const nothing = { page: Number.NaN, count: Number.NaN };
+
+const kindOf = (sql: string) => {
+  if (/^select count\(/.test(sql)) return "count";
+  return /row_to_json/.test(sql) ? "page" : "place";
+};
+
+const everything: Omit<WorkspaceSearch, "organizationName"> = {
+  name: "",
+  wildcardName: "",
+  tags: [],
+  excludedTags: [],
+  tagged: [],
+  currentRunStatuses: [],
+  projectId: "",
+  sort: { key: "name", descending: false },
+  page: { number: 1, size: 20 },
+};

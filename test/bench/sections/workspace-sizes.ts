@@ -1,0 +1,131 @@
+import { costOf } from "../../stack/request-cost.ts";
+import { type Aim, atLeast, atMost } from "../aim.ts";
+import type { Ground } from "../bench.ts";
+import type { Measured } from "../contest.ts";
+import { type SizedCaller, type SizedSite, startSizedSite } from "../sized-site.ts";
+import { printTable } from "../table.ts";
+import { searchStatements } from "./search-statements.ts";
+
+/** A hundred-thousandth workspace may make a request no slower than this. */
+const FACTOR = 1.5;
+const PACE = { warmUp: 0.4, round: 0.4, rounds: 3 };
+/** Where a ratio is aimed at, the median of more rounds. */
+const LONGER = { ...PACE, rounds: 7 };
+
+interface Request {
+  name: string;
+  /** Under /api/v2. */
+  path(site: SizedSite, workspaceId: string): string;
+  /** Must stay within FACTOR from the smallest size to the largest. */
+  flat?: true;
+  /** Most SQL statements. */
+  statements?: number;
+}
+
+const listed = (name: string, query: string, more: Partial<Request> = {}): Request => ({
+  name,
+  path: ({ organization, projectIds: [projectId = ""] }) =>
+    `/organizations/${organization}/workspaces?${encodeURI(query.replace("PROJECT", projectId))}`,
+  ...more,
+});
+
+const requests: readonly Request[] = [
+  { name: "show", path: (_, id) => `/workspaces/${id}`, flat: true },
+  listed("list of 20", "page[size]=20", { flat: true }),
+  listed("list of 100", "page[size]=100"),
+  listed("list of 100, three includes", "page[size]=100&include=organization,project,current_run", {
+    statements: 8,
+  }),
+  listed("filter[project][id]", "page[size]=20&filter[project][id]=PROJECT", { flat: true }),
+  listed("filter[current-run][status], many", "page[size]=20&filter[current-run][status]=applied"),
+  listed("filter[current-run][status], few", "page[size]=20&filter[current-run][status]=planning"),
+  listed(
+    "filter[tagged], key and value",
+    "page[size]=20&filter[tagged][0][key]=env&filter[tagged][0][value]=prod",
+  ),
+  listed("search[name], many", "page[size]=20&search[name]=net"),
+  listed("search[name], one", "page[size]=20&search[name]=-77"),
+  listed("search[wildcard-name]", "page[size]=20&search[wildcard-name]=app-0*"),
+  listed("search[tags], common", "page[size]=20&search[tags]=common"),
+  listed("search[tags], rare", "page[size]=20&search[tags]=rare"),
+  listed("search[exclude-tags]", "page[size]=20&search[exclude-tags]=common"),
+  ...[
+    "-name",
+    "latest-change-at",
+    "-latest-change-at",
+    "current-run.created-at",
+    "-current-run.created-at",
+  ].map((sort) => listed(`sort=${sort}`, `page[size]=20&sort=${sort}`)),
+];
+
+/** (g) Show and lists among few and many workspaces, for an owner and for somebody confined to three projects. */
+export async function workspaceSizes(ground: Ground): Promise<Aim[]> {
+  await using started = new AsyncDisposableStack();
+  const sites: SizedSite[] = [];
+  for (const size of ground.options.sizes) sites.push(started.use(await startSizedSite(size)));
+  const aims: Aim[] = [];
+  for (const who of ["owner", "confined"] as const)
+    aims.push(...(await measure(ground, sites, who)));
+  aims.push(...(await searchStatements(sites)));
+  return aims;
+}
+
+async function measure(
+  ground: Ground,
+  sites: readonly SizedSite[],
+  who: "owner" | "confined",
+): Promise<Aim[]> {
+  const rows: (string | number)[][] = [];
+  const aims: Aim[] = [];
+  const [smallest, largest] = [sites[0], sites.at(-1)];
+  if (!smallest || !largest) return [];
+  const { name } = largest[who];
+  for (const request of requests) {
+    const measured = await ground.contest(
+      sites.map((site) => contender(ground, site, site[who], request)),
+      request.flat ? LONGER : PACE,
+    );
+    const { api } = largest[who];
+    const [workspaceId = ""] = largest.workspaceIds;
+    const cost = await costOf(() => api.get(request.path(largest, workspaceId)));
+    const ratio = measured.at(-1)?.ratio ?? Number.NaN;
+    rows.push([request.name, ...measured.flatMap(figures), ratio, cost.statements, cost.calls]);
+    const what = `(g) ${request.name}, ${name}`;
+    if (request.flat && sites.length > 1) {
+      const sizes = `${largest.size.toLocaleString("en")} against ${smallest.size.toLocaleString("en")}`;
+      aims.push(atLeast(`${what}, rate among ${sizes}`, Number((1 / FACTOR).toFixed(2)), ratio));
+    }
+    if (request.statements) aims.push(atMost(`${what}, SQL`, request.statements, cost.statements));
+  }
+  printTable(
+    `(g) ${name}, one process, by number of workspaces`,
+    [
+      "",
+      ...sites.flatMap(({ size }) => [`${size.toLocaleString("en")}: /s`, "p99 ms"]),
+      "last of first",
+      "SQL",
+      "calls",
+    ],
+    rows,
+  );
+  return aims;
+}
+
+const contender = (
+  { postgres }: Ground,
+  { size, stack, ...site }: SizedSite,
+  { headers }: SizedCaller,
+  { path }: Request,
+) => ({
+  name: `${size} workspaces`,
+  plan: {
+    origin: stack.url,
+    headers,
+    connections: site.workspaceIds.map((id) => [
+      { method: "GET", path: `/api/v2${path({ size, stack, ...site }, id)}`, expect: 200 } as const,
+    ]),
+  },
+  processes: [{ name: "statehouse", pid: process.pid }, postgres],
+});
+
+const figures = ({ perSecond, p99 }: Measured) => [perSecond, p99];

@@ -1,0 +1,143 @@
+import { type Api, api, document } from "../stack/http.ts";
+import { newOrganization, organizationId } from "../stack/organization.ts";
+import type { Person } from "../stack/people.ts";
+import { type Stack, startStack } from "../stack/stack.ts";
+import { expectStatus } from "../stack/state.ts";
+import { type Seed, seed } from "./seed.ts";
+
+/** Somebody who calls. */
+export interface SizedCaller {
+  name: string;
+  headers: Record<string, string>;
+  api: Api;
+}
+
+/** A stack of its own, with one organization of so many workspaces. */
+export interface SizedSite extends AsyncDisposable {
+  size: number;
+  stack: Stack;
+  organization: string;
+  organizationId: string;
+  /** All of it; PROJECTS of them, or less, each with as many workspaces. */
+  projectIds: readonly string[];
+  /** Some of a project that everybody here may read. */
+  workspaceIds: readonly string[];
+  owner: SizedCaller;
+  /** Reads three projects. */
+  confined: SizedCaller;
+}
+
+const PROJECTS = 500;
+const PER_PROJECT = 200;
+const SHOWN = 8;
+
+const projectsOf = (size: number) =>
+  Math.min(PROJECTS, Math.max(4, Math.floor(size / PER_PROJECT)));
+const idOf = (prefix: string, n: number) => `${prefix}-${String(n).padStart(16, "0")}`;
+const id = (prefix: string, n: string) => `'${prefix}-' || lpad((${n})::text, 16, '0')`;
+
+/** An organization of `size` workspaces in up to 500 projects. */
+export async function startSizedSite(size: number): Promise<SizedSite> {
+  await using starting = new AsyncDisposableStack();
+  const stack = starting.use(
+    await startStack({ blobs: "directory", settings: { LOG_LEVEL: "warn" } }),
+  );
+  const people = await Promise.all([stack.people.newUser(), stack.people.newUser()]);
+  const [owner, confined] = people.map((person) => callerOf(stack, person)) as [
+    SizedCaller,
+    SizedCaller,
+  ];
+  const organization = await newOrganization(owner.api);
+  const original = await expectStatus(
+    201,
+    owner.api.post(
+      `/organizations/${organization}/workspaces`,
+      document("workspaces", { name: "original", "execution-mode": "local" }),
+    ),
+  );
+  const { id: workspaceId, relationships } = original.body.data;
+  const projects = projectsOf(size);
+  await seed(stack.databases.workspaces, (to) =>
+    fill(to, { workspaceId, projectId: relationships.project.data.id, projects, size }),
+  );
+  const internalId = await organizationId(stack, organization);
+  const projectIds = Array.from({ length: projects }, (_, index) => idOf("prj", index + 1));
+  const { id: teamId } = await stack.people.newTeam({
+    organizationId: internalId,
+    name: "confined",
+    members: people.slice(1),
+  });
+  for (const projectId of projectIds.slice(0, 3)) {
+    await stack.people.grant({ teamId, projectId, access: "write" });
+  }
+  const started = starting.move();
+  return {
+    size,
+    stack,
+    organization,
+    organizationId: internalId,
+    projectIds,
+    workspaceIds: Array.from({ length: SHOWN }, (_, index) => idOf("ws", index * projects + 1)),
+    owner: { ...owner, name: "owner" },
+    confined: { ...confined, name: "confined to three projects" },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}
+
+/** Somebody as a caller. */
+export const callerOf = ({ url }: Stack, { username, token }: Person): SizedCaller => ({
+  name: username,
+  headers: { authorization: `Bearer ${token}`, "content-type": "application/vnd.api+json" },
+  api: api(url, token),
+});
+
+/**
+ * Half of the workspaces have the flat tag `common`, one in a thousand `rare`, a fifth env=prod; one in ten
+ * has a run that was applied, one in ten thousand (and always one) a run that is planning.
+ */
+async function fill(
+  { sql, copies }: Seed,
+  {
+    workspaceId,
+    projectId,
+    projects,
+    size,
+  }: { workspaceId: string; projectId: string; projects: number; size: number },
+): Promise<void> {
+  // Made again below: to keep it while rows come is what takes longest.
+  await sql("drop index workspaces_name_trigram");
+  await sql("alter table workspaces disable trigger workspaces_counted");
+  await copies("projects", projectId, projects, {
+    id: id("prj", "n"),
+    name: "'project ' || n",
+  });
+  const hasRun = "(n % 10 = 0 or n % 10000 = 1)";
+  const ifRun = (value: string) => `case when ${hasRun} then ${value} end`;
+  await copies("workspaces", workspaceId, size - 1, {
+    id: id("ws", "n"),
+    name: "(array['net', 'app', 'data', 'edge'])[1 + n % 4] || '-' || md5(n::text) || '-' || n",
+    project_id: id("prj", `1 + (n - 1) % ${projects}`),
+    created_at: "now() - n * interval '1 second'",
+    latest_change_at: "case when n % 2 = 0 then now() - (n % 1000) * interval '1 minute' end",
+    current_run_id: ifRun(id("run", "n")),
+    latest_run_id: ifRun(id("run", "n")),
+    current_run_status: ifRun("case when n % 10000 = 1 then 'planning' else 'applied' end"),
+    current_run_created_at: ifRun("now() - (n % 777) * interval '1 minute'"),
+  });
+  await sql(`
+    insert into runs (id, workspace_id, revision, status, created_at, plan_only, policy_check_failed,
+        ended, measured, in_window, report)
+      select w.current_run_id, w.id, 1, w.current_run_status, w.current_run_created_at, false, false,
+        true, false, false, jsonb_build_object('status', w.current_run_status)
+      from workspaces w where w.current_run_id is not null;
+    insert into tag_bindings (id, organization_id, workspace_id, key, value, created_at)
+      select 'tb-' || row_number() over (), w.organization_id, w.id, b.key, b.value, now()
+      from workspaces w,
+        (values ('common', '', 2), ('rare', '', 1000), ('env', 'prod', 5)) b (key, value, one_in)
+      where w.id ~ '^ws-0+[0-9]+$' and right(w.id, 9)::int / 4 % one_in = 0;
+    delete from workspace_counts;
+    insert into workspace_counts
+      select organization_id, project_id, count(*) from workspaces group by 1, 2;
+    alter table workspaces enable trigger workspaces_counted;
+    create index workspaces_name_trigram on workspaces using gin (name gin_trgm_ops)`);
+}
