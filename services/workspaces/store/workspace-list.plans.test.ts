@@ -129,3 +129,24 @@ test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number]>([
     }
   }
 });
+
+// PostgreSQL keeps plans that are made without looking at values: ten projects are assumed in any list of them.
+test.each([
+  ["name", "workspaces_name_key"],
+  ["latest-change-at", "workspaces_latest_change"],
+  ["current-run.created-at", "workspaces_current_run"],
+] as const)(
+  "most projects by %s are gone through in the order of %s, whatever is assumed of their number",
+  async (key, index) => {
+    const projectIds = Array.from({ length: 499 }, (_, project) => `prj-${project}`);
+    const readable = { ...confined, projectIds, workspaceIds: ["ws-499"] };
+    const search = { ...everything, sort: { key, descending: true } };
+    const { found, plans } = await plansOf(search, readable);
+    expect(found?.total).toBe(99_801);
+    expect(found?.workspaces).toHaveLength(20);
+    const page = plans.at(-1);
+    const assumed = await client.query(`explain (generic_plan) ${page?.sql}`);
+    const generic = assumed.rows.map((line) => line["QUERY PLAN"]).join("\n");
+    for (const plan of [page?.plan, generic]) expect.soft(plan).toMatch(`${index} on workspaces`);
+  },
+);

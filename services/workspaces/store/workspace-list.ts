@@ -15,6 +15,8 @@ interface Place {
   projectIds: string[] | null;
   /** How many workspaces there are in it. */
   size: number;
+  /** In the whole organization; with a project filter, in the project. */
+  among: number;
 }
 
 export interface FoundWorkspaces {
@@ -59,7 +61,7 @@ export const workspaceLists = (database: Pick<Database, "query">) => {
       place.size <= FEW
         ? soughtByRow(search, parameters)
         : soughtBySet(search, place.organizationId, parameters);
-    const where = [...sought, within(place, search, readable, parameters)].join(" and ");
+    const where = [...sought, withinBySet(place, search, readable, parameters)].join(" and ");
     const [row] = await database.query<{ total: number }>(
       `select count(*) as total from workspaces w where ${where}`,
       parameters.values,
@@ -108,25 +110,36 @@ function placeSql(search: WorkspaceSearch, readable: Readable, parameters: Param
   const projects = parameters.bind(readable.projectIds);
   const project = search.projectId && parameters.bind(search.projectId);
   const inProject = (table: string) => (project ? `and ${table}.project_id = ${project}` : "");
+  // Gone through once: OFFSET keeps what is readable from being worked out for each of the sums.
   // index: workspace_counts_pkey
-  const counters = `from workspace_counts c where c.organization_id = o.id
-    and (${whole} or c.project_id = any(${projects})) ${inProject("c")}`;
+  const counters = `select c.project_id, c.count, ${whole} or ${oneOf("c.project_id", projects)} as readable
+      from workspace_counts c where c.organization_id = o.id ${inProject("c")} offset 0`;
   // index: workspaces_pkey
   const others = `select count(*) from workspaces w
     where w.id = any(${parameters.bind(readable.workspaceIds)}) and w.organization_id = o.id
-      and not ${whole} and not w.project_id = any(${projects}) ${inProject("w")}`;
+      and not ${whole} and not ${oneOf("w.project_id", projects)} ${inProject("w")}`;
   // index: organizations_name_key
   return `select o.id as "organizationId",
-      case when ${project ? "false" : whole} then null
-        else array(select c.project_id ${counters}) end as "projectIds",
-      ((select coalesce(sum(c.count), 0) ${counters}) + (${others}))::integer as size
-    from organizations o
+      case when ${project ? "false" : whole} then null else counted.projects end as "projectIds",
+      (counted.size + (${others}))::integer as size, counted.among::integer as among
+    from organizations o cross join lateral (
+      select coalesce(array_agg(k.project_id) filter (where k.readable), '{}') as projects,
+        coalesce(sum(k.count) filter (where k.readable), 0) as size,
+        coalesce(sum(k.count), 0) as among
+      from (${counters}) k) counted
     where o.name = ${parameters.bind(search.organizationName)} and o.status = 'active'
       and o.id = any(${parameters.bind(readable.memberOf)})`;
 }
 
-/** As a condition on workspaces `w`. */
-function within(
+/**
+ * Whether a value is one of many, asked of one row after the other: hashed, where `= any` would go through
+ * them for each row, and never a reason for PostgreSQL to begin with them.
+ */
+const oneOf = (value: string, values: string): string =>
+  `(${value} in (select unnest(${values}::text[]))) is true`;
+
+/** As a condition on workspaces `w` from which PostgreSQL may find them: right where the place is small. */
+function withinBySet(
   { organizationId, projectIds }: Place,
   { projectId }: WorkspaceSearch,
   { workspaceIds }: Readable,
@@ -146,10 +159,22 @@ function within(
   return `(${inProjects} or (${one.join(" and ")}))`;
 }
 
+/** The same as a condition that leaves only the organization's order to begin with: right where it is large. */
+function withinByRow(
+  { organizationId, projectIds }: Place,
+  { workspaceIds }: Readable,
+  parameters: Parameters,
+): string {
+  const inOrganization = `w.organization_id = ${parameters.bind(organizationId)}`;
+  const either = [oneOf("w.project_id", parameters.bind(projectIds ?? []))];
+  if (workspaceIds.length > 0) either.push(oneOf("w.id", parameters.bind(workspaceIds)));
+  return `${inOrganization} and (${either.join(" or ")})`;
+}
+
 /**
- * The workspaces `w` of which a page is taken. Of few, all are found first; of many, the place is gone
- * through in order until the page is full, after about (offset + size) × place.size / total of them. The
- * smaller of the two numbers is never more than the root of (offset + size) × place.size.
+ * The workspaces `w` of which a page is taken. Of few, all are found first; of many, they are gone through in
+ * order until the page is full, after about (offset + size) × how many there are / total of them. The smaller
+ * of the two numbers is never more than the root of (offset + size) × how many there are.
  */
 function candidates(
   search: WorkspaceSearch,
@@ -159,7 +184,11 @@ function candidates(
   parameters: Parameters,
 ): { with: string; from: string } {
   const until = offsetOf(search.page) + search.page.size;
-  const inPlace = within(place, search, readable, parameters);
+  const walksOrganization =
+    (place.projectIds?.length ?? 0) > 1 && until * place.among < total * place.size;
+  const inPlace = walksOrganization
+    ? withinByRow(place, readable, parameters)
+    : withinBySet(place, search, readable, parameters);
   if (!isFiltered(search)) return { with: "", from: `from workspaces w where ${inPlace}` };
   if (place.size <= FEW || total ** 2 > until * place.size) {
     const sought = [...soughtByRow(search, parameters), inPlace].join(" and ");

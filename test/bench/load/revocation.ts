@@ -64,7 +64,7 @@ async function watch(plan: RevocationPlan): Promise<RevocationResult> {
       await probe();
       await change(true, async () => {
         const made = ask(owner, "POST", plan.grants, plan.headers, plan.grant);
-        grantId = JSON.parse(await expected(201, made)).data.id;
+        grantId = JSON.parse(await expected(200, made)).data.id;
       });
       await probe();
     }

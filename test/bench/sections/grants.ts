@@ -133,7 +133,7 @@ async function revocationPlan(stack: Stack): Promise<RevocationPlan> {
       team: { data: { type: "teams", id: team.id } },
     },
   );
-  const granted = await expectStatus(201, owner.api.post("/team-projects", grant));
+  const granted = await expectStatus(200, owner.api.post("/team-projects", grant));
   return {
     origin: stack.url,
     path: `/api/v2/workspaces/${id}`,

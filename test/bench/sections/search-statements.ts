@@ -15,7 +15,8 @@ const SAMPLES = 15;
 const FLAT_MS = 15;
 
 const searches: Readonly<Record<string, Partial<WorkspaceSearch>>> = {
-  "search[name], many": { name: "net" },
+  "search[name], many": { name: "a1" },
+  "search[name], many that sort last": { name: "net" },
   "search[name], one": { name: "-77" },
   "search[wildcard-name]": { wildcardName: "app-0*" },
   "search[tags], common": { tags: ["common"] },
