@@ -99,11 +99,20 @@ async function actorWith(
 
 const nothing = async () => {};
 
+/** An actor whose team can be given more. */
+interface Member extends Actor {
+  grant(
+    kind: "project" | "workspace",
+    id: string,
+    attributes: Record<string, unknown>,
+  ): Promise<void>;
+}
+
 /** A new member of the organization with that role. */
 export async function newActor(
   world: World,
   { organizationAccess, ...grants }: Role,
-): Promise<Actor> {
+): Promise<Member> {
   const { organization, owner, stack } = world;
   const party = await newParty(stack);
   const base = `/organizations/${organization}`;
@@ -129,13 +138,16 @@ export async function newActor(
   );
   const membership = `/organization-memberships/${invited.body.data.id}`;
   await expectStatus(200, party.api.post(`${membership}/actions/accept`));
-  return actorWith(world, party.api, async (kind, id) => {
-    const attributes = grants[kind];
-    if (!attributes) return;
+  const grant: Member["grant"] = async (kind, id, attributes) => {
     const relationships = { team: many("teams", teamId), [kind]: many(`${kind}s`, id) };
     const type = `team-${kind}s`;
     await expectStatus(200, owner.api.post(`/${type}`, document(type, attributes, relationships)));
+  };
+  const actor = await actorWith(world, party.api, async (kind, id) => {
+    const attributes = grants[kind];
+    if (attributes) await grant(kind, id, attributes);
   });
+  return { ...actor, grant };
 }
 
 /** The organization's own token. */

@@ -47,6 +47,15 @@ describe("the approved consumers of a workspace", () => {
     expect((await owner.api.get(`${pathOf(producer.id)}?page[size]=0`)).status).toBe(400);
   });
 
+  test("come 20 on a page where no size is given", async () => {
+    const { owner } = world();
+    const [producer, ...others] = await several(22);
+    await owner.api.post(pathOf(producer.id), items(...others));
+    const { body } = await owner.api.get(pathOf(producer.id));
+    expect(body.data).toHaveLength(20);
+    expect(body.meta.pagination).toMatchObject({ "page-size": 20, "total-count": 21 });
+  });
+
   test("are added and removed as often as one likes, whole documents in the body", async () => {
     const { owner } = world();
     const [producer, one, other] = await several(3);

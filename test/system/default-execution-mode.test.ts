@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { newOrganization, unusedName } from "../stack/organization.ts";
+import { expectStatus } from "../stack/state.ts";
+import { newParty, newWorkspace, useWorld } from "./fixture.ts";
+
+const world = useWorld({ settings: { DEFAULT_EXECUTION_MODE: "remote" } });
+
+test("new organizations start with the installation's mode", async () => {
+  const owner = await newParty(world().stack);
+  const organization = await newOrganization(owner.api);
+  const shown = await owner.api.get(`/organizations/${organization}`);
+  expect(shown.body.data.attributes["default-execution-mode"]).toBe("remote");
+  const { attributes } = await newWorkspace({ organization, owner });
+  expect(attributes).toMatchObject({
+    "execution-mode": "remote",
+    operations: true,
+    "setting-overwrites": { "execution-mode": false },
+  });
+  const name = unusedName("org");
+  const given = { name, email: "owner@example.com", "default-execution-mode": "local" };
+  const { body } = await expectStatus(
+    201,
+    owner.api.post("/organizations", document("organizations", given)),
+  );
+  expect(body.data.attributes["default-execution-mode"]).toBe("local");
+});

@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { expectStatus } from "../stack/state.ts";
+import { newActor } from "./actors.ts";
+import { newProject, newWorkspace, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+const into = (id: unknown) => ({ project: { data: { type: "projects", id } } });
+const projectOf = async (id: string) =>
+  (await world().owner.api.get(`/workspaces/${id}`)).body.data.relationships.project.data.id;
+
+test.each([
+  ["both", ["admin", "admin"], 200],
+  ["the source alone", ["admin", "maintain"], 404],
+  ["the destination alone", ["maintain", "admin"], 404],
+  ["the source, and no more than reading there", ["admin", "read"], 404],
+] as const)("moving needs the right in both projects: %s", async (_, levels, status) => {
+  const { owner } = world();
+  const [source, destination] = [await newProject(world()), await newProject(world())];
+  const actor = await newActor(world(), {});
+  for (const [index, { id }] of [source, destination].entries()) {
+    await actor.grant("project", id, { access: levels[index] });
+  }
+  const { id } = await newWorkspace(world(), {}, source.id);
+  const moved = await actor.api.patch(
+    `/workspaces/${id}`,
+    document("workspaces", { description: "moved" }, into(destination.id)),
+  );
+  expect(moved.status).toBe(status);
+  expect(await projectOf(id)).toBe(status === 200 ? destination.id : source.id);
+  const { body } = await owner.api.get(`/workspaces/${id}`);
+  expect(body.data.attributes.description).toBe(status === 200 ? "moved" : null);
+});
+
+test("a custom right to move is enough to move, and for nothing else", async () => {
+  const [source, destination] = [await newProject(world()), await newProject(world())];
+  const actor = await newActor(world(), {});
+  const grant = { access: "custom", "workspace-access": { move: true } };
+  for (const { id } of [source, destination]) await actor.grant("project", id, grant);
+  const { id } = await newWorkspace(world(), {}, source.id);
+  const path = `/workspaces/${id}`;
+  const both = document("workspaces", { description: "changed" }, into(destination.id));
+  expect((await actor.api.patch(path, both)).status).toBe(404);
+  expect(await projectOf(id)).toBe(source.id);
+  const moved = await actor.api.patch(path, document("workspaces", {}, into(destination.id)));
+  expect(moved.status).toBe(200);
+  expect(await projectOf(id)).toBe(destination.id);
+});
+
+test("a blank project, its own and none at all are no move", async () => {
+  const { owner } = world();
+  const project = await newProject(world());
+  const { id } = await newWorkspace(world(), {}, project.id);
+  const wanted = [into(""), into(project.id), into(null), { project: { data: null } }, {}];
+  for (const relationships of wanted) {
+    const body = document("workspaces", {}, relationships);
+    await expectStatus(200, owner.api.patch(`/workspaces/${id}`, body));
+    expect(await projectOf(id)).toBe(project.id);
+  }
+});
+
+test("what a workspace has goes with it, and what it inherits is the new project's", async () => {
+  const { owner } = world();
+  const [source, destination] = [await newProject(world()), await newProject(world())];
+  const binding = (key: string) => ({
+    data: [{ type: "tag-bindings", attributes: { key, value: "v" } }],
+  });
+  await expectStatus(200, owner.api.patch(`/projects/${source.id}/tag-bindings`, binding("old")));
+  await expectStatus(
+    200,
+    owner.api.patch(`/projects/${destination.id}/tag-bindings`, binding("new")),
+  );
+  const mode = document("projects", { "default-execution-mode": "remote" });
+  await expectStatus(200, owner.api.patch(`/projects/${destination.id}`, mode));
+  const { id, attributes } = await newWorkspace(world(), {}, source.id);
+  expect(attributes["execution-mode"]).toBe("local");
+  const path = `/workspaces/${id}`;
+  await expectStatus(200, owner.api.patch(`${path}/tag-bindings`, binding("own")));
+  await expectStatus(200, owner.api.patch(path, document("workspaces", {}, into(destination.id))));
+  const { body } = await owner.api.get(`${path}/effective-tag-bindings`);
+  const keys = body.data.map(({ attributes }: { attributes: { key: string } }) => attributes.key);
+  expect(keys).toEqual(["new", "own"]);
+  const shown = await owner.api.get(path);
+  expect(shown.body.data.attributes["execution-mode"]).toBe("remote");
+});

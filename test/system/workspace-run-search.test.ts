@@ -1,0 +1,38 @@
+import { waitFor } from "@statehouse/testing";
+import { expect, test } from "vitest";
+import { newOrganization } from "../stack/organization.ts";
+import { moment, startRunner } from "../stack/runner.ts";
+import { namesOf, newWorkspace, useWorld } from "./fixture.ts";
+
+const world = useWorld();
+
+test("workspaces are found by their current run's status, and sorted by its creation", async () => {
+  const { owner, stack } = world();
+  const organization = await newOrganization(owner.api);
+  const list = `/organizations/${organization}/workspaces`;
+  await using runner = startRunner(stack.nats.url);
+  const runs = { late: ["applied", 30], early: ["planning", 10], middle: ["errored", 20] } as const;
+  for (const [name, [status, seconds]] of Object.entries(runs)) {
+    const { id } = await newWorkspace({ organization, owner }, { name });
+    await runner.run({ workspaceId: id, status, createdAt: moment(seconds) });
+  }
+  await newWorkspace({ organization, owner }, { name: "without" });
+  const names = async (query: string) => namesOf(await owner.api.get(`${list}?${query}`));
+  const sort = "sort=current-run.created-at";
+  const sorted = ["without", "early", "middle", "late"];
+  await waitFor(async () => {
+    expect(await names(sort)).toEqual(sorted);
+    return true;
+  });
+  expect(await names(sort.replace("=", "=-"))).toEqual(sorted.toReversed());
+
+  const status = "filter[current-run][status]";
+  expect(await names(`${status}=planning`)).toEqual(["early"]);
+  expect(await names(`${status}=errored,applied&${sort}`)).toEqual(["middle", "late"]);
+  expect(await names(`${encodeURIComponent(status)}=errored%2Capplied&${sort}`)).toEqual([
+    "middle",
+    "late",
+  ]);
+  expect(await names(`${status}=pending`)).toEqual([]);
+  expect(await names(`${status}=applied&search[name]=early`)).toEqual([]);
+});
