@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import path from "node:path";
+import { withFileLimit } from "./file-limit.ts";
 import { partBinary, startPart } from "./part-process.ts";
 import { onFreePort } from "./port.ts";
 
@@ -14,8 +15,8 @@ export interface Minio extends AsyncDisposable {
   readonly accessKey: string;
   readonly secretKey: string;
   stop(): Promise<void>;
-  /** Starts it again on the same port with the same credentials and objects. */
-  start(): Promise<void>;
+  /** Starts it again on the same port with the same credentials and objects; with another limit, if one is given. */
+  start(limits?: Pick<MinioOptions, "largestFile">): Promise<void>;
   kill(): Promise<void>;
 }
 
@@ -32,7 +33,7 @@ export interface MinioOptions {
 
 /** Starts MinIO on one folder with credentials made for this run; port 0 takes a free one. Throws StartError. */
 export async function startMinio(options: MinioOptions): Promise<Minio> {
-  const { tls, domain, largestFile } = options;
+  const { tls, domain } = options;
   const binary = await partBinary("minio");
   const objects = path.join(options.dataDirectory, "objects");
   mkdirSync(objects, { recursive: true, mode: 0o700 });
@@ -45,7 +46,7 @@ export async function startMinio(options: MinioOptions): Promise<Minio> {
     writeFileSync(path.join(certificates, "public.crt"), tls.certificate);
     writeFileSync(path.join(certificates, "private.key"), tls.privateKey, { mode: 0o600 });
   }
-  const run = (port: number) =>
+  const run = (port: number, { largestFile }: Pick<MinioOptions, "largestFile"> = options) =>
     startPart({
       name: "MinIO",
       ...withFileLimit(largestFile, binary, [
@@ -65,7 +66,7 @@ export async function startMinio(options: MinioOptions): Promise<Minio> {
       stopSignal: "SIGTERM",
       ready: () => (tls ? servesTls(port, tls.authority) : serves(port)),
     });
-  let { port, process } = await onFreePort(options.port ?? 0, run);
+  let { port, process } = await onFreePort(options.port ?? 0, (free) => run(free));
   const stop = () => process.stop();
   return {
     endpoint: `${tls ? "https" : "http"}://127.0.0.1:${port}`,
@@ -75,8 +76,8 @@ export async function startMinio(options: MinioOptions): Promise<Minio> {
     secretKey,
     stop,
     kill: () => process.kill(),
-    start: async () => {
-      if (!process.running) process = await run(port);
+    start: async (limits) => {
+      if (!process.running) process = await run(port, limits);
     },
     [Symbol.asyncDispose]: stop,
   };
@@ -104,12 +105,3 @@ const servesTls = (port: number, ca: string): Promise<boolean> =>
       },
     ).on("error", () => resolve(false));
   });
-
-/** A limit of the process and of nobody else, which needs no rights; `exec` keeps the process id. */
-function withFileLimit(bytes: number | undefined, command: string, args: string[]) {
-  if (bytes === undefined) return { command, args };
-  // In blocks of 512 bytes, says POSIX.
-  const limited = 'ulimit -f "$1" && shift && exec "$@"';
-  const blocks = String(Math.ceil(bytes / 512));
-  return { command: "/bin/sh", args: ["-c", limited, "sh", blocks, command, ...args] };
-}

@@ -15,8 +15,15 @@ export interface Nats extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
+export interface NatsOptions {
+  dataDirectory: string;
+  port?: number;
+  /** Makes it one of several: where it hears the others, and where those do. */
+  cluster?: { port: number; routes: readonly number[] };
+}
+
 /** Starts NATS with JetStream in `dataDirectory`; port 0 takes a free one. Throws StartError. */
-export async function startNats(options: { dataDirectory: string; port?: number }): Promise<Nats> {
+export async function startNats(options: NatsOptions): Promise<Nats> {
   const binary = await partBinary("nats-server");
   mkdirSync(options.dataDirectory, { recursive: true, mode: 0o700 });
   const logFile = path.join(options.dataDirectory, "nats.log");
@@ -35,6 +42,7 @@ export async function startNats(options: { dataDirectory: string; port?: number 
         "-js",
         "-sd",
         options.dataDirectory,
+        ...(options.cluster ? clustered(options.cluster) : []),
       ],
       logFile,
       // SIGTERM; SIGINT does the same but exits 1.
@@ -54,6 +62,11 @@ export async function startNats(options: { dataDirectory: string; port?: number 
     [Symbol.asyncDispose]: stop,
   };
 }
+
+const clustered = ({ port, routes }: NonNullable<NatsOptions["cluster"]>): string[] => [
+  ...["--cluster_name", "statehouse", "--cluster", `nats://127.0.0.1:${port}`],
+  ...["--routes", routes.map((route) => `nats://127.0.0.1:${route}`).join(",")],
+];
 
 /** NATS greets with INFO as soon as it serves; the name tells ours from a stranger on the same port. */
 function greets(port: number, name: string): Promise<boolean> {

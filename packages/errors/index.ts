@@ -77,5 +77,11 @@ export const unavailable = (reason: string, message: string, cause?: unknown) =>
   new AppError("unavailable", reason, message, { cause });
 
 /** The time that the caller allowed is over; what was under way may have happened or not. */
-export const deadlineExceeded = (what = "The request") =>
-  new AppError("deadlineExceeded", "deadline_exceeded", `${what} took longer than it may.`);
+export const deadlineExceeded = (what = "The request", cause?: unknown) =>
+  new AppError("deadlineExceeded", "deadline_exceeded", `${what} took longer than it may.`, {
+    cause,
+  });
+
+/** Whether the same may well succeed later: nobody answered, or not in time. */
+export const isTransient = (error: unknown): boolean =>
+  error instanceof AppError && (error.kind === "unavailable" || error.kind === "deadlineExceeded");

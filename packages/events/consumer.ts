@@ -1,5 +1,5 @@
 import { SpanKind } from "@opentelemetry/api";
-import { AppError } from "@statehouse/errors";
+import { isTransient } from "@statehouse/errors";
 import type { Database } from "@statehouse/postgres";
 import { type Logger, withServerSpan } from "@statehouse/runtime";
 import type { Nats } from "./nats.ts";
@@ -37,7 +37,7 @@ export function startConsumer({
     durable: durableName(service, name),
     handlers,
     // A neighbour or the database is away: the event is not to blame.
-    isTransient: (error) => error instanceof AppError && error.kind === "unavailable",
+    isTransient,
     inTrace: (title, traceparent, attributes, work) =>
       withServerSpan(title, traceparent, attributes, work, SpanKind.CONSUMER),
     park: (failed) => parkEvent(database, failed),

@@ -6,9 +6,12 @@ export interface NatsOptions {
   url: string;
   /** Shown by the server, for the operator. */
   name: string;
+  /** Copies of the stream in the cluster, where this connection makes it: 3 in production. */
+  streamReplicas?: number;
 }
 
 export interface Nats extends AsyncDisposable {
+  readonly streamReplicas: number;
   /** The open connection; waits, for ever if it must, until there is one. */
   connection(): Promise<NatsConnection>;
   /** Throws the reason when the server does not answer now. */
@@ -19,7 +22,7 @@ const RETRY_MS = 500;
 const TIMEOUT_MS = 2000;
 
 /** Connects in the background and reconnects for ever: a service starts and runs without its bus. */
-export function connectNats({ url, name }: NatsOptions): Nats {
+export function connectNats({ url, name, streamReplicas = 1 }: NatsOptions): Nats {
   const stop = Promise.withResolvers<void>();
   let stopped = false;
   let current: NatsConnection | undefined;
@@ -67,6 +70,7 @@ export function connectNats({ url, name }: NatsOptions): Nats {
   };
   const running = run();
   return {
+    streamReplicas,
     connection: () => next.promise,
     async ready() {
       if (!current) throw new Error(failure);

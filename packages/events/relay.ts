@@ -13,9 +13,9 @@ import {
 import { type Event, headersOf } from "./event.ts";
 import type { Nats } from "./nats.ts";
 import { wakeAfterCommits } from "./outbox.ts";
-import { ensureStream, STREAM, type StreamOptions } from "./stream.ts";
+import { ensureStream, STREAM } from "./stream.ts";
 
-export interface RelayOptions extends StreamOptions {
+export interface RelayOptions {
   database: Database;
   nats: Nats;
   /** The name of the service whose outbox it is; becomes `ce-source`. */
@@ -105,7 +105,7 @@ async function oldestEvent(database: Database): Promise<Date | undefined> {
 
 /** Answers how many were published; throws when the first of them was not. */
 async function publishBatch(
-  { database, nats, service, replicas }: RelayOptions,
+  { database, nats, service }: RelayOptions,
   signal: AbortSignal,
 ): Promise<number> {
   // Before the transaction: it must not sit open while the bus is away.
@@ -131,7 +131,7 @@ async function publishBatch(
   });
   if (outcome.failure === undefined) return outcome.count;
   // Perhaps the bus was set up anew, and has no stream yet.
-  await ensureStream(nats, replicas === undefined ? {} : { replicas });
+  await ensureStream(nats);
   if (outcome.count === 0) throw outcome.failure;
   return outcome.count;
 }

@@ -12,11 +12,6 @@ import type { Nats } from "./nats.ts";
 /** Everything the installation's services announce. */
 export const STREAM = "STATEHOUSE";
 
-export interface StreamOptions {
-  /** Copies of the stream in the cluster: 3 in production. */
-  replicas?: number;
-}
-
 const SECOND = 1e9;
 const DAY = 24 * 60 * 60 * SECOND;
 const STREAM_NOT_FOUND = 10059;
@@ -25,10 +20,8 @@ const CONSUMER_NOT_FOUND = 10014;
 const CONSUMER_EXISTS = 10148;
 
 /** Creates the stream if it is not there; an existing one only gets more replicas, never fewer. */
-export async function ensureStream(
-  nats: Nats,
-  { replicas = 1 }: StreamOptions = {},
-): Promise<void> {
+export async function ensureStream(nats: Nats): Promise<void> {
+  const replicas = nats.streamReplicas;
   const { streams } = await jetstreamManager(await nats.connection());
   try {
     const { config } = await streams.info(STREAM);

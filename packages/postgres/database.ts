@@ -1,8 +1,9 @@
 import type { EntitySchema } from "@mikro-orm/core";
 import { type EntityManager, MikroORM } from "@mikro-orm/postgresql";
+import { deadlineExceeded } from "@statehouse/errors";
 import { type Logger, remainingMs, spansAreRecorded } from "@statehouse/runtime";
 import type { Pool } from "pg";
-import { asAppError, deadlineExceeded, isStalePlan } from "./failures.ts";
+import { asAppError, isStalePlan } from "./failures.ts";
 import { missingMigrations, type SqlMigration } from "./migrations.ts";
 import {
   answeredWithin,

@@ -1,4 +1,4 @@
-import { AppError, badRequest } from "@statehouse/errors";
+import { AppError, badRequest, deadlineExceeded } from "@statehouse/errors";
 
 const TRANSACTION_TIMEOUT = "25P04";
 
@@ -63,12 +63,12 @@ export function uniqueViolation(error: unknown, constraintName: string): boolean
 }
 
 /**
- * Turns the failures that say nothing about the request into `unavailable`, and text that cannot be
+ * Turns the failures that say nothing about the request into `unavailable` or `deadlineExceeded`, and text that cannot be
  * kept into `badRequest`; others pass unchanged.
  */
 export function asAppError(error: unknown): unknown {
   if (error instanceof AppError) return error;
-  if (codeOf(error) === TRANSACTION_TIMEOUT) return deadlineExceeded(error);
+  if (codeOf(error) === TRANSACTION_TIMEOUT) return deadlineExceeded("The database", error);
   if (UNSTORABLE_TEXT.has(codeOf(error) ?? "")) return unstorableText();
   if (isLost(error)) return databaseUnavailable(error);
   if (isRetryable(error)) {
@@ -82,9 +82,6 @@ export function asAppError(error: unknown): unknown {
 
 const databaseUnavailable = (cause: unknown): AppError =>
   new AppError("unavailable", "database", "The database does not answer; try again.", { cause });
-
-export const deadlineExceeded = (cause?: unknown): AppError =>
-  new AppError("unavailable", "deadline", "There was no time left for the request.", { cause });
 
 function codeOf(error: unknown): string | undefined {
   const code = property(error, "code");

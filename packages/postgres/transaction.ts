@@ -1,15 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EntityManager } from "@mikro-orm/postgresql";
+import { deadlineExceeded } from "@statehouse/errors";
 import { type Logger, remainingMs, spansAreRecorded } from "@statehouse/runtime";
 import type { Pool, PoolClient, QueryConfig } from "pg";
-import {
-  asAppError,
-  deadlineExceeded,
-  isLost,
-  isRetryable,
-  isStalePlan,
-  unstorableText,
-} from "./failures.ts";
+import { asAppError, isLost, isRetryable, isStalePlan, unstorableText } from "./failures.ts";
 import { answeredWithin, prepared, traced } from "./statements.ts";
 
 interface OpenTransaction {

@@ -9,6 +9,7 @@ export {
   editionValues,
   type Feature,
 } from "./editions.ts";
+export { makeFolder } from "./folder.ts";
 export { runService, StartError } from "./lifecycle.ts";
 export { drain, listenOn } from "./listener.ts";
 export { createLogger, type Logger, type LoggerOptions } from "./logger.ts";

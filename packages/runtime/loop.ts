@@ -1,4 +1,4 @@
-import { AppError } from "@statehouse/errors";
+import { isTransient } from "@statehouse/errors";
 import { withoutDeadline } from "./deadline.ts";
 import type { Logger } from "./logger.ts";
 import { withServerSpan } from "./tracing.ts";
@@ -29,7 +29,7 @@ export function startLoop(options: LoopOptions): AsyncDisposable {
         more = await withServerSpan(name, undefined, {}, () => work(stop.signal));
       } catch (error) {
         // The database may be away for a while: that is said once by whoever is asked for it.
-        const level = error instanceof AppError && error.kind === "unavailable" ? "debug" : "error";
+        const level = isTransient(error) ? "debug" : "error";
         logger[level]({ err: error, work: name }, "background work failed; it is tried again");
       }
       if (!more) await wake.next(intervalMs, stop.signal);

@@ -93,6 +93,13 @@ export const settings = {
     .describe("The address that clients use, without a path."),
   DATABASE_URL: z.url().describe("Address of the service's own PostgreSQL database."),
   NATS_URL: z.string().default("nats://127.0.0.1:4222").describe("Address of NATS."),
+  STREAM_REPLICAS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(5)
+    .default(1)
+    .describe("Copies of the event stream in the NATS cluster: 3 in production."),
   ACCESS_ADDRESS: address("access", "127.0.0.1:9101"),
   WORKSPACES_ADDRESS: address("workspaces", "127.0.0.1:9102"),
   STATE_ADDRESS: address("state", "127.0.0.1:9103"),

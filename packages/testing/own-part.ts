@@ -1,12 +1,12 @@
 import path from "node:path";
 import { type Minio, type MinioOptions, startMinio } from "../../deploy/local/minio.ts";
-import { type Nats, startNats } from "../../deploy/local/nats.ts";
+import { type Nats, type NatsOptions, startNats } from "../../deploy/local/nats.ts";
 import { type Postgres, startPostgres } from "../../deploy/local/postgres.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 /** A NATS of one's own: the names of our stream and subjects are fixed, so two stacks cannot share one. 15 ms. */
-export const ownNats = (): Promise<Nats> =>
-  inOwnFolder((folder) => startNats({ dataDirectory: path.join(folder, "nats") }));
+export const ownNats = (options: Omit<NatsOptions, "dataDirectory"> = {}): Promise<Nats> =>
+  inOwnFolder((folder) => startNats({ ...options, dataDirectory: path.join(folder, "nats") }));
 
 /** A MinIO of one's own, for tests that stop it or want it otherwise. Under a second. */
 export const ownMinio = (options: Omit<MinioOptions, "dataDirectory"> = {}): Promise<Minio> =>

@@ -6,6 +6,7 @@ export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
   DATABASE_URL: settings.DATABASE_URL,
   NATS_URL: settings.NATS_URL,
+  STREAM_REPLICAS: settings.STREAM_REPLICAS,
   HOST: settings.HOST,
   GRPC_PORT: portSetting(9101, "gRPC"),
   OPS_PORT: portSetting(9201, "health, readiness and metrics"),

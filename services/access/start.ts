@@ -75,7 +75,13 @@ export async function start(config: AccessConfig, parts: AccessParts = {}): Prom
       logger,
     }),
   );
-  const nats = starting.use(connectNats({ url: config.NATS_URL, name: SERVICE }));
+  const nats = starting.use(
+    connectNats({
+      url: config.NATS_URL,
+      name: SERVICE,
+      streamReplicas: config.STREAM_REPLICAS,
+    }),
+  );
   starting.use(startRelay({ database, nats, service: SERVICE, logger }));
   const tokenUsage = starting.use(
     startTokenUsage({ database, logger, intervalMs: parts.tokenUsageIntervalMs }),

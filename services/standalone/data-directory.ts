@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { generateAssertionKey } from "@statehouse/rpc";
-import { StartError } from "@statehouse/runtime";
+import { makeFolder, StartError } from "@statehouse/runtime";
 
 /** What signs and seals in one installation. */
 export interface Secrets {
@@ -17,7 +17,7 @@ export interface Secrets {
 /** Makes the folder. Throws StartError when it cannot be written. */
 export async function openDataDirectory(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o755 });
+    await makeFolder(folder, 0o755);
     const probe = path.join(folder, `.probe-${process.pid}`);
     await writeFile(probe, "");
     await rename(probe, path.join(folder, ".writable"));

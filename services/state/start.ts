@@ -56,7 +56,13 @@ export async function start(config: StateConfig, parts: StateParts = {}): Promis
       logger,
     }),
   );
-  const nats = starting.use(connectNats({ url: config.NATS_URL, name: SERVICE }));
+  const nats = starting.use(
+    connectNats({
+      url: config.NATS_URL,
+      name: SERVICE,
+      streamReplicas: config.STREAM_REPLICAS,
+    }),
+  );
   starting.use(startRelay({ database, nats, service: SERVICE, logger }));
   const channels = parts.channels ?? {
     access: starting.use(grpcChannel({ address: config.ACCESS_ADDRESS, audience: "access" })),

@@ -9,6 +9,7 @@ export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
   DATABASE_URL: settings.DATABASE_URL,
   NATS_URL: settings.NATS_URL,
+  STREAM_REPLICAS: settings.STREAM_REPLICAS,
   EDITION: settings.EDITION,
   HOST: settings.HOST,
   GRPC_PORT: portSetting(9102, "gRPC"),

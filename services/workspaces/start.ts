@@ -54,7 +54,13 @@ export async function start(
   const database = starting.use(
     await openDatabase({ contextName: SERVICE, url, entities, migrations, logger }),
   );
-  const nats = starting.use(connectNats({ url: config.NATS_URL, name: SERVICE }));
+  const nats = starting.use(
+    connectNats({
+      url: config.NATS_URL,
+      name: SERVICE,
+      streamReplicas: config.STREAM_REPLICAS,
+    }),
+  );
   starting.use(startRelay({ database, nats, service: SERVICE, logger }));
   const identity = await createIdentity(SERVICE, config.ASSERTION_PRIVATE_KEY);
   const access =

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { grpcChannel } from "@statehouse/rpc";
 import { waitFor } from "@statehouse/testing";
+import { withFileLimit } from "../../deploy/local/file-limit.ts";
 import {
   type Environment,
   type ServiceName,
@@ -20,8 +21,8 @@ export interface ServiceProcess extends AsyncDisposable {
   kill(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
   terminate(): Promise<number | null>;
-  /** Starts it (again) on the same ports and waits until it is ready. */
-  start(): Promise<void>;
+  /** Starts it (again) on the same ports and waits until it is ready. `largestFile`: the limit of its files, in bytes. */
+  start(limits?: { largestFile?: number }): Promise<void>;
   pid(): number;
 }
 
@@ -55,8 +56,10 @@ export function serviceProcess(name: ServiceName, environment: Environment): Ser
     pid: () => child?.pid ?? 0,
     kill: async () => void (await end("SIGKILL")),
     terminate: () => end("SIGTERM"),
-    async start() {
-      child = spawn(process.execPath, [`services/${name}/main.ts`], {
+    async start({ largestFile } = {}) {
+      const script = `services/${name}/main.ts`;
+      const { command, args } = withFileLimit(largestFile, process.execPath, [script]);
+      child = spawn(command, args, {
         env: { PATH: process.env.PATH ?? "", ...environment },
         stdio: ["ignore", "pipe", "pipe"],
       });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Caller } from "@statehouse/authorization";
-import { AppError, forbidden } from "@statehouse/errors";
+import { AppError, forbidden, isTransient } from "@statehouse/errors";
 import { newId } from "@statehouse/postgres";
 import { noSuchPrincipal, noSuchRunToken, runOfOther, tokenRefused } from "../domain/errors.ts";
 import type { OrganizationGrants } from "../domain/grants.ts";
@@ -108,7 +108,7 @@ async function endIfRunHas(app: App, { runId }: RunToken, workspaceId: Workspace
   try {
     await app.placeRun({ runId, workspaceId });
   } catch (error) {
-    if (error instanceof AppError && error.kind !== "unavailable") await endRun(app, runId);
+    if (error instanceof AppError && !isTransient(error)) await endRun(app, runId);
     throw error;
   }
 }

@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { temporaryFolder, waitFor } from "@statehouse/testing";
 import { describe, expect, it } from "vitest";
+import { withFileLimit } from "../../../deploy/local/file-limit.ts";
 import { conformance } from "../test/blob-store-conformance.ts";
 import { type FullDiskReport, ROOM } from "../test/full-disk.ts";
 import { openDirectoryStore } from "./directory-store.ts";
@@ -46,14 +47,10 @@ describe("a blob store in a folder", () => {
   });
 });
 
-/** A limit on the size of a process's files fails as a full disk does, and needs no rights to set. */
 async function onFullDisk(folder?: string): Promise<FullDiskReport> {
   await using own = await temporaryFolder();
-  // In blocks of 512 bytes, says POSIX.
-  const limited = `ulimit -f ${ROOM / 512} && exec "$@"`;
   const program = path.join(import.meta.dirname, "../test/full-directory.ts");
-  const { stdout } = await promisify(execFile)("/bin/sh", [
-    ...["-c", limited, "sh", process.execPath, program, folder ?? own.path],
-  ]);
+  const { command, args } = withFileLimit(ROOM, process.execPath, [program, folder ?? own.path]);
+  const { stdout } = await promisify(execFile)(command, args);
   return JSON.parse(stdout);
 }

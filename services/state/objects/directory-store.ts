@@ -17,7 +17,7 @@ import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AppError } from "@statehouse/errors";
-import { StartError } from "@statehouse/runtime";
+import { makeFolder, StartError } from "@statehouse/runtime";
 import { blobDamaged, blobMissing, storeUnavailable } from "./blob-errors.ts";
 import type { BlobStore, ExpectedContent, StoredBlob } from "./blob-store.ts";
 import type { ByteRange } from "./byte-range.ts";
@@ -60,8 +60,8 @@ class DirectoryStore implements BlobStore {
 
   async clean(): Promise<void> {
     await rm(this.#unfinished, { recursive: true, force: true });
-    await mkdir(this.#unfinished, { recursive: true, mode: 0o700 });
-    await mkdir(this.#blobs, { recursive: true, mode: 0o700 });
+    await makeFolder(this.#unfinished, 0o700);
+    await makeFolder(this.#blobs, 0o700);
   }
 
   async put(

@@ -1,0 +1,25 @@
+import { mkdir, stat } from "node:fs/promises";
+import path from "node:path";
+
+/**
+ * Makes a folder and those above it, unless they are there. Node's own `recursive` tries for ever where a file system
+ * says that there is no such folder to make one in, as /proc does.
+ */
+export async function makeFolder(folder: string, mode: number): Promise<void> {
+  try {
+    await mkdir(folder, { mode });
+  } catch (error) {
+    const above = path.dirname(folder);
+    if (isCode(error, "ENOENT") && above !== folder) {
+      await makeFolder(above, mode);
+      await mkdir(folder, { mode }).catch((again) => passIfThere(folder, again));
+    } else await passIfThere(folder, error);
+  }
+}
+
+async function passIfThere(folder: string, error: unknown): Promise<void> {
+  if (!isCode(error, "EEXIST") || !(await stat(folder)).isDirectory()) throw error;
+}
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && Reflect.get(error, "code") === code;

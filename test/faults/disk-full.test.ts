@@ -1,0 +1,76 @@
+import { needs, ownMinio } from "@statehouse/testing";
+import { describe, expect, test } from "vitest";
+import { download, upload } from "../stack/http.ts";
+import { expectStatus, type StateFile, stateFile } from "../stack/state.ts";
+import { eventually, type Site } from "./site.ts";
+import { acknowledge, announce, newLockedWorkspace, one, unlock, write } from "./steps.ts";
+import { useSite } from "./use-site.ts";
+
+const ROOM = 1024 * 1024;
+
+/** More than there is room for. */
+const large = (): StateFile =>
+  stateFile({ marker: "x".repeat(3 * ROOM), outputs: { one: { value: 1, type: "number" } } });
+
+function withoutRoom(
+  site: () => Site,
+  disk: { fill(): Promise<void>; empty(): Promise<void> },
+): void {
+  test("what does not fit is 503 and not kept, all else goes on, and the same URL works once there is room", async () => {
+    const { owner, rows } = site();
+    const kept = await newLockedWorkspace(site());
+    const { body } = await write(site(), kept, one());
+    const url: string = body.data.attributes["hosted-state-download-url"];
+    const busy = await newLockedWorkspace(site());
+    const inline = await newLockedWorkspace(site());
+    const [state, sent] = [large(), large()];
+    const version = await announce(site(), busy, state);
+
+    await disk.fill();
+    const refused = await upload(version.uploadUrl, state.bytes);
+    expect([refused.status, refused.body.errors[0].title]).toEqual([503, "service unavailable"]);
+    expect((await write(site(), inline, sent)).status).toBe(503);
+    for (const id of [busy, inline]) {
+      // Nobody is told of a state that is not there, and nobody unlocks over one that is to come.
+      await expectStatus(404, owner.api.get(`/workspaces/${id}/current-state-version`));
+      expect((await unlock(site(), id)).status).toBe(503);
+    }
+    expect((await download(url, owner.token)).status).toBe(200);
+    const other = await newLockedWorkspace(site());
+    expect((await write(site(), other, one())).status).toBe(201);
+    expect(
+      await rows("state", "select from blob where workspace_id = any($1)", [[busy, inline]]),
+    ).toEqual([]);
+
+    await disk.empty();
+    await eventually(200, () => upload(version.uploadUrl, state.bytes));
+    acknowledge(site(), busy, version.id, state);
+    await eventually(201, () => write(site(), inline, sent));
+    for (const id of [busy, inline, kept, other]) {
+      expect((await unlock(site(), id)).status).toBe(200);
+    }
+  });
+}
+
+describe("a folder on a full disk", () => {
+  const site = useSite(() => ({}));
+  const again = async (limits: { largestFile?: number }) => {
+    const { state } = site().stack.processes;
+    await state.terminate();
+    await state.start(limits);
+  };
+  withoutRoom(site, { fill: () => again({ largestFile: ROOM }), empty: () => again({}) });
+});
+
+needs("minio")("a MinIO on a full disk", () => {
+  let minio: Awaited<ReturnType<typeof ownMinio>>;
+  const site = useSite(async () => {
+    minio = await ownMinio();
+    return { store: minio };
+  });
+  const again = async (limits: { largestFile?: number }) => {
+    await minio.stop();
+    await minio.start(limits);
+  };
+  withoutRoom(site, { fill: () => again({ largestFile: ROOM }), empty: () => again({}) });
+});
