@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { readRows } from "../golden/specification.ts";
 import { useWorld } from "./fixture.ts";
 
 const world = useWorld();
@@ -42,4 +43,33 @@ test("there is a page for people and a feed for their readers", async () => {
   expect(feed.status).toBe(200);
   expect(feed.headers.get("content-type")).toContain("application/atom+xml");
   expect(feed.body).toContain(`<id>${url}/changelog</id>`);
+});
+
+test("each change of the specification is in the list, on the page and in the feed", async () => {
+  const { nobody, url } = world();
+  const published: string[] = [];
+  for (let page: number | null = 1; page !== null; ) {
+    const { body } = await list(`?filter[to]=2024-10-15&page[size]=100&page[number]=${page}`);
+    for (const { attributes } of body.data) {
+      const { date, since, description: text, editions, breaking } = attributes;
+      const marks = [...(editions.length === 1 ? editions : []), ...(breaking ? ["breaking"] : [])];
+      const when = since ? `${since} to ${date}` : date;
+      published.push(`${when}${marks.map((mark) => ` (${mark})`).join("")}: ${text}`);
+    }
+    page = body.meta.pagination["next-page"];
+  }
+  const table = "access.golden.txt: Versioning: ";
+  const expected = readRows("access.golden.txt")
+    .filter(({ name }) => name.startsWith(table))
+    .map(({ name }) => name.slice(table.length));
+  expect(expected.length).toBeGreaterThan(80);
+  expect(published).toEqual(expected);
+  const escaped = (text: string) =>
+    text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
+  for (const place of ["/changelog", "/changelog.atom"]) {
+    const { body } = await nobody.get(url + place);
+    for (const line of expected) {
+      expect(body, place).toContain(escaped(line.replace(/^[^:]*: /, "")));
+    }
+  }
 });
