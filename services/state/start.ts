@@ -22,6 +22,7 @@ import { startCollector } from "./workers/collector.ts";
 import { startExtraction } from "./workers/extraction.ts";
 import { startHousekeeping } from "./workers/housekeeping.ts";
 import { startSweeper } from "./workers/sweeper.ts";
+import { startVerifier } from "./workers/verifier.ts";
 
 const SERVICE = "state";
 
@@ -80,6 +81,7 @@ export async function start(config: StateConfig, parts: StateParts = {}): Promis
   starting.use(startBlobDeletion(work));
   starting.use(startSweeper(work));
   starting.use(startCollector(work));
+  starting.use(startVerifier(work));
   for (const consumption of consumptions(app)) {
     starting.use(startConsumer({ nats, database, service: SERVICE, ...consumption, logger }));
   }

@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
-import { Transform, Writable } from "node:stream";
-import { setTimeout as pause } from "node:timers/promises";
+import { Transform } from "node:stream";
 import { isBlobMissing } from "./blob-errors.ts";
+import { digestsOf, patiently } from "./blob-reading.ts";
 import type { BlobStore, StoredBlob } from "./blob-store.ts";
 
 /** Bytes that versions refer to. The sha256 is lower-case hex. */
@@ -40,8 +39,6 @@ export interface Moved {
 
 const BATCH = 500;
 const AT_ONCE = 4;
-const ATTEMPTS = 6;
-const FIRST_RETRY_MS = 250;
 
 /**
  * One pass over all owned blobs: copies those that `to` has not got, each whole or not at all, and only if its bytes
@@ -110,21 +107,6 @@ async function look(
   }
 }
 
-async function digestsOf(store: BlobStore, key: string, signal: AbortSignal): Promise<StoredBlob> {
-  const [sha256, md5] = [createHash("sha256"), createHash("md5")];
-  let size = 0;
-  const meter = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      size += chunk.length;
-      sha256.update(chunk);
-      md5.update(chunk);
-      done();
-    },
-  });
-  await store.get(key, () => meter, signal);
-  return { size, sha256: sha256.digest("hex"), md5: md5.digest("hex") };
-}
-
 async function copy(
   { from, to, signal }: BlobMove,
   { size, md5 }: StoredBlob,
@@ -147,17 +129,5 @@ async function copy(
     throw error;
   } finally {
     body.destroy();
-  }
-}
-
-/** What a store fails at for a moment is tried again. */
-async function patiently<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1, wait = FIRST_RETRY_MS; ; attempt++, wait *= 2) {
-    try {
-      return await work();
-    } catch (error) {
-      if (signal.aborted || attempt === ATTEMPTS || isBlobMissing(error)) throw error;
-      await pause(wait, undefined, { signal });
-    }
   }
 }

@@ -26,15 +26,27 @@ export interface BlobStoreConfig {
  * Opens the configured store, together with the one that its contents move from, if any; one that is down comes
  * later. Throws `ConfigError`, `StartError`.
  */
-export async function openBlobStore(config: BlobStoreConfig, logger: Logger): Promise<BlobStore> {
-  if (config.BLOB_MOVING_FROM === undefined) return tracedStore(await openStore(config, logger));
-  return tracedStore(movingStore(await openMove(config, logger)));
+export async function openBlobStore(
+  config: BlobStoreConfig,
+  logger: Logger,
+  beside: OpenBeside = {},
+): Promise<BlobStore> {
+  if (config.BLOB_MOVING_FROM !== undefined) {
+    return tracedStore(movingStore(await openMove(config, logger, beside)));
+  }
+  return tracedStore(await openStore(config, logger, beside));
+}
+
+/** Whether the store is opened to read it while state may be running. */
+export interface OpenBeside {
+  beside?: boolean;
 }
 
 /** Both stores of a move, each by itself. Throws `ConfigError`, `StartError`. */
 export async function openMove(
   config: BlobStoreConfig,
   logger: Logger,
+  beside: OpenBeside = {},
 ): Promise<{ from: BlobStore; to: BlobStore }> {
   const folder = config.BLOB_MOVING_FROM;
   if (folder === undefined) {
@@ -47,10 +59,14 @@ export async function openMove(
     throw new ConfigError("BLOB_MOVING_FROM: is where BLOB_STORE keeps its contents already");
   }
   const from = await openDirectoryStore(folder, { beside: true });
-  return { from, to: await openStore(config, logger) };
+  return { from, to: await openStore(config, logger, beside) };
 }
 
-async function openStore(config: BlobStoreConfig, logger: Logger): Promise<BlobStore> {
+async function openStore(
+  config: BlobStoreConfig,
+  logger: Logger,
+  beside: OpenBeside,
+): Promise<BlobStore> {
   const missing: string[] = [];
   const needed = (name: keyof BlobStoreConfig): string => {
     const value = config[name];
@@ -61,7 +77,7 @@ async function openStore(config: BlobStoreConfig, logger: Logger): Promise<BlobS
   if (config.BLOB_STORE === "directory") {
     const folder = needed("BLOB_DIRECTORY");
     complain(missing);
-    return openDirectoryStore(folder);
+    return openDirectoryStore(folder, beside);
   }
   const settings = {
     endpoint: needed("S3_ENDPOINT"),

@@ -10,6 +10,7 @@ import { type RunningState, runState } from "../test/running-state.ts";
 import { startBlobDeletion } from "./blob-deletion.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { sweepOnce } from "./sweeper.ts";
+import { startVerifier } from "./verifier.ts";
 
 const never = new AbortController().signal;
 const logger = createLogger({ service: "state", level: "silent" });
@@ -77,4 +78,37 @@ it("deletes the bytes of dropped workspaces", async () => {
     const rows = await state.database.query("select 1 from blob_deletions", []);
     return rows.length === 0;
   });
+});
+
+it("says of rows without their bytes so, loudly and again, and hides nothing", async () => {
+  const lines: string[] = [];
+  const loud = createLogger({
+    service: "state",
+    level: "error",
+    destination: { write: (line: string) => void lines.push(line) },
+  });
+  const workspaceId = state.lockedWorkspace();
+  const kept = await attempt(workspaceId, { finish: true });
+  const lost = await attempt(state.lockedWorkspace(), { finish: true });
+  const short = await attempt(state.lockedWorkspace(), { finish: true });
+  await store.delete([lost, short]);
+  await store.put(short, Readable.from([Buffer.from("xy")]), { size: 2 }, never);
+  const told = (key: string) => lines.filter((line) => line.includes(key));
+  const pass = async () => {
+    state.pass(state.app.settings.verificationIntervalMs);
+    await using _verifier = startVerifier({ app: state.app, store, logger: loud });
+    await waitFor(() => told(lost).length > 0 && told(short).length > 0);
+  };
+  await pass();
+  expect(told(kept)).toEqual([]);
+  expect(told(lost)[0]).toContain('"found":"none"');
+  expect(told(short)[0]).toContain('"found":2');
+  lines.length = 0;
+  await pass();
+  const [row] = await state.database.query<{ status: string }>(
+    "select status from state_version where blob_key = $1",
+    [lost],
+  );
+  expect(row?.status).toBe("finalized");
+  expect((await state.app.passes.progress("verification")).found).toBeGreaterThanOrEqual(2);
 });

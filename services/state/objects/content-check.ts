@@ -1,0 +1,227 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { ContentRow, ContentRows } from "../store/content-rows.ts";
+import { attemptStartedAt } from "./blob-key.ts";
+import { digestsOf, patiently } from "./blob-reading.ts";
+import type { BlobStore, StoredBlob } from "./blob-store.ts";
+
+/** What does not fit together; each is a sentence for whoever has to mend it. */
+export const contentProblems = {
+  noContents: "the version must have a state, and its row names none",
+  noRow: "the version's content has no row of its own",
+  rowDiffers: "the version's row and its content's row say different things",
+  missing: "there are no bytes in the store",
+  size: "the bytes in the store are more or fewer than the row says",
+  content: "the bytes in the store are others: md5 or sha256 differ",
+  unreadable: "the bytes cannot be read",
+  miscounted: "the references of the blob are miscounted",
+  ownerless: "bytes that no row knows, and that should have been swept",
+} as const;
+
+export type ContentProblem = keyof typeof contentProblems;
+
+export interface FoundProblem {
+  problem: ContentProblem;
+  /** Of the bytes; empty where the problem is that there is none. */
+  key: string;
+  workspaceId?: string;
+  versionId?: string;
+  detail?: string;
+}
+
+export interface ContentCheck {
+  rows: ContentRows;
+  store: BlobStore;
+  /** Reads every byte. Otherwise only sizes are compared. */
+  readContents: boolean;
+  /** Age at which ownerless keys are swept, in ms. */
+  sweepGraceMs: number;
+  now(): Date;
+  onProgress(versions: number): void;
+  signal: AbortSignal;
+}
+
+export interface CheckedContents {
+  versions: number;
+  contents: number;
+  bytes: number;
+  problems: FoundProblem[];
+  /** Keys without a row that are none the less in order: of uploads under way, and not ours at all. */
+  young: number;
+  foreign: number;
+}
+
+const BATCH = 500;
+const AT_ONCE = 4;
+/** What looks wrong beside a running service is looked at again after that, in ms. */
+const SETTLING_MS = 1000;
+
+/**
+ * Compares all rows with the store, both ways. Whatever is wrong is looked at a second time: beside a running
+ * service, versions and bytes come and go while they are compared. Throws when store or database do not answer.
+ */
+export async function checkContents(check: ContentCheck): Promise<CheckedContents> {
+  const { rows, signal } = check;
+  const checked: CheckedContents = {
+    versions: 0,
+    contents: 0,
+    bytes: 0,
+    problems: [],
+    young: 0,
+    foreign: 0,
+  };
+  const suspects: FoundProblem[] = [];
+  /** Of blobs that several versions share, so that they are read once. */
+  const shared = new Map<string, Promise<StoredBlob | ContentProblem>>();
+  for (let after: string | undefined = ""; after !== undefined; ) {
+    const { contents, versions, last } = await rows.contentsAfter(after, BATCH);
+    for (const found of await problemsOf(check, contents, shared)) suspects.push(found);
+    checked.versions += versions;
+    checked.contents += contents.length;
+    checked.bytes += contents.reduce((sum, { size }) => sum + (size ?? 0), 0);
+    check.onProgress(versions);
+    after = last;
+  }
+  suspects.push(...(await countProblems(rows)));
+  suspects.push(...(await ownerlessKeys(check, checked)));
+  if (suspects.length > 0) {
+    await pause(SETTLING_MS, undefined, { signal });
+    checked.problems = await confirmed(check, suspects);
+  }
+  return checked;
+}
+
+async function problemsOf(
+  check: ContentCheck,
+  contents: readonly ContentRow[],
+  shared: Map<string, Promise<StoredBlob | ContentProblem>>,
+): Promise<FoundProblem[]> {
+  const problems: FoundProblem[] = [];
+  // One queue, so that a large content holds up one of the readers and no more.
+  const queue = contents.values();
+  const work = async () => {
+    for (const row of queue) {
+      check.signal.throwIfAborted();
+      const { versionId, workspaceId, key } = row;
+      const found = await problemOf(check, row, shared);
+      if (found) problems.push({ ...found, versionId, workspaceId, key });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return problems;
+}
+
+async function problemOf(
+  check: ContentCheck,
+  row: ContentRow,
+  shared: Map<string, Promise<StoredBlob | ContentProblem>>,
+): Promise<Pick<FoundProblem, "problem" | "detail"> | undefined> {
+  const { blob, key, size, sha256, md5 } = row;
+  if (!blob) return { problem: "noRow" };
+  if (blob.size !== size || blob.sha256 !== sha256) return { problem: "rowDiffers" };
+  const isShared = blob.references > 1;
+  const looking = (isShared ? shared.get(key) : undefined) ?? look(check, key);
+  if (isShared) shared.set(key, looking);
+  const found = await looking;
+  if (typeof found === "string") return { problem: found };
+  if (found.size !== size) {
+    return { problem: "size", detail: `${found.size} bytes instead of ${size}` };
+  }
+  if (!check.readContents) return undefined;
+  if (found.sha256 !== sha256) return { problem: "content", detail: "sha256" };
+  if (md5 !== null && found.md5 !== md5) return { problem: "content", detail: "md5" };
+  return undefined;
+}
+
+async function look(
+  { store, readContents, signal }: ContentCheck,
+  key: string,
+): Promise<StoredBlob | ContentProblem> {
+  const size = await patiently(signal, () => store.sizeOf(key));
+  if (size === undefined) return "missing";
+  if (!readContents) return { size, sha256: "", md5: "" };
+  try {
+    return await patiently(signal, () => digestsOf(store, key, signal));
+  } catch {
+    signal.throwIfAborted();
+    // The store itself, or only these bytes.
+    await store.ready();
+    const isThere = await store.sizeOf(key);
+    return isThere === undefined ? "missing" : "unreadable";
+  }
+}
+
+async function countProblems(rows: ContentRows): Promise<FoundProblem[]> {
+  const without = await rows.withoutContents();
+  const miscounted = await rows.miscounted();
+  return [
+    ...without.map((version) => ({ problem: "noContents" as const, key: "", ...version })),
+    ...miscounted.map(({ key, counted, found }) => ({
+      problem: "miscounted" as const,
+      key,
+      detail: `${counted} counted, ${found} found`,
+    })),
+  ];
+}
+
+/** The other way round: bytes without a row. Young ones may be of an upload under way. */
+async function ownerlessKeys(
+  { rows, store, sweepGraceMs, now, signal }: ContentCheck,
+  checked: CheckedContents,
+): Promise<FoundProblem[]> {
+  // The sweeper comes by at the latest after another grace period.
+  const before = now().getTime() - 2 * sweepGraceMs;
+  const ownerless: FoundProblem[] = [];
+  let batch: string[] = [];
+  const compare = async () => {
+    const known = new Set(batch.length === 0 ? [] : await rows.knownKeys(batch));
+    for (const key of batch.filter((one) => !known.has(one))) {
+      const startedAt = attemptStartedAt(key);
+      if (!startedAt) checked.foreign++;
+      else if (startedAt.getTime() >= before) checked.young++;
+      else ownerless.push({ problem: "ownerless", key });
+    }
+    batch = [];
+  };
+  for await (const { key } of store.list()) {
+    signal.throwIfAborted();
+    if (batch.push(key) === BATCH) await compare();
+  }
+  await compare();
+  return ownerless;
+}
+
+/** Those of the suspects that are still wrong. */
+async function confirmed(
+  check: ContentCheck,
+  suspects: readonly FoundProblem[],
+): Promise<FoundProblem[]> {
+  const { rows, store, signal } = check;
+  const versionIds = suspects.map(({ versionId }) => versionId).filter((id) => id !== undefined);
+  const contents: ContentRow[] = [];
+  for (let from = 0; from < versionIds.length; from += BATCH) {
+    const ids = versionIds.slice(from, from + BATCH);
+    contents.push(...(await rows.contentsOf(ids as `sv-${string}`[])));
+  }
+  const suspected = new Set(suspects.map(({ versionId, key }) => `${versionId} ${key}`));
+  const again = contents.filter(({ versionId, key }) => suspected.has(`${versionId} ${key}`));
+  const problems = await problemsOf(check, again, new Map());
+  const counts = suspects.some(
+    ({ problem }) => problem === "noContents" || problem === "miscounted",
+  )
+    ? await countProblems(rows)
+    : [];
+  const before = new Set(
+    suspects.map(({ problem, key, versionId }) => [problem, key, versionId].join()),
+  );
+  problems.push(
+    ...counts.filter(({ problem, key, versionId }) => before.has([problem, key, versionId].join())),
+  );
+  for (const suspect of suspects.filter(({ problem }) => problem === "ownerless")) {
+    const known = await rows.knownKeys([suspect.key]);
+    if (known.length > 0) continue;
+    if ((await patiently(signal, () => store.sizeOf(suspect.key))) !== undefined) {
+      problems.push(suspect);
+    }
+  }
+  return problems;
+}

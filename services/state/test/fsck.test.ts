@@ -1,0 +1,117 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, open, rm, truncate, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { freshDatabase, temporaryFolder } from "@statehouse/testing";
+import { Pool } from "pg";
+import { expect, test } from "vitest";
+import { newBlobKey } from "../objects/blob-key.ts";
+import { openDirectoryStore } from "../objects/directory-store.ts";
+import { migrations } from "../store/migrations.ts";
+
+const program = fileURLToPath(new URL("../fsck.ts", import.meta.url));
+const ROUNDS_MS = 60_000;
+
+const run = (environment: Record<string, string>, ...options: string[]) =>
+  new Promise<{ code: unknown; lines: string[]; stderr: string }>((resolve) => {
+    execFile(process.execPath, [program, ...options], { env: environment }, (error, out, stderr) =>
+      resolve({ code: error?.code ?? 0, lines: out.trimEnd().split("\n"), stderr }),
+    );
+  });
+
+test(
+  "the command names what is damaged on disk, and takes nothing from a service that runs beside it",
+  async () => {
+    await using stack = new AsyncDisposableStack();
+    const fresh = stack.use(await freshDatabase({ contextName: "state", migrations }));
+    const pool = stack.adopt(new Pool({ connectionString: fresh.url }), (opened) => opened.end());
+    const folder = stack.use(await temporaryFolder()).path;
+    const store = stack.use(await openDirectoryStore(folder));
+    const environment = {
+      DATABASE_URL: fresh.url,
+      BLOB_STORE: "directory",
+      BLOB_DIRECTORY: folder,
+      SWEEP_GRACE: "60",
+    };
+    await pool.query(
+      `insert into workspace_state (workspace_id, placement_version, sealed_epoch,
+         current_position, resource_count, revision) values ('ws-1', 0, 0, 0, 0, 0)`,
+    );
+    const bytes = Buffer.from("a state that is somewhat longer");
+    const keys: string[] = [];
+    for (const [index, name] of ["whole", "missing", "truncated", "flipped"].entries()) {
+      const id = `sv-${name}` as const;
+      const kind = "raw";
+      const key = newBlobKey({ workspaceId: "ws-1", versionId: id, kind, startedAt: new Date() });
+      const { size, sha256, md5 } = await store.put(
+        key,
+        Readable.from([bytes]),
+        { size: bytes.length },
+        new AbortController().signal,
+      );
+      await pool.query("insert into blob values ($1, 'ws-1', $2, $3, 1, now())", [
+        key,
+        size,
+        sha256,
+      ]);
+      await pool.query(
+        `insert into state_version (id, workspace_id, position, lock_epoch, serial, md5, lineage,
+           status, intermediate, created_at, created_by_type, created_by_id, expires_at, blob_key,
+           size, sha256, outputs_given, resources_processed, resource_count, extraction_attempts)
+         values ($1, 'ws-1', $2, 1, $2, $3, '', 'finalized', false, now(), 'user', 'user-1', now(),
+           $4, $5, $6, false, true, 0, 0)`,
+        [id, index + 1, md5, key, size, sha256],
+      );
+      keys.push(key);
+    }
+    await writeFile(path.join(folder, "unfinished", "under-way"), "half a state");
+
+    const whole = await run(environment);
+    expect(whole).toMatchObject({ code: 0 });
+    expect(whole.lines).toEqual([
+      `4 state versions, 4 contents, ${4 * bytes.length} bytes`,
+      "everything fits",
+    ]);
+    expect(whole.stderr).toContain("4 of 4 state versions (100 %");
+
+    const shard = createHash("sha256").update("ws-1").digest("hex").slice(0, 2);
+    const fileOf = (key = "") => path.join(folder, "blobs", shard, ...key.split("/"));
+    await rm(fileOf(keys[1]));
+    await truncate(fileOf(keys[2]), 5);
+    {
+      await using file = await open(fileOf(keys[3]), "r+");
+      await file.write(Buffer.from([bytes.readUInt8(10) ^ 1]), 0, 1, 10);
+    }
+    const ownerless = newBlobKey({
+      workspaceId: "ws-1",
+      versionId: "sv-gone",
+      kind: "raw",
+      startedAt: new Date(Date.now() - 3 * 60_000),
+    });
+    await mkdir(path.dirname(fileOf(ownerless)), { recursive: true });
+    await writeFile(fileOf(ownerless), "x");
+
+    const damaged = await run(environment);
+    expect(damaged.code).toBe(1);
+    expect(damaged.lines.toSorted()).toEqual(
+      [
+        `missing ws-1 sv-missing ${keys[1]}: there are no bytes in the store`,
+        `size ws-1 sv-truncated ${keys[2]}: the bytes in the store are more or fewer than the row says (5 bytes instead of ${bytes.length})`,
+        `content ws-1 sv-flipped ${keys[3]}: the bytes in the store are others: md5 or sha256 differ (sha256)`,
+        `ownerless ${ownerless}: bytes that no row knows, and that should have been swept`,
+        `4 state versions, 4 contents, ${4 * bytes.length} bytes`,
+        "4 problems",
+      ].toSorted(),
+    );
+    const sizes = await run(environment, "--sizes");
+    expect(sizes.lines.at(-1)).toBe("3 problems");
+    await expect(open(path.join(folder, "unfinished", "under-way"))).resolves.toBeDefined();
+
+    const nowhere = await run({ ...environment, DATABASE_URL: "postgresql://x@127.0.0.1:1/x" });
+    expect(nowhere).toMatchObject({ code: 1 });
+    expect(nowhere.stderr).toMatch(/^The database cannot be used: .*\n$/);
+  },
+  ROUNDS_MS,
+);
