@@ -21,5 +21,12 @@ export const parseExactJson = (text: string): unknown =>
       : value,
   );
 
-/** True for numbers that `parseExactJson` kept as text. */
+/** The number that a JSON text says; where JavaScript would round or respell it, its text. */
+export function exactNumber(text: string): number {
+  const value = Number(text);
+  // A raw number passes for one until it is looked at: `isExactNumber`.
+  return String(value) === text ? value : (JSON.rawJSON(text) as unknown as number);
+}
+
+/** True for numbers that were kept as text. */
 export const isExactNumber = (value: unknown): boolean => JSON.isRawJSON(value);

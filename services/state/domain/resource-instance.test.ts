@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
+import { extractStateFile } from "../test/extract.ts";
 import { providerName } from "./resource-instance.ts";
-import { extractStateFile } from "./state-file.ts";
 
 const instancesOf = (file: object) => extractStateFile(JSON.stringify(file)).instances;
 

@@ -1,4 +1,4 @@
-import { isExactNumber, parseExactJson } from "./exact-json.ts";
+import { isExactNumber } from "./exact-json.ts";
 import type { Extraction, ResourceCounts, ResourceInstance, StateResource } from "./extraction.ts";
 import { outputsFrom } from "./output.ts";
 import { type FoundResource, instancesOf, isBillable } from "./resource-instance.ts";
@@ -15,54 +15,62 @@ export class StateReadingError extends StateFileError {
 }
 
 type JsonObject = Record<string, unknown>;
-type Inventory = Pick<
-  Extraction,
-  "resources" | "modules" | "providers" | "resourceCount" | "billableCount" | "instances"
->;
+
+/** The lists that may be long: they are taken item by item. */
+export type ListName = "resources" | "modules";
 
 /**
- * What a raw state holds. Formats that nobody here can look into (encrypted, unknown versions) give an
- * empty extraction that says why. Throws `StateFileError` on what is no state at all.
+ * Takes a state file member by member, in any order, and says in the end what it holds. Resources are counted
+ * and let go one by one, so that no state is ever in memory as a whole.
  */
-export function extractStateFile(text: string): Extraction {
-  const file = parse(text);
-  if ("encrypted_data" in file) return { ...nothingOf(file), opaque: "the state is encrypted" };
-  switch (integer(file.version)) {
-    case 4n:
-      return { ...nothingOf(file), ...resourcesOf(resourcesOfVersion4(file)), ...outputsOf(file) };
-    case 3n:
-      return {
-        ...nothingOf(file),
-        ...resourcesOf(resourcesOfVersion3(file)),
-        ...outputsOf(rootOfVersion3(file)),
-      };
-    default:
-      return { ...nothingOf(file), opaque: "the state has a format that is not known here" };
-  }
-}
+export class StateFile {
+  readonly #head: JsonObject = {};
+  #format3 = new Tally();
+  #format4 = new Tally();
+  #rootOutputs: unknown;
 
-function parse(text: string): JsonObject {
-  let file: unknown;
-  try {
-    file = JSON.parse(text);
-    // Keeping numbers exact takes many times longer, and only the values of outputs are passed on.
-    // Resources are compared between states, so theirs are read in one way only.
-    if (isObject(file) && holdsNumbers(file.outputs ?? file.modules)) {
-      const exact = parseExactJson(text);
-      if (isObject(exact)) file = { ...file, outputs: exact.outputs, modules: exact.modules };
+  /** A member that is neither `resources` nor `modules`. */
+  setMember(name: string, value: unknown): void {
+    this.#head[name] = value;
+  }
+
+  /** `resources` (format 4) or `modules` (format 3) begins; of several the last counts. */
+  beginList(name: ListName, isList: boolean): void {
+    const tally = new Tally();
+    if (!isList) tally.refuse(new StateFileError(`the state's ${name} are not a list`));
+    if (name === "resources") this.#format4 = tally;
+    else this.#format3 = tally;
+  }
+
+  addResource(resource: unknown): void {
+    this.#format4.take(() => [resourceOfVersion4(resource)]);
+  }
+
+  addModule(module: unknown): void {
+    this.#format3.take(() => resourcesOfVersion3(module));
+    if (this.#rootOutputs === undefined && isRoot(module)) this.#rootOutputs = module.outputs ?? {};
+  }
+
+  /**
+   * What the state holds. Formats that nobody here can look into (encrypted, unknown versions) give an empty
+   * extraction that says why. Throws `StateFileError` on what is no state at all.
+   */
+  finish(): Extraction {
+    const file = this.#head;
+    if ("encrypted_data" in file) return { ...nothingOf(file), opaque: "the state is encrypted" };
+    switch (integer(file.version)) {
+      case 4n:
+        return { ...nothingOf(file), ...this.#format4.inventory(), ...outputsOf(file.outputs) };
+      case 3n:
+        return {
+          ...nothingOf(file),
+          ...this.#format3.inventory(),
+          ...outputsOf(untyped(this.#rootOutputs)),
+        };
+      default:
+        return { ...nothingOf(file), opaque: "the state has a format that is not known here" };
     }
-  } catch {
-    // The parser's own message quotes the state.
-    throw new StateFileError("the state is not JSON");
   }
-  if (!isObject(file)) throw new StateFileError("the state is not a JSON object");
-  return file;
-}
-
-function holdsNumbers(value: unknown): boolean {
-  if (typeof value === "number") return true;
-  if (typeof value !== "object" || value === null) return false;
-  return Object.values(value).some(holdsNumbers);
 }
 
 /** Larger ones are no format that anybody will ever have; columns and messages hold 32 bits. */
@@ -76,49 +84,73 @@ function nothingOf(file: JsonObject): Extraction {
     lineage: string(file.lineage),
     formatVersion: version === null || version > MAX_FORMAT ? null : Number(version),
     engineVersion: string(file.terraform_version),
-    ...resourcesOf([]),
+    ...new Tally().inventory(),
     outputs: [],
     opaque: null,
   };
 }
 
-function outputsOf(holder: JsonObject): Pick<Extraction, "outputs"> {
-  const outputs = outputsFrom(holder.outputs ?? {});
-  if (!outputs) throw new StateFileError("an output of the state has no readable form");
-  return { outputs };
+function outputsOf(outputs: unknown): Pick<Extraction, "outputs"> {
+  const found = outputsFrom(outputs ?? {});
+  if (!found) throw new StateFileError("an output of the state has no readable form");
+  return { outputs: found };
 }
 
+type Inventory = Pick<
+  Extraction,
+  "resources" | "modules" | "providers" | "resourceCount" | "billableCount" | "instances"
+>;
+
 /** Counts by module and by provider, and the list, show data sources, too; all else is of managed resources. */
-function resourcesOf(found: readonly FoundResource[]): Inventory {
-  const modules = new Counts();
-  const providers = new Counts();
-  const resources: StateResource[] = [];
-  const instances = new Map<string, ResourceInstance>();
-  let resourceCount = 0;
-  let billableCount = 0;
-  for (const { managed, name, type, module, provider, ...resource } of found) {
-    const count = resource.instances.length;
-    if (count === 0) continue;
-    const shown = managed ? type : `data.${type}`;
-    const counted = shown.replaceAll("_", "-");
-    modules.add(module, counted, count);
-    if (provider !== "") providers.add(provider, counted, count);
-    resources.push({ name, type: shown, count, module, provider });
-    if (!managed) continue;
-    resourceCount += count;
-    if (isBillable(type)) billableCount += count;
-    for (const instance of instancesOf({ managed, name, type, module, provider, ...resource })) {
-      instances.set(instance.address, instance);
+class Tally {
+  readonly #modules = new Counts();
+  readonly #providers = new Counts();
+  readonly #resources: StateResource[] = [];
+  readonly #instances = new Map<string, ResourceInstance>();
+  #resourceCount = 0;
+  #billableCount = 0;
+  #fault: StateFileError | undefined;
+
+  /** Adds what `find` finds; what is at fault with it is told only when somebody asks for the whole. */
+  take(find: () => readonly FoundResource[]): void {
+    try {
+      for (const resource of find()) this.#add(resource);
+    } catch (error) {
+      if (!(error instanceof StateFileError)) throw error;
+      this.refuse(error);
     }
   }
-  return {
-    resources,
-    modules: modules.toObject(),
-    providers: providers.toObject(),
-    resourceCount,
-    billableCount,
-    instances: [...instances.values()],
-  };
+
+  refuse(fault: StateFileError): void {
+    this.#fault ??= fault;
+  }
+
+  inventory(): Inventory {
+    if (this.#fault) throw this.#fault;
+    return {
+      resources: this.#resources,
+      modules: this.#modules.toObject(),
+      providers: this.#providers.toObject(),
+      resourceCount: this.#resourceCount,
+      billableCount: this.#billableCount,
+      instances: [...this.#instances.values()],
+    };
+  }
+
+  #add(resource: FoundResource): void {
+    const { managed, name, type, module, provider } = resource;
+    const count = resource.instances.length;
+    if (count === 0) return;
+    const shown = managed ? type : `data.${type}`;
+    const counted = shown.replaceAll("_", "-");
+    this.#modules.add(module, counted, count);
+    if (provider !== "") this.#providers.add(provider, counted, count);
+    this.#resources.push({ name, type: shown, count, module, provider });
+    if (!managed) return;
+    this.#resourceCount += count;
+    if (isBillable(type)) this.#billableCount += count;
+    for (const instance of instancesOf(resource)) this.#instances.set(instance.address, instance);
+  }
 }
 
 /** How many of each type, by group. Names come from the file, so `__proto__` is a key like any other. */
@@ -137,68 +169,62 @@ class Counts {
   }
 }
 
-function resourcesOfVersion4(file: JsonObject): FoundResource[] {
-  return list(file.resources, "resources").map((resource) => {
-    if (!isObject(resource)) throw new StateFileError("a resource of the state is not an object");
-    return {
-      name: string(resource.name) ?? "",
-      type: string(resource.type) ?? "",
-      module: string(resource.module) ?? "root",
-      provider: string(resource.provider) ?? "",
-      managed: resource.mode !== "data",
-      instances: list(resource.instances, "instances").map((content) => {
-        if (!isObject(content)) return { index: null, content, deposed: false };
-        const { index_key: index = null, deposed = "" } = content;
-        return { index, content, deposed: deposed !== "" };
-      }),
-    };
-  });
+function resourceOfVersion4(resource: unknown): FoundResource {
+  if (!isObject(resource)) throw new StateFileError("a resource of the state is not an object");
+  return {
+    name: string(resource.name) ?? "",
+    type: string(resource.type) ?? "",
+    module: string(resource.module) ?? "root",
+    provider: string(resource.provider) ?? "",
+    managed: resource.mode !== "data",
+    instances: list(resource.instances, "instances").map((content) => {
+      if (!isObject(content)) return { index: null, content, deposed: false };
+      const { index_key: index = null, deposed = "" } = content;
+      return { index, content, deposed: deposed !== "" };
+    }),
+  };
 }
 
 /** Format 3 keys every instance by its address: `aws_instance.web.0`, `data.aws_ami.base`. */
-function resourcesOfVersion3(file: JsonObject): FoundResource[] {
-  return list(file.modules, "modules").flatMap((module) => {
-    if (!isObject(module)) throw new StateFileError("a module of the state is not an object");
-    const path = list(module.path, "path").map((part) => string(part) ?? "");
-    const address = path.slice(1).map((name) => `module.${name}`);
-    const byName = new Map<string, FoundResource>();
-    for (const [key, content] of Object.entries(
-      isObject(module.resources) ? module.resources : {},
-    )) {
-      const parts = storable(key).split(".");
-      const managed = parts[0] !== "data";
-      const [type = "", name = "", position] = managed ? parts : parts.slice(1);
-      const index = position !== undefined && /^\d+$/.test(position) ? Number(position) : null;
-      const id = `${managed} ${type}.${name}`;
-      const known = byName.get(id);
-      if (known) known.instances.push({ index, content, deposed: false });
-      else {
-        byName.set(id, {
-          name,
-          type,
-          module: address.length === 0 ? "root" : address.join("."),
-          provider: (isObject(content) ? string(content.provider) : null) ?? "",
-          managed,
-          instances: [{ index, content, deposed: false }],
-        });
-      }
+function resourcesOfVersion3(module: unknown): FoundResource[] {
+  if (!isObject(module)) throw new StateFileError("a module of the state is not an object");
+  const path = list(module.path, "path").map((part) => string(part) ?? "");
+  const address = path.slice(1).map((name) => `module.${name}`);
+  const byName = new Map<string, FoundResource>();
+  for (const [key, content] of Object.entries(isObject(module.resources) ? module.resources : {})) {
+    const parts = storable(key).split(".");
+    const managed = parts[0] !== "data";
+    const [type = "", name = "", position] = managed ? parts : parts.slice(1);
+    const index = position !== undefined && /^\d+$/.test(position) ? Number(position) : null;
+    const id = `${managed} ${type}.${name}`;
+    const known = byName.get(id);
+    if (known) known.instances.push({ index, content, deposed: false });
+    else {
+      byName.set(id, {
+        name,
+        type,
+        module: address.length === 0 ? "root" : address.join("."),
+        provider: (isObject(content) ? string(content.provider) : null) ?? "",
+        managed,
+        instances: [{ index, content, deposed: false }],
+      });
     }
-    return [...byName.values()];
-  });
+  }
+  return [...byName.values()];
 }
 
-function rootOfVersion3(file: JsonObject): JsonObject {
-  const root = list(file.modules, "modules").find(
-    (module) => isObject(module) && list(module.path, "path").length <= 1,
-  );
-  if (!isObject(root) || !isObject(root.outputs)) return {};
-  // Its types (`map`, `list`) say nothing of what is inside; those of the values do.
-  const outputs = Object.entries(root.outputs).map(([name, output]) => {
+const isRoot = (module: unknown): module is JsonObject =>
+  isObject(module) && Array.isArray(module.path ?? []) && list(module.path, "path").length <= 1;
+
+/** Types of format 3 (`map`, `list`) say nothing of what is inside; those of the values do. */
+function untyped(outputs: unknown): unknown {
+  if (!isObject(outputs)) return {};
+  const stripped = Object.entries(outputs).map(([name, output]) => {
     if (!isObject(output)) return [name, output] as const;
-    const { type: _, ...untyped } = output;
-    return [name, untyped] as const;
+    const { type: _, ...rest } = output;
+    return [name, rest] as const;
   });
-  return { outputs: Object.fromEntries(outputs) };
+  return Object.fromEntries(stripped);
 }
 
 const isObject = (value: unknown): value is JsonObject =>

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { collectDroppedWorkspaces } from "../app/collection.ts";
 import { claimExtraction, failExtraction, storeExtraction } from "../app/extraction.ts";
 import { packed } from "../domain/extraction.ts";
-import { extractStateFile } from "../domain/state-file.ts";
+import { extractStateFile } from "./extract.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
 let state: RunningState;

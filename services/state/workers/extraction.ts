@@ -13,39 +13,32 @@ import {
 import type { PackedExtraction } from "../domain/extraction.ts";
 import { StateFileError, StateReadingError } from "../domain/state-file.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
-import { StateBytes, StateReader } from "./state-reader.ts";
+import { StateReader } from "./state-reader.ts";
 
 export interface ExtractionOptions {
   app: App;
   store: BlobStore;
   logger: Logger;
-  /** Larger states are kept, but nobody looks into them, in bytes. */
-  maxBytes?: number;
   intervalMs?: number;
 }
 
-const MAX_BYTES = 128 * 1024 * 1024;
 const INTERVAL_MS = 1_000;
-/** For one state, from its first byte to what is in it. */
+/** For one state, from its first byte to what is in it: some time, and more for more bytes. */
 const READING_MS = 5 * 60_000;
+const BYTES_PER_MS = 5_000;
 
 /** Extracts outputs and resources of uploaded states, one at a time, until it is disposed. */
 export function startExtraction(options: ExtractionOptions): AsyncDisposable {
-  const { app, store, logger, maxBytes = MAX_BYTES, intervalMs = INTERVAL_MS } = options;
+  const { app, store, logger, intervalMs = INTERVAL_MS } = options;
   const stopping = new AbortController();
   const reader = new StateReader();
 
   const extract = async (claim: ExtractionClaim): Promise<PackedExtraction> => {
-    if (claim.size > maxBytes) {
-      throw new StateFileError(`the state has more than ${maxBytes} bytes`);
-    }
     using lease = holdLease(app, claim, logger);
-    const inTime = AbortSignal.timeout(READING_MS);
+    const inTime = AbortSignal.timeout(READING_MS + Math.ceil(claim.size / BYTES_PER_MS));
     const signal = AbortSignal.any([stopping.signal, lease.lost, inTime]);
-    const bytes = new StateBytes(claim.size);
-    await store.get(claim.blobKey, () => bytes, signal);
     try {
-      return await reader.read(bytes.memory, signal);
+      return await reader.read((state) => store.get(claim.blobKey, () => state, signal), signal);
     } catch (error) {
       if (inTime.aborted) throw new StateReadingError("reading the state took too long");
       throw error;

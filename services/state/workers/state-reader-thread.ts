@@ -1,20 +1,39 @@
 import { parentPort } from "node:worker_threads";
 import { packed } from "../domain/extraction.ts";
-import { extractStateFile, StateFileError } from "../domain/state-file.ts";
-import type { ReaderAnswer } from "./state-reader.ts";
+import { StateFileError } from "../domain/state-file.ts";
+import { StateFileParser } from "../domain/state-file-parser.ts";
+import type { ReaderAnswer, ReaderMessage } from "./state-reader.ts";
 
-// A thread of its own, because parsing 100 MB takes a second in which nobody else would be served.
-parentPort?.on("message", (memory: ArrayBuffer) => parentPort?.postMessage(read(memory)));
+// A thread of its own, because reading 100 MB takes seconds in which nobody else would be served.
+let parser = new StateFileParser();
+let fault: string | undefined;
 
-function read(memory: ArrayBuffer): ReaderAnswer {
+parentPort?.on("message", (message: ReaderMessage) => {
+  if (message === "end") return answer(end());
+  attempt(() => parser.write(message));
+  answer("taken");
+});
+
+const answer = (text: ReaderAnswer) => parentPort?.postMessage(text);
+
+function end(): ReaderAnswer {
+  const extraction = attempt(() => packed(parser.end()));
+  const ended: ReaderAnswer =
+    fault === undefined && extraction ? { extraction } : { fault: fault ?? "" };
+  parser = new StateFileParser();
+  fault = undefined;
+  return ended;
+}
+
+/** Of a content at fault the rest is taken, too, and not looked at. */
+function attempt<T>(work: () => T): T | undefined {
+  if (fault !== undefined) return undefined;
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(memory);
-    return { extraction: packed(extractStateFile(text)) };
+    return work();
   } catch (error) {
-    if (error instanceof StateFileError) return { fault: error.message };
-    // Not the message: it may quote the state.
-    return {
-      fault: `the state cannot be read (${error instanceof Error ? error.name : "unknown"})`,
-    };
+    // Not another's message: it may quote the state.
+    const name = error instanceof Error ? error.name : "unknown";
+    fault = error instanceof StateFileError ? error.message : `the state cannot be read (${name})`;
+    return undefined;
   }
 }

@@ -1,23 +1,30 @@
 import { Buffer } from "node:buffer";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { Readable, type Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { StateFileError } from "../domain/state-file.ts";
-import { StateBytes, StateReader } from "./state-reader.ts";
+import { StateReader } from "./state-reader.ts";
 
 const never = new AbortController().signal;
 
-const memoryOf = (text: string): ArrayBuffer => {
-  const bytes = new StateBytes(Buffer.byteLength(text));
-  bytes.write(Buffer.from(text));
-  return bytes.memory;
+const CHUNK = 64 * 1024;
+
+/** Writes these bytes as a store does, and ends. */
+const bytesOf = (content: string | Buffer) => (state: Writable) => {
+  const bytes = Buffer.from(content);
+  const chunks = function* () {
+    for (let at = 0; at < bytes.length; at += CHUNK) yield bytes.subarray(at, at + CHUNK);
+  };
+  return pipeline(Readable.from(chunks()), state);
 };
 
-const stateOf = (resources: number): string =>
+const stateOf = (resources: number, mode = "managed"): string =>
   JSON.stringify({
     version: 4,
     serial: 1,
     resources: Array.from({ length: resources }, (_, index) => ({
-      mode: "managed",
+      mode,
       type: "null_resource",
       name: `r${index}`,
       provider: "p",
@@ -31,25 +38,24 @@ describe("the state reader", () => {
 
   it("reads one state after the other", async () => {
     for (const resources of [0, 1, 30]) {
-      const { serial, resources: found } = await reader.read(memoryOf(stateOf(resources)), never);
+      const { serial, resources: found } = await reader.read(bytesOf(stateOf(resources)), never);
       expect([serial, JSON.parse(found).length]).toEqual([1n, resources]);
     }
   });
 
   it("says what is wrong with a content, and goes on", async () => {
-    await expect(reader.read(memoryOf("no state"), never)).rejects.toThrow(StateFileError);
-    const notText = new StateBytes(2);
-    notText.write(Buffer.from([0xff, 0xfe]));
-    await expect(reader.read(notText.memory, never)).rejects.toThrow(StateFileError);
-    const deep = memoryOf(`{"version":3,"modules":${"[".repeat(500_000)}`);
+    await expect(reader.read(bytesOf("no state"), never)).rejects.toThrow(StateFileError);
+    const notText = bytesOf(Buffer.from([0xff, 0xfe]));
+    await expect(reader.read(notText, never)).rejects.toThrow(StateFileError);
+    const deep = bytesOf(`{"version":3,"modules":${"[".repeat(500_000)}`);
     await expect(reader.read(deep, never)).rejects.toThrow(StateFileError);
-    expect((await reader.read(memoryOf(stateOf(2)), never)).resourceCount).toBe(2);
+    expect((await reader.read(bytesOf(stateOf(2)), never)).resourceCount).toBe(2);
   });
 
   it("leaves the event loop free while it reads a large state", async () => {
-    const memory = memoryOf(stateOf(60_000));
+    const bytes = bytesOf(stateOf(60_000));
     const delay = monitorEventLoopDelay({ resolution: 5 });
-    const reading = reader.read(memory, never);
+    const reading = reader.read(bytes, never);
     delay.enable();
     const found = await reading;
     delay.disable();
@@ -59,18 +65,27 @@ describe("the state reader", () => {
 
   it("stops when it is told to, and reads again", async () => {
     const stop = new AbortController();
-    const reading = reader.read(memoryOf(stateOf(20_000)), stop.signal);
+    const reading = reader.read(bytesOf(stateOf(20_000)), stop.signal);
     stop.abort(new Error("enough"));
     await expect(reading).rejects.toThrow("enough");
-    expect((await reader.read(memoryOf(stateOf(1)), never)).resourceCount).toBe(1);
+    expect((await reader.read(bytesOf(stateOf(1)), never)).resourceCount).toBe(1);
+  });
+
+  it("needs memory for what it finds, not for the state", { timeout: 60_000 }, async () => {
+    await using small = new StateReader({ heapMiB: 32 });
+    const large = stateOf(100_000, "data");
+    expect(large.length).toBeGreaterThan(48 * 1024 * 1024);
+    const found = await small.read(bytesOf(large), never);
+    expect(found.modules).toBe('{"root":{"data.null-resource":100000}}');
   });
 
   it("outlives a state that needs more memory than the thread has", {
     timeout: 60_000,
   }, async () => {
     await using small = new StateReader({ heapMiB: 16 });
-    const greedy = memoryOf(`{"version":4,"resources":[${"1.5,".repeat(4_000_000)}1]}`);
+    const content = `[${"1.5,".repeat(4_000_000)}1]`;
+    const greedy = bytesOf(`{"version":4,"resources":[{"instances":${content}}]}`);
     await expect(small.read(greedy, never)).rejects.toThrow(StateFileError);
-    expect((await small.read(memoryOf(stateOf(1)), never)).resourceCount).toBe(1);
+    expect((await small.read(bytesOf(stateOf(1)), never)).resourceCount).toBe(1);
   });
 });

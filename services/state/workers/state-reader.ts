@@ -3,40 +3,18 @@ import { Worker } from "node:worker_threads";
 import type { PackedExtraction } from "../domain/extraction.ts";
 import { StateFileError, StateReadingError } from "../domain/state-file.ts";
 
-/** What the thread answers. */
-export type ReaderAnswer = { extraction: PackedExtraction } | { fault: string };
+/** What the thread is told: bytes of a state, or that there are no more. */
+export type ReaderMessage = Uint8Array | "end";
+/** What it answers: to bytes, that it can take more; to the end, what the state holds. */
+export type ReaderAnswer = "taken" | { extraction: PackedExtraction } | { fault: string };
 
 export interface StateReaderLimits {
   /** Heap of the thread; a state that needs more ends the thread, not the process. */
   heapMiB?: number;
 }
 
-const HEAP_MIB = 2048;
-/** After a state of this size the thread goes, and its heap with it. */
-const LARGE_BYTES = 8 * 1024 * 1024;
-
-/** Takes the bytes of one state, off the process's heap, to be handed to the thread without a copy. */
-export class StateBytes extends Writable {
-  readonly memory: ArrayBuffer;
-  readonly #bytes: Uint8Array;
-  #received = 0;
-
-  constructor(size: number) {
-    super();
-    this.memory = new ArrayBuffer(size);
-    this.#bytes = new Uint8Array(this.memory);
-  }
-
-  override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: (error?: Error) => void) {
-    if (this.#received + chunk.length > this.#bytes.length) {
-      done(new RangeError("more bytes than announced"));
-      return;
-    }
-    this.#bytes.set(chunk, this.#received);
-    this.#received += chunk.length;
-    done();
-  }
-}
+/** Some times what the inventory of the largest states takes; of the states themselves little is kept. */
+const HEAP_MIB = 1024;
 
 /** Reads states in a worker thread, one at a time, so that a large one never stalls the event loop. */
 export class StateReader implements AsyncDisposable {
@@ -47,20 +25,27 @@ export class StateReader implements AsyncDisposable {
     this.#heapMiB = heapMiB;
   }
 
-  /** Takes `memory` over. Throws `StateFileError` when the content is at fault, and the signal's reason. */
-  async read(memory: ArrayBuffer, signal: AbortSignal): Promise<PackedExtraction> {
+  /**
+   * Reads what `fill` writes into the stream that it is given, and ends. Throws what `fill` throws,
+   * `StateFileError` when the content is at fault, and the signal's reason.
+   */
+  async read(
+    fill: (state: Writable) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<PackedExtraction> {
     signal.throwIfAborted();
-    const size = memory.byteLength;
-    let answer: ReaderAnswer;
+    const conversation = converse(this.#thread(), signal);
     try {
-      answer = await ask(this.#thread(), memory, signal);
+      const [answer] = await Promise.all([conversation.answer, fill(conversation.state)]);
+      if ("fault" in answer) throw new StateFileError(answer.fault);
+      return answer.extraction;
     } catch (error) {
-      await this.#end();
+      // A thread that answered waits for the next state; another one is in the middle of this.
+      if (!conversation.isOver()) await this.#end();
       throw error;
+    } finally {
+      conversation.leave();
     }
-    if (size > LARGE_BYTES) await this.#end();
-    if ("fault" in answer) throw new StateFileError(answer.fault);
-    return answer.extraction;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -91,28 +76,57 @@ export class StateReader implements AsyncDisposable {
   }
 }
 
-function ask(worker: Worker, memory: ArrayBuffer, signal: AbortSignal): Promise<ReaderAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<ReaderAnswer>();
-  const ended = () => reject(new StateReadingError("reading the state ended its reader"));
+/** One state's way through the thread: a stream to write it to, one chunk at a time, and the answer. */
+function converse(worker: Worker, signal: AbortSignal) {
+  const answered = Promise.withResolvers<Exclude<ReaderAnswer, "taken">>();
+  let isOver = false;
+  let taken: (() => void) | undefined;
+
+  const state = new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      taken = done;
+      // A copy of its own: the chunk's memory is used again as soon as it is taken.
+      const bytes = Uint8Array.from(chunk);
+      worker.postMessage(bytes, [bytes.buffer]);
+    },
+    final(done) {
+      worker.postMessage("end" satisfies ReaderMessage);
+      done();
+    },
+  });
+  // Whoever fills it hears of it; here it is only not to be nobody's.
+  state.on("error", () => {});
+
+  const hear = (message: ReaderAnswer) => {
+    if (message === "taken") return taken?.();
+    isOver = true;
+    answered.resolve(message);
+  };
+  const fail = (error: Error) => {
+    answered.reject(error);
+    state.destroy(error);
+  };
+  const ended = () => fail(new StateReadingError("reading the state ended its reader"));
   const failed = (error: Error & { code?: string }) => {
     const tooLarge = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-    reject(
+    fail(
       tooLarge ? new StateReadingError("the state needs more memory than its reader has") : error,
     );
   };
-  const stop = () => {
-    reject(signal.reason);
-    void worker.terminate();
-  };
-  worker.once("message", resolve);
+  const stop = () => fail(signal.reason);
+  worker.on("message", hear);
   worker.once("error", failed);
   worker.once("exit", ended);
   signal.addEventListener("abort", stop);
-  worker.postMessage(memory, [memory]);
-  return promise.finally(() => {
-    worker.off("message", resolve);
-    worker.off("error", failed);
-    worker.off("exit", ended);
-    signal.removeEventListener("abort", stop);
-  });
+  return {
+    state,
+    answer: answered.promise,
+    isOver: () => isOver,
+    leave() {
+      worker.off("message", hear);
+      worker.off("error", failed);
+      worker.off("exit", ended);
+      signal.removeEventListener("abort", stop);
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { extractStateFile, StateFileError } from "./state-file.ts";
+import { extractStateFile } from "../test/extract.ts";
+import { StateFileError } from "./state-file.ts";
 
 const nullProvider = 'provider["registry.terraform.io/hashicorp/null"]';
 
@@ -197,6 +198,33 @@ describe("a state that nobody here can look into", () => {
   });
 });
 
+describe("a state that comes bit by bit", () => {
+  const text = JSON.stringify({
+    outputs: { name: { value: 'Zoë ✓ \u{1f600} \\ "', type: "string" } },
+    resources: [resource({ name: "ä", instances: [{ attributes: { n: 1.5 } }] }), resource({})],
+    check_results: [{ resources: ["no resource"], version: 3 }],
+    terraform_version: "1.11.0",
+    serial: 7,
+    version: 4,
+  });
+
+  it("is the same whatever its chunks, and the order of its members", () => {
+    const whole = extractStateFile(text);
+    expect(whole).toMatchObject({ serial: 7n, formatVersion: 4, resourceCount: 2 });
+    for (const size of [1, 2, 3, 7, 1000]) expect(extractStateFile(text, size)).toEqual(whole);
+  });
+
+  it("counts the last of several lists of one name, as parsers of JSON do", () => {
+    const twice = `{"version":4,"resources":"?","resources":[${JSON.stringify(resource({}))}]}`;
+    expect(extractStateFile(twice).resourceCount).toBe(1);
+  });
+
+  it("is done with at its encrypted data, whatever comes then", () => {
+    const text = `{"serial":4,"encrypted_data":"${"A".repeat(200_000)}`;
+    expect(extractStateFile(text, 1000)).toMatchObject({ serial: 4n, resources: [] });
+  });
+});
+
 describe("what is no state", () => {
   it.each(["", "{", "null", "[]", '"4"', "4", "\u0000"])("is refused: %j", (text) => {
     expect(() => extractStateFile(text)).toThrow(StateFileError);
@@ -210,6 +238,21 @@ describe("what is no state", () => {
     { outputs: { it: "bare" } },
   ])("is refused in its parts: %j", (parts) => {
     expect(() => version4(parts)).toThrow(StateFileError);
+  });
+
+  it.each([
+    '{"version":4}}',
+    '{"version":4} x',
+    '{"version":4',
+    '{"version":4,}',
+    '{"version":04}',
+  ])("is refused for what follows or lacks: %s", (text) => {
+    expect(() => extractStateFile(text)).toThrow(StateFileError);
+  });
+
+  it("is refused when it is nested beyond all reason, at once", () => {
+    const deep = `{"version":4,"x":${"[".repeat(300_000)}`;
+    expect(() => extractStateFile(deep)).toThrow("nested too deeply");
   });
 
   it("is never quoted in the reason", () => {
