@@ -170,9 +170,11 @@ export async function listTeamTokens(
   const grants = grantsOf(caller);
   const viewer = {
     owner,
+    teamIds,
     // Only people are trusted as members: a team's token is not to make further ones.
-    teamIds: grants.principal.type === "user" ? teamIds : [],
+    trustedMember: grants.principal.type === "user",
     managesTeams: allowed(grants, "organization:manage-teams", { organizationId }),
+    seesSecretTeams: allowed(grants, "organization:read-secret-teams", { organizationId }),
   };
   return app.reads.tokens.listOfTeams(organizationId, viewer, page);
 }

@@ -138,7 +138,7 @@ export const setUserAdministrator = (
     user.administrator = administrator;
   });
 
-/** Those of the users that share an organization with the caller, and the caller; all for administrators. */
+/** Those of the users that share an organization with the caller, and the caller. */
 export async function batchGetUsers(
   app: App,
   caller: Caller,

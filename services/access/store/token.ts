@@ -43,8 +43,9 @@ export const listOfUser = `-- index: tokens_by_user, for both
 export const listOfTeamTokens = `-- index: tokens_by_organization, teams_pkey, for both
   ${list(`t.organization_id = $1 and t.type = 'team' and exists (
     select from teams where teams.id = t.team_id
-      and ($4 or (teams.id = any($5) and teams.allow_member_token_management)
-        or ($6 and not teams.owners)))`)}`;
+      and ($4 or ($8 and teams.id = any($5) and teams.allow_member_token_management)
+        or ($6 and not teams.owners
+          and ($7 or teams.visibility = 'organization' or teams.id = any($5)))))`)}`;
 
 /** The token in slot $3 of organization $1 or of its team $2. */
 export const tokenInSlot = `-- index: tokens_slot_key
@@ -56,7 +57,11 @@ export const tokenInSlot = `-- index: tokens_slot_key
 export interface TokenViewer {
   owner: boolean;
   teamIds: readonly string[];
+  /** A member's own, as the teams' settings say: a person. */
+  trustedMember: boolean;
+  /** Of all teams that it sees, but the owners'. */
   managesTeams: boolean;
+  seesSecretTeams: boolean;
 }
 
 /** Reads of tokens outside any transaction. */
@@ -89,7 +94,7 @@ export const tokenReads = (database: Database) => ({
 
   async listOfTeams(
     organizationId: OrganizationId,
-    { owner, teamIds, managesTeams }: TokenViewer,
+    { owner, teamIds, trustedMember, managesTeams, seesSecretTeams }: TokenViewer,
     page: PageInput,
   ): Promise<TokenPage> {
     const { rows, total } = rowsOf(
@@ -100,6 +105,8 @@ export const tokenReads = (database: Database) => ({
         owner,
         teamIds,
         managesTeams,
+        seesSecretTeams,
+        trustedMember,
       ]),
     );
     return { tokens: rows.map(toToken), total };
