@@ -16,6 +16,7 @@ export interface ChangelogEntry {
 export const changelogEntries: readonly ChangelogEntry[] = [
   { date: "2026-11-21", text: "Workspaces include `current_state_version` and `effective_tag_bindings`, shown and listed." },
   { date: "2026-11-21", text: "Descriptions, working directories, sources, triggers and the number of tags of a workspace have limits: 422 beyond them." },
+  { date: "2026-11-21", text: "Run tokens are not shown an organization's projects, agent pools, SSH keys, tags and reserved tag keys any more. The list of team tokens leaves out those of secret teams that the caller does not see." },
   { date: "2026-11-21", text: "State versions are rolled back to (PATCH /workspaces/:workspace_id/state-versions) as a copy with a serial of its own; a repeat under the same lock answers the copy that exists." },
   { date: "2026-11-21", text: "State versions' data is soft-deleted, restored and permanently deleted: POST /state-versions/:state_version_id/actions/soft_delete_backing_data, restore_backing_data and permanently_delete_backing_data.", editions: ["self-hosted"] },
   { date: "2026-11-21", text: "The resources that a workspace's current state manages are listed: GET /workspaces/:id/resources." },

@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { badRequest } from "@statehouse/errors";
 import type { AgentPoolSettingsSchema } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
 import { z } from "zod";
+import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -64,6 +65,7 @@ export const agentPoolRoutes: readonly Route[] = [
     summary: "List an organization's agent pools",
     success: [200, list(agentPoolResource)],
     failures: [400, 404],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, query, caller }) => {
       const page = readPage(query);
       const { agentPools, totalCount } = await workspaces.agentPools.listAgentPools(
@@ -87,6 +89,7 @@ export const agentPoolRoutes: readonly Route[] = [
     body: createBody,
     success: [201, one(agentPoolResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, body, caller }) => {
       const { organizationName } = params;
       const settings = settingsOf(body);
@@ -100,6 +103,7 @@ export const agentPoolRoutes: readonly Route[] = [
     summary: "Show an agent pool",
     success: [200, one(agentPoolResource)],
     failures: [404],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, caller }) =>
       (await workspaces.agentPools.getAgentPool({ id: params.agentPoolId }, caller)).agentPool,
   }),
@@ -110,6 +114,7 @@ export const agentPoolRoutes: readonly Route[] = [
     body: updateBody,
     success: [200, one(agentPoolResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, body, caller }) => {
       const wanted = { id: params.agentPoolId, settings: settingsOf(body) };
       return (await workspaces.agentPools.updateAgentPool(wanted, caller)).agentPool;
@@ -121,6 +126,7 @@ export const agentPoolRoutes: readonly Route[] = [
     summary: "Delete an agent pool that nothing uses",
     success: [204],
     failures: [404, 409],
+    credentials: standing,
     handle: ({ services: { workspaces }, params, caller }) =>
       workspaces.agentPools.deleteAgentPool({ id: params.agentPoolId }, caller),
   }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
 import { list } from "../http/rendering.ts";
@@ -17,6 +18,7 @@ export const organizationTagRoutes: readonly Route[] = [
     summary: "List the tags that an organization's workspaces have",
     success: [200, list(tagResource)],
     failures: [400, 404],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, query, caller }) => {
       const page = readPage(query);
       const { tags, totalCount } = await workspaces.tags.listOrganizationTags(
@@ -39,6 +41,7 @@ export const organizationTagRoutes: readonly Route[] = [
     body: idsOf("tags"),
     success: [204],
     failures: [404, 422],
+    credentials: standing,
     handle: ({ services: { workspaces }, params, body, caller }) =>
       workspaces.tags.deleteOrganizationTags(
         { organizationName: params.organizationName, tagIds: body.data.map(({ id }) => id) },
@@ -52,6 +55,7 @@ export const organizationTagRoutes: readonly Route[] = [
     body: idsOf("workspaces"),
     success: [204],
     failures: [404, 422],
+    credentials: standing,
     handle: ({ services: { workspaces }, params, body, caller }) =>
       workspaces.tags.addTagToWorkspaces(
         { tagId: params.tagId, workspaceIds: body.data.map(({ id }) => id) },

@@ -1,4 +1,5 @@
 import { badRequest } from "@statehouse/errors";
+import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { listParameter, parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -31,6 +32,7 @@ export const projectRoutes: readonly Route[] = [
     summary: "List an organization's projects",
     success: [200, list(projectResource)],
     failures: [400, 404],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, query, caller }) => {
       const page = readPage(query);
       const { projects, totalCount } = await workspaces.projects.listProjects(
@@ -56,6 +58,7 @@ export const projectRoutes: readonly Route[] = [
     body: createProjectBody,
     success: [201, one(projectResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, body, caller }) => {
       const { attributes, relationships } = body.data;
       const { project } = await workspaces.projects.createProject(
@@ -77,6 +80,7 @@ export const projectRoutes: readonly Route[] = [
     summary: "Show a project",
     success: [200, one(projectResource)],
     failures: [404],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, caller }) =>
       (await workspaces.projects.getProject({ id: params.projectId }, caller)).project,
   }),
@@ -87,6 +91,7 @@ export const projectRoutes: readonly Route[] = [
     body: updateProjectBody,
     success: [200, one(projectResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, body, caller }) => {
       const { attributes, relationships } = body.data;
       const tagBindings = relationships["tag-bindings"];
@@ -111,6 +116,7 @@ export const projectRoutes: readonly Route[] = [
     summary: "Delete a project that has no workspaces",
     success: [204],
     failures: [404, 409],
+    credentials: standing,
     handle: ({ services: { workspaces }, params, caller }) =>
       workspaces.projects.deleteProject({ id: params.projectId }, caller),
   }),

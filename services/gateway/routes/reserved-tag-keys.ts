@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
@@ -24,6 +25,7 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     summary: "List an organization's reserved tag keys",
     success: [200, list(reservedTagKeyResource)],
     failures: [400, 404],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, query, caller }) => {
       const page = readPage(query);
       const { organizationName } = params;
@@ -42,6 +44,7 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     body: bodyWith(z.string()),
     success: [201, one(reservedTagKeyResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, body, caller }) => {
       const { key, "disable-overrides": disableOverrides = false } = body.data.attributes;
       const { organizationName } = params;
@@ -56,6 +59,7 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     body: bodyWith(optional(z.string())),
     success: [200, one(reservedTagKeyResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, body, caller }) => {
       const { key, "disable-overrides": disableOverrides } = body.data.attributes;
       const wanted = { id: params.reservedTagKeyId, ...given({ key, disableOverrides }) };
@@ -68,6 +72,7 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     summary: "Free a reserved tag key",
     success: [204],
     failures: [404],
+    credentials: standing,
     handle: ({ services: { workspaces }, params, caller }) =>
       workspaces.reservedTagKeys.deleteReservedTagKey({ id: params.reservedTagKeyId }, caller),
   }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
@@ -36,6 +37,7 @@ export const sshKeyRoutes: readonly Route[] = [
     summary: "List an organization's SSH keys",
     success: [200, list(sshKeyResource)],
     failures: [400, 404],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, query, caller }) => {
       const page = readPage(query);
       const { organizationName } = params;
@@ -51,6 +53,7 @@ export const sshKeyRoutes: readonly Route[] = [
     body: createBody,
     success: [201, one(sshKeyResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, body, caller }) => {
       const wanted = { organizationName: params.organizationName, ...body.data.attributes };
       return (await workspaces.sshKeys.createSshKey(wanted, caller)).sshKey;
@@ -62,6 +65,7 @@ export const sshKeyRoutes: readonly Route[] = [
     summary: "Show an SSH key",
     success: [200, one(sshKeyResource)],
     failures: [404],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, caller }) =>
       (await workspaces.sshKeys.getSshKey({ id: params.sshKeyId }, caller)).sshKey,
   }),
@@ -72,6 +76,7 @@ export const sshKeyRoutes: readonly Route[] = [
     body: updateBody,
     success: [200, one(sshKeyResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, body, caller }) => {
       const wanted = { id: params.sshKeyId, ...given(body.data.attributes) };
       return (await workspaces.sshKeys.updateSshKey(wanted, caller)).sshKey;
@@ -83,6 +88,7 @@ export const sshKeyRoutes: readonly Route[] = [
     summary: "Delete an SSH key, assigned or not",
     success: [204],
     failures: [404],
+    credentials: standing,
     handle: ({ services: { workspaces }, params, caller }) =>
       workspaces.sshKeys.deleteSshKey({ id: params.sshKeyId }, caller),
   }),
@@ -93,6 +99,7 @@ export const sshKeyRoutes: readonly Route[] = [
     body: assignBody,
     success: [200, one(workspaceResource)],
     failures: [404, 422],
+    credentials: standing,
     handle: async ({ services: { workspaces }, params, body, caller }) => {
       const sshKeyId = body.data.attributes.id ?? "";
       const wanted = { workspaceId: params.workspaceId, sshKeyId };
