@@ -21,6 +21,7 @@ export interface People {
     members: readonly Person[];
     organizationAccess?: readonly string[];
   }): Promise<{ id: string }>;
+  addMember(teamId: string, person: Person): Promise<void>;
   removeMember(teamId: string, person: Person): Promise<void>;
   grant(grant: { teamId: string; projectId: string; access: string }): Promise<{ id: string }>;
 }
@@ -52,6 +53,9 @@ export function createPeople(access: Channel, testing: CallOptions): People {
       if (!team) throw new Error("access made no team");
       for (const { id } of members) await teams.addTeamMember({ teamId: team.id, userId: id });
       return { id: team.id };
+    },
+    async addMember(teamId, { id }) {
+      await teams.addTeamMember({ teamId, userId: id });
     },
     async removeMember(teamId, { id }) {
       await teams.removeTeamMember({ teamId, userId: id });

@@ -76,10 +76,16 @@ export interface RoleSite {
 }
 
 /** Somebody whose only team has one role. */
-export interface RoleHolder {
+export interface RoleHolder extends GivenRole {
   role: TeamRole;
   person: Person;
   teamId: string;
+}
+
+/** The ids of the grants that a role is. */
+export interface GivenRole {
+  teamProjectId?: string;
+  teamWorkspaceId?: string;
 }
 
 /** What a role's grant is on; what the role gives nothing on may be left out. */
@@ -105,8 +111,8 @@ export async function newRoleHolder(
     members,
     organizationAccess,
   });
-  await giveRole(site, { role, teamId: team.id }, place);
-  return { role, person, teamId: team.id };
+  const given = await giveRole(site, { role, teamId: team.id }, place);
+  return { role, person, teamId: team.id, ...given };
 }
 
 /** Gives the holder's team its role on a further project or workspace, whichever the role is about. */
@@ -114,7 +120,8 @@ export async function giveRole(
   { owner }: Pick<RoleSite, "owner">,
   { role, teamId }: Pick<RoleHolder, "role" | "teamId">,
   { projectId, workspaceId }: RolePlace,
-): Promise<void> {
+): Promise<GivenRole> {
+  const given: GivenRole = {};
   const team = { data: { type: "teams", id: teamId } };
   if (role.onProject && projectId !== undefined) {
     const { access, permissions } = role.onProject;
@@ -124,14 +131,17 @@ export async function giveRole(
       { access, ...byGroup(permissions) },
       { team, project },
     );
-    await expectStatus(200, owner.api.post("/team-projects", wanted));
+    const { body } = await expectStatus(200, owner.api.post("/team-projects", wanted));
+    given.teamProjectId = body.data.id;
   }
   if (role.onWorkspace && workspaceId !== undefined) {
     const { access, permissions } = role.onWorkspace;
     const workspace = { data: { type: "workspaces", id: workspaceId } };
     const wanted = document("team-workspaces", { access, ...permissions }, { team, workspace });
-    await expectStatus(200, owner.api.post("/team-workspaces", wanted));
+    const { body } = await expectStatus(200, owner.api.post("/team-workspaces", wanted));
+    given.teamWorkspaceId = body.data.id;
   }
+  return given;
 }
 
 /** `workspace-access.runs` is `runs` in `workspace-access`, on the wire. */

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { credentialTypes } from "../../services/gateway/http/authentication.ts";
+import { routes } from "../../services/gateway/routes/routes.ts";
+import { document } from "../stack/http.ts";
+import { type Stack, startStack } from "../stack/stack.ts";
+import { expectStatus } from "../stack/state.ts";
+import { newParty } from "../system/fixture.ts";
+import { type Cell, callRow, expectedStatus } from "./matrix/call.ts";
+import { roles } from "./matrix/callers.ts";
+import { compareList, lists, surveyOf, wholeLists } from "./matrix/lists.ts";
+import { newStage, newStageApart } from "./matrix/new-stage.ts";
+import type { Row } from "./matrix/row.ts";
+import { rowGroups, rows } from "./matrix/rows.ts";
+import { newSite, type Site } from "./matrix/site.ts";
+import type { Stage } from "./matrix/stage.ts";
+import { type Line, matrixText } from "./matrix/table.ts";
+
+/** Callers that are served at a time. */
+const LANES = 6;
+/** On a busy machine; two quiet cores need a fraction of it. */
+const PATIENCE = 300_000;
+
+const preface = `# Who may call what: every caller of the test has really called every route of the product, and this is how it
+# was answered. Each table has a row for each route (for several cases of it, one each) and a column for those
+# who fare alike in all its rows. A dot is 404: not there, or not for them; 401 is no longer anybody; a dash: the case is
+# not theirs. Unless a row says otherwise it is about things of others, in a project and a workspace on which the
+# caller has exactly what its name says. "project" and "workspace" name what a team has on the one or the other.
+#
+# Read it with the specification at hand, then have it rewritten: CONTRIBUTING, "Golden files".
+`;
+
+let stack: Stack;
+let site: Site;
+let stages: Stage[];
+const cells = new Map<Row, Map<string, Cell | undefined>>(rows.map((row) => [row, new Map()]));
+
+/** Works through the items, a few at a time, each in the order of what it has to do. */
+async function inLanes<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const waiting = items.map((item, index) => ({ item, index }));
+  const lane = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      results[next.index] = await work(next.item);
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return results;
+}
+
+async function callAll(pass: Row["pass"], stage: Stage): Promise<void> {
+  for (const row of rows.filter((candidate) => candidate.pass === pass)) {
+    cells.get(row)?.set(stage.caller.name, await callRow(row, stage));
+  }
+}
+
+/** What takes the organization from all others: by whoever may, in one made for it. */
+async function callApart(stage: Stage, role: (typeof roles)[number]): Promise<void> {
+  for (const row of rows.filter(({ pass }) => pass === "apart")) {
+    const [status = 0] = expectedStatus(row, stage);
+    const chosen = status < 300 ? await newStageApart(site, role) : stage;
+    cells.get(row)?.set(stage.caller.name, await callRow(row, chosen));
+  }
+}
+
+const lineOf = (row: Row): Line => ({
+  name: `${row.route}${row.note ? ` (${row.note})` : ""}`,
+  cells: new Map([...(cells.get(row) ?? [])].map(([caller, cell]) => [caller, cell?.status])),
+});
+
+beforeAll(async () => {
+  stack = await startStack();
+  const administrator = await newParty(stack, { administrator: true });
+  site = await newSite(stack, administrator);
+  stages = await inLanes(roles, (role) => newStage(site, role));
+}, PATIENCE);
+afterAll(() => stack?.[Symbol.asyncDispose]());
+
+test("the matrix has a row for every route, and a column for every kind of credential", () => {
+  const known = new Set(rows.map(({ route }) => route));
+  const missing = routes
+    .map(({ method, path }) => `${method} ${path}`)
+    .filter((route) => !known.has(route));
+  expect(missing, "give each a row in test/golden/matrix").toEqual([]);
+  const types = new Set(stages.map(({ caller }) => caller.type));
+  for (const type of credentialTypes) expect(types).toContain(type);
+});
+
+test(
+  "lists show what may be read, all of it, and nothing else",
+  async () => {
+    const everything = await surveyOf(site);
+    const differences = await inLanes(stages, async (stage) => {
+      const found: string[] = [];
+      for (const list of lists) {
+        const compared = await compareList(list, stage, everything);
+        if (!compared) continue;
+        const [seen, expected] = [new Set(compared.seen), new Set(compared.expected)];
+        const wrong = [
+          ...seen
+            .difference(expected)
+            .values()
+            .map((id) => `shows ${id}`),
+          ...expected
+            .difference(seen)
+            .values()
+            .map((id) => `hides ${id}`),
+        ];
+        if (wrong.length > 0)
+          found.push(`${stage.caller.name}: ${list.route}: ${wrong.join(", ")}`);
+      }
+      return found;
+    });
+    expect(differences.flat()).toEqual([]);
+  },
+  PATIENCE,
+);
+
+describe("role × route", () => {
+  beforeAll(async () => {
+    await inLanes(stages, (stage) => callAll("together", stage));
+    for (const stage of stages) await callAll("alone", stage);
+    for (const [index, role] of roles.entries()) {
+      const stage = stages[index];
+      if (stage) await callApart(stage, role);
+    }
+    const path = `/organizations/${site.organization}`;
+    const allow = document("organizations", { "allow-force-delete-workspaces": true });
+    await expectStatus(200, site.owner.api.patch(path, allow));
+    await inLanes(stages, (stage) => callAll("forced", stage));
+  }, PATIENCE);
+
+  test("is as the golden matrix says", async () => {
+    const groups = Object.entries(rowGroups).map(
+      ([title, members]) => [title, members.map(lineOf)] as const,
+    );
+    const names = stages.map(({ caller }) => caller.name);
+    const text = matrixText(preface, names, new Map(groups));
+    await expect(text).toMatchFileSnapshot("./matrix.golden.txt");
+  });
+
+  test("has its lists compared with what may be read", () => {
+    const known = new Set([...lists.map(({ route }) => route), ...wholeLists]);
+    const unknown = [...cells]
+      .filter(([{ route }, by]) => by.values().some((cell) => cell?.list) && !known.has(route))
+      .map(([{ route }]) => route);
+    expect(unknown, "say in test/golden/matrix/lists.ts who sees what of it").toEqual([]);
+  });
+
+  test("is as packages/authorization decides", () => {
+    const differences = rows.flatMap((row) =>
+      [...(cells.get(row) ?? [])].flatMap(([caller, cell]) =>
+        cell && !cell.expected.includes(cell.status)
+          ? [`${row.route} (${row.note}) ${caller}: ${cell.status}, not ${cell.expected}`]
+          : [],
+      ),
+    );
+    expect(differences).toEqual([]);
+  });
+});

@@ -1,0 +1,103 @@
+import { document, upload } from "../../stack/http.ts";
+import { announcement, expectStatus, inlineState, stateFile } from "../../stack/state.ts";
+import type { Estate } from "../../system/estate.ts";
+import type { Role } from "./caller.ts";
+import { renewals } from "./renewals.ts";
+import { newProjectIn, newSite, newWorkspaceIn, type Site } from "./site.ts";
+import type { Stage } from "./stage.ts";
+
+const outputs = { text: { value: "a", type: "string" } };
+const encoded = Buffer.from(JSON.stringify(outputs)).toString("base64");
+
+/** Those that are there. */
+const given = (ids: Readonly<Record<string, string | undefined>>): Estate =>
+  Object.fromEntries(
+    Object.entries(ids).flatMap(([name, id]) => (id === undefined ? [] : [[name, id]])),
+  );
+
+/** Casts a role in an organization of its own, to which it may do what it likes. */
+export async function newStageApart({ stack, administrator }: Site, role: Role): Promise<Stage> {
+  const site = await newSite(stack, administrator);
+  const projectId = await newProjectIn(site);
+  const { id: workspaceId } = await newWorkspaceIn(site, projectId);
+  const caller = await role.cast(site, { projectId, workspaceId });
+  return { site, caller, estate: { organizationName: site.organization, projectId, workspaceId } };
+}
+
+/** Casts a role and gives it one of each thing. */
+export async function newStage(main: Site, role: Role): Promise<Stage> {
+  const { stack, administrator } = main;
+  const site = role.withoutUserTokens ? await newSite(stack, administrator) : main;
+  const [projectId, otherProjectId, emptyProjectId] = await Promise.all([
+    newProjectIn(site),
+    newProjectIn(site),
+    newProjectIn(site),
+  ]);
+  const workspace = await newWorkspaceIn(site, projectId);
+  const caller = await role.cast(site, { projectId, workspaceId: workspace.id });
+  await caller.give({ projectId: otherProjectId });
+  await caller.give({ projectId: emptyProjectId });
+  const estate: Estate = {
+    ...given({
+      ownUserId: caller.userId,
+      ownTeamId: caller.teamId,
+      ownTeamProjectId: caller.given?.teamProjectId,
+      ownTeamWorkspaceId: caller.given?.teamWorkspaceId,
+    }),
+    organizationName: site.organization,
+    projectId,
+    otherProjectId,
+    emptyProjectId,
+    workspaceId: workspace.id,
+    name: workspace.name,
+    membershipId: site.ownerMembershipId,
+    userId: site.owner.id,
+    ownersTeamId: site.ownersTeamId,
+  };
+  const stage = { site, caller, estate };
+  await writeStates(stage);
+  const { teamToken: _, teamProject: __, ...first } = renewals;
+  for (const renew of Object.values(first)) await renew(stage);
+  await nameConsumers(stage);
+  if (role.withoutUserTokens) {
+    const path = `/organizations/${site.organization}`;
+    const off = document("organizations", { "user-tokens-enabled": false });
+    await expectStatus(200, site.owner.api.patch(path, off));
+  }
+  return stage;
+}
+
+/** One consumer where the caller has its role, and one where it has nothing. */
+async function nameConsumers({ site, estate }: Stage): Promise<void> {
+  const path = `/workspaces/${estate.workspaceId}/relationships/remote-state-consumers`;
+  const ids = [estate.spareId, site.remoteWorkspaceId];
+  const consumers = { data: ids.map((id) => ({ type: "workspaces", id })) };
+  await expectStatus(204, site.owner.api.post(path, consumers));
+}
+
+/** Two state versions, the older one uploaded, the newer one with outputs. */
+async function writeStates({ site: { owner }, estate }: Stage): Promise<void> {
+  const path = `/workspaces/${estate.workspaceId}`;
+  const state = stateFile({ outputs });
+  await expectStatus(200, owner.api.post(`${path}/actions/lock`));
+  const first = await expectStatus(
+    201,
+    owner.api.post(`${path}/state-versions`, announcement(state)),
+  );
+  const uploadUrl: string = first.body.data.attributes["hosted-state-upload-url"];
+  await expectStatus(200, upload(uploadUrl, state.bytes));
+  const next = stateFile({ outputs, lineage: state.lineage, serial: 2, marker: "next" });
+  const second = await expectStatus(
+    201,
+    owner.api.post(`${path}/state-versions`, inlineState(next, { "json-state-outputs": encoded })),
+  );
+  await expectStatus(200, owner.api.post(`${path}/actions/unlock`));
+  const { data } = second.body;
+  const listed = await expectStatus(200, owner.api.get(`/state-versions/${data.id}/outputs`));
+  estate.oldStateVersionId = first.body.data.id;
+  estate.uploadUrl = uploadUrl;
+  estate.uploaded = state.bytes.toString();
+  estate.stateVersionId = data.id;
+  estate.stateVersionOutputId = listed.body.data[0].id;
+  estate.downloadUrl = data.attributes["hosted-state-download-url"];
+}

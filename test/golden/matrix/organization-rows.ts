@@ -1,0 +1,81 @@
+import { document } from "../../stack/http.ts";
+import { type Row, row } from "./row.ts";
+
+const organization = "/api/v2/organizations/:organizationName";
+const general = "/api/v2/admin/general-settings";
+const administered = "/api/v2/admin/organizations";
+const users = "/api/v2/admin/users";
+const subject = { userId: "subjectId" };
+const retention = "relationships/data-retention-policy";
+
+const keepAll = () => document("data-retention-policy-dont-deletes", {});
+
+/** What is about no organization. */
+export const installationRows: readonly Row[] = [
+  row("GET /.well-known/terraform.json", "anybody"),
+  row("GET /api/v2/ping", "anybody"),
+  row("GET /api/v2/changelog", "anybody"),
+  row("GET /changelog", "anybody"),
+  row("GET /changelog.atom", "anybody"),
+  row("GET /app/settings/tokens", "anybody"),
+  row(`GET ${general}`, "administrators"),
+  row(`PATCH ${general}`, "administrators", { body: () => document("general-settings", {}) }),
+  row(`POST ${general}/${retention}`, "administrators", { body: keepAll }),
+  row(`PATCH ${general}/${retention}`, "administrators", { body: keepAll }),
+  row(`GET ${general}/${retention}`, "administrators", { pass: "alone" }),
+  row(`DELETE ${general}/${retention}`, "administrators", { pass: "alone", spends: "sitePolicy" }),
+  row(`GET ${administered}`, "administrators"),
+  row(`GET ${administered}/:organizationName`, "administrators"),
+  row(`PATCH ${administered}/:organizationName`, "administrators", {
+    body: () => document("organizations", { "plan-identifier": "premium" }),
+  }),
+  row(`GET ${users}`, "administrators"),
+  row(`POST ${users}`, "administrators"),
+  row(`POST ${users}/:userId/actions/suspend`, "administrators", { ids: subject }),
+  row(`POST ${users}/:userId/actions/unsuspend`, "administrators", { ids: subject }),
+  row(`POST ${users}/:userId/actions/grant_admin`, "administrators", { ids: subject }),
+  row(`POST ${users}/:userId/actions/revoke_admin`, "administrators", { ids: subject }),
+];
+
+/** The organization and what belongs to it as a whole. */
+export const organizationRows: readonly Row[] = [
+  row("POST /api/v2/organizations", "every token"),
+  row("GET /api/v2/organizations", "every token"),
+  row(`GET ${organization}`, "organization:read"),
+  row(`PATCH ${organization}`, "organization:update"),
+  row(`DELETE ${organization}`, "organization:delete", { pass: "apart" }),
+  row(`GET ${organization}/entitlement-set`, "organization:read"),
+  row(`GET ${organization}/${retention}`, "organization:read"),
+  row(`POST ${organization}/${retention}`, "organization:update"),
+  row(`PATCH ${organization}/${retention}`, "organization:update"),
+  row(`DELETE ${organization}/${retention}`, "organization:update", {
+    pass: "alone",
+    spends: "organizationPolicy",
+  }),
+  row(`GET ${organization}/agent-pools`, "organization:read"),
+  row(`POST ${organization}/agent-pools`, "organization:manage-agent-pools"),
+  row("GET /api/v2/agent-pools/:agentPoolId", "organization:read"),
+  row("PATCH /api/v2/agent-pools/:agentPoolId", "organization:manage-agent-pools"),
+  row("DELETE /api/v2/agent-pools/:agentPoolId", "organization:manage-agent-pools", {
+    spends: "agentPool",
+  }),
+  row(`GET ${organization}/ssh-keys`, "organization:read"),
+  row(`POST ${organization}/ssh-keys`, "organization:manage-ssh-keys"),
+  row("GET /api/v2/ssh-keys/:sshKeyId", "organization:read"),
+  row("PATCH /api/v2/ssh-keys/:sshKeyId", "organization:manage-ssh-keys"),
+  row("DELETE /api/v2/ssh-keys/:sshKeyId", "organization:manage-ssh-keys", { spends: "sshKey" }),
+  row(`GET ${organization}/tags`, "organization:read"),
+  row(`DELETE ${organization}/tags`, "organization:manage-workspaces", {
+    body: ({ estate }) => ({ data: [{ type: "tags", id: estate.tagId }] }),
+    spends: "tag",
+  }),
+  row("POST /api/v2/tags/:tagId/relationships/workspaces", "workspace:update", {
+    body: ({ estate }) => ({ data: [{ type: "workspaces", id: estate.workspaceId }] }),
+  }),
+  row(`GET ${organization}/reserved-tag-keys`, "organization:read"),
+  row(`POST ${organization}/reserved-tag-keys`, "organization:update"),
+  row("PATCH /api/v2/reserved-tag-keys/:reservedTagKeyId", "organization:update"),
+  row("DELETE /api/v2/reserved-tag-keys/:reservedTagKeyId", "organization:update", {
+    spends: "reservedTagKey",
+  }),
+];

@@ -1,0 +1,124 @@
+import { document } from "../../stack/http.ts";
+import { unusedName } from "../../stack/organization.ts";
+import { expectStatus } from "../../stack/state.ts";
+import { make, newWorkspaceIn } from "./site.ts";
+import type { Stage } from "./stage.ts";
+
+type Renewal = (stage: Stage) => Promise<void>;
+
+const ofOrganization =
+  (name: string, type: string, attributes: () => Record<string, unknown>) =>
+  async ({ site, estate }: Stage, key: string) => {
+    const path = `/organizations/${site.organization}/${name}`;
+    estate[key] = await make(site.owner.api, path, type, attributes());
+  };
+
+const newPool = ofOrganization("agent-pools", "agent-pools", () => ({ name: unusedName("pool") }));
+const newSshKey = ofOrganization("ssh-keys", "ssh-keys", () => ({
+  name: unusedName("key"),
+  value: "a key",
+}));
+const newReservedKey = ofOrganization("reserved-tag-keys", "reserved-tag-keys", () => ({
+  key: unusedName("key"),
+}));
+const newTeam = (visibility: string) =>
+  ofOrganization("teams", "teams", () => ({ name: unusedName("team"), visibility }));
+const newOpenTeam = newTeam("organization");
+const newSecretTeam = newTeam("secret");
+
+const linkage = (type: string, id: string | undefined) => ({ data: { type, id } });
+const policy = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 });
+
+/** What makes each thing anew after a call has used it up. `team` brings what hangs on it. */
+export const renewals = {
+  agentPool: (stage) => newPool(stage, "agentPoolId"),
+  sshKey: (stage) => newSshKey(stage, "sshKeyId"),
+  reservedTagKey: (stage) => newReservedKey(stage, "reservedTagKeyId"),
+  freeTeam: (stage) => newOpenTeam(stage, "freeTeamId"),
+  secretTeam: (stage) => newSecretTeam(stage, "secretTeamId"),
+  /** With a plain token and access to project and workspace. */
+  team: async (stage) => {
+    const { site, estate } = stage;
+    await newOpenTeam(stage, "teamId");
+    await renewals.teamToken(stage);
+    await renewals.teamProject(stage);
+    estate.teamWorkspaceId = await make(
+      site.owner.api,
+      "/team-workspaces",
+      "team-workspaces",
+      { access: "read" },
+      {
+        team: linkage("teams", estate.teamId),
+        workspace: linkage("workspaces", estate.workspaceId),
+      },
+    );
+  },
+  tag: async ({ site: { owner, organization }, estate }) => {
+    const name = unusedName("tag");
+    const path = `/workspaces/${estate.workspaceId}/relationships/tags`;
+    const tag = { data: [{ type: "tags", attributes: { name } }] };
+    await expectStatus(204, owner.api.post(path, tag));
+    const found = await expectStatus(
+      200,
+      owner.api.get(`/organizations/${organization}/tags?q=${name}`),
+    );
+    estate.tagId = found.body.data[0].id;
+  },
+  invitation: async ({ site, estate }) => {
+    const path = `/organizations/${site.organization}/organization-memberships`;
+    const email = `${unusedName("invited")}@example.com`;
+    estate.invitationId = await make(site.owner.api, path, "organization-memberships", { email });
+  },
+  /** A workspace without state, to be deleted or moved. */
+  spare: async ({ site, caller, estate }) => {
+    const { id, name } = await newWorkspaceIn(site, estate.projectId ?? "");
+    await caller.give({ workspaceId: id });
+    estate.spareId = id;
+    estate.spareName = name;
+  },
+  /** Of somebody who belongs to no organization. */
+  subject: async ({ site: { stack }, estate }) => {
+    estate.subjectId = (await stack.people.newUser()).id;
+  },
+  ownToken: async ({ caller, estate }) => {
+    if (!caller.userId || !caller.type) return;
+    const path = `/users/${caller.userId}/authentication-tokens`;
+    estate.ownTokenId = await make(caller.api, path, "authentication-tokens", {});
+  },
+  foreignToken: async ({ site: { owner }, estate }) => {
+    const path = `/users/${owner.id}/authentication-tokens`;
+    estate.tokenId = await make(owner.api, path, "authentication-tokens", {});
+  },
+  teamToken: async ({ site: { owner }, estate }) => {
+    const path = `/teams/${estate.teamId}/authentication-token`;
+    estate.teamTokenId = await make(owner.api, path, "authentication-tokens", {});
+  },
+  ownTeamToken: async ({ site: { owner }, caller, estate }) => {
+    if (!caller.teamId) return;
+    const path = `/teams/${caller.teamId}/authentication-token`;
+    estate.ownTeamTokenId = await make(owner.api, path, "authentication-tokens", {});
+  },
+  teamProject: async ({ site: { owner }, estate }) => {
+    estate.teamProjectId = await make(
+      owner.api,
+      "/team-projects",
+      "team-projects",
+      { access: "read" },
+      { team: linkage("teams", estate.teamId), project: linkage("projects", estate.projectId) },
+    );
+  },
+  workspacePolicy: async ({ site: { owner }, estate }) => {
+    const path = `/workspaces/${estate.workspaceId}/relationships/data-retention-policy`;
+    await expectStatus(200, owner.api.post(path, policy));
+  },
+  organizationPolicy: async ({ site: { owner, organization } }) => {
+    const path = `/organizations/${organization}/relationships/data-retention-policy`;
+    await expectStatus(200, owner.api.post(path, policy));
+  },
+  sitePolicy: async ({ site: { administrator } }) => {
+    const path = "/admin/general-settings/relationships/data-retention-policy";
+    await expectStatus(200, administrator.api.post(path, policy));
+  },
+} satisfies Record<string, Renewal>;
+
+export type Renewable = keyof typeof renewals;

@@ -1,0 +1,77 @@
+import { type Api, document } from "../../stack/http.ts";
+import { newOrganization, organizationId, unusedName } from "../../stack/organization.ts";
+import type { RoleSite } from "../../stack/roles.ts";
+import type { Stack } from "../../stack/stack.ts";
+import { expectStatus } from "../../stack/state.ts";
+import { newParty, type Party } from "../../system/fixture.ts";
+
+/** An organization in which callers are given their roles, as its owner. */
+export interface Site extends RoleSite {
+  organization: string;
+  owner: Party;
+  administrator: Party;
+  ownersTeamId: string;
+  ownerMembershipId: string;
+  /** In a project on which nobody but owners and the like holds anything. */
+  remoteWorkspaceId: string;
+}
+
+type Place = Pick<Site, "organization" | "owner">;
+
+/** A new organization, of a new owner unless one is given. */
+export async function newSite(stack: Stack, administrator: Party, owner?: Party): Promise<Site> {
+  const creator = owner ?? (await newParty(stack));
+  const organization = await newOrganization(creator.api);
+  const base = `/organizations/${organization}`;
+  const [teams, memberships] = await Promise.all([
+    expectStatus(200, creator.api.get(`${base}/teams?filter[names]=owners`)),
+    expectStatus(200, creator.api.get(`${base}/organization-memberships?q=${creator.username}`)),
+  ]);
+  const projectId = await newProjectIn({ organization, owner: creator });
+  const remote = await newWorkspaceIn({ organization, owner: creator }, projectId);
+  return {
+    remoteWorkspaceId: remote.id,
+    stack,
+    organization,
+    organizationId: await organizationId(stack, organization),
+    owner: creator,
+    administrator,
+    ownersTeamId: teams.body.data[0].id,
+    ownerMembershipId: memberships.body.data[0].id,
+  };
+}
+
+/** Creates something as the site's owner; answers with its id. */
+export async function make(
+  api: Api,
+  path: string,
+  type: string,
+  attributes: Record<string, unknown>,
+  relationships?: Record<string, unknown>,
+): Promise<string> {
+  const created = await api.post(path, document(type, attributes, relationships));
+  if (created.status === 200 || created.status === 201) return created.body.data.id;
+  throw new Error(`No ${type} at ${path}: ${created.status} ${JSON.stringify(created.body)}`);
+}
+
+/** A project in the site's organization. */
+export const newProjectIn = ({ organization, owner }: Place): Promise<string> =>
+  make(owner.api, `/organizations/${organization}/projects`, "projects", {
+    name: unusedName("project"),
+  });
+
+/** A workspace in one of its projects. */
+export async function newWorkspaceIn(
+  { organization, owner }: Place,
+  projectId: string,
+): Promise<{ id: string; name: string }> {
+  const name = unusedName("workspace");
+  const id = await make(
+    owner.api,
+    `/organizations/${organization}/workspaces`,
+    "workspaces",
+    { name },
+    { project: { data: { type: "projects", id: projectId } } },
+  );
+  return { id, name };
+}

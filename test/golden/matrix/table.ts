@@ -1,0 +1,80 @@
+/** How every caller fared with one row; undefined where the row is not about the caller. */
+export interface Line {
+  name: string;
+  /** By the callers' names. */
+  cells: ReadonlyMap<string, number | undefined>;
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const ROOM = 116;
+
+const cell = (status: number | undefined): string =>
+  status === undefined ? "-" : status === 404 ? "." : String(status);
+
+/** Callers that fare alike with every line share a column; the most numerous come last. */
+function fold(callers: readonly string[], lines: readonly Line[]): string[][] {
+  const columns = new Map<string, string[]>();
+  for (const caller of callers) {
+    const fate = lines.map(({ cells }) => cell(cells.get(caller))).join(" ");
+    columns.set(fate, [...(columns.get(fate) ?? []), caller]);
+  }
+  const folded = [...columns.values()];
+  const crowd = folded.toSorted((a, b) => b.length - a.length)[0];
+  return [...folded.filter((column) => column !== crowd), ...(crowd ? [crowd] : [])];
+}
+
+/** The words, joined by commas, in as many lines as they need. */
+function wrap(words: readonly string[], indent: string): string[] {
+  const lines: string[] = [];
+  for (const [index, word] of words.entries()) {
+    const text = index < words.length - 1 ? `${word};` : word;
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + text.length <= ROOM) {
+      lines[lines.length - 1] = `${last} ${text}`;
+    } else lines.push(`${indent}${text}`);
+  }
+  return lines;
+}
+
+/** One group's table: a row a route, a column a set of callers that fare alike in this group. */
+function groupTable(title: string, callers: readonly string[], lines: readonly Line[]): string[] {
+  const columns = fold(callers, lines);
+  const width = Math.max(...lines.map(({ name }) => name.length));
+  const row = (name: string, cells: readonly string[]) =>
+    `${name.padEnd(width)} ${cells.map((text) => text.padStart(3)).join(" ")}`.trimEnd();
+  const legend = columns.flatMap((names, index) => {
+    const crowd = index === columns.length - 1 && names.length > 8;
+    const [first = "", ...rest] = wrap(crowd ? ["everybody else"] : names, "    ");
+    return [`  ${letters[index]} ${first.trimStart()}`, ...rest];
+  });
+  return [
+    "",
+    `== ${title}`,
+    ...legend,
+    "",
+    row(
+      "",
+      columns.map((_, index) => letters[index] ?? "?"),
+    ),
+    ...lines.map(({ name, cells }) =>
+      row(
+        name,
+        columns.map(([first = ""]) => cell(cells.get(first))),
+      ),
+    ),
+  ];
+}
+
+/** The matrix as text. */
+export const matrixText = (
+  preface: string,
+  callers: readonly string[],
+  groups: ReadonlyMap<string, readonly Line[]>,
+): string =>
+  [
+    preface,
+    "Callers:",
+    ...wrap(callers, "  "),
+    ...[...groups].flatMap(([title, lines]) => groupTable(title, callers, lines)),
+    "",
+  ].join("\n");

@@ -1,0 +1,60 @@
+import {
+  giveRole,
+  grantsByRole,
+  newRoleHolder,
+  type RolePlace,
+  type TeamRole,
+  teamRoles,
+} from "../../stack/roles.ts";
+import { recordedApi } from "../../system/fixture.ts";
+import type { Role } from "./caller.ts";
+import { newToken } from "./token.ts";
+
+const ofTeam = (role: TeamRole): Role => ({
+  name: role.name,
+  cast: async (site, place) => {
+    const holder = await newRoleHolder(site, role, place);
+    const places: RolePlace[] = [place];
+    return {
+      name: role.name,
+      type: "user",
+      token: holder.person.token,
+      api: recordedApi(site.stack.url, holder.person.token),
+      userId: holder.person.id,
+      teamId: holder.teamId,
+      given: holder,
+      grants: () => grantsByRole(holder, site.organizationId, places),
+      give: async (further) => {
+        await giveRole(site, holder, further);
+        places.push(further);
+      },
+    };
+  },
+});
+
+/** The same role, held by a token of the team instead of a member. */
+export const asTeamToken = (role: Role): Role => ({
+  name: `team token: ${role.name}`,
+  cast: async (site, place) => {
+    const { teamId = "", ...member } = await role.cast(site, place);
+    const { userId: _, ...held } = member;
+    const { token, api } = await newToken(site, `/teams/${teamId}/authentication-tokens`);
+    const principal = { type: "team", id: teamId } as const;
+    return {
+      ...held,
+      name: `team token: ${role.name}`,
+      type: "team",
+      token,
+      api,
+      teamId,
+      grants: () => ({ ...member.grants(), principal }),
+    };
+  },
+});
+
+export const byTeam = teamRoles.map(ofTeam);
+export const held = (name: string): Role => {
+  const found = byTeam.find((role) => role.name === name);
+  if (!found) throw new Error(`no role ${name}`);
+  return found;
+};
