@@ -27,6 +27,7 @@ const step = fc.oneof(
   }),
   fc.record({ kind: fc.constant("patch"), workspace, bindings }),
   fc.record({ kind: fc.constant("replace"), workspace, bindings }),
+  fc.record({ kind: fc.constant("recreate"), workspace, bindings }),
   fc.record({ kind: fc.constant("deleteTag"), key }),
   fc.record({
     kind: fc.constant("assign"),
@@ -58,7 +59,7 @@ function applyTo(model: Model, step: Step): void {
       else dropFlat(of(step.workspace), key);
     }
   } else if ("bindings" in step) {
-    if (step.kind === "replace") of(step.workspace).clear();
+    if (step.kind !== "patch") of(step.workspace).clear();
     for (const { key, value } of step.bindings) of(step.workspace).set(key, value);
   }
 }
@@ -66,11 +67,21 @@ function applyTo(model: Model, step: Step): void {
 async function world() {
   const { name: organizationName } = await running.organization(owner);
   const ids: string[] = [];
-  for (let number = 0; number < WORKSPACES; number++) {
-    const settings = { name: `workspace-${number}` };
+  let names = 0;
+  /** Flat tags by their names, as the command line gives them. */
+  async function create(given: readonly { key: string; value: string }[] = []): Promise<string> {
+    const [flat, valued] = [true, false].map((isFlat) =>
+      given.filter(({ value }) => (value === "") === isFlat),
+    );
+    const settings = {
+      name: `workspace-${names++}`,
+      tagNames: { values: flat?.map(({ key }) => key) ?? [] },
+      tagBindings: { tagBindings: valued ?? [] },
+    };
     const made = await running.service.createWorkspace({ organizationName, settings }, owner);
-    ids.push(made.workspace?.id ?? "");
+    return made.workspace?.id ?? "";
   }
+  for (let number = 0; number < WORKSPACES; number++) ids.push(await create());
   const id = (index: number) => ids[index] ?? "";
   const list = () => running.tags.listOrganizationTags({ organizationName }, owner);
   const tagId = async (key: string) => (await list()).tags.find(({ name }) => name === key)?.id;
@@ -92,6 +103,12 @@ async function world() {
       const request = { workspaceId: id(step.workspace), tags: flat(step.keys) };
       if (step.kind === "add") await running.tags.addWorkspaceTags(request, owner);
       else await running.tags.removeWorkspaceTags(request, owner);
+    } else if (step.kind === "recreate" && "bindings" in step) {
+      const made = await create(step.bindings);
+      // Whoever puts the next one there takes this one away.
+      const before = ids.splice(step.workspace, 1, made);
+      const workspace = { by: { case: "id" as const, value: before[0] ?? "" } };
+      await running.service.deleteWorkspace({ workspace }, owner);
     } else if (step.kind === "patch" && "bindings" in step) {
       const request = { workspaceId: id(step.workspace), tagBindings: step.bindings };
       await running.tagBindings.updateWorkspaceTagBindings(request, owner);
