@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
-import { namesOf, newParty, problems, useWorld } from "./fixture.ts";
+import { namesOf, newParty, newProject, newWorkspace, problems, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 
@@ -73,6 +73,26 @@ test("its document has every attribute that clients read, with its kind", async 
     "two-factor-conformant": expect.any(Boolean),
   });
   for (const value of Object.values(attributes.permissions)) expect(value).toBeTypeOf("boolean");
+});
+
+test("it counts its projects and workspaces, to who may read all of them", async () => {
+  const { owner, reader, organization } = world();
+  const own = await newOrganization(owner.api);
+  const counts = async (name: string, { api } = owner) => {
+    const { body } = await api.get(`/organizations/${name}`);
+    const { attributes } = body.data;
+    return [attributes["project-count"], attributes["workspace-count"]];
+  };
+  expect(await counts(own)).toEqual([1, 0]);
+  const within = { organization: own, owner };
+  const project = await newProject(within);
+  const { id } = await newWorkspace(within, {}, project.id);
+  await newWorkspace(within);
+  expect(await counts(own)).toEqual([2, 2]);
+  expect((await owner.api.delete(`/workspaces/${id}`)).status).toBe(204);
+  expect((await owner.api.delete(`/projects/${project.id}`)).status).toBe(204);
+  expect(await counts(own)).toEqual([1, 1]);
+  expect(await counts(organization, reader)).toEqual([null, null]);
 });
 
 test("a name that is taken is refused, whoever has it", async () => {

@@ -75,6 +75,8 @@ export const organizationResource = resource<Organization, RequestContext>({
     "saml-enabled": false,
     "owners-team-saml-role-id": organization.ownersTeamSamlRoleId ?? null,
     "two-factor-conformant": true,
+    "project-count": organization.projectCount ?? null,
+    "workspace-count": organization.workspaceCount ?? null,
     permissions: permissions(organization.allowedActions),
   }),
   relationships: {

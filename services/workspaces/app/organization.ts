@@ -46,6 +46,8 @@ export async function createOrganization(
   return showOrganization(asOwner(caller, organization.id))({
     ...organization,
     dataRetentionPolicy: null,
+    projectCount: 1,
+    workspaceCount: 0,
   });
 }
 

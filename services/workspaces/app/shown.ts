@@ -27,12 +27,19 @@ export const showOrganization =
   (caller: Caller) =>
   (organization: OrganizationView): Shown<OrganizationView> => ({
     ...organization,
+    projectCount: readsAll(caller, "project:read", organization) ? organization.projectCount : null,
+    workspaceCount: readsAll(caller, "workspace:read", organization)
+      ? organization.workspaceCount
+      : null,
     allowedActions: actions.filter((action) =>
       inSomeProject.has(action)
         ? isSomewhere(scope(grantsOf(caller), action, organization.id))
         : allowed(grantsOf(caller), action, { organizationId: organization.id }),
     ),
   });
+
+const readsAll = (caller: Caller, action: Action, { id }: OrganizationView): boolean =>
+  scope(grantsOf(caller), action, id).all;
 
 /** Whoever may create workspaces in one project may create workspaces. */
 const inSomeProject: ReadonlySet<Action> = new Set(["project:create-workspace"]);

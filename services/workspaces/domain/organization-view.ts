@@ -8,4 +8,7 @@ export type OrganizationView = Omit<
 > & {
   /** Its own; null: what the site says. */
   dataRetentionPolicy: DataRetentionPolicyView | null;
+  /** Null to who may not read all of them. */
+  projectCount: number | null;
+  workspaceCount: number | null;
 };

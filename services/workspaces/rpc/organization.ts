@@ -79,9 +79,12 @@ export function organizationToProto(
   organization: Shown<OrganizationView>,
 ): MessageInitShape<typeof OrganizationSchema> {
   const { createdAt, sessionTimeout, sessionRemember, ...others } = organization;
-  const { ownersTeamSamlRoleId, defaultAgentPoolId, dataRetentionPolicy, ...same } = others;
+  const { ownersTeamSamlRoleId, defaultAgentPoolId, dataRetentionPolicy, ...rest } = others;
+  const { projectCount, workspaceCount, ...same } = rest;
   return {
     ...same,
+    ...(projectCount === null ? {} : { projectCount }),
+    ...(workspaceCount === null ? {} : { workspaceCount }),
     externalId: organization.id,
     createdAt: timestampFromDate(createdAt),
     ...(sessionTimeout === null ? {} : { sessionTimeout }),

@@ -24,6 +24,11 @@ const view = `
     o.speculative_plan_management_enabled as "speculativePlanManagementEnabled",
     o.session_timeout as "sessionTimeout", o.session_remember as "sessionRemember",
     o.owners_team_saml_role_id as "ownersTeamSamlRoleId", o.plan, o.created_at as "createdAt",
+    -- index: projects_name_key
+    (select count(*) from projects p where p.organization_id = o.id) as "projectCount",
+    -- index: workspace_counts_pkey
+    (select coalesce(sum(c.count), 0) from workspace_counts c where c.organization_id = o.id)
+      as "workspaceCount",
     -- index: data_retention_policies_organization
     ${ownDataRetentionPolicy("r.organization_id = o.id")}
   from organizations o`;

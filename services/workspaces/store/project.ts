@@ -18,8 +18,9 @@ const view = `
     p.default_execution_mode is not null as "overwritesDefaultExecutionMode",
     case when p.default_execution_mode is null then o.default_agent_pool_id
       else p.default_agent_pool_id end as "defaultAgentPoolId",
-    -- index: workspaces_project_name
-    (select count(*) from workspaces w where w.project_id = p.id) as "workspaceCount"
+    -- index: workspace_counts_pkey
+    coalesce((select c.count from workspace_counts c
+      where c.organization_id = p.organization_id and c.project_id = p.id), 0) as "workspaceCount"
   from projects p join organizations o on o.id = p.organization_id`;
 
 export interface ProjectSearch {
