@@ -160,6 +160,27 @@ describe("what is extracted", () => {
 });
 
 describe("the list of a workspace's versions", () => {
+  test("comes 20 on a page, newest first, where no size is given", async () => {
+    const { owner } = world();
+    const workspace = await newLockedWorkspace(world());
+    const { lineage } = stateFile();
+    const serials = Array.from({ length: 21 }, (_, index) => index + 1);
+    for (const serial of serials) {
+      await create(workspace.id, inlineState(stateFile({ serial, lineage })));
+    }
+    const { list } = waysTo(workspace, "");
+    const { body } = await owner.api.get(list);
+    const shown = body.data.map(
+      (data: { attributes: { serial: number } }) => data.attributes.serial,
+    );
+    expect(shown).toEqual(serials.slice(1).toReversed());
+    expect(body.meta.pagination).toMatchObject({
+      "page-size": 20,
+      "total-count": 21,
+      "next-page": 2,
+    });
+  });
+
   test("has those of a status that there is, and none of another", async () => {
     const { owner } = world();
     const workspace = await newLockedWorkspace(world());

@@ -151,6 +151,18 @@ describe("extraction", () => {
     expect(await renewExtraction(own.app, killed)).toBe(false);
   });
 
+  test("warns of a serial that is not the file's, and keeps the request's", async () => {
+    const { versionId } = await finalized();
+    const warnings: unknown[] = [];
+    const logger = { ...state.app.logger, warn: (...told: unknown[]) => void warnings.push(told) };
+    const app = { ...state.app, logger: logger as typeof state.app.logger };
+    const found = { ...extraction, serial: 7n };
+    await storeExtraction(app, await claimOf(state, versionId), found);
+    expect(warnings).toMatchObject([[{ requested: "1", inFile: "7" }, expect.any(String)]]);
+    const { stateVersion } = await state.versions.getStateVersion({ id: versionId });
+    expect(stateVersion?.serial).toBe(1n);
+  });
+
   test("gives up a poisonous file after a few attempts; its resources then count as some", async () => {
     await using own = await runState();
     const { workspaceId, versionId } = await finalized(own);
