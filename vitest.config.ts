@@ -9,7 +9,7 @@ export default defineConfig({
       "packages/**/*.test.ts",
       "services/**/*.test.ts",
       "deploy/**/*.test.ts",
-      "test/{system,compat,faults,golden}/**/*.test.ts",
+      "test/{system,compat,faults,golden,model}/**/*.test.ts",
     ],
     globalSetup: ["packages/testing/global-setup.ts"],
     // Real processes and signals: threads would share them.

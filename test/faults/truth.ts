@@ -1,5 +1,6 @@
 import type { DatabaseName, Site } from "./site.ts";
 
+type Rows = Pick<Site, "rows">;
 type Question = readonly [DatabaseName, string, string];
 
 /** What is under way and has to end by itself: each question answers with what is not yet done. */
@@ -104,7 +105,7 @@ const forbidden: readonly Question[] = [
   ],
 ];
 
-const ask = async ({ rows }: Site, questions: readonly Question[]): Promise<string[]> => {
+const ask = async ({ rows }: Rows, questions: readonly Question[]): Promise<string[]> => {
   const answers = questions.map(async ([database, what, sql]) =>
     (await rows<{ found: string }>(database, sql)).map(
       ({ found }) => `${database}: ${what}: ${found}`,
@@ -117,7 +118,7 @@ const ask = async ({ rows }: Site, questions: readonly Question[]): Promise<stri
 export const unsettled = (site: Site): Promise<string[]> => ask(site, underWay);
 
 /** Rows that contradict each other inside one service. */
-export const brokenPromises = (site: Site): Promise<string[]> => ask(site, forbidden);
+export const brokenPromises = (site: Rows): Promise<string[]> => ask(site, forbidden);
 
 interface Summary {
   id: string;

@@ -1,4 +1,3 @@
-import { nextVersion } from "@statehouse/events/version";
 import {
   lockSealed,
   workspaceLockedByOther,
@@ -6,6 +5,7 @@ import {
   workspaceNotLocked,
 } from "./errors.ts";
 import type { StateVersionId, WorkspaceId } from "./ids.ts";
+import { nextRevision } from "./revision.ts";
 
 /** Where a workspace belongs; workspaces owns it, only higher versions apply. */
 export interface Placement {
@@ -124,7 +124,7 @@ export function sealEpoch(workspace: WorkspaceState, epoch: bigint): void {
 
 /** Marks a change and gives it its number. */
 export function touch(workspace: WorkspaceState, now: Date): bigint {
-  workspace.revision = nextVersion(workspace.revision, now);
+  workspace.revision = nextRevision(workspace.revision, now);
   return workspace.revision;
 }
 

@@ -1,4 +1,3 @@
-import { nextVersion } from "@statehouse/events/version";
 import {
   type DefaultExecutionInput,
   unknownDefaultAgentPool,
@@ -9,6 +8,7 @@ import type { ExecutionMode } from "./execution-mode.ts";
 import type { AgentPoolId, OrganizationId, ProjectId } from "./ids.ts";
 import type { Problems } from "./problems.ts";
 import { checkText, limits } from "./text.ts";
+import { nextVersion } from "./version.ts";
 
 export class Project {
   declare id: ProjectId;

@@ -1,4 +1,3 @@
-import { nextVersion } from "@statehouse/events/version";
 import {
   deletionOvertaken,
   lockedForDeletion,
@@ -6,6 +5,7 @@ import {
   stateBeingProcessed,
   workspaceLocked,
 } from "./errors.ts";
+import { nextVersion } from "./version.ts";
 import { isBeingDeleted, type Lockable } from "./workspace-lock.ts";
 
 /** What state knows of a workspace that is to be deleted. */

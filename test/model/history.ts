@@ -1,0 +1,198 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { type Api, document } from "../stack/http.ts";
+import { unusedName } from "../stack/organization.ts";
+import { expectStatus } from "../stack/state.ts";
+import { fetched, type Known, type Ready, ready } from "./client.ts";
+import { nameOf } from "./content.ts";
+import type { Place } from "./place.ts";
+import {
+  type Heard,
+  look,
+  outcomes,
+  type Sent,
+  type Shown,
+  type ShownVersion,
+  thatShow,
+} from "./possible.ts";
+import { download, pass } from "./rules.ts";
+import { empty, type State } from "./state.ts";
+import type { Fault, History, Step } from "./step.ts";
+import type { Kind } from "./upload.ts";
+
+/** Breaks something while `during` runs, and mends it; resolves when nothing is under way any more. */
+export type Disturb = (fault: Fault, afterMs: number, during: () => Promise<void>) => Promise<void>;
+
+type Urls = Map<string, Partial<Record<Kind, string>>>;
+
+/** Throws, with what was sent and heard, unless a workspace's life is one that the model allows. */
+export async function live(place: Place, history: History, disturb?: Disturb): Promise<void> {
+  const [owner] = place.clients;
+  const path = `/organizations/${place.organization}/workspaces`;
+  const made = owner.api.post(path, document("workspaces", { name: unusedName("history") }));
+  const workspace = (await expectStatus(201, made)).body.data;
+  const where = { id: workspace.id as string, name: workspace.attributes.name as string };
+  const urls: Urls = new Map();
+  const told: string[] = [];
+  let states: State[] = [empty];
+  let shown: Shown = look(empty);
+  const fail = (what: string): never => {
+    const last = states.map((state) => JSON.stringify(look(state))).join("\n  or ");
+    throw new Error(`${where.id}: ${what}\n${told.join("\n")}\nuntil then it was ${last}`);
+  };
+  const next = (possible: State[], what: string) => {
+    if (possible.length === 0) fail(what);
+    states = possible;
+  };
+  for (const [index, step] of history.entries()) {
+    const holder = states[0]?.lock?.holder;
+    const known: Known = { workspaceId: where.id, holder, shown, urls };
+    const sent = await take(place, known, step, told, disturb);
+    next(outcomes(states, sent), "no order of what was sent explains the answers");
+    // Each look costs as much as a command.
+    const isLast = index === history.length - 1;
+    shown = await seen(place, where, urls, {
+      lock: isLast || locks(step),
+      current: isLast || index % 2 === 0,
+    });
+    told.push(`  shows ${JSON.stringify(shown)}`);
+    next(thatShow(states, shown), "after these answers it cannot look like this");
+  }
+  for (const { id } of shown.versions) {
+    for (const kind of ["raw", "json"] as const) {
+      const heard = await fetched(place, id, kind);
+      told.push(`download of ${kind} ${id}: ${JSON.stringify(heard)}`);
+      const sent = { start: download(id, kind), heard, disturbed: false };
+      next(outcomes(states, [sent]), "these are not the bytes");
+    }
+  }
+  // What stays is compared in the end, row by row.
+  if (history.length % 2 === 0) {
+    await expectStatus(204, owner.api.delete(`/workspaces/${where.id}`));
+    const last = shown.versions.at(-1);
+    const left = last && (await fetched(place, last.id, "raw")).status;
+    if (last && left !== 404) fail(`download after the workspace's deletion: ${left}`);
+  }
+  place.count.histories++;
+}
+
+/** Does what the step says and tells what came of it. */
+async function take(
+  place: Place,
+  known: Known,
+  step: Step,
+  told: string[],
+  disturb: Disturb | undefined,
+): Promise<Sent[]> {
+  if ("pass" in step) {
+    told.push(`pass ${step.pass}`);
+    await place.query(times[step.pass], [known.workspaceId]);
+    return [{ start: pass(step.pass), heard: { status: 200 }, disturbed: false }];
+  }
+  const { fault, faultMs = 0 } = step;
+  const disturbed = fault !== undefined;
+  const sent: Sent[] = [];
+  const act = async ({ says, start, send }: Ready, afterMs: number) => {
+    await wait(afterMs);
+    place.count.commands++;
+    const heard = disturbed ? await perhaps(send) : await send();
+    told.push(`${says}: ${heard ? JSON.stringify(heard) : "no answer"}`);
+    sent.push({ start, heard, disturbed });
+  };
+  const all = step.commands.flatMap(({ command, afterMs }) => {
+    const prepared = ready(place, known, command);
+    return prepared ? [() => act(prepared, afterMs)] : [];
+  });
+  const during = async () => void (await Promise.all(all.map((run) => run())));
+  told.push(disturbed ? `${fault} after ${faultMs} ms, and` : "and");
+  if (fault && disturb) await disturb(fault, faultMs, during);
+  else await during();
+  return sent;
+}
+
+/** What was answered, if that says anything: 5xx says that nobody knows. */
+async function perhaps(send: () => Promise<Heard>): Promise<Heard | undefined> {
+  try {
+    const heard = await send();
+    return heard.status >= 500 ? undefined : heard;
+  } catch {
+    return undefined;
+  }
+}
+
+const times = {
+  window: `update state_version set expires_at = now() - interval '1 second'
+    where workspace_id = $1 and status = 'pending'`,
+  days: `update state_version set soft_deleted_at = now() - interval '400 days'
+    where workspace_id = $1 and status = 'backing_data_soft_deleted'`,
+};
+
+const locks = (step: Step): boolean =>
+  "commands" in step &&
+  (step.fault !== undefined || step.commands.some(({ command }) => /lock/i.test(command.do)));
+
+/** The workspace as its owner's documents show it. */
+async function seen(
+  place: Place,
+  { id, name }: { id: string; name: string },
+  urls: Urls,
+  looks: { lock: boolean; current: boolean },
+): Promise<Shown> {
+  const { clients, organization } = place;
+  const api: Api = clients[0].api;
+  const filter = `filter[organization][name]=${organization}&filter[workspace][name]=${name}`;
+  const [workspace, current, list] = await Promise.all([
+    looks.lock ? expectStatus(200, api.get(`/workspaces/${id}`)) : undefined,
+    looks.current ? api.get(`/workspaces/${id}/current-state-version`) : undefined,
+    expectStatus(200, api.get(`/state-versions?${filter}&page[size]=100`)),
+  ]);
+  const versions: ShownVersion[] = list.body.data
+    .toReversed()
+    .map(({ id: versionId, attributes: its, relationships: of }: Document) => {
+      remember(urls, versionId, its);
+      const there = (url: unknown) => url !== null;
+      return {
+        id: versionId,
+        serial: its.serial,
+        lineage: its.lineage,
+        content: nameOf(String(its.md5)),
+        status: its.status,
+        intermediate: its.intermediate,
+        copyOf: of["rollback-state-version"]?.data?.id ?? null,
+        urls: {
+          raw: there(its["hosted-state-download-url"]),
+          json: there(its["hosted-json-state-download-url"]),
+          rawUpload: there(its["hosted-state-upload-url"]),
+          jsonUpload: there(its["hosted-json-state-upload-url"]),
+        },
+      };
+    });
+  return {
+    ...(workspace ? { holder: holderOf(place, workspace.body.data) } : {}),
+    ...(current ? { current: current.status === 404 ? null : current.body.data.id } : {}),
+    versions,
+  };
+}
+
+function holderOf(
+  { clients }: Place,
+  {
+    attributes,
+    relationships,
+  }: { attributes: { locked: boolean } } & Pick<Document, "relationships">,
+): number | null {
+  if (!attributes.locked) return null;
+  const id = relationships["locked-by"]?.data?.id;
+  return clients.findIndex((client) => client.id === id);
+}
+
+interface Document {
+  id: string;
+  attributes: Record<string, never>;
+  relationships: Record<string, { data: { id: string } | null }>;
+}
+
+function remember(urls: Urls, id: string, attributes: Record<string, string | null>): void {
+  const raw = attributes["hosted-state-upload-url"];
+  const json = attributes["hosted-json-state-upload-url"];
+  urls.set(id, { ...(raw ? { raw } : {}), ...(json ? { json } : {}), ...urls.get(id) });
+}

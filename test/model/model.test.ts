@@ -1,0 +1,41 @@
+import { needs } from "@statehouse/testing";
+import { expect, test } from "vitest";
+import { type SettingName, settings } from "./setting.ts";
+
+const seed = Number(process.env.MODEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
+console.info(`test/model: seed ${seed}, the same again with MODEL_SEED=${seed}`);
+
+async function holds(name: SettingName, forMs: number): Promise<void> {
+  const { histories, commands } = await settings[name]({ seed, forMs });
+  console.info(`${name}: ${histories} histories, ${commands} commands`);
+  expect(histories).toBeGreaterThan(0);
+}
+
+// A failure is made shorter before it is told, which takes its time.
+const PATIENCE_MS = 300_000;
+
+test(
+  "whatever clients do at the same time, the state is what the model says",
+  async () => {
+    await holds("self-hosted", 15_000);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "the same with snapshots, in the hosted edition",
+  async () => {
+    await holds("hosted", 6_000);
+  },
+  PATIENCE_MS,
+);
+
+needs("minio")("while services are killed and cut from each other", () => {
+  test(
+    "the state is what the model says, and nothing is lost",
+    async () => {
+      await holds("faults, MinIO", 12_000);
+    },
+    PATIENCE_MS,
+  );
+});

@@ -1,0 +1,74 @@
+import { Pool } from "pg";
+import { type Api, api, document } from "../stack/http.ts";
+import { newOrganization } from "../stack/organization.ts";
+import type { Person } from "../stack/people.ts";
+import type { Stack } from "../stack/stack.ts";
+import { expectStatus } from "../stack/state.ts";
+
+export interface Member extends Person {
+  api: Api;
+}
+
+/** Where histories happen: a stack, with those who act in it. */
+export interface Place extends AsyncDisposable {
+  /** Where state bytes are. */
+  readonly publicUrl: string;
+  readonly organization: string;
+  /** Both own the organization. */
+  readonly clients: readonly [Member, Member];
+  /** Of another organization. */
+  readonly intruder: Member;
+  /** Snapshots instead of the actions on backing data. */
+  readonly hosted: boolean;
+  /** Statements on state's database, past everything. */
+  query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
+  /** So far. */
+  readonly count: { histories: number; commands: number };
+}
+
+export interface PlaceOptions {
+  hosted?: boolean;
+  /** Who owns which organization already; default: somebody new a new one. */
+  owned?: { owner: Member; organization: string };
+}
+
+/** The people and the way to the database, in a stack that runs. */
+export async function openPlace(
+  stack: Stack,
+  { hosted = false, owned }: PlaceOptions = {},
+): Promise<Place> {
+  const member = async (): Promise<Member> => {
+    const person = await stack.people.newUser();
+    return { ...person, api: api(stack.url, person.token) };
+  };
+  const first = owned?.owner ?? (await member());
+  const [second, intruder] = [await member(), await member()];
+  const organization = owned?.organization ?? (await newOrganization(first.api));
+  await newOrganization(intruder.api);
+  await makeOwner(organization, first, second);
+  const postgres = new Pool({ connectionString: stack.databases.state, max: 2 });
+  return {
+    publicUrl: (stack.environments.state.PUBLIC_URL ?? stack.url).replace(/\/$/, ""),
+    organization,
+    clients: [first, second],
+    intruder,
+    hosted,
+    query: async (sql, params = []) => (await postgres.query(sql, [...params])).rows,
+    count: { histories: 0, commands: 0 },
+    [Symbol.asyncDispose]: () => postgres.end(),
+  };
+}
+
+async function makeOwner(organization: string, owner: Member, guest: Member): Promise<void> {
+  const path = `/organizations/${organization}`;
+  const found = owner.api.get(`${path}/teams?filter[names]=owners`);
+  const owners = (await expectStatus(200, found)).body.data[0].id;
+  const invitation = document(
+    "organization-memberships",
+    { email: `${guest.username}@example.com` },
+    { teams: { data: [{ type: "teams", id: owners }] } },
+  );
+  const invited = owner.api.post(`${path}/organization-memberships`, invitation);
+  const { id } = (await expectStatus(201, invited)).body.data;
+  await expectStatus(200, guest.api.post(`/organization-memberships/${id}/actions/accept`));
+}

@@ -1,0 +1,61 @@
+import { expectWhole } from "../faults/check.ts";
+import { startSite } from "../faults/site.ts";
+import { brokenPromises } from "../faults/truth.ts";
+import { startStack } from "../stack/stack.ts";
+import { disturbing } from "./faults.ts";
+import { openPlace } from "./place.ts";
+import { search } from "./search.ts";
+import { undisturbed, withFaults } from "./step.ts";
+
+/** Where and for how long to search. */
+export interface Range {
+  seed: number;
+  path?: string | undefined;
+  forMs: number;
+}
+
+export interface Found {
+  histories: number;
+  commands: number;
+}
+
+const LANES = 4;
+
+/** Clients at the same time, in one process; rows and blobs must agree at the end. */
+const inOneProcess =
+  (edition: "self-hosted" | "hosted", blobs: "directory" | "minio") =>
+  async ({ forMs, ...range }: Range): Promise<Found> => {
+    await using stack = await startStack({ blobs, settings: { EDITION: edition } });
+    await using place = await openPlace(stack, { hosted: edition === "hosted" });
+    const until = Date.now() + forMs;
+    await search({ place, histories: undisturbed, lanes: LANES, until, ...range });
+    const rows = async <Row>(database: string, sql: string, params: readonly unknown[] = []) =>
+      database === "state" ? place.query<Row>(sql, params) : [];
+    const broken = await brokenPromises({ rows });
+    if (broken.length > 0) throw new Error(`seed ${range.seed}: ${broken.join("\n")}`);
+    return place.count;
+  };
+
+/** The four services as processes that are killed and cut from each other; everything must be whole at the end. */
+const withFaultsBetween =
+  (store: "directory" | "minio") =>
+  async ({ forMs, ...range }: Range): Promise<Found> => {
+    await using site = await startSite({ store });
+    await using place = await openPlace(site.stack, { owned: site });
+    const until = Date.now() + forMs;
+    const disturb = disturbing(site);
+    await search({ place, histories: withFaults, disturb, lanes: 1, until, ...range });
+    await expectWhole(site);
+    return place.count;
+  };
+
+/** The worlds in which histories are tried, by name. */
+export const settings = {
+  "self-hosted": inOneProcess("self-hosted", "directory"),
+  "self-hosted, MinIO": inOneProcess("self-hosted", "minio"),
+  hosted: inOneProcess("hosted", "directory"),
+  faults: withFaultsBetween("directory"),
+  "faults, MinIO": withFaultsBetween("minio"),
+} as const satisfies Record<string, (range: Range) => Promise<Found>>;
+
+export type SettingName = keyof typeof settings;
