@@ -9,7 +9,7 @@ import { type Answer, type Api, api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import type { Person } from "../stack/people.ts";
 import { reservePort } from "../stack/port.ts";
-import { serviceProcess } from "../stack/processes.ts";
+import { type ServiceProcess, serviceProcess } from "../stack/processes.ts";
 import { type ProcessStack, type StackOptions, startProcesses } from "../stack/stack.ts";
 import { type StoreView, storeView } from "../stack/store.ts";
 import { layWires, type Wires, type Wiring } from "./wires.ts";
@@ -170,18 +170,25 @@ export async function endLeases({ rows }: Site): Promise<void> {
     "update state_version set extraction_due_at = now() where extraction_due_at > now()",
   );
   await rows("state", "update blob_deletions set due_at = now() where due_at > now()");
+  await rows("state", "update pass set due_at = now() where due_at > now() and holder is not null");
 }
 
-/** Runs another replica of state, which takes every key that is older than a second for old, and ends it. */
-export async function sweep({ stack }: Site, done: () => Promise<boolean>): Promise<void> {
-  const replica = serviceProcess("state", {
+/** Another replica of state, with other settings perhaps, not started yet. */
+export const stateReplica = async (
+  { stack }: Pick<Site, "stack">,
+  settings: Record<string, string> = {},
+): Promise<ServiceProcess> =>
+  serviceProcess("state", {
     ...stack.environments.state,
-    SWEEP_GRACE: "1",
+    ...settings,
     GRPC_PORT: String(await reservePort()),
     OPS_PORT: String(await reservePort()),
     OBJECT_PORT: String(await reservePort()),
   });
-  await using _ = replica;
+
+/** Runs another replica of state, which takes every key that is older than a second for old, and ends it. */
+export async function sweep(site: Site, done: () => Promise<boolean>): Promise<void> {
+  await using replica = await stateReplica(site, { SWEEP_GRACE: "1" });
   await replica.start();
   await waitFor(done, { timeout: 30_000, interval: 100, what: "the sweep" });
   await replica.terminate();

@@ -58,6 +58,19 @@ test("somebody unknown is invited by address, and is that person once an adminis
   expect((await owner.api.get(`/organizations/${organization}`)).status).toBe(200);
 });
 
+test("an address that was invited is not taken by whoever says that it is theirs", async () => {
+  const { owner, stack } = world();
+  const email = `${unusedName("victim")}@example.com`;
+  const invited = await owner.api.post(path(), invitation(email));
+  const thief = await newParty(stack);
+  const taken = await thief.api.patch("/account/update", document("users", { email }));
+  expect(taken.status).toBe(422);
+  expect(problems(taken)).toEqual({ "/data/attributes/email": "Email has already been taken" });
+  const one = `/organization-memberships/${invited.body.data.id}`;
+  expect((await thief.api.post(`${one}/actions/accept`)).status).toBe(404);
+  expect((await thief.api.get(one)).status).toBe(404);
+});
+
 test("an invitation does not tell whether its address is somebody's, and whose, until they accept", async () => {
   const { owner, stack, organization } = world();
   const known = await newParty(stack);

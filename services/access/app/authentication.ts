@@ -1,7 +1,14 @@
 import { tokenRefused } from "../domain/errors.ts";
-import { hashOf, looksLikeSecret } from "../domain/token-secret.ts";
+import { hashOf, looksLikeRunSecret, looksLikeSecret } from "../domain/token-secret.ts";
 import type { Authenticated } from "../store/authentication.ts";
 import type { App } from "./app.ts";
+
+/** Whom a token of any kind speaks for. */
+type AuthenticatedAny = Pick<Authenticated, "versions"> & {
+  tokenId: string;
+  type: string;
+  id: string;
+};
 
 /** Says whom a token speaks for. Throws `unauthenticated`. One statement: it is on every request's path. */
 export async function authenticate(app: App, token: string): Promise<Authenticated> {
@@ -11,4 +18,25 @@ export async function authenticate(app: App, token: string): Promise<Authenticat
   if (!found) throw tokenRefused();
   app.tokenUsage.note(found.tokenId, at);
   return found;
+}
+
+/**
+ * The same of tokens that come at once, those of runs among them, in their order; undefined for what is
+ * refused. One statement, and one for each run.
+ */
+export async function batchAuthenticate(
+  app: App,
+  tokens: readonly string[],
+): Promise<(AuthenticatedAny | undefined)[]> {
+  const at = app.now();
+  const hashes = tokens.filter(looksLikeSecret).map(hashOf);
+  const found = await app.reads.authentication.batch(hashes, at);
+  for (const { tokenId } of found.values()) app.tokenUsage.note(tokenId, at);
+  return Promise.all(
+    tokens.map(async (token) => {
+      if (!looksLikeRunSecret(token)) return found.get(hashOf(token));
+      const run = await app.reads.runTokens.authenticate(hashOf(token), at);
+      return run && { ...run, type: "run", id: run.runId };
+    }),
+  );
 }

@@ -1,9 +1,10 @@
+import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres";
 import type { OrganizationId, TeamId, UserId } from "../domain/ids.ts";
 import { Organization } from "../domain/organization.ts";
 import { OWNERS, Team } from "../domain/team.ts";
 import { TeamMember } from "../domain/team-member.ts";
-import { bump, nextVersion } from "../domain/version.ts";
+import { bump } from "../domain/version.ts";
 import type { App } from "./app.ts";
 import { activeMembership } from "./organization-membership.ts";
 

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { Caller } from "@statehouse/authorization";
 import { AppError, forbidden, isTransient } from "@statehouse/errors";
+import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres";
 import { noSuchPrincipal, noSuchRunToken, runOfOther, tokenRefused } from "../domain/errors.ts";
 import type { OrganizationGrants } from "../domain/grants.ts";
 import type { RunId, RunTokenId, WorkspaceId } from "../domain/ids.ts";
 import { expiryOf, type RunToken, runPermissions } from "../domain/run-token.ts";
 import { hashOf, runSecretOf, SECRET_BYTES } from "../domain/token-secret.ts";
-import { nextVersion } from "../domain/version.ts";
 import type { AuthenticatedRun } from "../store/run-token.ts";
 import type { App } from "./app.ts";
 

@@ -9,6 +9,7 @@ import type { VisibleTeams } from "../store/team-access.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { authorizeUser } from "./caller.ts";
+import { forgetIfGone } from "./grant-target.ts";
 
 /** A grant with what its level implies, or its custom permissions. */
 export type ShownTeamProject = TeamProject & { effective: Record<string, unknown> };
@@ -52,7 +53,7 @@ export async function createTeamProject(
   // Before the transaction: a slow neighbour must not hold the organization's row.
   const organizationId = await app.organizationOfProject(projectId);
   authorizeUser(caller, "project:manage-teams", { organizationId, projectId });
-  return app.transaction(async (tx) => {
+  const made = await app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdate(organizationId);
     const team = await tx.teams.get(teamId);
     if (team.organizationId !== organizationId) throw noSuchTeam();
@@ -73,6 +74,11 @@ export async function createTeamProject(
     await tx.record({ type: "teamProjectCreated", teamProject, revision });
     return show(teamProject);
   });
+  await forgetIfGone(
+    () => app.organizationOfProject(projectId),
+    () => app.reads.teamAccess.forgetProject(projectId),
+  );
+  return made;
 }
 
 /** Throws `notFound` unless the caller sees it. */

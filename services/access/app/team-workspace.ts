@@ -9,6 +9,7 @@ import type { VisibleTeams } from "../store/team-access.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App, Placement } from "./app.ts";
 import { authorizeUser } from "./caller.ts";
+import { forgetIfGone } from "./grant-target.ts";
 
 /** A grant with what its level implies, or its custom permissions. */
 export type ShownTeamWorkspace = TeamWorkspace & { effective: Record<string, unknown> };
@@ -45,7 +46,7 @@ export async function createTeamWorkspace(
   const placement = await app.placementOfWorkspace(workspaceId);
   const { organizationId } = placement;
   authorizeUser(caller, "workspace:manage-teams", placement);
-  return app.transaction(async (tx) => {
+  const made = await app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdate(organizationId);
     const team = await tx.teams.get(teamId);
     if (team.organizationId !== organizationId) throw noSuchTeam();
@@ -66,6 +67,11 @@ export async function createTeamWorkspace(
     await tx.record({ type: "teamWorkspaceCreated", teamWorkspace, revision });
     return show(teamWorkspace);
   });
+  await forgetIfGone(
+    () => app.placementOfWorkspace(workspaceId),
+    () => app.reads.teamAccess.forgetWorkspace(workspaceId),
+  );
+  return made;
 }
 
 /** Throws `notFound` unless the caller sees it. */

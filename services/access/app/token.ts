@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import { nextVersion } from "@statehouse/events/version";
 import { newId, type PageInput } from "@statehouse/postgres";
 import { noSuchToken, noSuchUser, throwIfAny, unknownSlot } from "../domain/errors.ts";
 import type { OrganizationId, TeamId, TokenId, UserId } from "../domain/ids.ts";
@@ -11,7 +12,6 @@ import {
   tokenProblems,
 } from "../domain/token.ts";
 import { hashOf, SECRET_BYTES, secretOf } from "../domain/token-secret.ts";
-import { nextVersion } from "../domain/version.ts";
 import type { TokenPage } from "../store/token.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";

@@ -1,9 +1,10 @@
 import { type Caller, requireAdministrator } from "@statehouse/authorization";
+import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres";
 import { emailTaken, lastAdministrator, noSuchUser, throwIfAny } from "../domain/errors.ts";
 import type { UserId } from "../domain/ids.ts";
 import { isUsername, User, userProblems } from "../domain/user.ts";
-import { bump, nextVersion } from "../domain/version.ts";
+import { bump } from "../domain/version.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { UserSearch } from "../store/user.ts";
 import type { App } from "./app.ts";

@@ -1,7 +1,7 @@
 import type { FieldError } from "@statehouse/errors";
+import { nextVersion } from "@statehouse/events/version";
 import { invalidEmail, invalidUsername } from "./errors.ts";
 import type { UserId } from "./ids.ts";
-import { nextVersion } from "./version.ts";
 
 /** A person. */
 export class User {

@@ -1,7 +1,7 @@
 import type { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import { authenticate } from "../app/authentication.ts";
+import { authenticate, batchAuthenticate } from "../app/authentication.ts";
 import { authenticateRun } from "../app/run-token.ts";
 import { looksLikeRunSecret } from "../domain/token-secret.ts";
 import type { Context } from "./context.ts";
@@ -16,5 +16,11 @@ export const authenticationService = (
     }
     const { tokenId, type, id, versions } = await authenticate(app, token);
     return { principal: { type, id, versions, tokenId } };
+  },
+  batchAuthenticate: async ({ tokens }) => {
+    const all = await batchAuthenticate(app, tokens);
+    return {
+      found: all.flatMap((principal, position) => (principal ? [{ position, principal }] : [])),
+    };
   },
 });

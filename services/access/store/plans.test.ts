@@ -1,7 +1,7 @@
 import { freshDatabase } from "@statehouse/testing";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { authenticate } from "./authentication.ts";
+import { authenticate, batchAuthenticate } from "./authentication.ts";
 import { grantsOfAuditTrails, grantsOfOrganization, grantsOfTeam, grantsOfUser } from "./grants.ts";
 import { migrations } from "./migrations.ts";
 import { batchOfMemberships, listOfMemberships } from "./organization-membership.ts";
@@ -51,6 +51,7 @@ afterAll(() => stack.disposeAsync());
 
 const statements = {
   authenticate,
+  batchAuthenticate,
   grantsOfUser,
   grantsOfTeam,
   grantsOfOrganization,

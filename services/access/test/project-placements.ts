@@ -8,6 +8,8 @@ import type { Logger } from "@statehouse/runtime";
 export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logger: Logger }) {
   const placed = new Map<string, string>();
   const workspaces = new Map<string, { organizationId: string; projectId: string }>();
+  /** Gone as soon as somebody has asked where they are. */
+  const leaving = new Set<string>();
   const elsewhere = async (): Promise<never> => {
     throw notFound("method in this test");
   };
@@ -27,6 +29,7 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
         getProjectPlacement: async ({ projectId }) => {
           const organizationId = placed.get(projectId);
           if (!organizationId) throw notFound("project");
+          if (leaving.has(projectId)) placed.delete(projectId);
           return { organizationId };
         },
       }),
@@ -38,6 +41,7 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
         getPlacement: async ({ workspaceId }) => {
           const placement = workspaces.get(workspaceId);
           if (!placement) throw notFound("workspace");
+          if (leaving.has(workspaceId)) workspaces.delete(workspaceId);
           return { placement: { workspaceId, ...placement } };
         },
       }),
@@ -51,6 +55,10 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
     },
     placeWorkspace: (id: string, placement: { organizationId: string; projectId: string }) => {
       workspaces.set(id, placement);
+    },
+    /** A project or workspace that is deleted once somebody has asked where it is. */
+    removeOnceAsked: (id: string) => {
+      leaving.add(id);
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };

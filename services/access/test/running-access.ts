@@ -99,6 +99,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     memberships: createClient(OrganizationMembershipService, channel, identities.testing),
     placeProject: placements.place,
     placeWorkspace: placements.placeWorkspace,
+    removeOnceAsked: placements.removeOnceAsked,
 
     /** Straight on the tables, for what no method does or shows. */
     async sql<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {

@@ -63,6 +63,19 @@ describe("a token's life", () => {
     expect(timestampDate(lastUsedAt).getTime()).toBeGreaterThanOrEqual(before.getTime());
   });
 
+  test("of several at once each speaks for its own user, and what is refused is left out", async () => {
+    const [ada, ben, gone] = [await access.person(), await access.person(), await access.person()];
+    await access.sql("update tokens set expired_at = now() where user_id = $1", [gone.id]);
+    const tokens = [ada.secret, "nonsense", gone.secret, ben.secret, `sth_run_${"a".repeat(43)}`];
+    const { found } = await access.authentication.batchAuthenticate({ tokens });
+    const alone = async (token: string) =>
+      (await access.authentication.authenticate({ token })).principal;
+    expect(found.map(({ position, principal }) => [position, principal])).toEqual([
+      [0, await alone(ada.secret)],
+      [3, await alone(ben.secret)],
+    ]);
+  });
+
   test("a deleted one fails on the next request", async () => {
     const { id, secret } = await access.person();
     const second = await access.tokens.createUserToken({ userId: id });

@@ -1,7 +1,12 @@
 import type { Principal } from "@statehouse/authorization";
 import { unauthenticated } from "@statehouse/errors";
-import type { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
+import type {
+  AuthenticationService,
+  Principal as PrincipalMessage,
+} from "@statehouse/proto/statehouse/access/v1/authentication";
 import type { CallOptions, Client, ServiceIdentity } from "@statehouse/rpc";
+import { spansAreRecorded } from "@statehouse/runtime";
+import { together } from "./together.ts";
 
 /** Whom a request is made for; shown to the services with every call. */
 export interface Caller extends CallOptions {
@@ -25,12 +30,22 @@ const isCredential = (type: string): type is CredentialType =>
  * fails on the next one; only what is signed for the services is kept, by the identity, under the
  * principal's versions. Throws `unauthenticated`.
  */
-export const createAuthentication =
-  (client: Client<typeof AuthenticationService>, identity: ServiceIdentity) =>
-  async (authorization: string | undefined): Promise<Caller> => {
+export function createAuthentication(
+  client: Client<typeof AuthenticationService>,
+  identity: ServiceIdentity,
+) {
+  const alone = async (token: string) => (await client.authenticate({ token })).principal;
+  const inBatch = together<string, PrincipalMessage>(async ([token = "", ...more]) => {
+    if (more.length === 0) return [await alone(token)];
+    const { found } = await client.batchAuthenticate({ tokens: [token, ...more] });
+    const byPosition = new Map(found.map(({ position, principal }) => [position, principal]));
+    return [token, ...more].map((_, position) => byPosition.get(position));
+  });
+  return async (authorization: string | undefined): Promise<Caller> => {
     const token = BEARER.exec(authorization ?? "")?.[1];
     if (!token) throw unauthenticated();
-    const { principal } = await client.authenticate({ token });
+    // A call that several requests share would be in the trace of only one of them.
+    const principal = await (spansAreRecorded() ? alone(token) : inBatch(token));
     if (!principal || !isCredential(principal.type)) throw unauthenticated();
     const known: Principal = {
       type: principal.type,
@@ -39,5 +54,6 @@ export const createAuthentication =
     };
     return { principal: known, assertion: identity.on(known).assertion };
   };
+}
 
 export type Authenticate = ReturnType<typeof createAuthentication>;

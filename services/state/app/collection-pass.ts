@@ -7,7 +7,7 @@ import { type Collecting, collectWorkspaces } from "./retention-collection.ts";
 const PAGE = 500;
 /** A replica that died with a page in hand has it taken over. */
 const LEASE_MS = 60_000;
-const RETRY_MS = 30_000;
+const LONGEST_RETRY_MS = 30_000;
 
 /**
  * Goes through the next page of workspaces, whichever replica does it; says whether one was due. Throws
@@ -43,7 +43,8 @@ export async function collectNextPage(app: App, onBatch: Collecting["onBatch"]):
     return true;
   } catch (error) {
     // For whoever looks next; what was collected stays so.
-    await app.passes.release(claim, new Date(app.now().getTime() + RETRY_MS));
+    const retryMs = Math.min(LONGEST_RETRY_MS, app.settings.collectionIntervalMs);
+    await app.passes.release(claim, new Date(app.now().getTime() + retryMs));
     throw error;
   }
 }

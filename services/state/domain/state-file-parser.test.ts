@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { extractStateFile } from "../test/extract.ts";
-import { StateFileError } from "./state-file.ts";
+import { StateFile } from "./state-file.ts";
+import { StateFileError } from "./state-file-error.ts";
 
 const nullProvider = 'provider["registry.terraform.io/hashicorp/null"]';
 
@@ -248,6 +249,17 @@ describe("what is no state", () => {
     '{"version":04}',
   ])("is refused for what follows or lacks: %s", (text) => {
     expect(() => extractStateFile(text)).toThrow(StateFileError);
+  });
+
+  it("is refused when it holds more than anybody can be shown", () => {
+    const long = "x".repeat(1024 * 1024);
+    const many = Array.from({ length: 130 }, () => resource({ name: long }));
+    const file = new StateFile();
+    file.setMember("version", 4);
+    for (const one of many) file.addResource(one);
+    expect(() => file.finish()).toThrow("more resources than can be listed");
+    const outputs = { it: { value: "x".repeat(49 * 1024 * 1024), type: "string" } };
+    expect(() => version4({ outputs })).toThrow("outputs are too large");
   });
 
   it("is refused when it is nested beyond all reason, at once", () => {

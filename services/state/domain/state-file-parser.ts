@@ -1,7 +1,8 @@
 import { type ParsedTokenInfo, Tokenizer, TokenParser, TokenType } from "@streamparser/json";
 import { exactNumber } from "./exact-json.ts";
 import type { Extraction } from "./extraction.ts";
-import { type ListName, StateFile, StateFileError } from "./state-file.ts";
+import { type ListName, StateFile } from "./state-file.ts";
+import { StateFileError } from "./state-file-error.ts";
 
 /** Numbers that JavaScript would respell keep their text: values of outputs are passed on. */
 class ExactTokenizer extends Tokenizer {

@@ -1,18 +1,10 @@
 import { isExactNumber } from "./exact-json.ts";
-import type { Extraction, ResourceCounts, ResourceInstance, StateResource } from "./extraction.ts";
+import type { Extraction } from "./extraction.ts";
 import { outputsFrom } from "./output.ts";
-import { type FoundResource, instancesOf, isBillable } from "./resource-instance.ts";
+import type { FoundResource } from "./resource-instance.ts";
+import { ResourceTally } from "./resource-tally.ts";
+import { StateFileError } from "./state-file-error.ts";
 import { storable } from "./storable-text.ts";
-
-/** The content is no state that anybody could read; trying again gives the same. */
-export class StateFileError extends Error {
-  override readonly name: string = "StateFileError";
-}
-
-/** Time or memory did not suffice: perhaps they do later, and a few attempts are enough to know. */
-export class StateReadingError extends StateFileError {
-  override readonly name = "StateReadingError";
-}
 
 type JsonObject = Record<string, unknown>;
 
@@ -25,8 +17,8 @@ export type ListName = "resources" | "modules";
  */
 export class StateFile {
   readonly #head: JsonObject = {};
-  #format3 = new Tally();
-  #format4 = new Tally();
+  #format3 = new ResourceTally();
+  #format4 = new ResourceTally();
   #rootOutputs: unknown;
 
   /** A member that is neither `resources` nor `modules`. */
@@ -36,7 +28,7 @@ export class StateFile {
 
   /** `resources` (format 4) or `modules` (format 3) begins; of several the last counts. */
   beginList(name: ListName, isList: boolean): void {
-    const tally = new Tally();
+    const tally = new ResourceTally();
     if (!isList) tally.refuse(new StateFileError(`the state's ${name} are not a list`));
     if (name === "resources") this.#format4 = tally;
     else this.#format3 = tally;
@@ -84,89 +76,24 @@ function nothingOf(file: JsonObject): Extraction {
     lineage: string(file.lineage),
     formatVersion: version === null || version > MAX_FORMAT ? null : Number(version),
     engineVersion: string(file.terraform_version),
-    ...new Tally().inventory(),
+    ...new ResourceTally().inventory(),
     outputs: [],
     opaque: null,
   };
 }
 
+/** Characters, as no message holds any length. */
+const MOST_OF_OUTPUTS = 48 * 1024 * 1024;
+
 function outputsOf(outputs: unknown): Pick<Extraction, "outputs"> {
   const found = outputsFrom(outputs ?? {});
   if (!found) throw new StateFileError("an output of the state has no readable form");
+  const length = found.reduce(
+    (sum, { name, valueJson }) => sum + name.length + valueJson.length,
+    0,
+  );
+  if (length > MOST_OF_OUTPUTS) throw new StateFileError("the state's outputs are too large");
   return { outputs: found };
-}
-
-type Inventory = Pick<
-  Extraction,
-  "resources" | "modules" | "providers" | "resourceCount" | "billableCount" | "instances"
->;
-
-/** Counts by module and by provider, and the list, show data sources, too; all else is of managed resources. */
-class Tally {
-  readonly #modules = new Counts();
-  readonly #providers = new Counts();
-  readonly #resources: StateResource[] = [];
-  readonly #instances = new Map<string, ResourceInstance>();
-  #resourceCount = 0;
-  #billableCount = 0;
-  #fault: StateFileError | undefined;
-
-  /** Adds what `find` finds; what is at fault with it is told only when somebody asks for the whole. */
-  take(find: () => readonly FoundResource[]): void {
-    try {
-      for (const resource of find()) this.#add(resource);
-    } catch (error) {
-      if (!(error instanceof StateFileError)) throw error;
-      this.refuse(error);
-    }
-  }
-
-  refuse(fault: StateFileError): void {
-    this.#fault ??= fault;
-  }
-
-  inventory(): Inventory {
-    if (this.#fault) throw this.#fault;
-    return {
-      resources: this.#resources,
-      modules: this.#modules.toObject(),
-      providers: this.#providers.toObject(),
-      resourceCount: this.#resourceCount,
-      billableCount: this.#billableCount,
-      instances: [...this.#instances.values()],
-    };
-  }
-
-  #add(resource: FoundResource): void {
-    const { managed, name, type, module, provider } = resource;
-    const count = resource.instances.length;
-    if (count === 0) return;
-    const shown = managed ? type : `data.${type}`;
-    const counted = shown.replaceAll("_", "-");
-    this.#modules.add(module, counted, count);
-    if (provider !== "") this.#providers.add(provider, counted, count);
-    this.#resources.push({ name, type: shown, count, module, provider });
-    if (!managed) return;
-    this.#resourceCount += count;
-    if (isBillable(type)) this.#billableCount += count;
-    for (const instance of instancesOf(resource)) this.#instances.set(instance.address, instance);
-  }
-}
-
-/** How many of each type, by group. Names come from the file, so `__proto__` is a key like any other. */
-class Counts {
-  readonly #groups = new Map<string, Map<string, number>>();
-
-  add(group: string, type: string, count: number): void {
-    const types = this.#groups.get(group) ?? new Map<string, number>();
-    this.#groups.set(group, types.set(type, (types.get(type) ?? 0) + count));
-  }
-
-  toObject(): ResourceCounts {
-    return Object.fromEntries(
-      Array.from(this.#groups, ([group, types]) => [group, Object.fromEntries(types)]),
-    );
-  }
 }
 
 function resourceOfVersion4(resource: unknown): FoundResource {

@@ -1,3 +1,4 @@
+import { nextVersion } from "@statehouse/events/version";
 import {
   lockSealed,
   workspaceLockedByOther,
@@ -5,7 +6,6 @@ import {
   workspaceNotLocked,
 } from "./errors.ts";
 import type { StateVersionId, WorkspaceId } from "./ids.ts";
-import { nextRevision } from "./revision.ts";
 
 /** Where a workspace belongs; workspaces owns it, only higher versions apply. */
 export interface Placement {
@@ -124,7 +124,7 @@ export function sealEpoch(workspace: WorkspaceState, epoch: bigint): void {
 
 /** Marks a change and gives it its number. */
 export function touch(workspace: WorkspaceState, now: Date): bigint {
-  workspace.revision = nextRevision(workspace.revision, now);
+  workspace.revision = nextVersion(workspace.revision, now);
   return workspace.revision;
 }
 

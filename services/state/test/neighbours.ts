@@ -59,6 +59,7 @@ export function neighbours({ keys, logger }: { keys: AssertionKeys; logger: Logg
           if (!principal) throw unauthenticated();
           return { principal: { ...principal, tokenId: "at-1" } };
         },
+        batchAuthenticate: elsewhere,
       }),
     ],
   });

@@ -11,7 +11,7 @@ import {
   storeExtraction,
 } from "../app/extraction.ts";
 import type { PackedExtraction } from "../domain/extraction.ts";
-import { StateFileError, StateReadingError } from "../domain/state-file.ts";
+import { StateFileError, StateReadingError } from "../domain/state-file-error.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
 import { StateReader } from "./state-reader.ts";
 

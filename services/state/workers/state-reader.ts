@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { Worker } from "node:worker_threads";
 import type { PackedExtraction } from "../domain/extraction.ts";
-import { StateFileError, StateReadingError } from "../domain/state-file.ts";
+import { StateFileError, StateReadingError } from "../domain/state-file-error.ts";
 
 /** What the thread is told: bytes of a state, or that there are no more. */
 export type ReaderMessage = Uint8Array | "end";

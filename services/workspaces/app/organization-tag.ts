@@ -1,11 +1,11 @@
 import { authorize, type Caller } from "@statehouse/authorization";
+import { nextVersion } from "@statehouse/events/version";
 import type { PageInput } from "@statehouse/postgres";
 import { noSuchTag, noSuchWorkspace } from "../domain/errors.ts";
 import type { TagId, WorkspaceId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
 import type { Tag } from "../domain/tag.ts";
 import { checkTagBindingCount, mergeTagBindings } from "../domain/tag-binding.ts";
-import { nextVersion } from "../domain/version.ts";
 import { touch } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";

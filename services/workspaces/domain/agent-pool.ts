@@ -1,8 +1,8 @@
+import { nextVersion } from "@statehouse/events/version";
 import { takenText } from "./errors.ts";
 import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 import type { Problems } from "./problems.ts";
 import { holdsNul } from "./text.ts";
-import { nextVersion } from "./version.ts";
 
 /** A record: no agent is run here, but an agent-pool-id refers to something. */
 export class AgentPool {

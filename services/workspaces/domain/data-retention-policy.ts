@@ -1,6 +1,6 @@
+import { nextVersion } from "@statehouse/events/version";
 import type { DataRetentionPolicyId, OrganizationId, WorkspaceId } from "./ids.ts";
 import type { Problems } from "./problems.ts";
-import { nextVersion } from "./version.ts";
 
 /** Backing data goes after so many days, or stays for ever. */
 export const dataRetentionKinds = ["delete-older", "dont-delete"] as const;

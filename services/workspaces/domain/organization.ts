@@ -1,3 +1,4 @@
+import { nextVersion } from "@statehouse/events/version";
 import type { CollaboratorAuthPolicy } from "./collaborator-auth-policy.ts";
 import type { ExecutionMode } from "./execution-mode.ts";
 import type { AgentPoolId, OrganizationId, ProjectId } from "./ids.ts";
@@ -5,7 +6,6 @@ import { applyOrganizationSettings, type OrganizationSettings } from "./organiza
 import { type Plan, topPlan } from "./plan.ts";
 import { Problems } from "./problems.ts";
 import { RETRY_AFTER_MS } from "./retry.ts";
-import { nextVersion } from "./version.ts";
 
 /**
  * `provisioning`: committed here, not yet acknowledged by access. Nobody but its creator, who can

@@ -1,3 +1,4 @@
+import { nextVersion } from "@statehouse/events/version";
 import {
   type DefaultExecutionInput,
   unknownDefaultAgentPool,
@@ -8,7 +9,6 @@ import type { ExecutionMode } from "./execution-mode.ts";
 import type { AgentPoolId, OrganizationId, ProjectId } from "./ids.ts";
 import type { Problems } from "./problems.ts";
 import { checkText, limits } from "./text.ts";
-import { nextVersion } from "./version.ts";
 
 export class Project {
   declare id: ProjectId;

@@ -1,7 +1,7 @@
+import { nextVersion } from "@statehouse/events/version";
 import type { OrganizationId, ReservedTagKeyId } from "./ids.ts";
 import type { Problems } from "./problems.ts";
 import { problemOfKey, type TagBindingInput } from "./tag-binding.ts";
-import { nextVersion } from "./version.ts";
 
 /** A key of bindings that an organization has a plan for. */
 export class ReservedTagKey {

@@ -1,7 +1,7 @@
+import { nextVersion } from "@statehouse/events/version";
 import type { OrganizationId, SshKeyId } from "./ids.ts";
 import type { Problems } from "./problems.ts";
 import { holdsNul } from "./text.ts";
-import { nextVersion } from "./version.ts";
 
 /** A key with which version control is reached. */
 export class SshKey {

@@ -1,3 +1,4 @@
+import { nextVersion } from "@statehouse/events/version";
 import {
   deletionOvertaken,
   lockedForDeletion,
@@ -5,7 +6,6 @@ import {
   stateBeingProcessed,
   workspaceLocked,
 } from "./errors.ts";
-import { nextVersion } from "./version.ts";
 import { isBeingDeleted, type Lockable } from "./workspace-lock.ts";
 
 /** What state knows of a workspace that is to be deleted. */

@@ -1,4 +1,5 @@
 import { invalid } from "@statehouse/errors";
+import { nextVersion } from "@statehouse/events/version";
 import {
   alreadyUnlocked,
   lockedByOther,
@@ -8,7 +9,6 @@ import {
 } from "./errors.ts";
 import type { Holder } from "./holder.ts";
 import { holdsNul } from "./text.ts";
-import { nextVersion } from "./version.ts";
 
 export interface WorkspaceLock {
   holder: Holder;

@@ -1,6 +1,6 @@
+import { nextVersion } from "@statehouse/events/version";
 import type { OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 import { RETRY_AFTER_MS } from "./retry.ts";
-import { nextVersion } from "./version.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Where a workspace belongs. Grants are given on projects, so state must know it too. */

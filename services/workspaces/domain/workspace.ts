@@ -1,7 +1,7 @@
+import { nextVersion } from "@statehouse/events/version";
 import type { ExecutionMode } from "./execution-mode.ts";
 import type { AgentPoolId, OrganizationId, ProjectId, SshKeyId, WorkspaceId } from "./ids.ts";
 import type { VcsRepo } from "./vcs-repo.ts";
-import { nextVersion } from "./version.ts";
 import type { DeletionLock, WorkspaceLock } from "./workspace-lock.ts";
 
 export class Workspace {

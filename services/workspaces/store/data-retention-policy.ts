@@ -1,4 +1,5 @@
 import { LockMode } from "@mikro-orm/core";
+import { nextVersion } from "@statehouse/events/version";
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import type {
   DataRetentionOwner,
@@ -6,7 +7,6 @@ import type {
   DataRetentionPolicyView,
   WorkspaceRetention,
 } from "../domain/data-retention-policy.ts";
-import { nextVersion } from "../domain/version.ts";
 import { dataRetentionPolicySchema } from "./entities.ts";
 
 /** The own policy of the row that `condition` names, as one JSON column; null without one. */

@@ -1,0 +1,28 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { runAccess } from "./running-access.ts";
+
+test("a grant on what is deleted while it is made is not found, and leaves nothing", async () => {
+  await using access = await runAccess();
+  const creator = await access.person();
+  const organizationId = `org-${randomUUID()}`;
+  await access.organizations.provisionOrganization({ organizationId, creatorUserId: creator.id });
+  const { team } = await access.teams.createTeam({ organizationId, name: "late" });
+  const teamId = team?.id ?? "";
+  access.placeProject("prj-leaving", organizationId);
+  access.placeWorkspace("ws-leaving", { organizationId, projectId: "prj-leaving" });
+  for (const id of ["prj-leaving", "ws-leaving"]) access.removeOnceAsked(id);
+  const grants = await Promise.allSettled([
+    access.teamProjects.createTeamProject({ teamId, projectId: "prj-leaving", access: "read" }),
+    access.teamWorkspaces.createTeamWorkspace({
+      teamId,
+      workspaceId: "ws-leaving",
+      access: "read",
+    }),
+  ]);
+  for (const grant of grants) {
+    expect(grant).toMatchObject({ status: "rejected", reason: { kind: "notFound" } });
+  }
+  expect(await access.sql("select id from team_projects")).toEqual([]);
+  expect(await access.sql("select id from team_workspaces")).toEqual([]);
+});

@@ -1,0 +1,219 @@
+import { execFile } from "node:child_process";
+import { needs, waitFor } from "@statehouse/testing";
+import { expect, test } from "vitest";
+import { document } from "../stack/http.ts";
+import { expectStatus } from "../stack/state.ts";
+import { endLeases, eventually, mendAll, type Site, stateReplica } from "./site.ts";
+import { newLockedWorkspace, succession, unlock, write } from "./steps.ts";
+import { useSite } from "./use-site.ts";
+import { mentions } from "./wire.ts";
+
+const GONE = "backing_data_permanently_deleted";
+const older = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 });
+const never = document("data-retention-policy-dont-deletes", {});
+/** More than enough for a pass, of which there is one a second. */
+const PATIENCE = { timeout: 30_000, interval: 100 };
+
+needs("minio")("while the collector works", () => {
+  const site = useSite(() => ({ store: "minio", settings: { COLLECTION_INTERVAL: "1" } }));
+
+  const setPolicy = (id: string, policy: object) =>
+    eventually(200, () =>
+      site().owner.api.post(`/workspaces/${id}/relationships/data-retention-policy`, policy),
+    );
+  const statuses = async (id: string) =>
+    (
+      await site().rows<{ status: string }>(
+        "state",
+        "select status from state_version where workspace_id = $1 order by position",
+        [id],
+      )
+    ).map(({ status }) => status);
+  const isCollected = async (id: string) =>
+    (await statuses(id)).filter((one) => one === GONE).length;
+  const passes = async () => {
+    const [row] = await site().rows<{ finished_at: Date | null }>(
+      "state",
+      "select finished_at from pass where name = 'retention'",
+    );
+    return row?.finished_at?.getTime() ?? 0;
+  };
+  const wholePass = async () => {
+    const before = await passes();
+    await waitFor(async () => (await passes()) > before, PATIENCE);
+  };
+
+  /** A workspace of so many versions, all as if they were a month and a day old. */
+  async function oldWorkspace(count = 3): Promise<{ id: string; due: number }> {
+    const id = await newLockedWorkspace(site());
+    const versions: string[] = [];
+    for (const state of succession(count)) {
+      const { body } = await expectStatus(201, write(site(), id, state));
+      versions.push(body.data.id);
+    }
+    await site().rows(
+      "state",
+      `update state_version set created_at = created_at - interval '31 days'
+       where workspace_id = $1`,
+      [id],
+    );
+    return { id, due: count - 1 };
+  }
+  /** Nobody was promised them any longer: only the current one stays. */
+  async function promiseOnlyTheCurrent({ acknowledged, rows }: Site, id: string) {
+    const [row] = await rows<{ id: string }>(
+      "state",
+      "select current_version_id as id from workspace_state where workspace_id = $1",
+      [id],
+    );
+    for (const [versionId, { workspaceId }] of acknowledged) {
+      if (workspaceId === id && versionId !== row?.id) acknowledged.delete(versionId);
+    }
+  }
+  const collecting = (id: string) => mentions("state-versions.collected.v1", id);
+
+  test("kill -9 in the middle of a batch: all of it is undone, and the page is taken over", async () => {
+    const { stack, wires } = site();
+    const { id, due } = await oldWorkspace(4);
+    await promiseOnlyTheCurrent(site(), id);
+    const held = wires.stateToDatabase.hold({ direction: "requests", when: collecting(id) });
+    await setPolicy(id, older);
+    await held;
+    await stack.processes.state.kill();
+    expect(await isCollected(id)).toBe(0);
+    await mendAll(site());
+    await endLeases(site());
+    await waitFor(async () => (await isCollected(id)) === due, PATIENCE);
+  });
+
+  test("kill -9 after a batch was committed: its bytes are deleted by whoever comes next", async () => {
+    const { stack, wires, store } = site();
+    const { id, due } = await oldWorkspace();
+    await promiseOnlyTheCurrent(site(), id);
+    const held = wires.stateToDatabase.hold({
+      direction: "answers",
+      when: mentions("COMMIT\0"),
+      after: collecting(id),
+    });
+    await setPolicy(id, older);
+    await held;
+    await stack.processes.state.kill();
+    expect(await isCollected(id)).toBe(due);
+    const keys = async () => (await store.keys()).filter((key) => key.startsWith(`${id}/`)).length;
+    expect(await keys()).toBe(due + 1);
+    await mendAll(site());
+    await endLeases(site());
+    await waitFor(async () => (await keys()) === 1, PATIENCE);
+  });
+
+  test("workspaces away: nothing is deleted on a guess, and everything once it answers", async () => {
+    const { stack, wires } = site();
+    const { id, due } = await oldWorkspace();
+    wires.stateToWorkspaces.cut();
+    await setPolicy(id, older);
+    await stack.processes.workspaces.kill();
+    wires.stateToWorkspaces.mend();
+    const before = await passes();
+    await waitFor(held, PATIENCE);
+    expect(await isCollected(id)).toBe(0);
+    expect(await passes()).toBe(before);
+    await promiseOnlyTheCurrent(site(), id);
+    await mendAll(site());
+    await waitFor(async () => (await isCollected(id)) === due, PATIENCE);
+  });
+  /** A page was taken and given back, without an end of the pass. */
+  async function held(): Promise<boolean> {
+    const [row] = await site().rows<{ tried: boolean }>(
+      "state",
+      `select holder is null and due_at > now() and started_at > coalesce(finished_at, 'epoch') as tried
+       from pass where name = 'retention'`,
+    );
+    return row?.tried === true;
+  }
+
+  test("a policy that forbids it while the answer to the old one is on its way holds", async () => {
+    const { wires } = site();
+    const { id } = await oldWorkspace();
+    const answered = wires.stateToWorkspaces.hold({ direction: "answers", when: mentions(id) });
+    await setPolicy(id, older);
+    await answered;
+    await setPolicy(id, never);
+    wires.stateToWorkspaces.release();
+    await wholePass();
+    await wholePass();
+    expect(await statuses(id)).toEqual(["finalized", "finalized", "finalized"]);
+  });
+
+  test("a silent store: rows are let go, their bytes wait, and nothing else does", async () => {
+    const { wires, rows } = site();
+    const { id, due } = await oldWorkspace();
+    await promiseOnlyTheCurrent(site(), id);
+    wires.stateToStore.freeze();
+    await setPolicy(id, older);
+    await waitFor(async () => (await isCollected(id)) === due, PATIENCE);
+    const waiting = await rows("state", "select from blob_deletions where key like $1", [
+      `${id}/%`,
+    ]);
+    expect(waiting).toHaveLength(due);
+    expect((await unlock(site(), id)).status).toBe(200);
+    wires.stateToStore.release();
+  });
+
+  test("deleted and locked meanwhile: a dropped workspace is left to its own collector", async () => {
+    const { wires, owner } = site();
+    const { id } = await oldWorkspace();
+    const { id: locked, due } = await oldWorkspace();
+    for (const one of [id, locked]) await promiseOnlyTheCurrent(site(), one);
+    const answered = wires.stateToWorkspaces.hold({ direction: "answers", when: mentions(locked) });
+    for (const one of [id, locked]) await setPolicy(one, older);
+    await answered;
+    for (const [versionId, { workspaceId }] of site().acknowledged) {
+      if (workspaceId === id) site().acknowledged.delete(versionId);
+    }
+    await expectStatus(204, owner.api.delete(`/workspaces/${id}`));
+    wires.stateToWorkspaces.release();
+    await waitFor(async () => (await isCollected(locked)) === due, PATIENCE);
+    await waitFor(async () => (await statuses(id)).length === 0, PATIENCE);
+  });
+
+  test("two replicas and a command at once: each version goes once, and the dry run names them before", async () => {
+    const { stack, rows } = site();
+    const old = await Promise.all(Array.from({ length: 6 }, () => oldWorkspace(5)));
+    for (const { id } of old) await promiseOnlyTheCurrent(site(), id);
+    await stack.processes.state.kill();
+    for (const { id } of old) {
+      await rows(
+        "workspaces",
+        `insert into data_retention_policies (id, workspace_id, kind, delete_older_than_n_days, revision)
+         values ('drp-' || right($1, 16), $1, 'delete-older', 30, 1)`,
+        [id],
+      );
+    }
+    const dry = await command(stack.environments.state, "--dry-run");
+    expect(dry.code).toBe(0);
+    for (const { id, due } of old) {
+      expect(dry.lines.filter((line) => line.startsWith(`${id} sv-`))).toHaveLength(due);
+      expect(await isCollected(id)).toBe(0);
+    }
+    expect(dry.lines.some((line) => /^would delete \d+ versions, \d+ bytes/.test(line))).toBe(true);
+    await using other = await stateReplica(site());
+    await Promise.all([
+      stack.processes.state.start(),
+      other.start(),
+      command(stack.environments.state),
+    ]);
+    for (const { id, due } of old) {
+      await waitFor(async () => (await isCollected(id)) === due, PATIENCE);
+      expect(await statuses(id)).toEqual([...Array(due).fill(GONE), "finalized"]);
+    }
+    await other.terminate();
+  });
+});
+
+const command = (environment: Record<string, string>, ...options: string[]) =>
+  new Promise<{ code: unknown; lines: string[] }>((resolve) => {
+    const program = ["services/state/collect.ts", ...options];
+    execFile(process.execPath, program, { env: environment }, (error, out, stderr) =>
+      resolve({ code: error?.code ?? (stderr || 0), lines: out.split("\n") }),
+    );
+  });

@@ -1,0 +1,220 @@
+import {
+  type EditionName,
+  edition,
+  editionTable,
+  editionValues,
+  type Feature,
+} from "@statehouse/runtime";
+import { waitFor } from "@statehouse/testing";
+import { Client } from "pg";
+import { describe, expect, test } from "vitest";
+import { document, upload } from "../stack/http.ts";
+import { newOrganization } from "../stack/organization.ts";
+import { announcement, expectStatus, inlineState, stateFile, writeState } from "../stack/state.ts";
+import { newLockedWorkspace, newParty, newWorkspace, useWorld, type World } from "./fixture.ts";
+
+const worlds: Record<EditionName, () => World> = {
+  "self-hosted": useWorld({ settings: { EDITION: "self-hosted", COLLECTION_INTERVAL: "1" } }),
+  hosted: useWorld({ settings: { EDITION: "hosted", COLLECTION_INTERVAL: "1" } }),
+};
+const editionNames = Object.keys(worlds) as EditionName[];
+
+/** Whether the address is there at all: what an edition has not is a path like any that never was. */
+async function isThere(
+  asked: Promise<{ status: number; body: { errors?: { detail: string }[] } }>,
+) {
+  const { status, body } = await asked;
+  return !(status === 404 && body.errors?.[0]?.detail === "There is nothing at this address.");
+}
+
+/** A version of the workspace, created with its state in the request; answers its id. */
+async function writeVersion(
+  { owner }: World,
+  workspaceId: string,
+  serial: number,
+  lineage: string,
+) {
+  const path = `/workspaces/${workspaceId}/state-versions`;
+  const created = await expectStatus(
+    201,
+    owner.api.post(path, inlineState(stateFile({ serial, lineage }))),
+  );
+  return created.body.data.id as string;
+}
+
+async function age(world: World, workspaceId: string, days: number): Promise<void> {
+  const database = new Client({ connectionString: world.stack.databases.state });
+  await database.connect();
+  try {
+    await database.query(
+      `update state_version set created_at = created_at - $2 * interval '1 day'
+       where workspace_id = $1`,
+      [workspaceId, days],
+    );
+  } finally {
+    await database.end();
+  }
+}
+
+const retentionPolicy = document("data-retention-policy-delete-olders", {
+  "delete-older-than-n-days": 30,
+});
+
+/** Whether the feature of the row shows, through HTTP. A new row needs one. */
+const shows: Record<Feature, (world: World) => Promise<boolean>> = {
+  async "header.snapshot-interval"(world) {
+    const { id } = await newLockedWorkspace(world);
+    const created = await world.owner.api.post(
+      `/workspaces/${id}/state-versions`,
+      inlineState(stateFile()),
+    );
+    return Number(created.headers.get("x-terraform-snapshot-interval")) > 0;
+  },
+
+  async "state-versions.intermediate"(world) {
+    const { owner } = world;
+    const { id } = await newLockedWorkspace(world);
+    const state = stateFile();
+    const { body } = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
+    await upload(body.data.attributes["hosted-state-upload-url"], state.bytes);
+    const shown = await owner.api.get(`/state-versions/${body.data.id}`);
+    const current = await owner.api.get(`/workspaces/${id}/current-state-version`);
+    const { intermediate } = shown.body.data.attributes;
+    expect(current.status).toBe(intermediate ? 404 : 200);
+    return intermediate;
+  },
+
+  async "state-versions.backing-data-actions"(world) {
+    const { owner } = world;
+    const { id } = await newLockedWorkspace(world);
+    const { lineage } = stateFile();
+    const first = await writeVersion(world, id, 1, lineage);
+    await writeVersion(world, id, 2, lineage);
+    const there: boolean[] = [];
+    for (const [action, status] of [
+      ["soft_delete", "backing_data_soft_deleted"],
+      ["restore", "finalized"],
+      ["soft_delete", "backing_data_soft_deleted"],
+      ["permanently_delete", "backing_data_permanently_deleted"],
+    ]) {
+      const path = `/state-versions/${first}/actions/${action}_backing_data`;
+      there.push(await isThere(owner.api.post(path)));
+      const shown = await owner.api.get(`/state-versions/${first}`);
+      expect(shown.body.data.attributes.status).toBe(there.at(-1) ? status : "finalized");
+    }
+    expect(new Set(there).size).toBe(1);
+    return there[0] === true;
+  },
+
+  async "data-retention-policies"(world) {
+    const { owner, organization, stack } = world;
+    const administrator = await newParty(stack, { administrator: true });
+    const { id } = await newWorkspace(world);
+    const there: boolean[] = [];
+    for (const [api, target] of [
+      [owner.api, `/workspaces/${id}`],
+      [owner.api, `/organizations/${organization}`],
+      [administrator.api, "/admin/general-settings"],
+    ] as const) {
+      const path = `${target}/relationships/data-retention-policy`;
+      there.push(await isThere(api.post(path, retentionPolicy)));
+      there.push(await isThere(api.get(path)));
+      there.push(await isThere(api.delete(path)));
+    }
+    expect(new Set(there).size).toBe(1);
+    return there[0] === true;
+  },
+
+  async "free-tier.state-retention"(world) {
+    const { owner, stack } = world;
+    const administrator = await newParty(stack, { administrator: true });
+    const organization = await newOrganization(owner.api);
+    await expectStatus(
+      200,
+      administrator.api.patch(
+        `/admin/organizations/${organization}`,
+        document("organizations", { "plan-identifier": "free" }),
+      ),
+    );
+    const { id } = await newLockedWorkspace({ organization, owner });
+    const { lineage } = stateFile();
+    const oldest = await writeVersion(world, id, 1, lineage);
+    for (let serial = 2; serial <= 101; serial++) await writeVersion(world, id, serial, lineage);
+    await age(world, id, 200);
+    const gone = async () => (await owner.api.get(`/state-versions/${oldest}`)).status === 404;
+    if (world === worlds.hosted()) {
+      await waitFor(gone, { timeout: 30_000 });
+      const { body } = await owner.api.get(
+        `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${(await owner.api.get(`/workspaces/${id}`)).body.data.attributes.name}`,
+      );
+      expect(body.meta.pagination["total-count"]).toBe(100);
+      return true;
+    }
+    // A pass has been when it has taken what a policy lets go.
+    const other = await newWorkspace(world);
+    const written = await writeState(owner.api, other.id, stateFile({ lineage }));
+    await writeState(owner.api, other.id, stateFile({ serial: 2, lineage }));
+    await owner.api.post(
+      `/workspaces/${other.id}/relationships/data-retention-policy`,
+      retentionPolicy,
+    );
+    await age(world, other.id, 200);
+    await waitFor(
+      async () => {
+        const { body } = await owner.api.get(`/state-versions/${written.body.data.id}`);
+        return body.data.attributes.status === "backing_data_permanently_deleted";
+      },
+      { timeout: 30_000 },
+    );
+    return gone();
+  },
+
+  async "workspaces.assessments-enabled"(world) {
+    const { owner } = world;
+    const { id, attributes } = await newWorkspace(world);
+    const asked = document("workspaces", {
+      "execution-mode": "remote",
+      "assessments-enabled": true,
+    });
+    const changed = await owner.api.patch(`/workspaces/${id}`, asked);
+    const there = "assessments-enabled" in attributes;
+    expect(changed.status).toBe(there ? 200 : 422);
+    if (there) expect(changed.body.data.attributes["assessments-enabled"]).toBe(true);
+    const ignored = document("workspaces", { "assessments-enabled": false });
+    expect((await owner.api.patch(`/workspaces/${id}`, ignored)).status).toBe(200);
+    return there;
+  },
+
+  async "admin.general-settings"(world) {
+    const administrator = await newParty(world.stack, { administrator: true });
+    const path = "/admin/general-settings";
+    const there = await isThere(administrator.api.get(path));
+    const shared = document("general-settings", { "default-remote-state-access": true });
+    expect(await isThere(administrator.api.patch(path, shared))).toBe(there);
+    const workspace = await newWorkspace(world);
+    expect(workspace.attributes["global-remote-state"]).toBe(there);
+    return there;
+  },
+};
+
+/** Likewise for what both have, each in its own words. */
+const values: Record<keyof typeof editionValues, (world: World) => Promise<string | null>> = {
+  "app-name": async ({ nobody }) => (await nobody.get("/ping")).headers.get("tfp-appname"),
+};
+
+describe.each(editionNames)("the edition %s", (name) => {
+  test.each(Object.keys(editionTable) as Feature[])(
+    "has what the table says of %s, and has it not otherwise",
+    async (feature) => {
+      const seen = await shows[feature](worlds[name]());
+      expect(seen).toBe(edition(name).has(feature));
+    },
+  );
+
+  test.each(Object.keys(editionValues) as (keyof typeof editionValues)[])(
+    "says what the table says of %s",
+    async (value) => {
+      expect(await values[value](worlds[name]())).toBe(edition(name).value(value));
+    },
+  );
+});
