@@ -83,20 +83,39 @@ export const tokenRows: readonly Row[] = [
 ];
 
 const membership = "/api/v2/organization-memberships/:membershipId";
+const ownMembership = { membershipId: "ownMembershipId" };
+const hasMembership = ({ estate }: Stage) => estate.ownMembershipId !== undefined;
 const invitation = { membershipId: "invitationId" };
 
 /** Who belongs to an organization, and to its teams. */
 export const membershipRows: readonly Row[] = [
   row(`GET ${organization}/organization-memberships`, "organization:read"),
   row(`POST ${organization}/organization-memberships`, "organization:manage-membership"),
-  row(`GET ${membership}`, "organization:read"),
+  row(`GET ${membership}`, "organization:read", { note: "another's" }),
+  row(`GET ${membership}`, "the user itself", {
+    note: "own",
+    ids: ownMembership,
+    only: hasMembership,
+  }),
   row(`DELETE ${membership}`, "organization:manage-membership", {
     note: "an invitation",
     ids: invitation,
     spends: "invitation",
   }),
   row(`DELETE ${membership}`, "nobody", { note: "an owner's", only: isNoOwner }),
+  row(`DELETE ${membership}`, "the user itself", {
+    note: "own",
+    ids: ownMembership,
+    pass: "last",
+    only: hasMembership,
+  }),
   row(`POST ${membership}/actions/accept`, "nobody", { note: "another's", ids: invitation }),
+  row(`POST ${membership}/actions/accept`, "the invited user", {
+    note: "own",
+    ids: ownMembership,
+    pass: "alone",
+    only: ({ caller }) => caller.invitationId !== undefined,
+  }),
   row(`GET ${organization}/teams`, "organization:read"),
   row(`POST ${organization}/teams`, "organization:manage-teams"),
   row(`POST ${organization}/teams`, ["organization:manage-teams", "organization:manage-access"], {

@@ -133,6 +133,7 @@ const circles: Readonly<Record<Circle, (stage: Stage) => boolean>> = {
   nobody: () => false,
   administrators: ({ caller }) => caller.grants().administrator,
   "the user itself": ({ caller }) => caller.userId !== undefined,
+  "the invited user": ({ caller }) => caller.invitationId !== undefined,
   colleagues: (stage) => organizationOf(stage)?.refused === false,
   owners: (stage) => {
     const held = organizationOf(stage);

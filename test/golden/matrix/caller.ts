@@ -15,6 +15,9 @@ export interface Caller {
   grants(): Grants;
   /** For users. */
   userId?: string;
+  username?: string;
+  /** By which it is asked to join. */
+  invitationId?: string;
   /** A team that it is in and that it does not own everything by. */
   teamId?: string;
   /** Which is its own, elsewhere. */

@@ -7,7 +7,7 @@ import { nominalGrants } from "../../stack/roles.ts";
 import { expectStatus } from "../../stack/state.ts";
 import { newParty, type Party, recordedApi } from "../../system/fixture.ts";
 import type { Caller, Role } from "./caller.ts";
-import type { Site } from "./site.ts";
+import { make, type Site } from "./site.ts";
 import { asTeamToken, byTeam, held } from "./team-callers.ts";
 import { newToken } from "./token.ts";
 
@@ -114,6 +114,16 @@ export const roles: readonly Role[] = [
     const principal = { type: "user", id } as const;
     const grants = () => ({ ...gone(), principal, administrator: true });
     return { name: "administrator", type: "user", userId: id, token, api, grants, give: nothing };
+  }),
+  user("invited, not yet in", async (site) => {
+    const party = await newParty(site.stack);
+    const path = `/organizations/${site.organization}/organization-memberships`;
+    const email = `${party.username}@example.com`;
+    const invitationId = await make(site.owner.api, path, "organization-memberships", { email });
+    const principal = { type: "user", id: party.id } as const;
+    const grants = () => ({ ...gone(), principal });
+    const name = "invited, not yet in";
+    return { ...party, name, type: "user", userId: party.id, invitationId, grants, give: nothing };
   }),
   user("stranger", async ({ stack }) => {
     const party = await newParty(stack);

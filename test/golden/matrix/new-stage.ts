@@ -1,7 +1,7 @@
 import { document, upload } from "../../stack/http.ts";
 import { announcement, expectStatus, inlineState, stateFile } from "../../stack/state.ts";
 import type { Estate } from "../../system/estate.ts";
-import type { Role } from "./caller.ts";
+import type { Caller, Role } from "./caller.ts";
 import { renewals } from "./renewals.ts";
 import { newProjectIn, newSite, newWorkspaceIn, type Site } from "./site.ts";
 import type { Stage } from "./stage.ts";
@@ -43,6 +43,7 @@ export async function newStage(main: Site, role: Role): Promise<Stage> {
       ownTeamId: caller.teamId,
       ownTeamProjectId: caller.given?.teamProjectId,
       ownTeamWorkspaceId: caller.given?.teamWorkspaceId,
+      ownMembershipId: caller.invitationId ?? (await membershipOf(site, caller)),
     }),
     organizationName: site.organization,
     projectId,
@@ -65,6 +66,16 @@ export async function newStage(main: Site, role: Role): Promise<Stage> {
     await expectStatus(200, site.owner.api.patch(path, off));
   }
   return stage;
+}
+
+async function membershipOf(
+  { owner, organization }: Site,
+  { username }: Caller,
+): Promise<string | undefined> {
+  if (username === undefined) return undefined;
+  const path = `/organizations/${organization}/organization-memberships?q=${username}`;
+  const { body } = await expectStatus(200, owner.api.get(path));
+  return body.data[0]?.id;
 }
 
 /** One consumer where the caller has its role, and one where it has nothing. */

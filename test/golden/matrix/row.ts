@@ -13,6 +13,8 @@ export type Circle =
   | "administrators"
   /** The user that the row is about. */
   | "the user itself"
+  /** Who is asked to join. */
+  | "the invited user"
   | "nobody"
   /** Whoever shares an organization with the user. */
   | "colleagues"
@@ -45,9 +47,10 @@ export interface Row {
   allowed?: number;
   /**
    * Beside which other calls it runs: of other callers; of none, since it changes what all share; in an organization
-   * made for it, which it would take from all others; after owners let workspace admins delete by force.
+   * made for it, which it would take from all others; after owners let workspace admins delete by force; last of all,
+   * since the caller is another afterwards.
    */
-  pass: "together" | "alone" | "apart" | "forced";
+  pass: "together" | "alone" | "apart" | "forced" | "last";
   /** Who calls; the cells of others stay empty. */
   only?: (stage: Stage) => boolean;
 }

@@ -21,6 +21,7 @@ const ofTeam = (role: TeamRole): Role => ({
       token: holder.person.token,
       api: recordedApi(site.stack.url, holder.person.token),
       userId: holder.person.id,
+      username: holder.person.username,
       teamId: holder.teamId,
       given: holder,
       grants: () => grantsByRole(holder, site.organizationId, places),
@@ -37,7 +38,7 @@ export const asTeamToken = (role: Role): Role => ({
   name: `team token: ${role.name}`,
   cast: async (site, place) => {
     const { teamId = "", ...member } = await role.cast(site, place);
-    const { userId: _, ...held } = member;
+    const { userId: _, username: __, ...held } = member;
     const { token, api } = await newToken(site, `/teams/${teamId}/authentication-tokens`);
     const principal = { type: "team", id: teamId } as const;
     return {
