@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { request } from "undici";
 import { partialUpload } from "../faults/partial-upload.ts";
-import { type Answer, download, upload } from "../stack/http.ts";
+import { type Answer, document, download, upload } from "../stack/http.ts";
 import { announcement, inlineState, md5Of, rollbackTo } from "../stack/state.ts";
 import { jsonBytes, nameOf, rawBytes } from "./content.ts";
 import type { Client, Moment } from "./moment.ts";
@@ -17,6 +17,7 @@ import {
   putTo,
   download as read,
   refused,
+  retain,
   rollBack,
   unlock,
 } from "./rules.ts";
@@ -40,6 +41,8 @@ export interface Ready {
   send(): Promise<Heard>;
 }
 
+/** What is older goes, under a policy. */
+const DAYS = 30;
 const unknownId = "sv-0000000000000000";
 const paths: Record<Action, string> = {
   softDelete: "soft_delete_backing_data",
@@ -108,6 +111,15 @@ export function ready(place: Place, known: Known, chosen: Command): Ready | unde
       const path = `/state-versions/${id}/actions/${paths[command.do]}`;
       const start = hosted ? refused(404) : act(command.do, id);
       return { says: says(id), start, send: () => heard(clients[command.by].api.post(path)) };
+    }
+    case "retain": {
+      const { by, letsGo } = command;
+      const path = `${at}/relationships/data-retention-policy`;
+      const body = letsGo
+        ? document("data-retention-policy-delete-olders", { "delete-older-than-n-days": DAYS })
+        : document("data-retention-policy-dont-deletes", {});
+      const start = hosted ? refused(404) : retain(letsGo);
+      return { says: says(), start, send: () => heard(clients[by].api.post(path, body), false) };
     }
     case "download": {
       const id = pick(command.of)?.id ?? unknownId;

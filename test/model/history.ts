@@ -14,7 +14,7 @@ import {
   type ShownVersion,
   thatShow,
 } from "./possible.ts";
-import { download, pass } from "./rules.ts";
+import { download, pass, type Time } from "./rules.ts";
 import { empty, type State } from "./state.ts";
 import type { Fault, History, Step } from "./step.ts";
 import type { Kind } from "./upload.ts";
@@ -85,6 +85,10 @@ async function take(
 ): Promise<Sent[]> {
   if ("pass" in step) {
     told.push(`pass ${step.pass}`);
+    if (step.pass === "collection") {
+      await wait(COLLECTION_MS);
+      return [];
+    }
     await place.query(times[step.pass], [known.workspaceId]);
     return [{ start: pass(step.pass), heard: { status: 200 }, disturbed: false }];
   }
@@ -119,11 +123,16 @@ async function perhaps(send: () => Promise<Heard>): Promise<Heard | undefined> {
   }
 }
 
-const times = {
+/** A little more than the interval of collection in the settings of these stacks. */
+const COLLECTION_MS = 1_300;
+
+const times: Record<Time, string> = {
   window: `update state_version set expires_at = now() - interval '1 second'
     where workspace_id = $1 and status = 'pending'`,
   days: `update state_version set soft_deleted_at = now() - interval '400 days'
     where workspace_id = $1 and status = 'backing_data_soft_deleted'`,
+  years: `update state_version set created_at = created_at - interval '400 days'
+    where workspace_id = $1`,
 };
 
 const locks = (step: Step): boolean =>

@@ -108,8 +108,8 @@ const write = (by: Client, announced: Announced, held: State["lock"]): Moment =>
     if (!mayFollow(state, announced, held.epoch)) return answered(state, 409);
     const made: Version = {
       ...{ id: null, serial, lineage, content, epoch: held.epoch, status: "pending" },
-      ...{ intermediate: announced.snapshot, raw: false, json: null, copyOf: null },
-      ...{ open: true, due: false },
+      ...{ intermediate: announced.snapshot, raw: false, json: null, copyOf: null, root: null },
+      ...{ open: true, due: false, old: false },
     };
     const superseded = discardPending(state, Number.POSITIVE_INFINITY);
     const versions = [...superseded.versions, made];
@@ -161,6 +161,7 @@ const copy = (by: Client, id: string, held: State["lock"]): Moment =>
     const made: Version = {
       ...source,
       ...{ id: null, serial, epoch: held.epoch, copyOf: id, intermediate: false, open: false },
+      ...{ root: source.root ?? id, old: false },
     };
     const superseded = discardPending(state, Number.POSITIVE_INFINITY).versions;
     return answered({ ...state, versions: [...superseded, made] }, 201, {
@@ -200,16 +201,21 @@ export const download = (id: string, kind: Kind): Moment =>
 export const refused = (status: number): Moment =>
   moment(`refused ${status}`, (state) => answered(state, status));
 
-/** Time goes on: what is pending has waited too long, or what is soft-deleted has had its days. */
-export const pass = (what: "window" | "days"): Moment =>
-  moment(what, (state) => ({
-    state: {
-      ...state,
-      versions: state.versions.map((version) => ({
-        ...version,
-        open: version.open && !(what === "window" && version.status === "pending"),
-        due: version.due || (what === "days" && version.status === "backing_data_soft_deleted"),
-      })),
-    },
-    answer: { status: 200 },
-  }));
+/** A policy that lets go of what is old, or one that keeps everything. */
+export const retain = (letsGo: boolean): Moment =>
+  moment("retain", (state) => answered({ ...state, letsGo }, 200));
+
+/** What has passed: the window of what is pending, the days of what is soft-deleted, or years. */
+export type Time = "window" | "days" | "years";
+
+/** Time goes on. */
+export const pass = (time: Time): Moment =>
+  moment(time, (state) => {
+    const versions = state.versions.map((version) => ({
+      ...version,
+      open: version.open && !(time === "window" && version.status === "pending"),
+      due: version.due || (time === "days" && version.status === "backing_data_soft_deleted"),
+      old: version.old || time === "years",
+    }));
+    return answered({ ...state, versions }, 200);
+  });

@@ -20,12 +20,14 @@ export interface Found {
 }
 
 const LANES = 4;
+/** Retention comes by while histories last. */
+const collecting = { COLLECTION_INTERVAL: "1" };
 
 /** Clients at the same time, in one process; rows and blobs must agree at the end. */
 const inOneProcess =
   (edition: "self-hosted" | "hosted", blobs: "directory" | "minio") =>
   async ({ forMs, ...range }: Range): Promise<Found> => {
-    await using stack = await startStack({ blobs, settings: { EDITION: edition } });
+    await using stack = await startStack({ blobs, settings: { ...collecting, EDITION: edition } });
     await using place = await openPlace(stack, { hosted: edition === "hosted" });
     const until = Date.now() + forMs;
     await search({ place, histories: undisturbed, lanes: LANES, until, ...range });
@@ -40,7 +42,7 @@ const inOneProcess =
 const withFaultsBetween =
   (store: "directory" | "minio") =>
   async ({ forMs, ...range }: Range): Promise<Found> => {
-    await using site = await startSite({ store });
+    await using site = await startSite({ store, settings: collecting });
     await using place = await openPlace(site.stack, { owned: site });
     const until = Date.now() + forMs;
     const disturb = disturbing(site);

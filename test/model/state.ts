@@ -23,10 +23,14 @@ export interface Version {
   json: string | null;
   /** The version that was rolled back to. */
   copyOf: string | null;
+  /** The version whose bytes it shares, through however many copies. */
+  root: string | null;
   /** Its upload URLs have not ended. */
   open: boolean;
   /** Its soft deletion is so old that it is deleted for good, some time now. */
   due: boolean;
+  /** Older than the policy keeps. */
+  old: boolean;
 }
 
 export interface State {
@@ -34,11 +38,13 @@ export interface State {
   lastEpoch: number;
   /** Nothing is written under a lock of this epoch or an earlier one. */
   sealed: number;
+  /** Retention lets go of what is old. */
+  letsGo: boolean;
   /** In the order of creation. */
   versions: readonly Version[];
 }
 
-export const empty: State = { lock: null, lastEpoch: 0, sealed: 0, versions: [] };
+export const empty: State = { lock: null, lastEpoch: 0, sealed: 0, letsGo: false, versions: [] };
 
 /** The state with another version at this place. */
 export const withVersion = (state: State, index: number, change: Partial<Version>): State => ({
@@ -89,7 +95,17 @@ export const byItself = (state: State): State[] =>
     if (version.status === "pending" && !version.open) {
       return [withVersion(state, index, { status: "discarded" })];
     }
-    return version.status === "backing_data_soft_deleted" && version.due
+    const expired = version.status === "backing_data_soft_deleted" && version.due;
+    return expired || isLetGo(state, version, index)
       ? [withVersion(state, index, deletedForGood)]
       : [];
   });
+
+/** Old, older than the current version, and no rollback made later has the same bytes. */
+function isLetGo(state: State, version: Version, index: number): boolean {
+  if (!state.letsGo || !version.old || index >= currentOf(state)) return false;
+  if (version.status !== "finalized" && version.status !== "backing_data_soft_deleted")
+    return false;
+  const root = version.root ?? version.id;
+  return !state.versions.slice(index + 1).some((later) => later.raw && later.root === root);
+}

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Client } from "./moment.ts";
-import type { Action } from "./rules.ts";
+import type { Action, Time } from "./rules.ts";
 import type { Kind } from "./upload.ts";
 
 /** Who holds the lock; where nobody does, a write takes it instead. */
@@ -19,6 +19,7 @@ export type Command =
   | { do: "upload"; of: Pick; kind: Kind; bytes: Bytes }
   | { do: "rollBack"; by: Author; to: Pick }
   | { do: Action; by: Client; of: Pick }
+  | { do: "retain"; by: Client; letsGo: boolean }
   | { do: "download"; of: Pick; kind: Kind }
   /** Somebody of another organization tries everything on a version. */
   | { do: "intrude"; of: Pick };
@@ -51,8 +52,9 @@ export type Fault = (typeof faults)[number];
 /** What happens before everybody looks again. */
 export type Step =
   | { commands: readonly { command: Command; afterMs: number }[]; fault?: Fault; faultMs?: number }
-  /** All that waits for its bytes has waited too long, or all that is soft-deleted had its days. */
-  | { pass: "window" | "days" };
+  | { pass: Time }
+  /** Nobody does anything, for as long as the collector needs to come by. */
+  | { pass: "collection" };
 
 export type History = readonly Step[];
 
@@ -120,7 +122,14 @@ const acting = fc.oneof(
 const downloading = fc.record({ do: fc.constant("download" as const), of: any, kind });
 const intruding = fc.record({ do: fc.constant("intrude" as const), of: any });
 
+const retaining = fc.record({
+  do: fc.constant("retain" as const),
+  by: client,
+  letsGo: fc.constantFrom(true, true, false),
+});
+
 const command: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 1, arbitrary: retaining },
   { weight: 6, arbitrary: creation },
   { weight: 4, arbitrary: uploading },
   { weight: 4, arbitrary: locking },
@@ -137,7 +146,7 @@ const alone = timed(command).map((only): Step => ({ commands: [only] }));
 const together = fc
   .array(timed(command), { minLength: 2, maxLength: 3 })
   .map((commands): Step => ({ commands }));
-const passing = fc.constantFrom<Step>({ pass: "window" }, { pass: "days" });
+const passing = fc.constantFrom<Step>({ pass: "window" }, { pass: "days" }, { pass: "years" });
 const disturbed = fc
   .record({
     commands: fc.array(timed(command), { minLength: 1, maxLength: 2 }),
@@ -189,6 +198,16 @@ const racing = fc
     { commands: [...uploads, other] },
   ]);
 
+/** Everything there is grows old under a policy, while something else happens. */
+const collected = fc
+  .tuple(timed(retaining), timed(command))
+  .map(([policy, other]): Step[] => [
+    { commands: [policy] },
+    { pass: "years" },
+    { commands: [other] },
+    { pass: "collection" },
+  ]);
+
 /** Several give the lock back, or take it, at the same time. */
 const unlocking = fc
   .array(fc.tuple(locking, fc.constantFrom(0, 1, 3)), { minLength: 2, maxLength: 3 })
@@ -206,6 +225,7 @@ const histories = (step: fc.Arbitrary<Step>, maxLength: number): fc.Arbitrary<Hi
           { weight: 6, arbitrary: step.map((one) => [one]) },
           { weight: 1, arbitrary: racing },
           { weight: 1, arbitrary: unlocking },
+          { weight: 1, arbitrary: collected },
         ),
         { minLength: 3, maxLength },
       ),
