@@ -194,12 +194,18 @@ const onTeam: Record<string, Attempt> = {
   "can-update-organization-access": patchTeam(() => ({
     "organization-access": { "read-projects": true },
   })),
-  "can-update-membership": async ({ api, organization }, id) => {
-    const { username } = await newParty(world().stack);
-    await world().owner.api.post(
-      `/organizations/${organization}/organization-memberships`,
-      document("organization-memberships", { email: `${username}@example.com` }),
+  "can-update-membership": async ({ api, organization, owner }, id) => {
+    const person = await newParty(world().stack);
+    const { username } = person;
+    const invited = await expectStatus(
+      201,
+      owner.api.post(
+        `/organizations/${organization}/organization-memberships`,
+        document("organization-memberships", { email: `${username}@example.com` }),
+      ),
     );
+    const membership = `/organization-memberships/${invited.body.data.id}`;
+    await expectStatus(200, person.api.post(`${membership}/actions/accept`));
     return api.post(`/teams/${id}/relationships/users`, {
       data: [{ type: "users", id: username }],
     });

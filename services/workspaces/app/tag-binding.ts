@@ -6,6 +6,7 @@ import { disallowedOverrides } from "../domain/reserved-tag-key.ts";
 import {
   checkTagBindingCount,
   checkTagBindings,
+  checkTagNames,
   type EffectiveTagBinding,
   mergeTagBindings,
   type TagBinding,
@@ -105,20 +106,17 @@ export function checkedTags(
   },
   problems: Problems,
 ): Map<string, string> {
-  const names = [...new Set(given.tagNames)].map((key) => ({ key, value: "" }));
+  const names = [...new Set(given.tagNames)];
   const bindings = given.tagBindings ?? [];
   const relationships = "/data/relationships";
-  checkTagBindings(
-    names,
-    problems,
-    (index) => `${relationships}/tags/data/${index}/attributes/name`,
-  );
+  checkTagNames(names, problems, (index) => `${relationships}/tags/data/${index}/attributes/name`);
   checkTagBindings(
     bindings,
     problems,
     (index, part) => `${relationships}/tag-bindings/data/${index}/attributes/${part}`,
   );
-  const wanted = mergeTagBindings(names, bindings);
+  const flat = names.map((key) => ({ key, value: "" }));
+  const wanted = mergeTagBindings(flat, bindings);
   checkTagBindingCount(wanted, problems, `${relationships}/tag-bindings`);
   return wanted;
 }

@@ -4,7 +4,7 @@ import { noSuchTag } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
 import type { Tag, TagRef } from "../domain/tag.ts";
-import { checkTagBindingCount, checkTagBindings, mergeTagBindings } from "../domain/tag-binding.ts";
+import { checkTagBindingCount, checkTagNames, mergeTagBindings } from "../domain/tag-binding.ts";
 import { touch, type Workspace } from "../domain/workspace.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
@@ -32,9 +32,9 @@ export const addWorkspaceTags = (
 ): Promise<void> =>
   changeTags(app, caller, workspaceId, async (tx, workspace, current) => {
     const names = [...new Set((await namesOf(tx, workspace, refs)).values())];
-    const given = names.map((key) => ({ key, value: "" }));
     const problems = new Problems();
-    checkTagBindings(given, problems, (index) => `/data/${index}/attributes/name`);
+    checkTagNames(names, problems, (index) => `/data/${index}/attributes/name`);
+    const given = names.map((key) => ({ key, value: "" }));
     const wanted = mergeTagBindings(given, current);
     checkTagBindingCount(wanted, problems, "/data");
     problems.throwIfAny();

@@ -136,7 +136,8 @@ export async function updateWorkspace(
     const nameTaken = renamed && (await tx.workspaces.nameTaken(workspace.organizationId, name));
     const circumstances = await circumstancesOf(app, tx, workspace, settings);
     applySettings(workspace, settings, { ...circumstances, nameTaken, problems });
-    const tags = wanted.tagBindings && checkedTags(wanted, problems);
+    const { tagBindings } = wanted;
+    const tags = tagBindings && checkedTags({ tagNames: undefined, tagBindings }, problems);
     problems.throwIfAny();
     touch(workspace, app.now());
     await tx.workspaces.save(workspace);

@@ -46,6 +46,18 @@ export function checkTagBindings(
   }
 }
 
+/** The same for flat tags, whose key is their name to whoever sends them; a name given twice is one tag. */
+export function checkTagNames(
+  names: readonly string[],
+  problems: Problems,
+  pointerTo: (index: number) => string,
+): void {
+  for (const [index, name] of names.entries()) {
+    const problem = problemOfKey(name, "Name");
+    if (problem !== undefined) problems.add(pointerTo(index), problem);
+  }
+}
+
 /** Adds a problem if a workspace or project would have more bindings than it may. */
 export function checkTagBindingCount(
   keysAndValues: ReadonlyMap<string, string>,
@@ -68,11 +80,11 @@ export const mergeTagBindings = (
 ): Map<string, string> => new Map([...own, ...given].map(({ key, value }) => [key, value]));
 
 /** What is wrong with a key, in the words that clients show. */
-export function problemOfKey(key: string): string | undefined {
-  if (key === "") return "Key can't be blank";
-  if (key.length > 128) return "Key is too long (maximum is 128 characters)";
-  if (!KEY.test(key)) return "Key is invalid";
-  if (RESERVED.test(key)) return "Key has a reserved prefix";
+export function problemOfKey(key: string, word = "Key"): string | undefined {
+  if (key === "") return `${word} can't be blank`;
+  if (key.length > 128) return `${word} is too long (maximum is 128 characters)`;
+  if (!KEY.test(key)) return `${word} is invalid`;
+  if (RESERVED.test(key)) return `${word} has a reserved prefix`;
   return undefined;
 }
 

@@ -111,9 +111,9 @@ describe("flat tags", () => {
   });
 
   test.each([
-    ["", "Key can't be blank"],
-    ["a b", "Key is invalid"],
-    ["hcp:x", "Key has a reserved prefix"],
+    ["", "Name can't be blank"],
+    ["a b", "Name is invalid"],
+    ["hcp:x", "Name has a reserved prefix"],
   ])("%j is refused: %s", async (name, detail) => {
     expect((await failureOf(add([named("fine"), named(name)]))).fields).toEqual([
       { field: "/data/1/attributes/name", detail },

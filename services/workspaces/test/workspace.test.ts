@@ -88,7 +88,7 @@ describe("create", () => {
     };
     expect((await fieldsOf(create(settings))).sort()).toEqual([
       "/data/relationships/tag-bindings/data/0/attributes/key: Key is invalid",
-      "/data/relationships/tags/data/0/attributes/name: Key has a reserved prefix",
+      "/data/relationships/tags/data/0/attributes/name: Name has a reserved prefix",
       "agent-pool-id: must be specified when using 'agent' execution mode",
       "engine-version: Engine version is invalid",
       "name: Name has already been taken",
