@@ -4,10 +4,12 @@ import { type Aim, failed, printAims } from "./aim.ts";
 import { type Ground, type Section, startBench, startGround } from "./bench.ts";
 import { type Options, readOptions, type SectionName, usage } from "./options.ts";
 import { currentStateVersion } from "./sections/current-state-version.ts";
+import { extraction } from "./sections/extraction.ts";
 import { grants } from "./sections/grants.ts";
 import { requestCost } from "./sections/request-cost.ts";
 import { showWorkspace } from "./sections/show-workspace.ts";
 import { stateBytes } from "./sections/state-bytes.ts";
+import { stateWrites } from "./sections/state-writes.ts";
 import { workspaceList } from "./sections/workspace-list.ts";
 import { workspaceLock } from "./sections/workspace-lock.ts";
 import { workspaceSizes } from "./sections/workspace-sizes.ts";
@@ -27,6 +29,8 @@ const onBoth = {
 const onTheirOwn = {
   g: workspaceSizes,
   h: grants,
+  i: stateWrites,
+  j: extraction,
 } satisfies Partial<Record<SectionName, Section<Ground>>>;
 
 async function run(options: Options): Promise<void> {

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export const sectionNames = ["a", "b", "c", "d", "e", "f", "g", "h"] as const;
+export const sectionNames = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 export interface Options {
@@ -20,7 +20,9 @@ export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16]
   d state bytes      e lock and unlock         f SQL statements and calls of a request
   g show and lists among 100, 10,000 and 100,000 workspaces
   h many grants, and grants that change while others read
-  --seconds  measured seconds for each contender of a to e   --largest  MiB of the largest state in d
+  i create, upload and current by 1, 8 and 32 clients, 1 KiB to 1 GiB
+  j show beside the extraction of 50,000 resources
+  --seconds  measured seconds for each contender of a to e   --largest  MiB of the largest state in d and i
   --sizes    numbers of workspaces in g; the last one is also that of h`;
 
 /** Reads the command line. Throws what is wrong with it. */

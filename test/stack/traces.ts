@@ -8,6 +8,8 @@ export interface ExportedSpan {
   traceId: string;
   spanId: string;
   parentSpanId: string;
+  /** How long it took. */
+  ms: number;
 }
 
 /** Takes the traces that services export, as an OpenTelemetry collector does. */
@@ -19,10 +21,13 @@ export interface TraceCollector extends AsyncDisposable {
   text(): string;
 }
 
+type WireSpan = Omit<ExportedSpan, "service" | "ms"> &
+  Record<"startTimeUnixNano" | "endTimeUnixNano", string>;
+
 interface Export {
   resourceSpans?: {
     resource: { attributes: { key: string; value: { stringValue?: string } }[] };
-    scopeSpans: { spans: Omit<ExportedSpan, "service">[] }[];
+    scopeSpans: { spans: WireSpan[] }[];
   }[];
 }
 
@@ -38,8 +43,9 @@ export async function startTraceCollector(): Promise<TraceCollector> {
       const named = resource.attributes.find(({ key }) => key === "service.name");
       const service = named?.value.stringValue ?? "";
       for (const { spans: exported } of scopeSpans) {
-        for (const { name, traceId, spanId, parentSpanId } of exported) {
-          spans.push({ service, name, traceId, spanId, parentSpanId });
+        for (const { name, traceId, spanId, parentSpanId, ...times } of exported) {
+          const ms = Number(BigInt(times.endTimeUnixNano) - BigInt(times.startTimeUnixNano)) / 1e6;
+          spans.push({ service, name, traceId, spanId, parentSpanId, ms });
         }
       }
     }

@@ -7,12 +7,20 @@ import type { Content } from "./content.ts";
 const agent = new Agent({ keepAlive: true });
 
 /** Sends the content; answers with the milliseconds until the answer was there. */
-export async function put(url: string, content: Content): Promise<number> {
+export async function put(
+  url: string,
+  content: Content,
+  headers: Record<string, string> = {},
+): Promise<number> {
   const startedAt = performance.now();
   const sent = request(url, {
     agent,
     method: "PUT",
-    headers: { "content-length": content.size, "content-type": "application/octet-stream" },
+    headers: {
+      ...headers,
+      "content-length": content.size,
+      "content-type": "application/octet-stream",
+    },
   });
   const answered = once(sent, "response");
   await Promise.all([pipeline(Readable.from(content.chunks()), sent), answered]);

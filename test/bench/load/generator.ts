@@ -20,6 +20,7 @@ async function generate(plan: LoadPlan): Promise<LoadResult> {
       cycle(requests, {
         dispatch: (options, handler) => clients[index]?.dispatch(options, handler),
         headers: plan.headers,
+        pauseMs: plan.pauseMs ?? 0,
         end,
         answered: (ms, bytes) => {
           latencies.push(ms);
@@ -47,6 +48,7 @@ async function generate(plan: LoadPlan): Promise<LoadResult> {
 interface Connection {
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
   headers: Record<string, string>;
+  pauseMs: number;
   /** On the clock of performance.now. */
   end: number;
   answered(ms: number, bytes: number): void;
@@ -69,7 +71,8 @@ function cycle(requests: readonly PlannedRequest[], connection: Connection): Pro
       const done = (problem?: string) => {
         if (problem === undefined) connection.answered(performance.now() - sentAt, bytes);
         else connection.failed(`${method} ${path}: ${problem}`);
-        send(index + 1);
+        if (connection.pauseMs === 0) send(index + 1);
+        else setTimeout(() => send(index + 1), connection.pauseMs);
       };
       connection.dispatch(
         { method, path, headers: connection.headers, body: body ?? null },

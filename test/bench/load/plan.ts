@@ -14,6 +14,8 @@ export interface LoadPlan {
   /** One keep-alive connection each: it sends its requests in turn, the next one after the answer. */
   connections: readonly (readonly PlannedRequest[])[];
   seconds: number;
+  /** Between an answer and the next request; default none. */
+  pauseMs?: number;
 }
 
 /** What the generator saw. */

@@ -1,0 +1,94 @@
+import { randomUUID } from "node:crypto";
+import { waitFor } from "@statehouse/testing";
+import { api, document, upload } from "../../stack/http.ts";
+import { newOrganization } from "../../stack/organization.ts";
+import { type Stack, startProcesses, startStack } from "../../stack/stack.ts";
+import { announcement, expectStatus, stateFile } from "../../stack/state.ts";
+import { type Aim, atMost } from "../aim.ts";
+import type { Ground } from "../bench.ts";
+import { nothingToExtract } from "../state-writer.ts";
+import { quantile, sorted } from "../statistics.ts";
+import { type Cell, print, printTable } from "../table.ts";
+
+const RESOURCES = 50_000;
+const ROUNDS = 8;
+/** Of the client that shows, so that it is one client and not a load test. */
+const PAUSE_MS = 5;
+
+/** (j) How long a client waits for a workspace while a large state of somebody else is being read. */
+export async function extraction(ground: Ground): Promise<Aim[]> {
+  const settings = { blobs: "minio", settings: { LOG_LEVEL: "warn" } } as const;
+  const rows: Cell[][] = [];
+  const aims: Aim[] = [];
+  for (const [name, start] of [
+    ["one process", startStack],
+    ["four processes", startProcesses],
+  ] as const) {
+    await using stack = await start(settings);
+    const { idle, busy, seconds } = await measure(ground, stack);
+    const [before, during] = [quantile(idle, 0.99), quantile(busy, 0.99)];
+    rows.push([name, "idle", quantile(idle, 0.5), before, idle.length]);
+    rows.push(["", "extracting", quantile(busy, 0.5), during, busy.length, seconds]);
+    const what = `(j) p99 of show while ${RESOURCES} resources are extracted, of idle, ${name}`;
+    aims.push({ ...atMost(what, 2, during / before), got: (during / before).toFixed(2) });
+  }
+  printTable(
+    `(j) show workspace beside the extraction of ${RESOURCES.toLocaleString("en")} resources`,
+    ["", "", "p50 ms", "p99 ms", "requests", "extraction s"],
+    rows.map((row) => [...row, ...Array.from({ length: 6 - row.length }, () => Number.NaN)]),
+  );
+  print(
+    "    From the upload's answer to the version being processed; one client that pauses 5 ms.",
+  );
+  return aims;
+}
+
+async function measure(ground: Ground, stack: Stack) {
+  const { token } = await stack.people.newUser();
+  const caller = api(stack.url, token);
+  const organization = await waitFor(() => newOrganization(caller), { timeout: 30_000 });
+  const newWorkspace = async (name: string): Promise<string> => {
+    const body = document("workspaces", { name, "execution-mode": "local" });
+    const made = caller.post(`/organizations/${organization}/workspaces`, body);
+    return (await expectStatus(201, made)).body.data.id;
+  };
+  const [shown, large] = [await newWorkspace("shown"), await newWorkspace("large")];
+  await expectStatus(200, caller.post(`/workspaces/${large}/actions/lock`));
+  const lineage = randomUUID();
+  const push = async (serial: number) => {
+    const state = stateFile({ serial, lineage, resources: RESOURCES });
+    const path = `/workspaces/${large}/state-versions`;
+    const { body } = await expectStatus(201, caller.post(path, announcement(state)));
+    await expectStatus(200, upload(body.data.attributes["hosted-state-upload-url"], state.bytes));
+  };
+  const show = async (seconds: number): Promise<Float64Array> => {
+    const { latencies, failures, firstFailure } = await ground.generator.ask({
+      origin: stack.url,
+      headers: { authorization: `Bearer ${token}` },
+      connections: [[{ method: "GET", path: `/api/v2/workspaces/${shown}`, expect: 200 }]],
+      pauseMs: PAUSE_MS,
+      seconds,
+    });
+    if (failures > 0) throw new Error(firstFailure);
+    return latencies;
+  };
+
+  // How long it takes, once everything is compiled; what is measured is not longer.
+  await show(1);
+  let seconds = 0;
+  for (const serial of [1, 2]) {
+    await push(serial);
+    const startedAt = performance.now();
+    await nothingToExtract(stack);
+    seconds = (performance.now() - startedAt) / 1000;
+  }
+  const idle: Float64Array[] = [];
+  const busy: Float64Array[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    idle.push(await show(seconds));
+    await push(round + 3);
+    busy.push(await show(seconds));
+    await nothingToExtract(stack);
+  }
+  return { idle: sorted(idle), busy: sorted(busy), seconds };
+}

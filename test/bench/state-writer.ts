@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import { waitFor } from "@statehouse/testing";
+import { Client } from "pg";
+import { api, document } from "../stack/http.ts";
+import { newOrganization } from "../stack/organization.ts";
+import type { Stack } from "../stack/stack.ts";
+import { expectStatus } from "../stack/state.ts";
+import type { Content } from "./bytes/content.ts";
+import { put } from "./bytes/transfer.ts";
+
+/** Milliseconds of one write's requests. */
+export interface WriteTimes {
+  create: number;
+  upload: number;
+  current: number;
+}
+
+/** Writes state versions into a workspace of its own, whose lock it holds. */
+export interface Writer {
+  write(content: Content, headers?: Record<string, string>): Promise<WriteTimes>;
+}
+
+/** Somebody with `count` locked workspaces. */
+export async function startWriters(stack: Stack, count: number): Promise<Writer[]> {
+  const { token } = await stack.people.newUser();
+  const caller = api(stack.url, token);
+  const organization = await waitFor(() => newOrganization(caller), { timeout: 30_000 });
+  const writers: Writer[] = [];
+  for (let index = 0; index < count; index++) {
+    const body = document("workspaces", { name: `writer-${index}`, "execution-mode": "local" });
+    const made = await caller.post(`/organizations/${organization}/workspaces`, body);
+    const path = `/workspaces/${made.body.data.id}`;
+    await expectStatus(200, caller.post(`${path}/actions/lock`));
+    const lineage = randomUUID();
+    let serial = 0;
+    writers.push({
+      async write({ md5, ...content }, headers = {}) {
+        serial++;
+        const startedAt = performance.now();
+        const announced = document("state-versions", { serial, md5, lineage });
+        const created = await expectStatus(
+          201,
+          caller.send("POST", `${path}/state-versions`, announced, headers),
+        );
+        const createdAt = performance.now();
+        const url: string = created.body.data.attributes["hosted-state-upload-url"];
+        await put(url, { md5, ...content }, headers);
+        const uploadedAt = performance.now();
+        const current = caller.send("GET", `${path}/current-state-version`, undefined, headers);
+        const shown = await expectStatus(200, current);
+        if (shown.body.data.id !== created.body.data.id) throw new Error("it is not current");
+        return {
+          create: createdAt - startedAt,
+          upload: uploadedAt - createdAt,
+          current: performance.now() - uploadedAt,
+        };
+      },
+    });
+  }
+  return writers;
+}
+
+/** Extraction would take CPU time from what is measured next. */
+export async function nothingToExtract(stack: Stack): Promise<void> {
+  const client = new Client({ connectionString: stack.databases.state });
+  await client.connect();
+  try {
+    const text = "select 1 from state_version where extraction_due_at is not null limit 1";
+    const idle = async () => (await client.query(text)).rowCount === 0;
+    await waitFor(idle, { timeout: 300_000, interval: 50, what: "the extraction of states" });
+  } finally {
+    await client.end();
+  }
+}
