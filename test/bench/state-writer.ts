@@ -67,7 +67,7 @@ export async function nothingToExtract(stack: Stack): Promise<void> {
   try {
     const text = "select 1 from state_version where extraction_due_at is not null limit 1";
     const idle = async () => (await client.query(text)).rowCount === 0;
-    await waitFor(idle, { timeout: 300_000, interval: 50, what: "the extraction of states" });
+    await waitFor(idle, { timeout: 120_000, interval: 50, what: "the extraction of states" });
   } finally {
     await client.end();
   }

@@ -67,8 +67,7 @@ export async function printWhereTimeGoes(bytes: number): Promise<void> {
 /** Of each span the time in which none of its children ran, in ms, by service and name. */
 function ownTimes(spans: readonly ExportedSpan[]): Map<string, number> {
   const own = new Map<string, number>();
-  // What goes on after the answer, events and extraction, keeps nobody waiting.
-  const waitedFor = spans.filter((span) => rootOf(span, spans).startsWith("/api"));
+  const waitedFor = spans.filter((span) => isWaitedFor(span, spans));
   for (const span of waitedFor) {
     const children = waitedFor.filter(({ parentSpanId }) => parentSpanId === span.spanId);
     const inChildren = children.reduce((sum, child) => sum + child.ms, 0);
@@ -78,9 +77,9 @@ function ownTimes(spans: readonly ExportedSpan[]): Map<string, number> {
   return own;
 }
 
-function rootOf(span: ExportedSpan, spans: readonly ExportedSpan[]): string {
+/** Events and what follows from them go on after the answer and keep nobody waiting. */
+function isWaitedFor(span: ExportedSpan, spans: readonly ExportedSpan[]): boolean {
+  if (/^(publish|process|extract) /.test(span.name)) return false;
   const parent = spans.find(({ spanId }) => spanId === span.parentSpanId);
-  if (parent) return rootOf(parent, spans);
-  const [, path = ""] = span.name.split(" ");
-  return path.startsWith("/v1/object") ? "/api" : path;
+  return parent ? isWaitedFor(parent, spans) : / \/(api|v1\/object)\//.test(span.name);
 }
