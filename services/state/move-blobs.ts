@@ -42,7 +42,7 @@ await runCommand("Moving", async (print) => {
       logger,
     }),
   );
-  const { from, to } = await openMove(config, logger);
+  const { from, to } = await openMove(config, logger, { beside: true });
   parts.use(from);
   parts.use(to);
   await to.ready().catch((error: Error) => {
