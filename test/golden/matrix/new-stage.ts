@@ -52,13 +52,21 @@ export async function newStage(main: Site, role: Role): Promise<Stage> {
     workspaceId: workspace.id,
     name: workspace.name,
     membershipId: site.ownerMembershipId,
+    tokenId: site.ownerTokenId,
+    secretTeamId: site.secretTeamId,
     userId: site.owner.id,
     ownersTeamId: site.ownersTeamId,
   };
   const stage = { site, caller, estate };
   await writeStates(stage);
-  const { teamToken: _, teamProject: __, ...first } = renewals;
-  for (const renew of Object.values(first)) await renew(stage);
+  const {
+    teamToken: _,
+    teamProject: __,
+    organizationPolicy: ___,
+    sitePolicy: ____,
+    ...own
+  } = renewals;
+  for (const renew of Object.values(own)) await renew(stage);
   await nameConsumers(stage);
   if (role.withoutUserTokens) {
     const path = `/organizations/${site.organization}`;

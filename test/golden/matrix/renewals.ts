@@ -1,7 +1,6 @@
-import { document } from "../../stack/http.ts";
 import { unusedName } from "../../stack/organization.ts";
 import { expectStatus } from "../../stack/state.ts";
-import { make, newWorkspaceIn } from "./site.ts";
+import { make, newWorkspaceIn, policy, setOrganizationPolicy, setSitePolicy } from "./site.ts";
 import type { Stage } from "./stage.ts";
 
 type Renewal = (stage: Stage) => Promise<void>;
@@ -21,25 +20,23 @@ const newSshKey = ofOrganization("ssh-keys", "ssh-keys", () => ({
 const newReservedKey = ofOrganization("reserved-tag-keys", "reserved-tag-keys", () => ({
   key: unusedName("key"),
 }));
-const newTeam = (visibility: string) =>
-  ofOrganization("teams", "teams", () => ({ name: unusedName("team"), visibility }));
-const newOpenTeam = newTeam("organization");
-const newSecretTeam = newTeam("secret");
+const newTeam = ofOrganization("teams", "teams", () => ({
+  name: unusedName("team"),
+  visibility: "organization",
+}));
 
 const linkage = (type: string, id: string | undefined) => ({ data: { type, id } });
-const policy = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 });
 
 /** What makes each thing anew after a call has used it up. `team` brings what hangs on it. */
 export const renewals = {
   agentPool: (stage) => newPool(stage, "agentPoolId"),
   sshKey: (stage) => newSshKey(stage, "sshKeyId"),
   reservedTagKey: (stage) => newReservedKey(stage, "reservedTagKeyId"),
-  freeTeam: (stage) => newOpenTeam(stage, "freeTeamId"),
-  secretTeam: (stage) => newSecretTeam(stage, "secretTeamId"),
+  freeTeam: (stage) => newTeam(stage, "freeTeamId"),
   /** With a plain token and access to project and workspace. */
   team: async (stage) => {
     const { site, estate } = stage;
-    await newOpenTeam(stage, "teamId");
+    await newTeam(stage, "teamId");
     await renewals.teamToken(stage);
     await renewals.teamProject(stage);
     estate.teamWorkspaceId = await make(
@@ -85,10 +82,6 @@ export const renewals = {
     const path = `/users/${caller.userId}/authentication-tokens`;
     estate.ownTokenId = await make(caller.api, path, "authentication-tokens", {});
   },
-  foreignToken: async ({ site: { owner }, estate }) => {
-    const path = `/users/${owner.id}/authentication-tokens`;
-    estate.tokenId = await make(owner.api, path, "authentication-tokens", {});
-  },
   teamToken: async ({ site: { owner }, estate }) => {
     const path = `/teams/${estate.teamId}/authentication-token`;
     estate.teamTokenId = await make(owner.api, path, "authentication-tokens", {});
@@ -111,14 +104,8 @@ export const renewals = {
     const path = `/workspaces/${estate.workspaceId}/relationships/data-retention-policy`;
     await expectStatus(200, owner.api.post(path, policy));
   },
-  organizationPolicy: async ({ site: { owner, organization } }) => {
-    const path = `/organizations/${organization}/relationships/data-retention-policy`;
-    await expectStatus(200, owner.api.post(path, policy));
-  },
-  sitePolicy: async ({ site: { administrator } }) => {
-    const path = "/admin/general-settings/relationships/data-retention-policy";
-    await expectStatus(200, administrator.api.post(path, policy));
-  },
+  organizationPolicy: ({ site }) => setOrganizationPolicy(site),
+  sitePolicy: ({ site }) => setSitePolicy(site),
 } satisfies Record<string, Renewal>;
 
 export type Renewable = keyof typeof renewals;

@@ -14,13 +14,29 @@ export interface Site extends RoleSite {
   ownerMembershipId: string;
   /** In a project on which nobody but owners and the like holds anything. */
   remoteWorkspaceId: string;
+  secretTeamId: string;
+  ownerTokenId: string;
 }
 
 type Place = Pick<Site, "organization" | "owner">;
 
-/** A new organization, of a new owner unless one is given. */
-export async function newSite(stack: Stack, administrator: Party, owner?: Party): Promise<Site> {
-  const creator = owner ?? (await newParty(stack));
+export const policy = document("data-retention-policy-delete-olders", {
+  "delete-older-than-n-days": 30,
+});
+
+export async function setOrganizationPolicy({ owner, organization }: Place): Promise<void> {
+  const path = `/organizations/${organization}/relationships/data-retention-policy`;
+  await expectStatus(200, owner.api.post(path, policy));
+}
+
+export async function setSitePolicy({ administrator }: Pick<Site, "administrator">): Promise<void> {
+  const path = "/admin/general-settings/relationships/data-retention-policy";
+  await expectStatus(200, administrator.api.post(path, policy));
+}
+
+/** A new organization of a new owner, with what all its callers meet and none may take away. */
+export async function newSite(stack: Stack, administrator: Party): Promise<Site> {
+  const creator = await newParty(stack);
   const organization = await newOrganization(creator.api);
   const base = `/organizations/${organization}`;
   const [teams, memberships] = await Promise.all([
@@ -29,7 +45,13 @@ export async function newSite(stack: Stack, administrator: Party, owner?: Party)
   ]);
   const projectId = await newProjectIn({ organization, owner: creator });
   const remote = await newWorkspaceIn({ organization, owner: creator }, projectId);
+  await setOrganizationPolicy({ organization, owner: creator });
+  await setSitePolicy({ administrator });
+  const secret = { name: unusedName("team"), visibility: "secret" };
+  const tokens = `/users/${creator.id}/authentication-tokens`;
   return {
+    secretTeamId: await make(creator.api, `${base}/teams`, "teams", secret),
+    ownerTokenId: await make(creator.api, tokens, "authentication-tokens", {}),
     remoteWorkspaceId: remote.id,
     stack,
     organization,
