@@ -92,7 +92,7 @@ export async function startBench(ground: Ground): Promise<Bench & AsyncDisposabl
   return Object.assign(bench, { [Symbol.asyncDispose]: () => started.disposeAsync() });
 }
 
-/** A site as a contender in which each connection repeats the requests for its workspace. */
+/** A site as a contender in which each connection repeats the requests for its workspace, as somebody of its own. */
 export const contender = (
   site: Site,
   requestsFor: (workspaceId: string) => readonly PlannedRequest[],
@@ -101,7 +101,12 @@ export const contender = (
   plan: {
     origin: site.origin,
     headers: site.headers,
-    connections: site.workspaceIds.map(requestsFor),
+    connections: site.workspaceIds.map((id, index) =>
+      requestsFor(id).map((request) => ({
+        ...request,
+        headers: site.people[index] ?? site.headers,
+      })),
+    ),
   },
   processes: site.processes,
   requestsEach: requestsFor("").length,

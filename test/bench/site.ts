@@ -1,5 +1,5 @@
 import { type Api, api, document } from "../stack/http.ts";
-import { newOrganization } from "../stack/organization.ts";
+import { newOrganization, organizationId } from "../stack/organization.ts";
 import type { Stack } from "../stack/stack.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
 import type { Counted } from "./processes.ts";
@@ -9,7 +9,10 @@ import { seed } from "./seed.ts";
 export interface Site {
   name: string;
   origin: string;
+  /** Of its owner. */
   headers: Record<string, string>;
+  /** Of others, one for each connection, who may do everything to its workspaces. */
+  people: readonly Record<string, string>[];
   api: Api;
   organization: string;
   /** One for each connection, each with a state. */
@@ -46,12 +49,29 @@ export async function openSite(
   return {
     name,
     origin: stack.url,
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/vnd.api+json" },
+    headers: headersOf(token),
+    people: await newPeople(stack, organization, connections),
     api: caller,
     organization,
     workspaceIds,
     processes,
   };
+}
+
+const headersOf = (token: string) => ({
+  authorization: `Bearer ${token}`,
+  "content-type": "application/vnd.api+json",
+});
+
+async function newPeople(stack: Stack, organization: string, count: number) {
+  const members = await Promise.all(Array.from({ length: count }, () => stack.people.newUser()));
+  await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: "people",
+    members,
+    organizationAccess: ["manage-workspaces"],
+  });
+  return members.map(({ token }) => headersOf(token));
 }
 
 // Every third is tagged, so that a list has tags to bring.

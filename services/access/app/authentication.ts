@@ -29,13 +29,17 @@ export async function batchAuthenticate(
   tokens: readonly string[],
 ): Promise<(AuthenticatedAny | undefined)[]> {
   const at = app.now();
-  const hashes = tokens.filter(looksLikeSecret).map(hashOf);
-  const found = await app.reads.authentication.batch(hashes, at);
+  const asked = tokens.map((token) => ({ token, hash: hashOf(token) }));
+  const secrets = asked.filter(({ token }) => looksLikeSecret(token));
+  const found = await app.reads.authentication.batch(
+    secrets.map(({ hash }) => hash),
+    at,
+  );
   for (const { tokenId } of found.values()) app.tokenUsage.note(tokenId, at);
   return Promise.all(
-    tokens.map(async (token) => {
-      if (!looksLikeRunSecret(token)) return found.get(hashOf(token));
-      const run = await app.reads.runTokens.authenticate(hashOf(token), at);
+    asked.map(async ({ token, hash }) => {
+      if (!looksLikeRunSecret(token)) return found.get(hash);
+      const run = await app.reads.runTokens.authenticate(hash, at);
       return run && { ...run, type: "run", id: run.runId };
     }),
   );

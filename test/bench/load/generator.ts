@@ -64,7 +64,7 @@ function cycle(requests: readonly PlannedRequest[], connection: Connection): Pro
         resolve();
         return;
       }
-      const { method, path, body, expect } = request;
+      const { method, path, body, headers = connection.headers, expect } = request;
       const sentAt = performance.now();
       let status = 0;
       let bytes = 0;
@@ -75,7 +75,7 @@ function cycle(requests: readonly PlannedRequest[], connection: Connection): Pro
         else setTimeout(() => send(index + 1), connection.pauseMs);
       };
       connection.dispatch(
-        { method, path, headers: connection.headers, body: body ?? null },
+        { method, path, headers, body: body ?? null },
         {
           onRequestStart() {},
           onResponseStart(_controller, statusCode) {

@@ -3,6 +3,8 @@ export interface PlannedRequest {
   method: "GET" | "POST";
   path: string;
   body?: string;
+  /** Instead of the plan's. */
+  headers?: Record<string, string>;
   expect: number;
 }
 
