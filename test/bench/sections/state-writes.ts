@@ -78,7 +78,7 @@ export async function stateWrites(ground: Ground): Promise<Aim[]> {
         ...[part("create"), part("upload"), part("current"), ratio],
       ]);
       const aim = "aim" in size ? size.aim : undefined;
-      if (aim) aims.push(atLeast(`(i) ${name}, ${clients} clients, of raw`, aim, ratio));
+      if (aim) aims.push(atLeast(`(i) ${name}, clients: ${clients}, of raw`, aim, ratio));
     }
   }
   await empty();
