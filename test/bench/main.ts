@@ -3,6 +3,7 @@ import { shareParts, startParts } from "@statehouse/testing";
 import { type Aim, failed, printAims } from "./aim.ts";
 import { type Ground, type Section, startBench, startGround } from "./bench.ts";
 import { type Options, readOptions, type SectionName, usage } from "./options.ts";
+import { collection } from "./sections/collection.ts";
 import { currentStateVersion } from "./sections/current-state-version.ts";
 import { extraction } from "./sections/extraction.ts";
 import { grants } from "./sections/grants.ts";
@@ -10,6 +11,7 @@ import { requestCost } from "./sections/request-cost.ts";
 import { showWorkspace } from "./sections/show-workspace.ts";
 import { stateBytes } from "./sections/state-bytes.ts";
 import { stateWrites } from "./sections/state-writes.ts";
+import { versionSizes } from "./sections/version-sizes.ts";
 import { workspaceList } from "./sections/workspace-list.ts";
 import { workspaceLock } from "./sections/workspace-lock.ts";
 import { workspaceSizes } from "./sections/workspace-sizes.ts";
@@ -31,6 +33,8 @@ const onTheirOwn = {
   h: grants,
   i: stateWrites,
   j: extraction,
+  k: versionSizes,
+  l: collection,
 } satisfies Partial<Record<SectionName, Section<Ground>>>;
 
 async function run(options: Options): Promise<void> {

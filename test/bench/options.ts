@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export const sectionNames = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"] as const;
+export const sectionNames = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 export interface Options {
@@ -13,6 +13,8 @@ export interface Options {
   largestMebibytes: number;
   /** Numbers of workspaces among which requests are compared, ascending. */
   sizes: readonly number[];
+  /** State versions that the collector goes through. */
+  versions: number;
 }
 
 export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16] [--largest 1024] [--sizes 100,10000,100000]
@@ -22,8 +24,11 @@ export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16]
   h many grants, and grants that change while others read
   i create, upload and current by 1, 8 and 32 clients, 1 KiB to 1 GiB
   j show beside the extraction of 50,000 resources
+  k current version and list among 10, 1,000 and 100,000 versions of a workspace
+  l what retention deletes in a second, of many versions of which a tenth is due
   --seconds  measured seconds for each contender of a to e   --largest  MiB of the largest state in d and i
-  --sizes    numbers of workspaces in g; the last one is also that of h`;
+  --sizes    numbers of workspaces in g; the last one is also that of h
+  --versions numbers of state versions in l`;
 
 /** Reads the command line. Throws what is wrong with it. */
 export function readOptions(args: readonly string[]): Options | undefined {
@@ -35,6 +40,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
       clients: { type: "string", default: "16" },
       largest: { type: "string", default: "1024" },
       sizes: { type: "string", default: "100,10000,100000" },
+      versions: { type: "string", default: "1000000" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
@@ -49,6 +55,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     seconds: countOf("seconds", values.seconds),
     clients: countOf("clients", values.clients),
     largestMebibytes: countOf("largest", values.largest),
+    versions: countOf("versions", values.versions),
     sizes: values.sizes
       .split(",")
       .map((text) => countOf("sizes", text))

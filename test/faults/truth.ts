@@ -77,6 +77,14 @@ const forbidden: readonly Question[] = [
   ],
   [
     "state",
+    "versions miscounted",
+    `select coalesce(known.workspace_id, found.workspace_id) as found from state_version_count known
+     full join (select workspace_id, status, count(*) as count from state_version group by 1, 2) found
+       using (workspace_id, status)
+     where coalesce(known.count, 0) <> coalesce(found.count, 0)`,
+  ],
+  [
+    "state",
     "references of a blob miscounted",
     `select key as found from blob b where "references" <> (
        select count(*) from state_version v where b.key in (v.blob_key, v.json_blob_key))`,

@@ -1,6 +1,7 @@
 import { outboxMigration, parkedEventsMigration } from "@statehouse/events";
 import type { SqlMigration } from "@statehouse/postgres";
 import { retention } from "./migrations/0004-retention.ts";
+import { stateVersionCounts } from "./migrations/0005-state-version-counts.ts";
 
 const init: SqlMigration = {
   name: "0001_init",
@@ -156,4 +157,5 @@ export const migrations: readonly SqlMigration[] = [
   backingData,
   workspaceResources,
   retention,
+  stateVersionCounts,
 ];

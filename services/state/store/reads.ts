@@ -113,8 +113,9 @@ export function createReads(database: Database, sealer: Sealer): Reads {
       );
       const total = await totalOf(rows.length, { limit, offset }, async () => {
         const [row] = await database.query<{ total: number }>(
-          `select count(*) as total from state_version version where workspace_id = $1
-           ${status === undefined ? "" : "and status = $2"}`,
+          // index: state_version_count_pkey
+          `select coalesce(sum(count), 0)::int as total from state_version_count
+           where workspace_id = $1 ${status === undefined ? "" : "and status = $2"}`,
           [id, ...filters],
         );
         return row?.total ?? 0;

@@ -1,0 +1,183 @@
+import { freshBucket, minioClient, waitFor } from "@statehouse/testing";
+import { Client } from "pg";
+import { document } from "../../stack/http.ts";
+import { newOrganization, organizationId } from "../../stack/organization.ts";
+import { type Stack, startStack } from "../../stack/stack.ts";
+import { expectStatus, stateFile, writeState } from "../../stack/state.ts";
+import { type Aim, atLeast } from "../aim.ts";
+import type { Ground } from "../bench.ts";
+import { seed } from "../seed.ts";
+import { callerOf } from "../sized-site.ts";
+import { printTable } from "../table.ts";
+
+/** Versions of each workspace, of which a tenth is due. */
+const EACH = 1000;
+const DUE_EACH = EACH / 10;
+/** What the collector lets go in one transaction, and so does the measure. */
+const BATCH = 200;
+const OBJECTS = 3000;
+/** A lifetime of a pass. */
+const PATIENCE = { timeout: 30 * 60_000, interval: 100 };
+
+/** (l) What retention deletes in a second: rows beside plain DELETEs of as many, bytes beside plain removals. */
+export async function collection({ options }: Ground): Promise<Aim[]> {
+  const workspaces = Math.max(1, Math.round(options.versions / EACH));
+  await using stack = await startStack({
+    blobs: "minio",
+    settings: { LOG_LEVEL: "warn", COLLECTION_INTERVAL: "1" },
+  });
+  const owner = callerOf(stack, await stack.people.newUser());
+  const organization = await newOrganization(owner.api);
+  await fill(stack, owner.api, organization, workspaces);
+  const due = workspaces * DUE_EACH;
+
+  const client = new Client({ connectionString: stack.databases.state });
+  await client.connect();
+  try {
+    const raw = await deletePlainly(client);
+    const policy = document("data-retention-policy-delete-olders", {
+      "delete-older-than-n-days": 30,
+    });
+    const path = `/organizations/${organization}/relationships/data-retention-policy`;
+    await expectStatus(200, owner.api.post(path, policy));
+    const ours = await passOf(client, due);
+    const bytes = await removals(stack, client);
+    printTable(
+      `(l) deleted in a second, of ${(workspaces * EACH).toLocaleString("en")} versions, a tenth of which is due`,
+      ["", "deleted", "plain /s", "ours /s", "of plain"],
+      [
+        ["rows of versions", due, due / raw, due / ours, raw / ours],
+        [
+          "bytes of 1 KiB",
+          OBJECTS,
+          OBJECTS / bytes.raw,
+          OBJECTS / bytes.ours,
+          bytes.raw / bytes.ours,
+        ],
+      ],
+    );
+    return [
+      atLeast("(l) versions let go by retention, of plain DELETEs", 0.2, raw / ours),
+      atLeast("(l) bytes deleted, of plain removals", 0.5, bytes.raw / bytes.ours),
+    ];
+  } finally {
+    await client.end();
+  }
+}
+
+/** Workspaces of 1,000 versions: the oldest tenth older than any other, the next one for the plain DELETEs. */
+async function fill(
+  stack: Stack,
+  api: ReturnType<typeof callerOf>["api"],
+  organization: string,
+  workspaces: number,
+): Promise<void> {
+  const made = await expectStatus(
+    201,
+    api.post(
+      `/organizations/${organization}/workspaces`,
+      document("workspaces", { name: "original", "execution-mode": "local" }),
+    ),
+  );
+  const { id } = made.body.data;
+  const written = await expectStatus(201, writeState(api, id, stateFile()));
+  const inside = await organizationId(stack, organization);
+  await seed(stack.databases.workspaces, ({ copies }) =>
+    copies("workspaces", id, workspaces, {
+      id: "'ws-' || lpad(n::text, 16, '0')",
+      name: "'seeded-' || n",
+    }),
+  );
+  await seed(stack.databases.state, async ({ sql }) => {
+    await sql(
+      `insert into workspace_state (workspace_id, organization_id, project_id, placement_version,
+         sealed_epoch, current_version_id, current_position, resource_count, revision)
+       select 'ws-' || lpad(n::text, 16, '0'), $1, 'prj-1', 1, 0, 'sv-' || n || 'x${EACH}', ${EACH}, 0, 0
+       from generate_series(1, $2::int) n`,
+      [inside, workspaces],
+    );
+    await sql(
+      `insert into state_version
+       select (jsonb_populate_record(original, jsonb_build_object('id', 'sv-' || w || 'x' || v,
+         'workspace_id', 'ws-' || lpad(w::text, 16, '0'), 'position', v, 'lock_epoch', v,
+         'blob_key', 'bench/' || w || '/' || v,
+         'created_at', now() - case when v <= ${DUE_EACH} then interval '40 days' else interval '1 day' end))).*
+       from state_version original, generate_series(1, $2::int) w, generate_series(1, ${EACH}) v
+       where original.id = $1`,
+      [written.body.data.id, workspaces],
+    );
+    await sql(
+      `insert into blob select 'bench/' || w || '/' || v, 'ws-' || lpad(w::text, 16, '0'), 1, 's', 1, now()
+       from generate_series(1, $1::int) w, generate_series(1, ${EACH}) v`,
+      [workspaces],
+    );
+  });
+}
+
+/** Deletes as many rows as are due, in batches of the same size; answers how long it took, in seconds. */
+async function deletePlainly(client: Client): Promise<number> {
+  const { rows } = await client.query<{ id: string; blob_key: string }>(
+    `select id, blob_key from state_version where position > ${DUE_EACH} and position <= ${2 * DUE_EACH}
+     order by workspace_id, position`,
+  );
+  const startedAt = performance.now();
+  for (let from = 0; from < rows.length; from += BATCH) {
+    const batch = rows.slice(from, from + BATCH);
+    const ids = batch.map(({ id }) => id);
+    await client.query("begin");
+    await client.query("delete from state_version_output where state_version_id = any($1)", [ids]);
+    await client.query("delete from state_version where id = any($1)", [ids]);
+    const keys = batch.map(({ blob_key: key }) => key);
+    await client.query("delete from blob where key = any($1)", [keys]);
+    await client.query("commit");
+  }
+  return (performance.now() - startedAt) / 1000;
+}
+
+/** Waits for the pass that let all of them go; how long it took, in seconds. */
+const passOf = (client: Client, due: number): Promise<number> =>
+  waitFor(
+    async () => {
+      const { rows } = await client.query<{ seconds: number }>(
+        `select extract(epoch from finished_at - started_at)::float as seconds from pass
+       where name = 'retention' and found = $1 and finished_at > started_at`,
+        [due],
+      );
+      return rows[0]?.seconds;
+    },
+    { ...PATIENCE, what: "the collector's pass" },
+  );
+
+/** How long it takes to remove as many objects from the same MinIO, plainly and by the table of deletions. */
+async function removals(stack: Stack, client: Client): Promise<{ raw: number; ours: number }> {
+  await waitFor(async () => {
+    const { rows } = await client.query("select from blob_deletions limit 1");
+    return rows.length === 0;
+  }, PATIENCE);
+  await using bucket = await freshBucket();
+  const minio = minioClient(bucket);
+  const own = stack.environments.state.S3_BUCKET ?? "";
+  const keys = Array.from({ length: OBJECTS }, (_, index) => `bench-removal/${index}`);
+  const bytes = Buffer.alloc(1024);
+  for (const name of [bucket.bucket, own]) {
+    const queue = keys.values();
+    const work = async () => {
+      for (const key of queue) await minio.putObject(name, key, bytes);
+    };
+    await Promise.all(Array.from({ length: 16 }, work));
+  }
+  const startedAt = performance.now();
+  for (let from = 0; from < keys.length; from += 1000) {
+    await minio.removeObjects(bucket.bucket, keys.slice(from, from + 1000));
+  }
+  const raw = (performance.now() - startedAt) / 1000;
+  const since = performance.now();
+  await client.query("insert into blob_deletions select key, now() from unnest($1::text[]) key", [
+    keys,
+  ]);
+  await waitFor(async () => {
+    const { rows } = await client.query("select from blob_deletions limit 1");
+    return rows.length === 0;
+  }, PATIENCE);
+  return { raw, ours: (performance.now() - since) / 1000 };
+}
