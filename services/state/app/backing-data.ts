@@ -3,7 +3,6 @@ import {
   type BackingDataAction,
   backingDataActions,
   changeBackingData,
-  releaseContents,
 } from "../domain/backing-data.ts";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import { backingDataChanged } from "../domain/events.ts";
@@ -59,17 +58,20 @@ export async function permanentlyDelete(
 }
 
 /**
- * Gives up the contents of versions whose status already says so: whoever deletes backing data does it by this. The
- * rows stay, without outputs and resources; the bytes go when nothing else refers to them.
+ * Deletes the contents of versions that the transaction holds for good: whoever deletes backing data does it by this.
+ * The rows stay, without outputs and resources; the bytes go when nothing else refers to them.
  */
 export async function deleteContents(
   app: App,
   tx: Transaction,
-  versions: readonly StateVersion[],
+  versions: readonly Pick<StateVersion, "id" | "blobKey" | "jsonBlobKey">[],
 ): Promise<void> {
-  const blobKeys = versions.flatMap(releaseContents);
-  await tx.removeFindings(versions.map(({ id }) => id));
-  await tx.releaseBlobs(blobKeys, app.now());
+  await tx.endContents(versions.map(({ id }) => id));
+  const keys = versions.flatMap(({ blobKey, jsonBlobKey }) => [blobKey, jsonBlobKey]);
+  await tx.releaseBlobs(
+    keys.filter((key) => key !== null),
+    app.now(),
+  );
   tx.afterCommit(app.wakes.deletion.wake);
 }
 

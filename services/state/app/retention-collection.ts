@@ -1,4 +1,3 @@
-import { changeBackingData } from "../domain/backing-data.ts";
 import { stateVersionsCollected } from "../domain/events.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import {
@@ -11,12 +10,11 @@ import {
   type RetentionDue,
   type RetentionRule,
 } from "../domain/retention.ts";
-import type { StateVersion } from "../domain/state-version.ts";
-import { touch } from "../domain/workspace-state.ts";
-import type { RetentionCandidate, RetentionLook } from "../store/retention.ts";
+import { touch, type WorkspaceState } from "../domain/workspace-state.ts";
+import type { CollectibleVersion, RetentionCandidate, RetentionLook } from "../store/retention.ts";
 import type { Transaction } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { deleteContents, type HeldVersion } from "./backing-data.ts";
+import { deleteContents } from "./backing-data.ts";
 
 /** Candidates that are read at a time, of all workspaces of a page together. */
 const CANDIDATES = 4000;
@@ -124,6 +122,12 @@ async function collectBatch(
   throw new Error("workspaces answers about retention by less than it told before");
 }
 
+/** A version and its workspace, both held by the transaction. */
+interface Held {
+  workspace: WorkspaceState;
+  version: CollectibleVersion;
+}
+
 interface Outcome {
   collected: Collected[];
   kept: KeptReason[];
@@ -154,7 +158,7 @@ async function decideBatch(
     collected: [],
     kept: Array.from({ length: batch.length - held.length }, () => "busy"),
   };
-  const going: HeldVersion[] = [];
+  const going: Held[] = [];
   for (const one of held) {
     const due = dues.get(one.workspace.workspaceId);
     if (!due) {
@@ -177,20 +181,17 @@ async function decideBatch(
 }
 
 const collectedOf = (
-  { id, workspaceId, createdAt, size }: StateVersion,
+  { id, workspaceId, createdAt, size }: CollectibleVersion,
   rule: RetentionRule,
 ): Collected => ({ id, workspaceId, rule, createdAt, bytes: Number(size ?? 0) });
 
 /** In the order that all transactions take rows in. Workspaces that somebody holds are left out. */
-async function holdBatch(
-  tx: Transaction,
-  batch: readonly RetentionCandidate[],
-): Promise<HeldVersion[]> {
+async function holdBatch(tx: Transaction, batch: readonly RetentionCandidate[]): Promise<Held[]> {
   const ids = [...new Set(batch.map(({ workspaceId }) => workspaceId))];
   const workspaces = new Map(
     (await tx.freeWorkspacesForUpdate(ids)).map((workspace) => [workspace.workspaceId, workspace]),
   );
-  const versions = await tx.versionsForUpdate(
+  const versions = await tx.holdCollectible(
     batch.filter(({ workspaceId }) => workspaces.has(workspaceId)).map(({ id }) => id),
   );
   const keys = versions.flatMap(({ blobKey, jsonBlobKey }) => [blobKey, jsonBlobKey]);
@@ -218,19 +219,8 @@ async function lastStatesBegin(
   return begins;
 }
 
-/** The same roads as by hand, both at once; where versions have no such status, their rows go too. */
-async function letGo(
-  app: App,
-  tx: Transaction,
-  going: readonly HeldVersion[],
-  now: Date,
-): Promise<void> {
-  for (const { workspace, version } of going) {
-    if (version.status === "finalized") {
-      changeBackingData("softDelete", { workspace, version, now });
-    }
-    changeBackingData("permanentlyDelete", { workspace, version, now });
-  }
+/** As by hand, for all at once; where versions have no such status, their rows go too. */
+async function letGo(app: App, tx: Transaction, going: readonly Held[], now: Date): Promise<void> {
   const versions = going.map(({ version }) => version);
   await deleteContents(app, tx, versions);
   if (!app.edition.has("state-versions.backing-data-actions")) {

@@ -1,6 +1,7 @@
 import type { App } from "./app.ts";
 
-const BATCH = 100;
+/** As many as S3 takes in one request. */
+const BATCH = 1000;
 const LEASE_MS = 5 * 60_000;
 
 /** Those of `keys` that a version refers to. Keys of young attempts have no owner yet: sweep by age. */

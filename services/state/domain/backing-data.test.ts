@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type BackingDataAction, changeBackingData, releaseContents } from "./backing-data.ts";
+import { type BackingDataAction, changeBackingData } from "./backing-data.ts";
 import { makeCurrent, StateVersion, type StateVersionStatus } from "./state-version.ts";
 import { WorkspaceState } from "./workspace-state.ts";
 
@@ -90,13 +90,4 @@ test("the days begin with the soft deletion and end with the restoration", () =>
   expect(made.softDeletedAt).toEqual(now);
   act("restore", made);
   expect(made.softDeletedAt).toBeNull();
-});
-
-test("what is deleted for good keeps nothing of its contents, and nobody is to read them", () => {
-  const made = version(gone);
-  Object.assign(made, { blobKey: "raw", sha256: "s", size: 1n, extractionDueAt: now });
-  Object.assign(made, { jsonBlobKey: "json", jsonSha256: "s", jsonSize: 1n });
-  expect(releaseContents(made)).toEqual(["raw", "json"]);
-  expect(made).toMatchObject({ blobKey: null, jsonBlobKey: null, sha256: null, size: 1n });
-  expect(made).toMatchObject({ extractionDueAt: null, resourcesProcessed: true });
 });

@@ -51,17 +51,3 @@ export function changeBackingData(
   version.status = to;
   version.softDeletedAt = action === "softDelete" ? now : null;
 }
-
-/** Lets go of the contents of a version that was deleted for good; answers the keys of their blobs. */
-export function releaseContents(version: StateVersion): string[] {
-  const keys = [version.blobKey, version.jsonBlobKey].filter((key) => key !== null);
-  version.blobKey = null;
-  version.jsonBlobKey = null;
-  version.sha256 = null;
-  version.jsonSha256 = null;
-  version.jsonSize = null;
-  // Nothing is left to read, and nobody is to wait for it.
-  version.extractionDueAt = null;
-  version.resourcesProcessed = true;
-  return keys;
-}

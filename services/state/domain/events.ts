@@ -74,7 +74,7 @@ export const backingDataChanged = (
 
 export const stateVersionsCollected = (
   { workspaceId, organizationId, revision }: WorkspaceState,
-  versions: readonly StateVersion[],
+  versions: readonly Pick<StateVersion, "id">[],
 ): StateEvent => ({
   type: "stateVersionsCollected",
   workspaceId,

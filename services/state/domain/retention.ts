@@ -89,7 +89,13 @@ export type Kept =
  * kept, and so is whatever an unlock may still make current, and what waits for its bytes.
  */
 export function keptBecause(
-  { workspace, version }: { workspace: WorkspaceState; version: StateVersion },
+  {
+    workspace,
+    version,
+  }: {
+    workspace: WorkspaceState;
+    version: Pick<StateVersion, "position" | "status" | "createdAt">;
+  },
   due: RetentionDue,
   {
     shared,

@@ -45,7 +45,7 @@ onEveryStore("the check of contents", (objects) => {
     await state.versions.rollbackStateVersion({ workspaceId, rollbackStateVersionId: first.id });
     await state.app.transaction(async (tx) => {
       const workspace = await tx.workspaceForUpdate(workspaceId);
-      const [version] = await tx.versionsForUpdate([first.id as `sv-${string}`]);
+      const version = await tx.versionForUpdate(first.id as `sv-${string}`);
       if (version) await softDelete(state.app, tx, { workspace, version });
     });
     const seen: number[] = [];

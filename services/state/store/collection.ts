@@ -39,8 +39,6 @@ export async function forgetVersions(
   em: EntityManager,
   ids: readonly StateVersionId[],
 ): Promise<void> {
-  // What the ORM still has to write of them goes first.
-  await em.flush();
   // index: state_version_pkey
   await queryIn(em, "delete from state_version where id = any($1)", [ids]);
 }

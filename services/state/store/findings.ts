@@ -33,17 +33,22 @@ export async function copyFindings(
   );
 }
 
-/** Deletes the versions' outputs, and what was found in their states. */
-export async function removeFindings(
+/** Deletes the versions' outputs and what was found in their states, and takes their contents from them. */
+export async function endContents(
   em: EntityManager,
   ids: readonly StateVersionId[],
 ): Promise<void> {
   // index: state_version_output_position
   await queryIn(em, "delete from state_version_output where state_version_id = any($1)", [ids]);
+  // Nothing is left to read, and nobody is to wait for it.
   await queryIn(
     em,
     // index: state_version_pkey
-    "update state_version set resources = '[]', modules = '{}', providers = '{}' where id = any($1)",
+    `update state_version set status = 'backing_data_permanently_deleted', soft_deleted_at = null,
+       blob_key = null, sha256 = null, json_blob_key = null, json_sha256 = null, json_size = null,
+       extraction_due_at = null, resources_processed = true,
+       resources = '[]', modules = '{}', providers = '{}'
+     where id = any($1)`,
     [ids],
   );
 }

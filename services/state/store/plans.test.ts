@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { releaseBlobs, shareBlobs } from "./blob-references.ts";
 import { removeVersions } from "./collection.ts";
 import { entities } from "./entities.ts";
-import { copyFindings, removeFindings } from "./findings.ts";
+import { copyFindings, endContents } from "./findings.ts";
 import { createJobs } from "./jobs.ts";
 import { migrations } from "./migrations.ts";
 import { createReads } from "./reads.ts";
@@ -110,7 +110,7 @@ beforeAll(async () => {
     await writes.versionsBeforeRollback("ws-5", { epoch: 3n, sourceId: "sv-27" });
     await writes.unsettledVersions("ws-5", 2n);
     await copyFindings(em, sealer, "sv-29", "sv-28");
-    await removeFindings(em, ["sv-29"]);
+    await endContents(em, ["sv-29"]);
     await shareBlobs(em, ["blob-28"]);
     await writes.setResources(
       { id: "sv-29", workspaceId: "ws-5", createdAt: now },

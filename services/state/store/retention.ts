@@ -1,6 +1,7 @@
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { RetentionDue } from "../domain/retention.ts";
+import type { StateVersion, StateVersionStatus } from "../domain/state-version.ts";
 
 /** A version that looked due when it was read. */
 export interface RetentionCandidate {
@@ -69,11 +70,27 @@ export const createRetentionReads = (database: Database): RetentionReads => ({
   },
 });
 
+/** What a collecting transaction knows of a version that it holds. */
+export type CollectibleVersion = Pick<
+  StateVersion,
+  "id" | "workspaceId" | "position" | "status" | "createdAt" | "size" | "blobKey" | "jsonBlobKey"
+>;
+
+interface CollectibleRow extends CandidateRow {
+  status: StateVersionStatus;
+  created_at: Date;
+  size: number | null;
+  blob_key: string | null;
+  json_blob_key: string | null;
+}
+
 /** What a collecting transaction asks beside the rows it holds. */
 export interface RetentionWrites {
   /** Nobody raises it before the transaction ends. */
   retentionVersion(): Promise<bigint>;
   raiseRetentionVersion(version: bigint): Promise<void>;
+  /** Held until the transaction ends. As plain rows: the ORM takes ten times as long for so many. */
+  holdCollectible(ids: readonly StateVersionId[]): Promise<CollectibleVersion[]>;
   /** Those of the versions whose blob a later copy shares. Call it while the blobs are held. */
   sharedVersions(ids: readonly StateVersionId[]): Promise<Set<StateVersionId>>;
   /** When the first of the organization's last `count` states was created; undefined: it has fewer. */
@@ -91,6 +108,25 @@ export const createRetentionWrites = (em: EntityManager): RetentionWrites => ({
   },
   async raiseRetentionVersion(version) {
     await queryIn(em, "update retention_version set version = greatest(version, $1)", [version]);
+  },
+  async holdCollectible(ids) {
+    const rows = await queryIn<CollectibleRow>(
+      em,
+      // index: state_version_pkey
+      `select id, workspace_id, position, status, created_at, size, blob_key, json_blob_key
+       from state_version where id = any($1) order by id for update`,
+      [ids],
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      workspaceId: row.workspace_id,
+      position: BigInt(row.position),
+      status: row.status,
+      createdAt: row.created_at,
+      size: row.size === null ? null : BigInt(row.size),
+      blobKey: row.blob_key,
+      jsonBlobKey: row.json_blob_key,
+    }));
   },
   async sharedVersions(ids) {
     const rows = await queryIn<{ id: StateVersionId }>(

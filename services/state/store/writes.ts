@@ -8,7 +8,7 @@ import type { WorkspaceState } from "../domain/workspace-state.ts";
 import { holdBlobs, releaseBlobs, shareBlobs } from "./blob-references.ts";
 import { forgetVersions, removeResources, removeVersions } from "./collection.ts";
 import { stateVersionSchema, workspaceStateSchema } from "./entities.ts";
-import { copyFindings, removeFindings } from "./findings.ts";
+import { copyFindings, endContents } from "./findings.ts";
 import { type OrganizationBilling, removeBilling, setBilling } from "./organization-billing.ts";
 import { insertOutputs } from "./outputs.ts";
 import { createRetentionWrites, type RetentionWrites } from "./retention.ts";
@@ -26,7 +26,6 @@ export interface Writes extends RetentionWrites {
   /** Those of the workspaces' rows that nobody else holds. */
   freeWorkspacesForUpdate(ids: readonly WorkspaceId[]): Promise<WorkspaceState[]>;
   versionForUpdate(id: StateVersionId): Promise<StateVersion | undefined>;
-  versionsForUpdate(ids: readonly StateVersionId[]): Promise<StateVersion[]>;
   /** Holds the blobs until the transaction ends. */
   holdBlobs(keys: readonly string[]): Promise<void>;
   /** Deletes rows of versions that have neither outputs nor contents any more. */
@@ -55,8 +54,8 @@ export interface Writes extends RetentionWrites {
     version: Pick<StateVersion, "id" | "workspaceId" | "createdAt">,
     instances: PackedExtraction["instances"],
   ): Promise<void>;
-  /** Deletes the versions' outputs and what extraction found. */
-  removeFindings(ids: readonly StateVersionId[]): Promise<void>;
+  /** Makes versions that are held ones without contents, outputs and resources, deleted for good. */
+  endContents(ids: readonly StateVersionId[]): Promise<void>;
   /** Deletes up to `limit` versions with their outputs; answers how many, and the blobs they referred to. */
   removeVersions(
     workspaceId: WorkspaceId,
@@ -88,13 +87,11 @@ export function createWrites(em: EntityManager, sealer: Sealer): Writes {
   const knownWorkspaceForUpdate = async (workspaceId: WorkspaceId) =>
     (await em.findOne(workspaceStateSchema, { workspaceId }, forUpdate)) ?? undefined;
 
-  const versionsForUpdate = async (ids: readonly StateVersionId[]) => {
+  const lockedVersions = async (rows: readonly { id: StateVersionId }[]) => {
+    const ids = rows.map(({ id }) => id);
     if (ids.length === 0) return [];
     return em.find(stateVersionSchema, { id: { $in: ids } }, { ...forUpdate, orderBy: { id: 1 } });
   };
-
-  const lockedVersions = (rows: readonly { id: StateVersionId }[]) =>
-    versionsForUpdate(rows.map(({ id }) => id));
 
   return {
     ...createRetentionWrites(em),
@@ -105,7 +102,6 @@ export function createWrites(em: EntityManager, sealer: Sealer): Writes {
         { workspaceId: { $in: [...ids] } },
         { lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE, orderBy: { workspaceId: 1 } },
       ),
-    versionsForUpdate,
     async holdBlobs(keys) {
       await holdBlobs(em, keys);
     },
@@ -176,7 +172,7 @@ export function createWrites(em: EntityManager, sealer: Sealer): Writes {
     removeBilling: (organizationId) => removeBilling(em, organizationId),
     removeResources: (workspaceId) => removeResources(em, workspaceId),
     releaseBlobs: (keys, now) => releaseBlobs(em, keys, now),
-    removeFindings: (ids) => removeFindings(em, ids),
+    endContents: (ids) => endContents(em, ids),
     async setInventory(id, { resources, modules, providers }) {
       await queryIn(
         em,

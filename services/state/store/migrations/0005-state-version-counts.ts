@@ -1,9 +1,14 @@
 import type { SqlMigration } from "@statehouse/postgres";
 
-/** What the list of versions needs to be as fast among 100,000 as among ten. */
+/** What lists of versions and the collector need to be as fast among many versions as among few. */
 export const stateVersionCounts: SqlMigration = {
   name: "0005_state_version_counts",
   up: `
+    -- With what the collector decides by, so that young versions are not fetched.
+    drop index state_version_contents;
+    create index state_version_contents on state_version (workspace_id, position)
+      include (id, created_at) where blob_key is not null;
+
     -- Exact totals without counting. Whoever changes versions holds their workspace's row, so nobody waits
     -- for these; once for each statement, so that batches cost as much as single ones.
     create table state_version_count (
