@@ -14,9 +14,12 @@ const SAMPLES = 15;
 /** Of a page's statement, in ms, among however many: what a reader does not notice. */
 const FLAT_MS = 15;
 
+/** Those found are the last quarter of the order: no index is known that finds a part of a name in order. */
+const SORTS_LAST = "search[name], many that sort last";
+
 const searches: Readonly<Record<string, Partial<WorkspaceSearch>>> = {
   "search[name], many": { name: "a1" },
-  "search[name], many that sort last": { name: "net" },
+  [SORTS_LAST]: { name: "net" },
   "search[name], one": { name: "-77" },
   "search[wildcard-name]": { wildcardName: "app-0*" },
   "search[tags], common": { tags: ["common"] },
@@ -31,11 +34,13 @@ const searches: Readonly<Record<string, Partial<WorkspaceSearch>>> = {
 export async function searchStatements(sites: readonly SizedSite[]): Promise<Aim[]> {
   const rows: (string | number)[][] = Object.keys(searches).map((name) => [name]);
   let slowest = 0;
+  let sortsLast = 0;
   for (const site of sites) {
-    for (const [index, part] of Object.values(searches).entries()) {
+    for (const [index, [name, part]] of Object.entries(searches).entries()) {
       const { page, count } = await statementTimes(site, part);
       rows[index]?.push(page, count);
-      slowest = Math.max(slowest, page || 0);
+      if (name === SORTS_LAST) sortsLast = Math.max(sortsLast, page || 0);
+      else slowest = Math.max(slowest, page || 0);
     }
   }
   printTable(
@@ -45,6 +50,7 @@ export async function searchStatements(sites: readonly SizedSite[]): Promise<Aim
   );
   return [
     atMost("(g) page statement of a search, slowest, among any number", FLAT_MS, slowest, " ms"),
+    atMost(`(g) page statement of ${SORTS_LAST}, among any number`, FLAT_MS, sortsLast, " ms"),
   ];
 }
 
