@@ -3,6 +3,9 @@ import { type Disturb, live } from "./history.ts";
 import type { Place } from "./place.ts";
 import type { History } from "./step.ts";
 
+/** What fails is made shorter for so long; then the shortest so far is told. */
+const SHRINKING_MS = 90_000;
+
 export interface Search {
   place: Place;
   histories: fc.Arbitrary<History>;
@@ -20,9 +23,22 @@ export interface Search {
 /** Tries histories until the time is over. Throws the shortest that fails, with its seed and path. */
 export async function search(options: Search): Promise<void> {
   const { place, histories, lanes, until, path, disturb } = options;
-  const property = fc.asyncProperty(histories, (history) => live(place, history, disturb));
-  const one = (seed: number) =>
-    fc.assert(property, { seed, numRuns: 1, ...(path ? { path } : {}) });
+  const one = (seed: number) => {
+    let first = true;
+    const property = fc.asyncProperty(histories, (history) =>
+      live(place, history, disturb).catch((error: unknown) => {
+        if (first) process.stderr.write(`seed ${seed} fails, and is made shorter: ${error}\n`);
+        first = false;
+        throw error;
+      }),
+    );
+    return fc.assert(property, {
+      seed,
+      numRuns: 1,
+      interruptAfterTimeLimit: SHRINKING_MS,
+      ...(path ? { path } : {}),
+    });
+  };
   let { seed } = options;
   if (path) return one(seed);
   let failed = false;
