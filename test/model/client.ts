@@ -165,7 +165,7 @@ export async function fetched(place: Place, id: string, kind: Kind): Promise<Hea
 }
 
 /** How long the second half of a slow upload waits, for others to come in between. */
-const PAUSE_MS = 25;
+const PAUSE_MS = 80;
 
 /** Half of the bytes, and after a while the others. */
 async function slowly(url: string, bytes: Buffer): Promise<Heard> {
