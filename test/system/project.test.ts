@@ -1,9 +1,25 @@
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { unusedName } from "../stack/organization.ts";
-import { namesOf, newParty, newProject, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { newOrganization, unusedName } from "../stack/organization.ts";
+import { costOf } from "../stack/request-cost.ts";
+import { expectStatus } from "../stack/state.ts";
+import {
+  errorDetails,
+  namesOf,
+  newParty,
+  newProject,
+  newWorkspace,
+  problems,
+  useWorld,
+} from "./fixture.ts";
 
 const world = useWorld();
+
+interface Identifier {
+  type: string;
+  id: string;
+}
+
 const projects = () => `/organizations/${world().organization}/projects`;
 const wanted = (attributes: Record<string, unknown>) => document("projects", attributes);
 
@@ -67,6 +83,50 @@ test("its tag bindings count for its workspaces", async () => {
       links: { "inherited-from": `/api/v2/projects/${created.body.data.id}` },
     },
   ]);
+});
+
+// The provider reads a project's tags by this include, and takes them for gone where it brings none.
+test("its effective bindings are included where they are asked for, shown and listed", async () => {
+  const { api } = world().owner;
+  const organization = await newOrganization(api);
+  const list = `/organizations/${organization}/projects`;
+  const tagged = async (name: string, ...pairs: [key: string, value: string][]) => {
+    const data = pairs.map(([key, value]) => ({
+      type: "tag-bindings",
+      attributes: { key, value },
+    }));
+    const body = document("projects", { name }, { "tag-bindings": { data } });
+    return (await expectStatus(201, api.post(list, body))).body.data.id as string;
+  };
+  const one = await tagged("one", ["zone", "b"], ["app", "web"]);
+  const two = await tagged("two", ["zone", "c"]);
+  await tagged("three");
+  const effective = async (id: string) =>
+    (await api.get(`/projects/${id}/effective-tag-bindings`)).body.data;
+  const include = "include=effective_tag_bindings";
+
+  const shown = await expectStatus(200, api.get(`/projects/${one}?${include}`));
+  expect(shown.body.included).toEqual(await effective(one));
+  expect(shown.body.included).toHaveLength(2);
+  const linkage = shown.body.included.map(({ type, id }: Identifier) => ({ type, id }));
+  expect(shown.body.data.relationships["effective-tag-bindings"].data).toEqual(linkage);
+  const plain = await api.get(`/projects/${one}`);
+  expect(plain.body).not.toHaveProperty("included");
+  expect(plain.body.data.relationships["effective-tag-bindings"]).not.toHaveProperty("data");
+
+  const listed = await expectStatus(200, api.get(`${list}?${include}`));
+  const byId = (a: Identifier, b: Identifier) => (a.id < b.id ? -1 : 1);
+  expect(listed.body.included.toSorted(byId)).toEqual(
+    [...(await effective(one)), ...(await effective(two))].toSorted(byId),
+  );
+  const cost = (size: number) => costOf(() => api.get(`${list}?page[size]=${size}&${include}`));
+  expect(await cost(4)).toEqual(await cost(1));
+
+  for (const path of [`/projects/${one}`, list]) {
+    const refused = await api.get(`${path}?include=workspaces`);
+    expect(refused.status).toBe(400);
+    expect(errorDetails(refused)[0]).toContain("include parameter");
+  }
 });
 
 test.each([

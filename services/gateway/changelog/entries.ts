@@ -14,6 +14,7 @@ export interface ChangelogEntry {
 /** Every change of the interface, newest first. Whoever changes it adds a line on top. */
 // biome-ignore format: a line a change
 export const changelogEntries: readonly ChangelogEntry[] = [
+  { date: "2026-11-21", text: "Projects include `effective_tag_bindings`, shown and listed." },
   { date: "2026-11-21", text: "Organizations show `project-count` and `workspace-count` to who may read all of them." },
   { date: "2026-11-21", text: "Workspaces include `current_state_version` and `effective_tag_bindings`, shown and listed." },
   { date: "2026-11-21", text: "Descriptions, working directories, sources, triggers and the number of tags of a workspace have limits: 422 beyond them." },

@@ -1,7 +1,8 @@
 import type { Project } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import type { RequestContext } from "../http/route.ts";
-import { related, toOne } from "../jsonapi/relationship.ts";
+import { related, toMany, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
+import { effectiveTagBindingResource } from "./effective-tag-bindings.ts";
 import { permissionsFrom } from "./permissions.ts";
 import { timestamp } from "./timestamps.ts";
 
@@ -52,7 +53,20 @@ export const projectResource = resource<Project, RequestContext>({
       linkage: ({ defaultAgentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
     }),
     "tag-bindings": related(({ id }) => `/api/v2/projects/${id}/tag-bindings`),
-    "effective-tag-bindings": related(({ id }) => `/api/v2/projects/${id}/effective-tag-bindings`),
+    // Its own: a project inherits none. The provider knows a project's tags by this include only.
+    "effective-tag-bindings": toMany({
+      show: ({ id }) => ({ links: { related: `/api/v2/projects/${id}/effective-tag-bindings` } }),
+      resource: () => effectiveTagBindingResource,
+      keyOf: ({ id }) => id,
+      loadFor: async (projectIds, { services, caller }: RequestContext) =>
+        (
+          await services.workspaces.tagBindings.batchListProjectTagBindings(
+            { projectIds: [...projectIds] },
+            caller,
+          )
+        ).tagBindings,
+      parentKeyOf: ({ projectId }) => projectId,
+    }),
     workspaces: related(
       ({ id, organizationName }) =>
         `/api/v2/organizations/${organizationName}/workspaces?filter%5Bproject%5D%5Bid%5D=${id}`,

@@ -9,6 +9,8 @@ import { projectResource } from "../resources/projects.ts";
 import { createProjectBody, projectSettings, updateProjectBody } from "./project-settings.ts";
 import { tagFilters } from "./tag-filters.ts";
 
+const includes = ["effective_tag_bindings"] as const;
+
 const sorts: readonly string[] = ["name", "-name"];
 
 function readSort(query: URLSearchParams): string {
@@ -30,6 +32,7 @@ export const projectRoutes: readonly Route[] = [
     method: "GET",
     path: "/organizations/:organizationName/projects",
     summary: "List an organization's projects",
+    includes,
     success: [200, list(projectResource)],
     failures: [400, 404],
     credentials: standing,
@@ -78,8 +81,9 @@ export const projectRoutes: readonly Route[] = [
     method: "GET",
     path: "/projects/:projectId",
     summary: "Show a project",
+    includes,
     success: [200, one(projectResource)],
-    failures: [404],
+    failures: [400, 404],
     credentials: standing,
     handle: async ({ services: { workspaces }, params, caller }) =>
       (await workspaces.projects.getProject({ id: params.projectId }, caller)).project,

@@ -1,4 +1,4 @@
-import { authorize, type Caller } from "@statehouse/authorization";
+import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import type { ProjectId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
 import { touchProject } from "../domain/project.ts";
@@ -6,6 +6,7 @@ import {
   checkTagBindingCount,
   checkTagBindings,
   mergeTagBindings,
+  type ProjectTagBinding,
   type TagBinding,
   type TagBindingInput,
 } from "../domain/tag-binding.ts";
@@ -20,6 +21,17 @@ export async function listProjectTagBindings(
 ): Promise<TagBinding[]> {
   await getProject(app, caller, projectId);
   return app.reads.tagBindings.ofProject(projectId);
+}
+
+/** The same for many: of those projects that the caller may read. One statement. */
+export async function batchListProjectTagBindings(
+  app: App,
+  caller: Caller,
+  projectIds: readonly string[],
+): Promise<ProjectTagBinding[]> {
+  const grants = grantsOf(caller);
+  const found = await app.reads.tagBindings.ofProjects(projectIds);
+  return found.filter((binding) => allowed(grants, "project:read", binding));
 }
 
 /** Adds or changes those given and keeps the others; answers with those given, in their order. */

@@ -9,6 +9,11 @@ export interface TagBinding {
   createdAt: Date;
 }
 
+/** A binding with the project that has it. */
+export interface ProjectTagBinding extends TagBinding {
+  projectId: ProjectId;
+}
+
 /** A binding that a workspace has by itself or through its project. */
 export interface EffectiveTagBinding extends TagBinding {
   workspaceId: WorkspaceId;

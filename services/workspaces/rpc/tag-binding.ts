@@ -6,7 +6,11 @@ import type {
 } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import { listProjectTagBindings, updateProjectTagBindings } from "../app/project-tag-binding.ts";
+import {
+  batchListProjectTagBindings,
+  listProjectTagBindings,
+  updateProjectTagBindings,
+} from "../app/project-tag-binding.ts";
 import {
   batchListWorkspaceEffectiveTagBindings,
   listWorkspaceEffectiveTagBindings,
@@ -21,6 +25,15 @@ export const tagBindingService = (app: App): ServiceImpl<typeof TagBindingServic
   listProjectTagBindings: async ({ projectId: id }, { caller }) => {
     const bindings = await listProjectTagBindings(app, caller, projectId(id));
     return { tagBindings: bindings.map(tagBindingToProto) };
+  },
+  batchListProjectTagBindings: async ({ projectIds }, { caller }) => {
+    const bindings = await batchListProjectTagBindings(app, caller, projectIds);
+    return {
+      tagBindings: bindings.map((binding) => ({
+        ...tagBindingToProto(binding),
+        projectId: binding.projectId,
+      })),
+    };
   },
   updateProjectTagBindings: async ({ projectId: id, tagBindings }, { caller }) => {
     const bindings = await updateProjectTagBindings(app, caller, projectId(id), tagBindings);

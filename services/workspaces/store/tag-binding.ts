@@ -1,7 +1,7 @@
 import type { Database, EntityManager } from "@statehouse/postgres";
 import { newId, queryIn } from "@statehouse/postgres";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
-import type { EffectiveTagBinding, TagBinding } from "../domain/tag-binding.ts";
+import type { EffectiveTagBinding, ProjectTagBinding, TagBinding } from "../domain/tag-binding.ts";
 import { tagRows } from "./tag.ts";
 
 /** Whose bindings. */
@@ -25,6 +25,18 @@ export const tagBindingReads = (database: Database) => ({
       // index: tag_bindings_project_key
       `select ${columns} from tag_bindings where project_id = $1 order by key`,
       [projectId],
+    );
+  },
+
+  /** By project and key. */
+  async ofProjects(
+    projectIds: readonly string[],
+  ): Promise<(ProjectTagBinding & Pick<Placed, "organizationId">)[]> {
+    return database.query(
+      // index: tag_bindings_project_key
+      `select ${columns}, project_id as "projectId", organization_id as "organizationId"
+       from tag_bindings where project_id = any($1) order by project_id, key`,
+      [projectIds],
     );
   },
 
