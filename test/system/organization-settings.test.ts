@@ -107,6 +107,10 @@ test("workspaces inherit the default mode and its pool; leaving agent clears the
   const remote = await owner.api.patch(path, wanted({ "default-execution-mode": "remote" }));
   expect(remote.body.data.relationships["default-agent-pool"]).toEqual({ data: null });
   expect((await shown()).relationships["agent-pool"]).toEqual({ data: null });
+  const named = { "default-execution-mode": "agent", "default-agent-pool-id": pool.body.data.id };
+  const again = await owner.api.patch(path, wanted(named));
+  expect(again.body.data.relationships["default-agent-pool"]).toEqual(linkage);
+  await owner.api.patch(path, wanted({ "default-execution-mode": "local" }));
   const outside = await owner.api.patch(path, wanted({}, { "default-agent-pool": linkage }));
   expect(problems(outside)).toEqual({
     "/data/relationships/default-agent-pool":

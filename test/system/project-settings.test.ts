@@ -56,6 +56,10 @@ test("its default mode is what its workspaces inherit, until it says that the or
   const agent = await owner.api.patch(self, wanted({ "default-execution-mode": "agent" }, linkage));
   expect(agent.body.data.relationships).toMatchObject(linkage);
   expect(await mode()).toEqual(["agent", id]);
+  // go-tfe names it by an attribute.
+  await owner.api.patch(self, wanted({ "default-execution-mode": "local" }));
+  const named = wanted({ "default-execution-mode": "agent", "default-agent-pool-id": id });
+  expect((await owner.api.patch(self, named)).body.data.relationships).toMatchObject(linkage);
   const inherited = await owner.api.patch(
     self,
     wanted({ "setting-overwrites": { "default-execution-mode": false } }),

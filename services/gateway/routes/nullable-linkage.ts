@@ -19,3 +19,16 @@ export const linkages = (type: string) =>
     .object({ data: z.array(z.object({ type: z.literal(type), id: z.string() })).nullish() })
     .nullish()
     .transform((relationship) => relationship?.data?.map(({ id }) => id));
+
+/**
+ * The default agent pool that a body names: the relationship, or the attribute that go-tfe sends of projects.
+ * Either taken away is ""; undefined when the body does not speak of it.
+ */
+export const defaultAgentPoolIn = ({
+  attributes,
+  relationships,
+}: {
+  attributes: { "default-agent-pool-id"?: string | undefined };
+  relationships: { "default-agent-pool"?: string | undefined };
+}): string | undefined =>
+  relationships["default-agent-pool"] ?? attributes["default-agent-pool-id"];

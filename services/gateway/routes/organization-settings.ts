@@ -3,7 +3,7 @@ import type { OrganizationSettingsSchema } from "@statehouse/proto/statehouse/wo
 import { z } from "zod";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
 import { given } from "../jsonapi/given.ts";
-import { nullableLinkage } from "./nullable-linkage.ts";
+import { defaultAgentPoolIn, nullableLinkage } from "./nullable-linkage.ts";
 
 /** Whole minutes; what is no positive number the service refuses with the others. */
 const minutes = z
@@ -14,6 +14,7 @@ const minutes = z
 const settings = {
   email: optional(z.string()),
   "default-execution-mode": optional(z.string()),
+  "default-agent-pool-id": optional(z.string()),
   "allow-force-delete-workspaces": optional(z.boolean()),
   "assessments-enforced": optional(z.boolean()),
   "user-tokens-enabled": optional(z.boolean()),
@@ -48,7 +49,7 @@ type Settings = MessageInitShape<typeof OrganizationSettingsSchema>;
 
 /** The settings of a body, as the workspaces service takes them. */
 export function organizationSettings({ data }: z.infer<typeof updateOrganizationBody>): Settings {
-  const { attributes, relationships } = data;
+  const { attributes } = data;
   return given({
     email: attributes.email,
     defaultExecutionMode: attributes["default-execution-mode"],
@@ -64,6 +65,6 @@ export function organizationSettings({ data }: z.infer<typeof updateOrganization
     sessionTimeout: attributes["session-timeout"],
     sessionRemember: attributes["session-remember"],
     ownersTeamSamlRoleId: attributes["owners-team-saml-role-id"],
-    defaultAgentPoolId: relationships["default-agent-pool"],
+    defaultAgentPoolId: defaultAgentPoolIn(data),
   });
 }

@@ -3,7 +3,7 @@ import type { ProjectSettingsSchema } from "@statehouse/proto/statehouse/workspa
 import { z } from "zod";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
 import { given } from "../jsonapi/given.ts";
-import { nullableLinkage } from "./nullable-linkage.ts";
+import { defaultAgentPoolIn, nullableLinkage } from "./nullable-linkage.ts";
 import { tagBindingLinkages } from "./tag-linkages.ts";
 
 const bodyWith = <Name extends z.ZodType>(name: Name) =>
@@ -15,6 +15,7 @@ const bodyWith = <Name extends z.ZodType>(name: Name) =>
           name,
           description: optional(z.string()),
           "default-execution-mode": optional(z.string()),
+          "default-agent-pool-id": optional(z.string()),
           "setting-overwrites": optional(
             z.object({ "default-execution-mode": optional(z.boolean()) }),
           ),
@@ -37,11 +38,12 @@ export const updateProjectBody = bodyWith(optional(z.string()));
 
 /** The settings of a body, as the workspaces service takes them. */
 export function projectSettings({
-  data: { attributes, relationships },
+  data,
 }: z.infer<typeof updateProjectBody>): MessageInitShape<typeof ProjectSettingsSchema> {
+  const { attributes } = data;
   return given({
     defaultExecutionMode: attributes["default-execution-mode"],
     overwritesDefaultExecutionMode: attributes["setting-overwrites"]?.["default-execution-mode"],
-    defaultAgentPoolId: relationships["default-agent-pool"],
+    defaultAgentPoolId: defaultAgentPoolIn(data),
   });
 }
