@@ -81,6 +81,9 @@ test.each<VcsRepoSettings>([
   expect(change(settings, known)).toHaveLength(1);
 });
 
-test.each(["^v\\d+$", "(?i)release", "\\Av1\\z", ""])("%j is a regular expression", (tagsRegex) => {
-  expect(change({ tagsRegex }, known)).toMatchObject({ tagsRegex });
-});
+test.each(["^v\\d+$", "(?i)release", "(?P<major>v\\d+)", "\\Av1\\z", ""])(
+  "%j is a regular expression",
+  (tagsRegex) => {
+    expect(change({ tagsRegex }, known)).toMatchObject({ tagsRegex });
+  },
+);

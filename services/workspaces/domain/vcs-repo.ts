@@ -89,10 +89,10 @@ function checkForms(settings: VcsRepoSettings, problems: Problems): void {
   check("tags-regex", tagsRegex, isRegularExpression);
 }
 
-/** Runners have expressions of other kinds: `(?i)` and its like, which ours lack, are left out. */
+/** Runners have expressions of other kinds: `(?i)` and its like, which ours lack, are left out; so is the P of `(?P<name>`. */
 function isRegularExpression(text: string): boolean {
   try {
-    new RegExp(text.replaceAll(/\(\?[a-zA-Z-]+\)/g, ""));
+    new RegExp(text.replaceAll(/\(\?[a-zA-Z-]+\)/g, "").replaceAll("(?P<", "(?<"));
     return true;
   } catch {
     return false;
