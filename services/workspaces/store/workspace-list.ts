@@ -43,8 +43,11 @@ const orderBy = ({ key, descending }: WorkspaceSort): string =>
 /** Of no more than this many, each is looked at in less time than PostgreSQL needs to be clever. */
 const FEW = 1000;
 
-/** An organization's workspaces, page by page; two statements, three when filtered. */
-export const workspaceLists = (database: Pick<Database, "query">) => {
+/**
+ * An organization's workspaces, page by page; two statements, three when filtered. Of no more than `few` each
+ * is looked at.
+ */
+export const workspaceLists = (database: Pick<Database, "query">, few = FEW) => {
   const place = async (search: WorkspaceSearch, readable: Readable): Promise<Place | undefined> => {
     const parameters = new Parameters();
     const [row] = await database.query<Place>(
@@ -58,7 +61,7 @@ export const workspaceLists = (database: Pick<Database, "query">) => {
     if (!isFiltered(search)) return place.size;
     const parameters = new Parameters();
     const sought =
-      place.size <= FEW
+      place.size <= few
         ? soughtByRow(search, parameters)
         : soughtBySet(search, place.organizationId, parameters);
     const where = [...sought, withinBySet(place, search, readable, parameters)].join(" and ");
@@ -77,7 +80,8 @@ export const workspaceLists = (database: Pick<Database, "query">) => {
   ): Promise<WorkspaceView[]> => {
     const parameters = new Parameters();
     const order = orderBy(search.sort);
-    const found = candidates(search, readable, place, total, parameters);
+    const isFew = place.size <= few;
+    const found = candidates(search, readable, { ...place, total, isFew }, parameters);
     const limits = `limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`;
     // What the documents show is gathered for the page only, not for what is skipped.
     const rows = await database.query<WorkspaceRow>(
@@ -179,10 +183,10 @@ function withinByRow(
 function candidates(
   search: WorkspaceSearch,
   readable: Readable,
-  place: Place,
-  total: number,
+  place: Place & { total: number; isFew: boolean },
   parameters: Parameters,
 ): { with: string; from: string } {
+  const { total, isFew } = place;
   const until = offsetOf(search.page) + search.page.size;
   const walksOrganization =
     (place.projectIds?.length ?? 0) > 1 && until * place.among < total * place.size;
@@ -190,7 +194,7 @@ function candidates(
     ? withinByRow(place, readable, parameters)
     : withinBySet(place, search, readable, parameters);
   if (!isFiltered(search)) return { with: "", from: `from workspaces w where ${inPlace}` };
-  if (place.size <= FEW || total ** 2 > until * place.size) {
+  if (isFew || total ** 2 > until * place.size) {
     const sought = [...soughtByRow(search, parameters), inPlace].join(" and ");
     return { with: "", from: `from workspaces w where ${sought}` };
   }
