@@ -39,6 +39,16 @@ function conditions(producer: Producer, readable: Readable, parameters: Paramete
 /** Consumers, outside any transaction. */
 export const remoteStateConsumerReads = (database: Database) => ({
   async count(producer: Producer, readable: Readable): Promise<number> {
+    const { globalRemoteState, organizationId } = producer;
+    // Of those who read everything, all but itself: counted already.
+    if (globalRemoteState && readable.organizationIds.includes(organizationId)) {
+      const [row] = await database.query<{ total: number }>(
+        // index: workspace_counts_pkey
+        "select sum(count) - 1 as total from workspace_counts where organization_id = $1",
+        [organizationId],
+      );
+      return Number(row?.total ?? 0);
+    }
     const parameters = new Parameters();
     const [row] = await database.query<{ total: number }>(
       `select count(*) as total from workspaces w where ${conditions(producer, readable, parameters)}`,
@@ -51,10 +61,13 @@ export const remoteStateConsumerReads = (database: Database) => ({
     const parameters = new Parameters();
     const sought = conditions(producer, readable, parameters);
     const rows = await database.query<WorkspaceRow>(
-      // Names are unique in an organization, so that their order is stable.
+      // Names are unique in an organization, so that their order is stable. What the documents show is
+      // gathered for the page only, not for what is skipped.
       selectWorkspaces(
-        `where ${sought} order by w.name
-         limit ${parameters.bind(page.size)} offset ${parameters.bind(offsetOf(page))}`,
+        `join (
+           select w.id from workspaces w where ${sought} order by w.name
+           limit ${parameters.bind(page.size)} offset ${parameters.bind(offsetOf(page))}
+         ) page on page.id = w.id order by w.name`,
       ),
       parameters.values,
     );
