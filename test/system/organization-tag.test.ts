@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
-import { namesOf, newWorkspace, useWorld } from "./fixture.ts";
+import { namesOf, newWorkspace, problems, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 
@@ -145,6 +145,12 @@ test("a reserved key whose overrides are off keeps what the project says", async
       workspaces,
       document("workspaces", { name }, { ...inProject, "tag-bindings": { data } }),
     );
+  const several = await create("not a name", cost("43"));
+  expect(problems(several)).toEqual({
+    "/data/attributes/name": "Name is invalid",
+    "/data/relationships/tag-bindings":
+      "Key cost is reserved: what the project says may not be overridden",
+  });
   expect((await create("other-value", cost("43"))).status).toBe(422);
   expect((await create("same-value", cost("42"))).status).toBe(201);
   const { id } = (await create("none")).body.data;

@@ -223,6 +223,54 @@ test("all problems of a request are told at once, those of relationships too", a
   );
 });
 
+test("wrong kinds and wrong values are told together, each place once", async () => {
+  const { owner, organization } = world();
+  const wrong = {
+    name: "a b",
+    description: 3,
+    "auto-apply": "yes",
+    "execution-mode": true,
+    "engine-version": "newest",
+    "vcs-repo": { identifier: 3, "tags-regex": "(" },
+    "trigger-prefixes": [3, "x".repeat(1025)],
+  };
+  const flat = { data: ["a b", 3].map((name) => ({ type: "tags", attributes: { name } })) };
+  const named = ["name", "description", "auto-apply", "execution-mode", "engine-version"]
+    .concat(["vcs-repo/identifier", "vcs-repo/oauth-token-id", "vcs-repo/tags-regex"])
+    .concat(["trigger-prefixes", "trigger-prefixes/0"])
+    .map(pointer);
+  const list = `/organizations/${organization}/workspaces`;
+  const created = await owner.api.post(list, document("workspaces", wrong, { tags: flat }));
+  expect(created.status).toBe(422);
+  expect(Object.keys(problems(created)).toSorted()).toEqual(
+    ["/data/relationships/tags/data/0/attributes/name"]
+      .concat(["/data/relationships/tags/data/1/attributes/name"])
+      .concat(named)
+      .toSorted(),
+  );
+  expect(problems(created)).toMatchObject({
+    [pointer("name")]: "Name is invalid",
+    [pointer("execution-mode")]: "Execution mode must be a string",
+  });
+
+  const workspace = await newWorkspace(world());
+  const binding = { type: "tag-bindings", attributes: { key: "hc:x", value: 3 } };
+  const update = document("things", wrong, { "tag-bindings": { data: [binding] } });
+  for (const path of [`/workspaces/${workspace.id}`, `${list}/${workspace.attributes.name}`]) {
+    const updated = await owner.api.patch(path, update);
+    expect(updated.status).toBe(422);
+    const at = "/data/relationships/tag-bindings/data/0/attributes";
+    expect(Object.keys(problems(updated)).toSorted()).toEqual(
+      ["/data/type", `${at}/key`, `${at}/value`].concat(named).toSorted(),
+    );
+  }
+  expect((await owner.api.get(`/workspaces/${workspace.id}`)).body.data).toEqual(workspace);
+  // Who may not change it does not hear what would be wrong with it.
+  for (const { api } of [world().reader, world().stranger]) {
+    expect((await api.patch(`/workspaces/${workspace.id}`, update)).status).toBe(404);
+  }
+});
+
 test("a workspace has many flat tags, and not too many", async () => {
   const { owner, organization } = world();
   const { id } = await newWorkspace(world());

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { badRequest, invalid } from "@statehouse/errors";
+import { badRequest, type FieldError, invalid } from "@statehouse/errors";
 import getRawBody from "raw-body";
 import type { z } from "zod";
 import { bodyTooLarge } from "./errors.ts";
@@ -61,12 +61,16 @@ export function parseBody<Schema extends z.ZodType>(
 ): z.infer<Schema> {
   const result = schema.safeParse(body ?? {}, { error: problemOf });
   if (result.success) return result.data;
-  const problems = result.error.issues.map(({ path, message }) => ({
+  throw invalid(problemsIn(result.error.issues));
+}
+
+function problemsIn(issues: readonly z.core.$ZodIssue[]): FieldError[] {
+  const problems = issues.map(({ path, message }) => ({
     field: `/${path.map(String).join("/")}`,
     detail: `${inWords(path)} ${message}`,
   }));
   // A number may break several checks that are one to whoever sent it.
-  throw invalid([...new Map(problems.map((one) => [`${one.field} ${one.detail}`, one])).values()]);
+  return [...new Map(problems.map((one) => [`${one.field} ${one.detail}`, one])).values()];
 }
 
 /** The field in words: `auto-apply` is "Auto apply". */

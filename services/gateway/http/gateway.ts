@@ -14,6 +14,7 @@ import type { Services } from "../services.ts";
 import { type Authenticate, type Caller, credentialTypes } from "./authentication.ts";
 import { parseBody, readJson } from "./body.ts";
 import { errorAnswer } from "./errors.ts";
+import { type MendedBody, mendBody } from "./mended-body.ts";
 import type { Route, Settings } from "./route.ts";
 import { createRouter, type Match } from "./router.ts";
 
@@ -57,9 +58,9 @@ export function createGateway(options: GatewayOptions): RequestListener {
     refuseForeignCredentials(caller, credentials);
     const query = ctx.querystring ? new URLSearchParams(ctx.querystring) : noQuery;
     const includes = readIncludes(route, query);
-    const body = route.body && parseBody(route.body, await readJson(ctx.req, options.maxBodyBytes));
+    const { body, problems } = await readBody(route, ctx.req, options.maxBodyBytes);
     const { services, settings } = options;
-    const input = { params, body, query, services, caller, edition, settings };
+    const input = { params, body, problems, query, services, caller, edition, settings };
     const url = () => `${options.publicUrl}${ctx.url}`;
     const text = await runWithDeadline(soon(), () =>
       route.answer(input, { context: input, includes, url }),
@@ -131,6 +132,19 @@ export function createGateway(options: GatewayOptions): RequestListener {
       response.destroy();
     });
   };
+}
+
+const noBody: MendedBody<undefined> = { body: undefined, problems: [] };
+
+async function readBody(
+  { body: schema, refusedBy }: Route,
+  request: IncomingMessage,
+  limit: number,
+): Promise<MendedBody<unknown>> {
+  if (!schema) return noBody;
+  const json = await readJson(request, limit);
+  if (refusedBy === "service") return mendBody(schema, json);
+  return { body: parseBody(schema, json), problems: [] };
 }
 
 /** For the log: clients are not told what lies behind an error of ours. */

@@ -1,3 +1,4 @@
+import type { FieldError } from "@statehouse/errors";
 import type { Edition, Feature } from "@statehouse/runtime";
 import type { z } from "zod";
 import type { IncludeTree } from "../jsonapi/include.ts";
@@ -46,6 +47,8 @@ export type ParamsOf<Path extends string> = Path extends `${infer Head}/${infer 
 export interface RouteInput<Path extends string, Body> extends RequestContext {
   params: ParamsOf<Path>;
   body: Body;
+  /** What the schema finds wrong with the body; none, but where the service refuses it. */
+  problems: readonly FieldError[];
   query: URLSearchParams;
 }
 
@@ -60,6 +63,11 @@ export interface RouteDeclaration<Path extends string, Body extends z.ZodType, R
   under?: keyof typeof prefixes;
   /** What the JSON body must be; without it a body is ignored, whatever it is. */
   body?: Body;
+  /**
+   * Who refuses a body that breaks its schema: the gateway, or the service, which then hears of `problems` and
+   * tells what else is wrong. A client is to hear of everything at once.
+   */
+  refusedBy?: "gateway" | "service";
   /** Includes that it knows, with their nested paths. */
   includes?: readonly string[];
   success: readonly [200 | 201, Rendering<Result>] | readonly [204];
@@ -84,6 +92,7 @@ export interface Route {
   readonly credentials: "none" | readonly CredentialType[] | undefined;
   readonly edition: Feature | undefined;
   readonly body: z.ZodType | undefined;
+  readonly refusedBy: "gateway" | "service";
   readonly includes: readonly string[];
   readonly contentType: string | undefined;
   readonly headers: ((edition: Edition) => Readonly<Record<string, string>>) | undefined;
@@ -109,6 +118,7 @@ export function route<Path extends string, Body extends z.ZodType, Result>(
     credentials: declaration.credentials,
     edition: declaration.edition,
     body: declaration.body,
+    refusedBy: declaration.refusedBy ?? "gateway",
     includes,
     contentType: rendering?.contentType,
     headers: declaration.headers,

@@ -66,6 +66,7 @@ const routesAt = <Path extends string>(
     path,
     summary: "Update a workspace",
     body: updateWorkspaceBody,
+    refusedBy: "service",
     success: [200, one(workspaceResource)],
     failures: [404, 422, 503],
     handle: async (input) =>
@@ -75,6 +76,7 @@ const routesAt = <Path extends string>(
             workspace: refOf(input.params),
             settings: workspaceSettings(input.body),
             unset: unsetAttributes(input.body),
+            problems: [...input.problems],
           },
           input.caller,
         )
@@ -147,12 +149,17 @@ export const workspaceRoutes: readonly Route[] = [
     path: "/organizations/:organizationName/workspaces",
     summary: "Create a workspace",
     body: createWorkspaceBody,
+    refusedBy: "service",
     success: [201, one(workspaceResource)],
     failures: [404, 422],
-    handle: async ({ services: { workspaces }, params, body, caller }) =>
+    handle: async ({ services: { workspaces }, params, body, problems, caller }) =>
       (
         await workspaces.workspaces.createWorkspace(
-          { organizationName: params.organizationName, settings: workspaceSettings(body) },
+          {
+            organizationName: params.organizationName,
+            settings: workspaceSettings(body),
+            problems: [...problems],
+          },
           caller,
         )
       ).workspace,

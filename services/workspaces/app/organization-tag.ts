@@ -10,7 +10,7 @@ import { touch } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
-import { replaceWorkspaceTags, requireReadable } from "./tag-binding.ts";
+import { checkOverrides, replaceWorkspaceTags, requireReadable } from "./tag-binding.ts";
 
 export interface TagSearch {
   organizationName: string;
@@ -72,8 +72,9 @@ export const addTagToWorkspaces = (
       const wanted = mergeTagBindings([{ key: tag.name, value: "" }], current);
       const problems = new Problems();
       checkTagBindingCount(wanted, problems, "/data");
+      await checkOverrides(tx, workspace, { current, wanted }, problems);
       problems.throwIfAny();
-      await replaceWorkspaceTags(app, tx, workspace, { current, wanted, pointer: "/data" });
+      await replaceWorkspaceTags(app, tx, workspace, { current, wanted });
       touch(workspace, app.now());
       await tx.record({ type: "workspaceUpdated", workspace });
     }

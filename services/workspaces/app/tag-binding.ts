@@ -1,5 +1,5 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
-import { noSuchWorkspace, overrideDisallowed } from "../domain/errors.ts";
+import { noSuchWorkspace } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
 import { disallowedOverrides } from "../domain/reserved-tag-key.ts";
@@ -63,40 +63,49 @@ export const updateWorkspaceTagBindings = (
     const current = await tx.tagBindings.ofWorkspace(workspaceId);
     const problems = new Problems();
     checkTagBindings(given, problems, (index, part) => `/data/${index}/attributes/${part}`);
-    const wanted = mergeTagBindings(current, given);
-    checkTagBindingCount(wanted, problems, "/data");
+    const tags = { current, wanted: mergeTagBindings(current, given) };
+    checkTagBindingCount(tags.wanted, problems, "/data");
+    await checkOverrides(tx, workspace, tags, problems);
     problems.throwIfAny();
-    await replaceWorkspaceTags(app, tx, workspace, { current, wanted, pointer: "/data" });
+    await replaceWorkspaceTags(app, tx, workspace, tags);
     touch(workspace, app.now());
     await tx.record({ type: "workspaceUpdated", workspace });
     const now = new Map((await tx.tagBindings.ofWorkspace(workspaceId)).map((b) => [b.key, b]));
     return given.flatMap(({ key }) => now.get(key) ?? []);
   });
 
-/**
- * Leaves a workspace with exactly `wanted` (value by key). Throws `invalid`, at `pointer`, when that gives
- * another value to what its project says and may not be overridden.
- */
-export async function replaceWorkspaceTags(
+/** Adds to `problems` each of `wanted` that gives another value to what its project says for good. */
+export async function checkOverrides(
+  tx: Tx,
+  { projectId }: Workspace,
+  { current, wanted }: WantedTags,
+  problems: Problems,
+  pointer = "/data",
+): Promise<void> {
+  if (wanted.size === 0) return;
+  const fixed = await tx.reservedTagKeys.fixedBy(projectId, [...wanted.keys()]);
+  for (const key of disallowedOverrides(current, wanted, fixed)) {
+    problems.add(pointer, `Key ${key} is reserved: what the project says may not be overridden`);
+  }
+}
+
+/** Leaves a workspace with exactly what is wanted; whether it may, has been checked. */
+export const replaceWorkspaceTags = (
   app: App,
   tx: Tx,
-  { id: workspaceId, organizationId, projectId }: Workspace,
-  { current, wanted, pointer }: WantedTags,
-): Promise<void> {
-  if (wanted.size > 0) {
-    const fixed = await tx.reservedTagKeys.fixedBy(projectId, [...wanted.keys()]);
-    const refused = disallowedOverrides(current, wanted, fixed);
-    if (refused.length > 0) throw overrideDisallowed(refused, pointer);
-  }
-  await tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, app.now());
-}
+  { id: workspaceId, organizationId }: Workspace,
+  { current, wanted }: WantedTags,
+): Promise<void> =>
+  tx.tagBindings.replace({ organizationId, workspaceId }, current, wanted, app.now());
 
 interface WantedTags {
   current: readonly TagBinding[];
+  /** Value by key. */
   wanted: ReadonlyMap<string, string>;
-  /** Where the request has them. */
-  pointer: string;
 }
+
+/** Where creations and updates of a workspace have its bindings. */
+export const wantedTagsPointer = "/data/relationships/tag-bindings";
 
 /** Flat tags and bindings of a request as one set, value by key; a binding wins over a flat tag. */
 export function checkedTags(
@@ -106,7 +115,7 @@ export function checkedTags(
   },
   problems: Problems,
 ): Map<string, string> {
-  const names = [...new Set(given.tagNames)];
+  const names = given.tagNames ?? [];
   const bindings = given.tagBindings ?? [];
   const relationships = "/data/relationships";
   checkTagNames(names, problems, (index) => `${relationships}/tags/data/${index}/attributes/name`);
@@ -117,7 +126,7 @@ export function checkedTags(
   );
   const flat = names.map((key) => ({ key, value: "" }));
   const wanted = mergeTagBindings(flat, bindings);
-  checkTagBindingCount(wanted, problems, `${relationships}/tag-bindings`);
+  checkTagBindingCount(wanted, problems, wantedTagsPointer);
   return wanted;
 }
 

@@ -9,7 +9,7 @@ import { touch, type Workspace } from "../domain/workspace.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
-import { replaceWorkspaceTags, requireReadable } from "./tag-binding.ts";
+import { checkOverrides, replaceWorkspaceTags, requireReadable } from "./tag-binding.ts";
 
 /** A workspace's flat tags, by name. */
 export async function listWorkspaceTags(
@@ -31,12 +31,13 @@ export const addWorkspaceTags = (
   refs: readonly TagRef[],
 ): Promise<void> =>
   changeTags(app, caller, workspaceId, async (tx, workspace, current) => {
-    const names = [...new Set((await namesOf(tx, workspace, refs)).values())];
+    const names = await namesOf(tx, workspace, refs);
     const problems = new Problems();
     checkTagNames(names, problems, (index) => `/data/${index}/attributes/name`);
     const given = names.map((key) => ({ key, value: "" }));
     const wanted = mergeTagBindings(given, current);
     checkTagBindingCount(wanted, problems, "/data");
+    await checkOverrides(tx, workspace, { current, wanted }, problems);
     problems.throwIfAny();
     return wanted;
   });
@@ -49,7 +50,7 @@ export const removeWorkspaceTags = (
   refs: readonly TagRef[],
 ): Promise<void> =>
   changeTags(app, caller, workspaceId, async (tx, workspace, current) => {
-    const names = new Set((await namesOf(tx, workspace, refs)).values());
+    const names = new Set(await namesOf(tx, workspace, refs));
     const kept = current.filter(({ key, value }) => value !== "" || !names.has(key));
     return mergeTagBindings(kept, []);
   });
@@ -67,7 +68,7 @@ const changeTags = (
     authorize(caller, "workspace:update", targetOf(workspace));
     const current = await tx.tagBindings.ofWorkspace(workspaceId);
     const wanted = await change(tx, workspace, current);
-    await replaceWorkspaceTags(app, tx, workspace, { current, wanted, pointer: "/data" });
+    await replaceWorkspaceTags(app, tx, workspace, { current, wanted });
     touch(workspace, app.now());
     await tx.record({ type: "workspaceUpdated", workspace });
   });

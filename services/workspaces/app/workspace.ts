@@ -5,6 +5,7 @@ import {
   grantsOf,
   refuseUserToken,
 } from "@statehouse/authorization";
+import type { FieldError } from "@statehouse/errors";
 import { latestRelease } from "../domain/engine-version.ts";
 import { noSuchOrganization, noSuchProject, noSuchWorkspace } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
@@ -25,7 +26,12 @@ import type { App } from "./app.ts";
 import { readableBy, targetOf } from "./caller.ts";
 import { mayShowAsConsumer } from "./run-reading.ts";
 import { type Shown, showToConsumer, showWorkspace } from "./shown.ts";
-import { checkedTags, replaceWorkspaceTags } from "./tag-binding.ts";
+import {
+  checkedTags,
+  checkOverrides,
+  replaceWorkspaceTags,
+  wantedTagsPointer,
+} from "./tag-binding.ts";
 import { settlePlacement } from "./workspace-placement.ts";
 
 /** What a request says of a workspace beside its settings. */
@@ -37,6 +43,8 @@ export interface WorkspaceInput {
   tagNames: readonly string[] | undefined;
   /** On update they replace all bindings. */
   tagBindings: readonly TagBindingInput[] | undefined;
+  /** What is known to be wrong with it. */
+  problems: readonly FieldError[];
 }
 
 /** Throws `notFound`, `forbidden`, or `invalid` with every problem. */
@@ -59,16 +67,16 @@ export const createWorkspace = (
     );
     const { defaultRemoteStateAccess } = await tx.generalSettings.get();
     workspace.globalRemoteState = defaultRemoteStateAccess;
-    const problems = new Problems();
+    const problems = new Problems(wanted.problems);
     const name = wanted.settings.name ?? "";
     const nameTaken = await tx.workspaces.nameTaken(organizationId, name);
     const circumstances = await circumstancesOf(app, tx, workspace, wanted.settings);
     applySettings(workspace, wanted.settings, { ...circumstances, nameTaken, problems });
-    const tags = checkedTags(wanted, problems);
+    const tags = { current: [], wanted: checkedTags(wanted, problems) };
+    await checkOverrides(tx, workspace, tags, problems, wantedTagsPointer);
     problems.throwIfAny();
     await tx.workspaces.save(workspace);
-    const pointer = "/data/relationships/tag-bindings";
-    await replaceWorkspaceTags(app, tx, workspace, { current: [], wanted: tags, pointer });
+    await replaceWorkspaceTags(app, tx, workspace, tags);
     await tx.record({ type: "workspaceCreated", workspace });
     return showWorkspace(caller)(await tx.workspaces.view(workspace.id));
   });
@@ -128,7 +136,7 @@ export async function updateWorkspace(
       mayOnlyMove: wanted.projectId !== undefined && !changesSettings(wanted),
     });
     if (destination) await move(app, tx, caller, workspace, destination);
-    const problems = new Problems();
+    const problems = new Problems(wanted.problems);
     // Who made it is said once.
     const { sourceName: _, sourceUrl: __, ...settings } = wanted.settings;
     const { name } = settings;
@@ -137,15 +145,15 @@ export async function updateWorkspace(
     const circumstances = await circumstancesOf(app, tx, workspace, settings);
     applySettings(workspace, settings, { ...circumstances, nameTaken, problems });
     const { tagBindings } = wanted;
-    const tags = tagBindings && checkedTags({ tagNames: undefined, tagBindings }, problems);
+    const tags = tagBindings && {
+      current: await tx.tagBindings.ofWorkspace(workspace.id),
+      wanted: checkedTags({ tagNames: undefined, tagBindings }, problems),
+    };
+    if (tags) await checkOverrides(tx, workspace, tags, problems, wantedTagsPointer);
     problems.throwIfAny();
     touch(workspace, app.now());
     await tx.workspaces.save(workspace);
-    if (tags) {
-      const current = await tx.tagBindings.ofWorkspace(workspace.id);
-      const pointer = "/data/relationships/tag-bindings";
-      await replaceWorkspaceTags(app, tx, workspace, { current, wanted: tags, pointer });
-    }
+    if (tags) await replaceWorkspaceTags(app, tx, workspace, tags);
     await tx.record({ type: "workspaceUpdated", workspace });
     return { workspace, view: await tx.workspaces.view(workspace.id) };
   });

@@ -87,15 +87,6 @@ export const unknownPlan = () => invalid([{ field: "plan-identifier", detail: "P
 /** The text clients match, for organizations, projects and workspaces alike. */
 export const takenText = "Name has already been taken";
 
-/** The project's value of a reserved key stands. */
-export const overrideDisallowed = (keys: readonly string[], pointer: string) =>
-  invalid(
-    keys.map((key) => ({
-      field: pointer,
-      detail: `Key ${key} is reserved: what the project says may not be overridden`,
-    })),
-  );
-
 /** Lost the race for a name that was free when the request was checked. */
 export const nameTaken = () => invalid([{ field: "name", detail: takenText }]);
 

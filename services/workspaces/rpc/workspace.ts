@@ -30,9 +30,9 @@ import { workspaceMessages } from "./workspace-message.ts";
 export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService, Context> => {
   const workspaceToProto = workspaceMessages(app.settings.engineReleases);
   return {
-    createWorkspace: async ({ organizationName, settings }, { caller }) => ({
+    createWorkspace: async ({ organizationName, settings, problems }, { caller }) => ({
       workspace: workspaceToProto(
-        await createWorkspace(app, caller, { organizationName, ...inputOf(settings) }),
+        await createWorkspace(app, caller, { organizationName, ...inputOf(settings), problems }),
       ),
     }),
     getWorkspace: async ({ workspace }, { caller }) => ({
@@ -57,11 +57,10 @@ export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService,
       const workspaces = await batchGetWorkspaces(app, caller, idsIn(ids));
       return { workspaces: workspaces.map(workspaceToProto) };
     },
-    updateWorkspace: async ({ workspace, settings, unset }, { caller }) => ({
-      workspace: workspaceToProto(
-        await updateWorkspace(app, caller, { ref: refOf(workspace), ...inputOf(settings, unset) }),
-      ),
-    }),
+    updateWorkspace: async ({ workspace, settings, unset, problems }, { caller }) => {
+      const wanted = { ref: refOf(workspace), ...inputOf(settings, unset), problems };
+      return { workspace: workspaceToProto(await updateWorkspace(app, caller, wanted)) };
+    },
     deleteWorkspace: async ({ workspace }, { caller }) => {
       await deleteWorkspace(app, caller, refOf(workspace));
       return {};
@@ -91,7 +90,7 @@ function refOf(message: RefMessage | undefined): WorkspaceRef {
 function inputOf(
   message: SettingsMessage | undefined,
   unset: readonly string[] = [],
-): WorkspaceInput {
+): Omit<WorkspaceInput, "problems"> {
   const nullable = (attribute: string, value: string | undefined) =>
     unset.includes(attribute) ? null : value;
   return {
