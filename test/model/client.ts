@@ -4,6 +4,7 @@ import { request } from "undici";
 import { partialUpload } from "../faults/partial-upload.ts";
 import { type Answer, document, download, upload } from "../stack/http.ts";
 import { announcement, inlineState, md5Of, rollbackTo } from "../stack/state.ts";
+import type { Author, Command, CreateChoice, Pick } from "./command.ts";
 import { jsonBytes, nameOf, rawBytes } from "./content.ts";
 import type { Client, Moment } from "./moment.ts";
 import type { Place } from "./place.ts";
@@ -21,7 +22,6 @@ import {
   rollBack,
   unlock,
 } from "./rules.ts";
-import type { Author, Command, CreateChoice, Pick } from "./step.ts";
 import type { Kind } from "./upload.ts";
 
 /** A workspace as the clients know it when they send something. */

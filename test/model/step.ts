@@ -1,42 +1,15 @@
 import fc from "fast-check";
-import type { Client } from "./moment.ts";
-import type { Action, Time } from "./rules.ts";
-import type { Kind } from "./upload.ts";
-
-/** Who holds the lock; where nobody does, a write takes it instead. */
-export type Author = Client | "holder";
-
-/** A version: the nth from the newest on of those that are like this, wrapping around; any if none is. */
-export interface Pick {
-  like: "any" | "pending" | "finalized" | "deleted";
-  nth: number;
-}
-
-/** Something that one client does. */
-export type Command =
-  | { do: "lock" | "unlock" | "forceUnlock"; by: Author }
-  | ({ do: "create"; by: Author } & CreateChoice)
-  | { do: "upload"; of: Pick; kind: Kind; bytes: Bytes }
-  | { do: "rollBack"; by: Author; to: Pick }
-  | { do: Action; by: Client; of: Pick }
-  | { do: "retain"; by: Client; letsGo: boolean }
-  | { do: "download"; of: Pick; kind: Kind }
-  /** Somebody of another organization tries everything on a version. */
-  | { do: "intrude"; of: Pick };
-
-/** `slow`: right, and others may come while it is under way. `partial`: it breaks off. */
-export type Bytes = "right" | "slow" | "wrong" | "partial";
-
-export interface CreateChoice {
-  /** Against the newest version's. */
-  serial: -1 | 0 | 1;
-  lineage: "same" | "other" | "none";
-  /** Makes other bytes of the same serial. */
-  variant: 0 | 1;
-  force: boolean;
-  inline: boolean;
-  json: boolean;
-}
+import {
+  type Command,
+  command,
+  creation,
+  locking,
+  type Pick,
+  retaining,
+  rolling,
+  uploading,
+} from "./command.ts";
+import type { Time } from "./rules.ts";
 
 export const faults = [
   "killState",
@@ -57,87 +30,6 @@ export type Step =
   | { pass: "collection" };
 
 export type History = readonly Step[];
-
-const client = fc.constantFrom<Client>(0, 1);
-const author = fc.constantFrom<Author>("holder", "holder", "holder", "holder", 0, 1);
-const picking = (...likes: Pick["like"][]) =>
-  fc.record({ like: fc.constantFrom(...likes), nth: fc.constantFrom(0, 0, 1, 2) });
-/** One that is finalized and not current. */
-const earlier = fc.record({
-  like: fc.constant("finalized" as const),
-  nth: fc.constantFrom(1, 1, 2),
-});
-const any = picking("any");
-const kind = fc.constantFrom<Kind>("raw", "raw", "json");
-
-const creation = fc.record({
-  do: fc.constant("create" as const),
-  by: author,
-  serial: fc.constantFrom<-1 | 0 | 1>(1, 1, 1, 1, 1, 0, -1),
-  lineage: fc.constantFrom<CreateChoice["lineage"]>(
-    "same",
-    "same",
-    "same",
-    "same",
-    "other",
-    "none",
-  ),
-  variant: fc.constantFrom<0 | 1>(0, 0, 1),
-  force: fc.constantFrom(false, false, false, true),
-  inline: fc.boolean(),
-  json: fc.constantFrom(false, false, true),
-});
-
-const locking = fc.record({
-  do: fc.constantFrom<"lock" | "unlock" | "forceUnlock">("lock", "unlock", "unlock", "forceUnlock"),
-  by: author,
-});
-
-const uploading = fc.record({
-  do: fc.constant("upload" as const),
-  of: picking("pending", "pending", "pending", "any", "deleted", "deleted"),
-  kind,
-  bytes: fc.constantFrom<Bytes>("right", "right", "slow", "slow", "wrong", "partial"),
-});
-
-const rolling = fc.record({
-  do: fc.constant("rollBack" as const),
-  by: author,
-  to: picking("finalized", "finalized", "finalized", "deleted", "any"),
-});
-
-const acting = fc.oneof(
-  fc.record({
-    do: fc.constant("softDelete" as const),
-    by: client,
-    of: fc.oneof({ weight: 3, arbitrary: earlier }, { weight: 1, arbitrary: any }),
-  }),
-  fc.record({
-    do: fc.constantFrom("restore" as const, "permanentlyDelete" as const),
-    by: client,
-    of: picking("deleted", "deleted", "deleted", "any"),
-  }),
-);
-
-const downloading = fc.record({ do: fc.constant("download" as const), of: any, kind });
-const intruding = fc.record({ do: fc.constant("intrude" as const), of: any });
-
-const retaining = fc.record({
-  do: fc.constant("retain" as const),
-  by: client,
-  letsGo: fc.constantFrom(true, true, false),
-});
-
-const command: fc.Arbitrary<Command> = fc.oneof(
-  { weight: 1, arbitrary: retaining },
-  { weight: 6, arbitrary: creation },
-  { weight: 4, arbitrary: uploading },
-  { weight: 4, arbitrary: locking },
-  { weight: 3, arbitrary: rolling },
-  { weight: 5, arbitrary: acting },
-  { weight: 1, arbitrary: downloading },
-  { weight: 1, arbitrary: intruding },
-);
 
 const timed = (command: fc.Arbitrary<Command>) =>
   fc.record({ command, afterMs: fc.constantFrom(0, 0, 0, 2, 5, 12) });
