@@ -56,9 +56,9 @@ const forbidden: readonly Question[] = [
   ],
   [
     "state",
-    "contents deleted for good, and something left of them",
+    "discarded, or contents deleted for good, and something left of them",
     `select v.id as found from state_version v
-     where v.status = 'backing_data_permanently_deleted'
+     where v.status in ('discarded', 'backing_data_permanently_deleted')
        and (v.json_blob_key is not null or v.extraction_due_at is not null
          or exists (select from state_version_output o where o.state_version_id = v.id))`,
   ],

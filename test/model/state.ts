@@ -72,13 +72,14 @@ export const currentOf = ({ versions }: State): number =>
 export const isDeleted = ({ status }: Version): boolean =>
   status === "backing_data_soft_deleted" || status === "backing_data_permanently_deleted";
 
+/** Nothing is kept of what came before its state. */
+const discarded = { status: "discarded", json: null } as const satisfies Partial<Version>;
+
 /** Discards what is pending, up to this epoch. */
 export const discardPending = (state: State, epoch: number): State => ({
   ...state,
   versions: state.versions.map((version) =>
-    version.status === "pending" && version.epoch <= epoch
-      ? { ...version, status: "discarded" }
-      : version,
+    version.status === "pending" && version.epoch <= epoch ? { ...version, ...discarded } : version,
   ),
 });
 
@@ -93,7 +94,7 @@ export const deletedForGood = {
 export const byItself = (state: State): State[] =>
   state.versions.flatMap((version, index) => {
     if (version.status === "pending" && !version.open) {
-      return [withVersion(state, index, { status: "discarded" })];
+      return [withVersion(state, index, discarded)];
     }
     const expired = version.status === "backing_data_soft_deleted" && version.due;
     return expired || isLetGo(state, version, index)

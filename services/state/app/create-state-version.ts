@@ -73,7 +73,7 @@ export async function createStateVersion(
     }
     requireSuccession(announced, epoch, known);
 
-    await supersedePending(tx, workspace, known, now);
+    await supersedePending(app, tx, workspace, known, now);
     const version = new StateVersion({
       id: newId("sv"),
       workspaceId,

@@ -1,8 +1,8 @@
-import { stateVersionDiscarded } from "../domain/events.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import { awaitsContent, discard } from "../domain/state-version.ts";
 import { touch } from "../domain/workspace-state.ts";
 import type { App } from "./app.ts";
+import { emptyDiscarded } from "./discarded-version.ts";
 
 const BATCH = 100;
 
@@ -25,5 +25,5 @@ const discardExpired = (
     if (!workspace || version?.status !== "pending" || awaitsContent(version, now)) return;
     discard(version);
     touch(workspace, now);
-    if (!workspace.droppedAt) await tx.record(stateVersionDiscarded(workspace, version));
+    await emptyDiscarded(app, tx, workspace, [version]);
   });

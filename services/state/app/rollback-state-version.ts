@@ -60,7 +60,7 @@ export async function rollbackStateVersion(
     if (!source) throw stateVersionNotFound();
 
     const serial = followingSerial(epoch, known);
-    await supersedePending(tx, workspace, known, now);
+    await supersedePending(app, tx, workspace, known, now);
     const copy = copyVersion(source, {
       id: newId("sv"),
       position: touch(workspace, now),

@@ -1,5 +1,5 @@
 import { workspaceNotFound } from "../domain/errors.ts";
-import { stateVersionDiscarded, workspaceStateChanged } from "../domain/events.ts";
+import { workspaceStateChanged } from "../domain/events.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { sealLock as seal } from "../domain/lock-sealing.ts";
 import { awaitsContent } from "../domain/state-version.ts";
@@ -13,6 +13,7 @@ import {
 } from "../domain/workspace-state.ts";
 import type { Transaction } from "../store/transaction.ts";
 import type { App } from "./app.ts";
+import { emptyDiscarded } from "./discarded-version.ts";
 
 export interface SealLock {
   workspaceId: WorkspaceId;
@@ -89,6 +90,6 @@ async function sealAndRecord(
     discardPending,
     now: app.now(),
   });
-  for (const version of discarded) await tx.record(stateVersionDiscarded(workspace, version));
+  await emptyDiscarded(app, tx, workspace, discarded);
   if (promoted) await tx.record(workspaceStateChanged(workspace));
 }

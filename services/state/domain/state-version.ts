@@ -113,6 +113,15 @@ export function discard(version: StateVersion): void {
   version.status = "discarded";
 }
 
+/** Takes its JSON form from a version that is discarded; answers with the blob that it was in, if it had come. */
+export function withoutJson(version: StateVersion): string | null {
+  const { jsonBlobKey } = version;
+  version.jsonBlobKey = null;
+  version.jsonSize = null;
+  version.jsonSha256 = null;
+  return jsonBlobKey;
+}
+
 /**
  * Makes a finalized version the workspace's current one, unless a newer by creation order already is:
  * uploads may end in any order. Says whether it did.

@@ -1,5 +1,6 @@
 import { type EntityManager, queryIn } from "@statehouse/postgres";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import { deleteOutputs } from "./outputs.ts";
 
 /** Deletes versions with their outputs, in the transaction that holds their workspace. */
 export async function removeVersions(
@@ -22,8 +23,8 @@ export async function removeVersions(
   );
   const ids = rows.map(({ id }) => id);
   if (ids.length > 0) {
-    // index: state_version_output_position, state_version_pkey
-    await queryIn(em, "delete from state_version_output where state_version_id = any($1)", [ids]);
+    await deleteOutputs(em, ids);
+    // index: state_version_pkey
     await queryIn(em, "delete from state_version where id = any($1)", [ids]);
   }
   const keys = rows.flatMap((row) => [row.blob_key, row.json_blob_key]);

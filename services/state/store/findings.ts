@@ -1,6 +1,6 @@
 import { type EntityManager, queryIn, type Sealer } from "@statehouse/postgres";
 import type { StateVersionId } from "../domain/ids.ts";
-import { insertOutputs, type OutputRow, outputAsFound } from "./outputs.ts";
+import { deleteOutputs, insertOutputs, type OutputRow, outputAsFound } from "./outputs.ts";
 
 /** Gives a version the outputs and resources of another. */
 export async function copyFindings(
@@ -38,8 +38,7 @@ export async function endContents(
   em: EntityManager,
   ids: readonly StateVersionId[],
 ): Promise<void> {
-  // index: state_version_output_position
-  await queryIn(em, "delete from state_version_output where state_version_id = any($1)", [ids]);
+  await deleteOutputs(em, ids);
   // Nothing is left to read, and nobody is to wait for it.
   await queryIn(
     em,

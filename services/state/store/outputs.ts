@@ -43,6 +43,17 @@ export async function insertOutputs(
   );
 }
 
+/** Deletes the outputs of versions that the transaction holds. */
+export async function deleteOutputs(
+  em: EntityManager,
+  versionIds: readonly StateVersionId[],
+): Promise<void> {
+  // index: state_version_output_position
+  await queryIn(em, "delete from state_version_output where state_version_id = any($1)", [
+    versionIds,
+  ]);
+}
+
 export interface OutputRow {
   id: StateVersionOutputId;
   state_version_id: StateVersionId;

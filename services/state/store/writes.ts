@@ -10,7 +10,7 @@ import { forgetVersions, removeResources, removeVersions } from "./collection.ts
 import { stateVersionSchema, workspaceStateSchema } from "./entities.ts";
 import { copyFindings, endContents } from "./findings.ts";
 import { type OrganizationBilling, removeBilling, setBilling } from "./organization-billing.ts";
-import { insertOutputs } from "./outputs.ts";
+import { deleteOutputs, insertOutputs } from "./outputs.ts";
 import { createRetentionWrites, type RetentionWrites } from "./retention.ts";
 import { setResources } from "./workspace-resources.ts";
 
@@ -47,6 +47,8 @@ export interface Writes extends RetentionWrites {
   addCopy(copy: StateVersion, sourceId: StateVersionId): Promise<void>;
   addBlob(blob: Blob): void;
   addOutputs(version: StateVersion, outputs: readonly ExtractedOutput[]): Promise<void>;
+  /** Deletes the outputs of versions that are held. */
+  removeOutputs(ids: readonly StateVersionId[]): Promise<void>;
   /** The parts of an extraction that no rule looks at. */
   setInventory(id: StateVersionId, found: Inventory): Promise<void>;
   /** Makes the workspace's resources those of `version`; what stays the same keeps its id and times. */
@@ -166,6 +168,7 @@ export function createWrites(em: EntityManager, sealer: Sealer): Writes {
     },
     addBlob: (blob) => void em.persist(blob),
     addOutputs: (version, outputs) => insertOutputs(em, sealer, version.id, outputs),
+    removeOutputs: (ids) => deleteOutputs(em, ids),
     setResources: (version, instances) => setResources(em, version, instances),
     removeVersions: (workspaceId, limit) => removeVersions(em, workspaceId, limit),
     setBilling: (billing) => setBilling(em, billing),

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { discardExpiredVersions } from "../app/pending-expiry.ts";
+import { isOwned, takeBlobDeletions } from "../app/sweep.ts";
+import { md5Of, type RunningState, runState } from "./running-state.ts";
+
+let state: RunningState;
+beforeAll(async () => {
+  state = await runState();
+});
+afterAll(() => state[Symbol.asyncDispose]());
+
+/** A pending version whose JSON form and outputs have come, on a workspace that has a state. */
+async function halfThere() {
+  const workspaceId = state.lockedWorkspace();
+  const before = await state.create(workspaceId, "before");
+  await state.put(before.internalUploadPath, "before");
+  const created = await state.versions.createStateVersion({
+    workspaceId,
+    serial: 2n,
+    lineage: "a",
+    md5: md5Of("never comes"),
+    jsonStateOutputs: new TextEncoder().encode('{"o":{"value":"secret","sensitive":true}}'),
+  });
+  const json = state.attemptOf("{}");
+  await state.put(created.internalJsonUploadPath, "{}", json);
+  const id = created.stateVersion?.id ?? "";
+  const { outputs } = await state.outputs.listStateVersionOutputs({ stateVersionId: id });
+  return {
+    workspaceId,
+    id,
+    before: before.stateVersion?.id ?? "",
+    jsonUrl: created.internalJsonUploadPath,
+    jsonKey: json.blobKey,
+    outputId: outputs[0]?.id ?? "",
+  };
+}
+
+const seal = (workspaceId: string, discardPending: boolean) =>
+  state.workspaceState.sealLock({ workspaceId, epoch: 10n, discardPending });
+
+describe("of a version that was discarded nothing is kept", () => {
+  test.each([
+    [
+      "superseded by a newer one",
+      ({ workspaceId }) => state.create(workspaceId, "newer", { serial: 3n }),
+    ],
+    [
+      "superseded by a rollback",
+      ({ workspaceId, before }) =>
+        state.versions.rollbackStateVersion({ workspaceId, rollbackStateVersionId: before }),
+    ],
+    ["by a force-unlock", ({ workspaceId }) => seal(workspaceId, true)],
+    [
+      "by an unlock after its window",
+      async ({ workspaceId }) => {
+        state.pass(state.app.settings.pendingWindowMs);
+        await seal(workspaceId, false);
+      },
+    ],
+    [
+      "since its window is over",
+      async () => {
+        state.pass(state.app.settings.pendingWindowMs);
+        await discardExpiredVersions(state.app);
+      },
+    ],
+  ] as [string, (half: Awaited<ReturnType<typeof halfThere>>) => Promise<unknown>][])(
+    "%s: neither its JSON form nor its outputs",
+    async (_, discard) => {
+      const half = await halfThere();
+      const { id, jsonKey, jsonUrl, outputId, workspaceId } = half;
+      expect((await isOwned(state.app, [jsonKey])).size).toBe(1);
+      const shown = async () => (await state.versions.getStateVersion({ id })).stateVersion;
+      await discard(half);
+      expect(await shown()).toMatchObject({ status: "discarded", jsonDownloadUrl: "" });
+      expect((await isOwned(state.app, [jsonKey])).size).toBe(0);
+      expect(await takeBlobDeletions(state.app)).toContain(jsonKey);
+      await expect(state.outputs.getStateVersionOutput({ id: outputId })).rejects.toMatchObject({
+        kind: "notFound",
+      });
+      const listed = await state.outputs.listStateVersionOutputs({ stateVersionId: id });
+      expect(listed).toMatchObject({ outputs: [], totalCount: 0 });
+      // Its window may be over, and its URL with it.
+      await expect(state.put(jsonUrl, "{}")).rejects.toThrow(/discarded|token/);
+      const told = await state.events(workspaceId);
+      expect(told.filter((type) => type === "state-version.discarded")).toHaveLength(1);
+    },
+  );
+});
