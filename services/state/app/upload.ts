@@ -1,3 +1,4 @@
+import { runWithDeadline } from "@statehouse/runtime";
 import { Blob } from "../domain/blob.ts";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import { stateVersionFinalized, workspaceStateChanged } from "../domain/events.ts";
@@ -5,6 +6,7 @@ import { makeCurrent, noteLatestChange, type StateVersion } from "../domain/stat
 import {
   type Attempt,
   attachJson,
+  commitDeadline,
   contentOf,
   finalize,
   requireFresh,
@@ -55,7 +57,19 @@ export async function beginUpload(
  * Gives the version the attempt's blob, in one transaction. Throws `notFound`, the conflicts
  * `stateVersionDiscarded`, `backingDataDeleted`, `uploadUsed`, `lockSealed`, `md5Mismatch`, and `uploadTooSlow`.
  */
-export const finishUpload = (
+export async function finishUpload(
+  app: App,
+  claims: UploadClaims,
+  attempt: UploadAttempt,
+): Promise<UploadOutcome> {
+  const { sweepGraceMs } = app.settings;
+  requireFresh(attempt, sweepGraceMs, app.now());
+  return runWithDeadline(commitDeadline(attempt, sweepGraceMs), () =>
+    finishInTime(app, claims, attempt),
+  );
+}
+
+const finishInTime = (
   app: App,
   { workspaceId, versionId, kind }: UploadClaims,
   attempt: UploadAttempt,
@@ -73,7 +87,6 @@ export const finishUpload = (
       return "alreadyStored";
     }
     requireOpen(version, kind, now);
-    requireFresh(attempt, app.settings.sweepGraceMs, now);
     if (kind === "raw") await finalizeVersion(app, tx, { workspace, version, attempt, now });
     else attachJson(version, attempt.blobKey, attempt);
     const { blobKey: key, size, sha256 } = attempt;

@@ -69,10 +69,17 @@ export function requireSameContent(stored: StoredContent, attempt: Attempt): voi
   if (stored.sha256 !== attempt.sha256 || stored.size !== attempt.size) throw uploadUsed();
 }
 
-/** Half the sweeper's grace: what is committed is never old enough to be swept before the commit is seen. */
+/** Half the sweeper's grace is for the bytes. */
 export function requireFresh(attempt: Attempt, graceMs: number, now: Date): void {
   if (now.getTime() - attempt.attemptStartedAt.getTime() > graceMs / 2) throw uploadTooSlow();
 }
+
+/**
+ * Until when an attempt has to be committed, or never is, in epoch ms: what the sweeper takes for ownerless must not
+ * find an owner behind its back. Three quarters of its grace; the last one is for clocks that differ.
+ */
+export const commitDeadline = ({ attemptStartedAt }: Attempt, graceMs: number): number =>
+  attemptStartedAt.getTime() + graceMs * 0.75;
 
 /** Gives a pending version its raw state; extraction is due from now on. */
 export function finalize(

@@ -1,4 +1,6 @@
 import { Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+import { queryIn } from "@statehouse/postgres";
 import { createLogger } from "@statehouse/runtime";
 import { temporaryFolder, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -64,6 +66,39 @@ it("sweeps what is old and has no owner, and nothing else", async () => {
   expect(Math.max(...sweeps)).toBe(1);
   expect(await keys()).toEqual(new Set([foreign, owned]));
   await store.delete([foreign, owned]);
+});
+
+it("never sweeps the bytes of an upload whose end is slow, unless that upload fails", async () => {
+  const sweepGraceMs = 2000;
+  const settings = { ...state.app.settings, sweepGraceMs };
+  const app = { ...state.app, settings, now: () => new Date() };
+  const { internalUploadPath, stateVersion } = await state.create(state.lockedWorkspace(), "x");
+  const token = internalUploadPath.split("/").at(-1) ?? "";
+  const claims = app.uploadTokens.verify(token, app.now());
+  if (!claims) throw new Error("the token is not valid");
+  const put = async () => {
+    const attemptStartedAt = app.now();
+    const blobKey = newBlobKey({ ...claims, startedAt: attemptStartedAt });
+    const stored = await store.put(blobKey, Readable.from([Buffer.from("x")]), { size: 1 }, never);
+    return { ...stored, blobKey, attemptStartedAt };
+  };
+  const late = await put();
+  let finishing: Promise<PromiseSettledResult<unknown>[]> | undefined;
+  await state.database.transaction(async (em) => {
+    // Whoever finishes an upload tells of it in the end.
+    await queryIn(em, "lock table outbox in exclusive mode");
+    finishing = Promise.allSettled([finishUpload(app, claims, late)]);
+    await pause(sweepGraceMs + 100);
+    expect(await sweepOnce(app, store)).toBe(1);
+  });
+  expect(await finishing).toMatchObject([{ status: "rejected" }]);
+  const shown = () => state.versions.getStateVersion({ id: stateVersion?.id ?? "" });
+  expect((await shown()).stateVersion?.status).toBe("pending");
+  const again = await put();
+  await finishUpload(app, claims, again);
+  expect((await shown()).stateVersion?.status).toBe("finalized");
+  expect(await keys()).toContain(again.blobKey);
+  await store.delete([again.blobKey]);
 });
 
 it("deletes the bytes of dropped workspaces", async () => {
