@@ -76,7 +76,11 @@ function onStore(world: () => World) {
     expect(deleted.status).toBe(200);
     expect(deleted.body.data).toMatchObject({
       id: first,
-      attributes: { status: "backing_data_soft_deleted", "hosted-state-download-url": null },
+      attributes: {
+        status: "backing_data_soft_deleted",
+        "hosted-state-download-url": null,
+        ...{ resources: [], modules: {}, providers: {} },
+      },
     });
     expect(await statusOf(first)).toBe("backing_data_soft_deleted");
     for (const url of [raw, json]) expect((await download(url, owner.token)).status).toBe(404);

@@ -1,6 +1,7 @@
 import { type Action, allowed, allowedActions, type Caller } from "@statehouse/authorization";
+import { isDeleted } from "../domain/state-version.ts";
 import { contentOf, takesContent } from "../domain/state-version-upload.ts";
-import type { StateVersionView } from "../domain/state-version-view.ts";
+import { type StateVersionView, withoutFindings } from "../domain/state-version-view.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
 import type { App } from "./app.ts";
 
@@ -47,7 +48,7 @@ export function documentOf(
       ? `${publicUrl}/v1/object/${version.id}${path}`
       : null;
   return {
-    version,
+    version: isDeleted(version) ? withoutFindings(version) : version,
     uploadUrl: upload("raw"),
     jsonUploadUrl: upload("json"),
     downloadUrl: download("raw", ""),

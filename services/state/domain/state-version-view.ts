@@ -38,6 +38,14 @@ export type StateVersionView = Pick<
   providersJson: string;
 };
 
+/** What its state would say of it left out, as for one that has been deleted for good. */
+export const withoutFindings = (version: StateVersionView): StateVersionView => ({
+  ...version,
+  resources: [],
+  modulesJson: "{}",
+  providersJson: "{}",
+});
+
 /** Whether its outputs are known: they were given, or extracted. */
 export const outputsAreKnown = (
   version: Pick<StateVersionView, "outputsGiven" | "resourcesProcessed">,
