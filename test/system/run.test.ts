@@ -245,6 +245,28 @@ describe("a state version that names a run", () => {
     const current = await owner.api.get(`/workspaces/${id}/current-state-version?include=run`);
     expect(kinds(current.body)).toEqual(["runs"]);
   });
+
+  test("shows none that turns out to be another workspace's", async () => {
+    const { owner } = world();
+    const [{ id }, other] = [await newLockedWorkspace(world()), await newWorkspace(world())];
+    const runId = newId("run");
+    const { data } = inlineState(stateFile());
+    const relationships = { run: { data: { type: "runs", id: runId } } };
+    const created = await owner.api.post(`/workspaces/${id}/state-versions`, {
+      data: { ...data, relationships },
+    });
+    expect(created.status).toBe(201);
+    const configurationVersionId = await runner.configurationVersion({
+      workspaceId: other.id,
+      ingressAttributes: commit,
+    });
+    await runner.run({ workspaceId: other.id, runId, configurationVersionId, status: "applied" });
+    await once(other.id, runId, "applied");
+    const { body } = await owner.api.get(`/state-versions/${created.body.data.id}?include=run`);
+    expect(body.data.relationships.run.data).toBeNull();
+    expect(body.data.attributes["vcs-commit-sha"]).toBeNull();
+    expect(body.included ?? []).toEqual([]);
+  });
 });
 
 test("the example shows all of it", async () => {

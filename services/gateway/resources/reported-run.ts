@@ -14,7 +14,11 @@ export async function withRuns(
   if (ids.length === 0) return [...versions];
   const { runs } = await services.workspaces.runs.batchGetRuns({ ids }, caller);
   const known = new Map(runs.map((run) => [run.id, run]));
-  return versions.map((version) => ({ ...version, run: known.get(version.runId ?? "") }));
+  return versions.map((version) => {
+    const run = known.get(version.runId ?? "");
+    // Named before anybody knew it, and then reported by another workspace's runner: not its run.
+    return { ...version, run: run?.workspaceId === version.workspaceId ? run : undefined };
+  });
 }
 
 /** The same for one version; undefined where there is none. */
