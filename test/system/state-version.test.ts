@@ -225,7 +225,7 @@ describe("the list", () => {
     expect(page.body.data[0]).toEqual(await shown(ids[2] ?? ""));
   });
 
-  test("wants to know of which workspace, and takes only statuses and pages that there are", async () => {
+  test("wants to know of which workspace, and takes only pages and includes that there can be", async () => {
     const { owner, organization } = world();
     const { attributes } = await newWorkspace(world());
     for (const query of [

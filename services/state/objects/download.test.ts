@@ -1,8 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
+import { permanentlyDeleteBackingData, softDeleteBackingData } from "../app/backing-data.ts";
+import type { StateVersionId } from "../domain/ids.ts";
 import { owner, reader, stranger } from "../test/neighbours.ts";
-import { bearer, errorOf, LIMIT, onEveryStore } from "../test/running-objects.ts";
+import { bearer, errorOf, LIMIT, onEveryStore, runObjects } from "../test/running-objects.ts";
+import { deleteBlobsOnce } from "../workers/blob-deletion.ts";
+import { tracedStore } from "./traced-store.ts";
 
 onEveryStore("downloads", (objects) => {
   it("takes raw and JSON state and gives back the same bytes", async () => {
@@ -104,6 +108,33 @@ onEveryStore("downloads", (objects) => {
       headers: bearer(owner),
     });
     expect(quick.bytes.equals(content)).toBe(true);
+  });
+
+  it("is not found for what is deleted for good between its look-up and the first byte", async () => {
+    const { state, store } = objects();
+    const workspaceId = state.lockedWorkspace();
+    const version = await objects().pending("first", workspaceId);
+    await objects().send(version.raw, "PUT", { body: "first" });
+    const second = await state.create(workspaceId, "second", { serial: 2n });
+    await objects().send(second.internalUploadPath, "PUT", { body: "second" });
+    const caller = await state.callerOf(owner);
+    const remove = async () => {
+      for (const action of [softDeleteBackingData, permanentlyDeleteBackingData]) {
+        await action(state.app, caller, version.id as StateVersionId);
+      }
+      while (await deleteBlobsOnce(state.app, store));
+    };
+    await using overtaken = await runObjects(state, {
+      ...tracedStore(store),
+      async get(key, open, signal, range) {
+        await remove();
+        await store.get(key, open, signal, range);
+      },
+    });
+    const answer = await overtaken.send(`/v1/object/${version.id}`, "GET", {
+      headers: bearer(owner),
+    });
+    expect(errorOf(answer).status).toBe(404);
   });
 
   it("says that it is the store that fails when bytes are lost", async () => {

@@ -1,3 +1,5 @@
+import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backing_data";
+import { createClient } from "@statehouse/rpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collectDroppedWorkspaces } from "../app/collection.ts";
 import { collectEverything, collectNextPage } from "../app/collection-pass.ts";
@@ -210,6 +212,50 @@ describe("while it runs", () => {
     expect(await statuses(workspaceId)).toEqual(["finalized", "finalized"]);
   });
 
+  test.each([
+    [
+      "copied by a rollback",
+      "shared",
+      (workspaceId: string, id: string) =>
+        state.versions.rollbackStateVersion({ workspaceId, rollbackStateVersionId: id }),
+    ],
+    [
+      "deleted for good by hand",
+      "noContents",
+      async (_: string, id: string) => {
+        const actions = createClient(BackingDataService, state.channel, state.identity);
+        await actions.softDeleteBackingData({ stateVersionId: id });
+        await actions.permanentlyDeleteBackingData({ stateVersionId: id });
+      },
+    ],
+    [
+      "dropped with its workspace",
+      "dropped",
+      (workspaceId: string) => state.workspaceState.dropWorkspace({ workspaceId }),
+    ],
+  ])("a version that is %s after it was found due is left alone", async (_, reason, meanwhile) => {
+    const { workspaceId, ids } = await written(2);
+    await age(ids, 31);
+    state.neighbours.retain(workspaceId, { days: 30 });
+    const { retention } = state.app;
+    const app = {
+      ...state.app,
+      retention: {
+        ...retention,
+        dueVersions: async (...look: Parameters<typeof retention.dueVersions>) => {
+          const found = await retention.dueVersions(...look);
+          await meanwhile(workspaceId, ids[0] ?? "");
+          return found;
+        },
+      },
+    };
+    expect(await collect([workspaceId], { running: { ...state, app } })).toMatchObject({
+      ids: [],
+      kept: [reason],
+    });
+    expect(await state.events(workspaceId)).not.toContain("state-versions.collected");
+  });
+
   test("an answer that is an hour old is asked for again", async () => {
     const { workspaceId, ids } = await written(2);
     await age(ids, 31);
@@ -279,7 +325,8 @@ describe("while it runs", () => {
     expect(ids).toHaveLength(9);
     expect(new Set(ids).size).toBe(9);
     const [row] = await state.database.query<{ count: number }>(
-      `select count(*) as count from blob where "references" <> 1`,
+      `select count(*) as count from blob where workspace_id = any($1) and "references" <> 1`,
+      [all],
     );
     expect(row?.count).toBe(0);
   });
