@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { document } from "../stack/http.ts";
-import { newOrganization } from "../stack/organization.ts";
-import { namesOf, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { type Answer, document } from "../stack/http.ts";
+import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
+import { namesOf, newParty, newWorkspace, problems, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 
@@ -122,6 +122,64 @@ test("a member sees them and takes none away; a stranger sees nothing", async ()
   const hidden = await newWorkspace(world());
   const excluding = await reader.api.get(`${path}?filter[exclude][taggable][id]=${hidden.id}`);
   expect(excluding.status).toBe(404);
+});
+
+test("a member sees the tags of workspaces that it may read, and counts those", async () => {
+  const { owner, reader, organization, readable } = world();
+  const shown = await newWorkspace(world(), {}, readable.id);
+  const hidden = await newWorkspace(world());
+  const [both, secret] = [unusedName("both"), unusedName("secret")];
+  const named = (...names: string[]) => ({
+    data: names.map((name) => ({ type: "tags", attributes: { name } })),
+  });
+  const ofShown = `/workspaces/${shown.id}/relationships/tags`;
+  await owner.api.post(ofShown, named(both));
+  await owner.api.post(`/workspaces/${hidden.id}/relationships/tags`, named(both, secret));
+  const path = `/organizations/${organization}/tags`;
+  const counts = async (asked: Promise<Answer>) =>
+    Object.fromEntries(
+      (await asked).body.data.map(
+        ({ attributes }: { attributes: { name: string; "instance-count": number } }) => [
+          attributes.name,
+          attributes["instance-count"],
+        ],
+      ),
+    );
+  expect(await counts(owner.api.get(path))).toMatchObject({ [both]: 2, [secret]: 1 });
+  const seen = await counts(reader.api.get(`${path}?page[size]=100`));
+  expect(seen).toHaveProperty(both, 1);
+  expect(seen).not.toHaveProperty(secret);
+  expect(await counts(reader.api.get(ofShown))).toEqual({ [both]: 1 });
+  const searched = await reader.api.get(`${path}?q=${secret}`);
+  expect(searched.body.meta.pagination["total-count"]).toBe(0);
+});
+
+test("by its id, too, a tag that one does not see is none", async () => {
+  const { owner, organization, readable, stack } = world();
+  const admin = await newParty(stack);
+  const team = await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: unusedName("admins"),
+    members: [admin],
+  });
+  await stack.people.grant({ teamId: team.id, projectId: readable.id, access: "admin" });
+  const [mine, hidden] = [
+    await newWorkspace(world(), {}, readable.id),
+    await newWorkspace(world()),
+  ];
+  const name = unusedName("secret");
+  await owner.api.post(`/workspaces/${hidden.id}/relationships/tags`, {
+    data: [{ type: "tags", attributes: { name } }],
+  });
+  const [{ id }] = (await owner.api.get(`/organizations/${organization}/tags?q=${name}`)).body.data;
+  const tags = `/workspaces/${mine.id}/relationships/tags`;
+  const assign = `/tags/${id}/relationships/workspaces`;
+  expect((await admin.api.post(tags, refs("tags", id))).status).toBe(404);
+  expect((await admin.api.delete(tags, refs("tags", id))).status).toBe(404);
+  expect((await admin.api.post(assign, refs("workspaces", mine.id))).status).toBe(404);
+  await owner.api.post(assign, refs("workspaces", mine.id));
+  expect((await admin.api.post(assign, refs("workspaces", mine.id))).status).toBe(204);
+  expect((await admin.api.delete(tags, refs("tags", id))).status).toBe(204);
 });
 
 test("a reserved key whose overrides are off keeps what the project says", async () => {

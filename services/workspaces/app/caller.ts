@@ -22,6 +22,17 @@ export function holderOf(caller: Caller): Holder {
   throw cannotHoldLock();
 }
 
+/** Where in one organization the caller may do `action`, for the SQL of lists. */
+export function readableIn(caller: Caller, action: Action, organizationId: string): Readable {
+  const found = scope(grantsOf(caller), action, organizationId);
+  return {
+    memberOf: [organizationId],
+    organizationIds: found.all ? [organizationId] : [],
+    projectIds: found.all ? [] : found.projectIds,
+    workspaceIds: found.all ? [] : found.workspaceIds,
+  };
+}
+
 /** Where the caller may do `action`, over all its organizations, for the SQL of lists. */
 export function readableBy(caller: Caller, action: Action): Readable {
   const grants = grantsOf(caller);

@@ -8,7 +8,7 @@ import type { Tag } from "../domain/tag.ts";
 import { checkTagBindingCount, mergeTagBindings } from "../domain/tag-binding.ts";
 import { touch } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
-import { targetOf } from "./caller.ts";
+import { readableIn, targetOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
 import { checkOverrides, replaceWorkspaceTags, requireReadable } from "./tag-binding.ts";
 
@@ -21,7 +21,7 @@ export interface TagSearch {
   page: PageInput;
 }
 
-/** The flat tags that some workspace of the organization has, by name. */
+/** The flat tags that some workspace has that the caller may read, by name. */
 export async function listOrganizationTags(
   app: App,
   caller: Caller,
@@ -30,7 +30,8 @@ export async function listOrganizationTags(
   const { id: organizationId } = await getOrganization(app, caller, organizationName);
   const { excludeWorkspaceId } = search;
   if (excludeWorkspaceId) await requireReadable(app, caller, excludeWorkspaceId);
-  const sought = { organizationId, ...search };
+  const readable = readableIn(caller, "workspace:read", organizationId);
+  const sought = { organizationId, readable, ...search };
   const tags = await app.reads.tags.pageOfOrganization(sought);
   return { tags, total: await app.reads.tags.countOfOrganization(sought) };
 }
@@ -63,6 +64,9 @@ export const addTagToWorkspaces = (
     const tag = await tx.tags.get(tagId);
     const { organizationId } = tag;
     authorize(caller, "organization:read", { organizationId }, "tag");
+    const readable = readableIn(caller, "workspace:read", organizationId);
+    const visible = await tx.tags.namesOf(organizationId, [tagId], readable);
+    if (!visible.has(tagId)) throw noSuchTag();
     // In one order everywhere, against deadlocks.
     for (const id of [...new Set(workspaceIds)].toSorted()) {
       const workspace = await tx.workspaces.getForUpdate({ id });

@@ -13,6 +13,7 @@ import {
   type TagBindingInput,
 } from "../domain/tag-binding.ts";
 import { touch, type Workspace } from "../domain/workspace.ts";
+import type { Placement } from "../domain/workspace-placement.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
@@ -130,13 +131,14 @@ export function checkedTags(
   return wanted;
 }
 
-/** Throws `notFound` when the workspace does not exist or the caller may not read it. */
+/** Where the workspace is. Throws `notFound` when it does not exist or the caller may not read it. */
 export async function requireReadable(
   app: App,
   caller: Caller,
   workspaceId: WorkspaceId,
-): Promise<void> {
+): Promise<Placement> {
   const found = await app.reads.workspaces.lockAndPlacement(workspaceId);
   if (!found) throw noSuchWorkspace();
   authorize(caller, "workspace:read", found.placement);
+  return found.placement;
 }

@@ -8,7 +8,7 @@ import { checkTagBindingCount, checkTagNames, mergeTagBindings } from "../domain
 import { touch, type Workspace } from "../domain/workspace.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { targetOf } from "./caller.ts";
+import { readableIn, targetOf } from "./caller.ts";
 import { checkOverrides, replaceWorkspaceTags, requireReadable } from "./tag-binding.ts";
 
 /** A workspace's flat tags, by name. */
@@ -18,8 +18,9 @@ export async function listWorkspaceTags(
   workspaceId: WorkspaceId,
   page: PageInput,
 ): Promise<{ tags: Tag[]; total: number }> {
-  await requireReadable(app, caller, workspaceId);
-  const tags = await app.reads.tags.pageOfWorkspace(workspaceId, page);
+  const { organizationId } = await requireReadable(app, caller, workspaceId);
+  const readable = readableIn(caller, "workspace:read", organizationId);
+  const tags = await app.reads.tags.pageOfWorkspace(workspaceId, readable, page);
   return { tags, total: await app.reads.tags.countOfWorkspace(workspaceId) };
 }
 
@@ -31,7 +32,7 @@ export const addWorkspaceTags = (
   refs: readonly TagRef[],
 ): Promise<void> =>
   changeTags(app, caller, workspaceId, async (tx, workspace, current) => {
-    const names = await namesOf(tx, workspace, refs);
+    const names = await namesOf(tx, caller, workspace, refs);
     const problems = new Problems();
     checkTagNames(names, problems, (index) => `/data/${index}/attributes/name`);
     const given = names.map((key) => ({ key, value: "" }));
@@ -50,7 +51,7 @@ export const removeWorkspaceTags = (
   refs: readonly TagRef[],
 ): Promise<void> =>
   changeTags(app, caller, workspaceId, async (tx, workspace, current) => {
-    const names = new Set(await namesOf(tx, workspace, refs));
+    const names = new Set(await namesOf(tx, caller, workspace, refs));
     const kept = current.filter(({ key, value }) => value !== "" || !names.has(key));
     return mergeTagBindings(kept, []);
   });
@@ -73,13 +74,16 @@ const changeTags = (
     await tx.record({ type: "workspaceUpdated", workspace });
   });
 
+/** Throws `notFound` for the id of a tag that no workspace has that the caller may read. */
 async function namesOf(
   tx: Tx,
+  caller: Caller,
   { organizationId }: Workspace,
   refs: readonly TagRef[],
 ): Promise<string[]> {
   const ids = refs.flatMap((ref) => ("id" in ref ? [ref.id] : []));
-  const known = await tx.tags.namesOf(organizationId, ids);
+  const readable = readableIn(caller, "workspace:read", organizationId);
+  const known = await tx.tags.namesOf(organizationId, ids, readable);
   return refs.map((ref) => {
     const name = "id" in ref ? known.get(ref.id) : ref.name;
     if (name === undefined) throw noSuchTag();

@@ -5,14 +5,27 @@ import type { OrganizationId, TagId, WorkspaceId } from "../domain/ids.ts";
 import type { Tag } from "../domain/tag.ts";
 import { Parameters } from "./parameters.ts";
 import { containing } from "./pattern.ts";
+import { type Readable, readableWorkspaces } from "./readable.ts";
 
-const columns = `t.id, t.name, o.name as "organizationName", t.created_at as "createdAt",
-  (select count(*) from tag_bindings u
-   where u.organization_id = t.organization_id and u.key = t.name and u.value = ''
-     and u.workspace_id is not null) as "instanceCount"`;
+/** The bindings `u` that give flat tag `t` to workspaces, as far as those are readable. */
+function uses(readable: Readable, parameters: Parameters): string {
+  // index: tag_bindings_tagged
+  const all = `tag_bindings u where u.organization_id = t.organization_id and u.key = t.name
+    and u.value = '' and u.workspace_id is not null`;
+  if (readable.organizationIds.length > 0) return all;
+  // index: workspaces_pkey
+  return `${all} and exists (select from workspaces w
+    where w.id = u.workspace_id and ${readableWorkspaces(readable, parameters)})`;
+}
+
+const columns = (readable: Readable, parameters: Parameters) => `t.id, t.name,
+  o.name as "organizationName", t.created_at as "createdAt",
+  (select count(*) from ${uses(readable, parameters)}) as "instanceCount"`;
 
 export interface TagsOfOrganization {
   organizationId: OrganizationId;
+  /** Tags of other workspaces are not shown, nor are those counted; of this organization only. */
+  readable: Readable;
   /** Part of the name; empty: any. */
   query: string;
   /** Without those that this workspace has. */
@@ -21,7 +34,12 @@ export interface TagsOfOrganization {
 }
 
 const conditions = (search: TagsOfOrganization, parameters: Parameters): string => {
+  const { readable } = search;
   const all = [`t.organization_id = ${parameters.bind(search.organizationId)}`];
+  // A tag that no workspace has is none: where all can be read there is nothing to look for.
+  if (readable.organizationIds.length === 0) {
+    all.push(`exists (select from ${uses(readable, parameters)})`);
+  }
   if (search.query) all.push(`t.name ilike ${parameters.bind(containing(search.query))}`);
   if (search.excludeWorkspaceId) {
     // index: tag_bindings_workspace_key
@@ -49,7 +67,8 @@ export const tagReads = (database: Database) => ({
     const sought = conditions(search, parameters);
     return database.query<Tag>(
       // index: tags_name_key, tag_bindings_tagged
-      `select ${columns} from tags t join organizations o on o.id = t.organization_id
+      `select ${columns(search.readable, parameters)}
+       from tags t join organizations o on o.id = t.organization_id
        where ${sought} order by t.name
        limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`,
       parameters.values,
@@ -65,16 +84,22 @@ export const tagReads = (database: Database) => ({
     return row?.count ?? 0;
   },
 
-  async pageOfWorkspace(workspaceId: WorkspaceId, page: PageInput): Promise<Tag[]> {
+  async pageOfWorkspace(
+    workspaceId: WorkspaceId,
+    readable: Readable,
+    page: PageInput,
+  ): Promise<Tag[]> {
+    const parameters = new Parameters();
     return database.query<Tag>(
       // index: tag_bindings_workspace_key, tags_name_key, tag_bindings_tagged
-      `select ${columns}
+      `select ${columns(readable, parameters)}
        from tag_bindings b
        join tags t on t.organization_id = b.organization_id and t.name = b.key
        join organizations o on o.id = t.organization_id
-       where b.workspace_id = $1 and b.value = ''
-       order by t.name limit $2 offset $3`,
-      [workspaceId, page.size, offsetOf(page)],
+       where b.workspace_id = ${parameters.bind(workspaceId)} and b.value = ''
+       order by t.name
+       limit ${parameters.bind(page.size)} offset ${parameters.bind(offsetOf(page))}`,
+      parameters.values,
     );
   },
 });
@@ -154,17 +179,21 @@ export const tagRows = (em: EntityManager) => ({
     return found;
   },
 
-  /** The names of those of the organization's tags that have these ids. */
+  /** The names of those of the organization's tags that have these ids and that a readable workspace has. */
   async namesOf(
     organizationId: OrganizationId,
     ids: readonly string[],
+    readable: Readable,
   ): Promise<Map<string, string>> {
     if (ids.length === 0) return new Map();
+    const parameters = new Parameters();
     const rows = await queryIn<{ id: TagId; name: string }>(
       em,
       // index: tags_pkey
-      "select id, name from tags where organization_id = $1 and id = any($2)",
-      [organizationId, ids],
+      `select t.id, t.name from tags t where t.organization_id = ${parameters.bind(organizationId)}
+         and t.id = any(${parameters.bind(ids)})
+         and exists (select from ${uses(readable, parameters)})`,
+      parameters.values,
     );
     return new Map(rows.map(({ id, name }) => [id, name]));
   },
