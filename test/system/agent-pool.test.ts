@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { document } from "../stack/http.ts";
+import { type Api, document } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
-import { namesOf, newProject, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { namesOf, newParty, newProject, newWorkspace, problems, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 const pools = () => `/organizations/${world().organization}/agent-pools`;
@@ -114,6 +114,86 @@ test("members may read it, and change nothing; a stranger finds nothing", async 
   }
   expect((await stranger.api.get(self)).status).toBe(404);
   expect((await stranger.api.get(pools())).status).toBe(404);
+});
+
+test("members are shown those of its workspaces and projects that they may read", async () => {
+  const { owner, reader, organization, readable, stack } = world();
+  const hiddenProject = await newProject(world());
+  const shown = await newWorkspace(world(), {}, readable.id);
+  const hidden = await newWorkspace(world());
+  const settings = { name: unusedName("pool"), "organization-scoped": false };
+  const workspaces = many("workspaces", shown.id, hidden.id);
+  const { body } = await owner.api.post(
+    pools(),
+    wanted(settings, {
+      "allowed-workspaces": workspaces,
+      "allowed-projects": many("projects", readable.id, hiddenProject.id),
+      "excluded-workspaces": workspaces,
+    }),
+  );
+  const self = `/agent-pools/${body.data.id}`;
+  const pool = { "execution-mode": "agent", "agent-pool-id": body.data.id };
+  for (const { id } of [shown, hidden]) {
+    await owner.api.patch(`/workspaces/${id}`, document("workspaces", pool));
+  }
+  const named = async (api: Api) => {
+    const { relationships } = (await api.get(self)).body.data;
+    const listed = await api.get(`${pools()}?q=${settings.name}`);
+    expect(listed.body.data[0].relationships).toEqual(relationships);
+    return Object.fromEntries(
+      Object.entries<{ data: { id: string }[] }>(relationships)
+        .filter(([, { data }]) => Array.isArray(data))
+        .map(([name, { data }]) => [name, data.map(({ id }) => id).toSorted()]),
+    );
+  };
+  const all = [shown.id, hidden.id].toSorted();
+  expect(await named(owner.api)).toEqual({
+    workspaces: all,
+    "allowed-workspaces": all,
+    "allowed-projects": [readable.id, hiddenProject.id].toSorted(),
+    "excluded-workspaces": all,
+  });
+  expect(await named(reader.api)).toEqual({
+    workspaces: [shown.id],
+    "allowed-workspaces": [shown.id],
+    "allowed-projects": [readable.id],
+    "excluded-workspaces": [shown.id],
+  });
+
+  // Who manages pools sees what is in a relation, which it replaces as a whole, and adds what it may read.
+  const manager = await newParty(stack);
+  await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: unusedName("operators"),
+    members: [manager],
+    organizationAccess: ["manage-agent-pools"],
+  });
+  expect(await named(manager.api)).toEqual(await named(owner.api));
+  const relate = (...ids: string[]) =>
+    manager.api.patch(self, wanted({}, { "allowed-workspaces": many("workspaces", ...ids) }));
+  expect((await relate(hidden.id)).status).toBe(200);
+  const refused = await relate(hidden.id, shown.id);
+  expect(problems(refused)).toEqual({
+    "/data/relationships/allowed-workspaces": "allowed-workspaces holds an unknown id",
+  });
+  expect(problems(await relate("ws-0000000000000000"))).toEqual(problems(refused));
+});
+
+test("which pools a workspace may use is told by the name of one that can be read", async () => {
+  const { owner, reader, readable } = world();
+  await owner.api.post(pools(), wanted({ name: unusedName("pool") }));
+  const shown = await newWorkspace(world(), {}, readable.id);
+  const hidden = await newWorkspace(world());
+  const usable = async (api: Api, { attributes }: { attributes: { name: string } }) => {
+    const { body } = await api.get(
+      `${pools()}?filter[allowed-workspaces][name]=${attributes.name}`,
+    );
+    expect(body.meta.pagination["total-count"] > 0).toBe(body.data.length > 0);
+    return body.data.length > 0;
+  };
+  expect(await usable(owner.api, hidden)).toBe(true);
+  expect(await usable(reader.api, shown)).toBe(true);
+  expect(await usable(reader.api, hidden)).toBe(false);
 });
 
 test("a team that may manage agent pools does", async () => {

@@ -4,9 +4,11 @@ import { type AgentPool, applyAgentPoolSettings, newAgentPool } from "../domain/
 import { agentPoolInUse, noSuchAgentPool } from "../domain/errors.ts";
 import type { AgentPoolId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
-import type { AgentPoolSearch } from "../store/agent-pool.ts";
+import type { AgentPoolSearch, ReadableRelations } from "../store/agent-pool.ts";
+import type { Readable } from "../store/readable.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
+import { readableBy, readableIn } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
 
 /** What a request says of a pool; relations that are given are replaced as a whole. */
@@ -25,9 +27,9 @@ export const createAgentPool = (
     const { id: organizationId } = await tx.organizations.getByName(organizationName);
     authorize(caller, "organization:manage-agent-pools", { organizationId }, "organization");
     const pool = newAgentPool(app.newId("apool"), organizationId, app.now());
-    await apply(app, tx, pool, wanted, true);
+    await apply(app, tx, caller, { pool, wanted, isNew: true });
     await tx.record({ type: "agentPoolCreated", agentPool: pool });
-    return tx.agentPools.view(pool.id);
+    return tx.agentPools.view(pool.id, shownTo(caller));
   });
 
 /** Throws `notFound` when it does not exist or the caller does not belong to its organization. */
@@ -36,8 +38,9 @@ export async function getAgentPool(
   caller: Caller,
   id: AgentPoolId,
 ): Promise<AgentPoolView> {
-  const [pool] = await batchGetAgentPools(app, caller, [id]);
+  const [pool] = await app.reads.agentPools.batch([id], shownTo(caller));
   if (!pool) throw noSuchAgentPool();
+  authorize(caller, "organization:read", pool, "agent pool");
   return pool;
 }
 
@@ -48,7 +51,7 @@ export async function batchGetAgentPools(
   ids: readonly string[],
 ): Promise<AgentPoolView[]> {
   const grants = grantsOf(caller);
-  const pools = await app.reads.agentPools.batch(ids);
+  const pools = await app.reads.agentPools.batch(ids, shownTo(caller));
   return pools.filter((pool) => allowed(grants, "organization:read", pool));
 }
 
@@ -59,12 +62,13 @@ export async function listAgentPools(
   {
     organizationName,
     ...search
-  }: Omit<AgentPoolSearch, "organizationId"> & {
+  }: Omit<AgentPoolSearch, "organizationId" | "shown" | "named"> & {
     organizationName: string;
   },
 ): Promise<{ agentPools: AgentPoolView[]; total: number }> {
   const { id: organizationId } = await getOrganization(app, caller, organizationName);
-  const sought = { organizationId, ...search };
+  const named = readableIn(caller, "workspace:read", organizationId);
+  const sought = { ...search, organizationId, named, shown: shownTo(caller) };
   const agentPools = await app.reads.agentPools.page(sought);
   return { agentPools, total: await app.reads.agentPools.count(sought) };
 }
@@ -78,9 +82,9 @@ export const updateAgentPool = (
   app.transaction(async (tx) => {
     const pool = await tx.agentPools.getForUpdate(id);
     authorize(caller, "organization:manage-agent-pools", pool, "agent pool");
-    await apply(app, tx, pool, wanted, false);
+    await apply(app, tx, caller, { pool, wanted, isNew: false });
     await tx.record({ type: "agentPoolUpdated", agentPool: pool });
-    return tx.agentPools.view(id);
+    return tx.agentPools.view(id, shownTo(caller));
   });
 
 /** Throws the conflict `agent_pool_in_use` while something refers to it. */
@@ -99,12 +103,39 @@ const relationNames = {
   excludedWorkspaceIds: "excluded-workspaces",
 } as const satisfies Record<keyof AgentPoolRelations, string>;
 
+const readableTo = (caller: Caller): ReadableRelations => ({
+  workspaces: readableBy(caller, "workspace:read"),
+  projects: readableBy(caller, "project:read"),
+});
+
+/**
+ * What of a pool's relations the caller is shown: what it may read, and everything where it manages pools, since
+ * whoever replaces a relation as a whole must know what is in it.
+ */
+function shownTo(caller: Caller): ReadableRelations {
+  const grants = grantsOf(caller);
+  const managed = [...grants.organizations.keys()].filter((organizationId) =>
+    allowed(grants, "organization:manage-agent-pools", { organizationId }),
+  );
+  const { workspaces, projects } = readableTo(caller);
+  const andManaged = (readable: Readable): Readable => ({
+    ...readable,
+    organizationIds: [...new Set([...readable.organizationIds, ...managed])],
+  });
+  return { workspaces: andManaged(workspaces), projects: andManaged(projects) };
+}
+
+interface Application {
+  pool: AgentPool;
+  wanted: AgentPoolInput;
+  isNew: boolean;
+}
+
 async function apply(
   app: App,
   tx: Tx,
-  pool: AgentPool,
-  { settings, relations }: AgentPoolInput,
-  isNew: boolean,
+  caller: Caller,
+  { pool, wanted: { settings, relations }, isNew }: Application,
 ): Promise<void> {
   const problems = new Problems();
   const { name } = settings;
@@ -113,7 +144,7 @@ async function apply(
   applyAgentPoolSettings(pool, settings, { nameTaken, problems, now: app.now() });
   problems.throwIfAny();
   await tx.agentPools.save(pool);
-  const known = await tx.agentPools.relate(pool, relations);
+  const known = await tx.agentPools.relate(pool, relations, readableTo(caller));
   for (const key of Object.keys(relationNames) as (keyof AgentPoolRelations)[]) {
     const relation = relationNames[key];
     if (!known[key])

@@ -7,23 +7,41 @@ import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "../dom
 import { agentPoolSchema } from "./entities.ts";
 import { Parameters } from "./parameters.ts";
 import { containing } from "./pattern.ts";
+import { type Readable, readableProjects, readableWorkspaces } from "./readable.ts";
 
-const related = (relation: "allowed" | "excluded") =>
-  `array(select r.workspace_id from agent_pool_workspaces r
-     where r.agent_pool_id = a.id and r.relation = '${relation}' order by r.workspace_id)`;
+/** Which workspaces and projects somebody may be shown, or may name. */
+export interface ReadableRelations {
+  workspaces: Readable;
+  projects: Readable;
+}
 
-// index: agent_pool_workspaces_pkey, agent_pool_projects_pkey, workspaces_agent_pool
-const view = `
+const related = (relation: "allowed" | "excluded", readable: string) =>
+  `array(select w.id from agent_pool_workspaces r join workspaces w on w.id = r.workspace_id
+     where r.agent_pool_id = a.id and r.relation = '${relation}' and ${readable} order by w.id)`;
+
+/** Pools, with those of what they name that can be shown. */
+function view(shown: ReadableRelations, parameters: Parameters): string {
+  const workspaces = readableWorkspaces(shown.workspaces, parameters);
+  // index: agent_pool_workspaces_pkey, agent_pool_projects_pkey, workspaces_agent_pool, workspaces_pkey
+  return `
   select a.id, a.organization_id as "organizationId", o.name as "organizationName", a.name,
     a.organization_scoped as "organizationScoped", a.created_at as "createdAt",
-    ${related("allowed")} as "allowedWorkspaceIds", ${related("excluded")} as "excludedWorkspaceIds",
-    array(select r.project_id from agent_pool_projects r
-      where r.agent_pool_id = a.id order by r.project_id) as "allowedProjectIds",
-    array(select w.id from workspaces w where w.agent_pool_id = a.id order by w.id) as "workspaceIds"
+    ${related("allowed", workspaces)} as "allowedWorkspaceIds",
+    ${related("excluded", workspaces)} as "excludedWorkspaceIds",
+    array(select p.id from agent_pool_projects r join projects p on p.id = r.project_id
+      where r.agent_pool_id = a.id and ${readableProjects(shown.projects, parameters)}
+      order by p.id) as "allowedProjectIds",
+    array(select w.id from workspaces w where w.agent_pool_id = a.id and ${workspaces}
+      order by w.id) as "workspaceIds"
   from agent_pools a join organizations o on o.id = a.organization_id`;
+}
 
 export interface AgentPoolSearch {
   organizationId: OrganizationId;
+  /** What of each pool is shown. */
+  shown: ReadableRelations;
+  /** In which workspaces a name is looked for. */
+  named: Readable;
   /** Part of the name; empty: any. */
   query: string;
   /** Those that the workspace of this name may use; empty: all. */
@@ -42,7 +60,8 @@ const conditions = (search: AgentPoolSearch, parameters: Parameters): string => 
     // index: workspaces_name_key
     all.push(`exists (select from workspaces w
       where w.organization_id = a.organization_id
-        and w.name = ${parameters.bind(search.allowedWorkspaceName)} and ${usableBy})`);
+        and w.name = ${parameters.bind(search.allowedWorkspaceName)}
+        and ${readableWorkspaces(search.named, parameters)} and ${usableBy})`);
   }
   return all.join(" and ");
 };
@@ -59,11 +78,13 @@ const usableBy = `case when a.organization_scoped
 
 /** Reads of agent pools of active organizations, outside any transaction. */
 export const agentPoolReads = (database: Database) => ({
-  async batch(ids: readonly string[]): Promise<AgentPoolView[]> {
+  async batch(ids: readonly string[], shown: ReadableRelations): Promise<AgentPoolView[]> {
+    const parameters = new Parameters();
     return database.query<AgentPoolView>(
       // index: agent_pools_pkey
-      `${view} where a.id = any($1) and o.status = 'active'`,
-      [ids],
+      `${view(shown, parameters)}
+       where a.id = any(${parameters.bind(ids)}) and o.status = 'active'`,
+      parameters.values,
     );
   },
 
@@ -82,7 +103,7 @@ export const agentPoolReads = (database: Database) => ({
     const sought = conditions(search, parameters);
     return database.query<AgentPoolView>(
       // index: agent_pools_name_key
-      `${view} where ${sought}
+      `${view(search.shown, parameters)} where ${sought}
        order by ${sortColumns[search.sort]} ${search.descending ? "desc" : "asc"}, a.id
        limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`,
       parameters.values,
@@ -148,10 +169,14 @@ export const agentPoolRows = (em: EntityManager) => ({
     await em.flush();
   },
 
-  /** Replaces those relations that are given; false when one names what is not the organization's. */
+  /**
+   * Replaces those relations that are given; false when one names what is not the organization's, or what cannot be
+   * read and was not in it before.
+   */
   async relate(
     { id, organizationId }: AgentPool,
     given: Partial<AgentPoolRelations>,
+    readable: ReadableRelations,
   ): Promise<Record<keyof AgentPoolRelations, boolean>> {
     return {
       allowedWorkspaceIds: await relateWorkspaces("allowed", given.allowedWorkspaceIds),
@@ -162,18 +187,24 @@ export const agentPoolRows = (em: EntityManager) => ({
     async function relateWorkspaces(relation: string, ids: readonly WorkspaceId[] | undefined) {
       if (!ids) return true;
       const wanted = [...new Set(ids)];
-      await queryIn(
+      const before = await queryIn<{ id: string }>(
         em,
-        "delete from agent_pool_workspaces where agent_pool_id = $1 and relation = $2",
+        `delete from agent_pool_workspaces where agent_pool_id = $1 and relation = $2
+         returning workspace_id as id`,
         [id, relation],
       );
+      const parameters = new Parameters();
       const added = await queryIn(
         em,
         // index: workspaces_pkey
         `insert into agent_pool_workspaces (agent_pool_id, workspace_id, relation)
-         select $1, w.id, $2 from workspaces w where w.id = any($3) and w.organization_id = $4
+         select ${parameters.bind(id)}, w.id, ${parameters.bind(relation)} from workspaces w
+         where w.id = any(${parameters.bind(wanted)})
+           and w.organization_id = ${parameters.bind(organizationId)}
+           and (w.id = any(${parameters.bind(before.map((row) => row.id))})
+             or ${readableWorkspaces(readable.workspaces, parameters)})
          returning workspace_id`,
-        [id, relation, wanted, organizationId],
+        parameters.values,
       );
       return added.length === wanted.length;
     }
@@ -181,21 +212,35 @@ export const agentPoolRows = (em: EntityManager) => ({
     async function relateProjects(ids: readonly ProjectId[] | undefined) {
       if (!ids) return true;
       const wanted = [...new Set(ids)];
-      await queryIn(em, "delete from agent_pool_projects where agent_pool_id = $1", [id]);
+      const before = await queryIn<{ id: string }>(
+        em,
+        "delete from agent_pool_projects where agent_pool_id = $1 returning project_id as id",
+        [id],
+      );
+      const parameters = new Parameters();
       const added = await queryIn(
         em,
         // index: projects_pkey
         `insert into agent_pool_projects (agent_pool_id, project_id)
-         select $1, p.id from projects p where p.id = any($2) and p.organization_id = $3
+         select ${parameters.bind(id)}, p.id from projects p
+         where p.id = any(${parameters.bind(wanted)})
+           and p.organization_id = ${parameters.bind(organizationId)}
+           and (p.id = any(${parameters.bind(before.map((row) => row.id))})
+             or ${readableProjects(readable.projects, parameters)})
          returning project_id`,
-        [id, wanted, organizationId],
+        parameters.values,
       );
       return added.length === wanted.length;
     }
   },
 
-  async view(id: AgentPoolId): Promise<AgentPoolView> {
-    const [row] = await queryIn<AgentPoolView>(em, `${view} where a.id = $1`, [id]);
+  async view(id: AgentPoolId, shown: ReadableRelations): Promise<AgentPoolView> {
+    const parameters = new Parameters();
+    const [row] = await queryIn<AgentPoolView>(
+      em,
+      `${view(shown, parameters)} where a.id = ${parameters.bind(id)}`,
+      parameters.values,
+    );
     if (!row) throw noSuchAgentPool();
     return row;
   },
