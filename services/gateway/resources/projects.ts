@@ -34,7 +34,7 @@ export const projectResource = resource<Project, RequestContext>({
     name: project.name,
     description: project.description ?? null,
     "created-at": timestamp(project.createdAt),
-    "workspace-count": project.workspaceCount,
+    "workspace-count": project.workspaceCount ?? null,
     "is-default": project.isDefault,
     "auto-destroy-activity-duration": null,
     "default-execution-mode": project.defaultExecutionMode,

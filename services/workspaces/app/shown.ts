@@ -41,6 +41,9 @@ export const showOrganization =
 const readsAll = (caller: Caller, action: Action, { id }: OrganizationView): boolean =>
   scope(grantsOf(caller), action, id).all;
 
+const readsAllOf = (caller: Caller, { id: projectId, organizationId }: ProjectView): boolean =>
+  allowed(grantsOf(caller), "workspace:read", { organizationId, projectId, workspaceId: "" });
+
 /** Whoever may create workspaces in one project may create workspaces. */
 const inSomeProject: ReadonlySet<Action> = new Set(["project:create-workspace"]);
 const isSomewhere = (found: Scope): boolean => found.all || found.projectIds.length > 0;
@@ -49,6 +52,8 @@ export const showProject =
   (caller: Caller) =>
   (project: ProjectView): Shown<ProjectView> => ({
     ...project,
+    // A count tells of what a list would hide.
+    workspaceCount: readsAllOf(caller, project) ? project.workspaceCount : null,
     allowedActions: allowedTo(caller, projectActions, {
       organizationId: project.organizationId,
       projectId: project.id,

@@ -5,7 +5,8 @@ import type { Project } from "./project.ts";
 export interface ProjectView
   extends Pick<Project, "id" | "organizationId" | "name" | "description" | "createdAt"> {
   organizationName: string;
-  workspaceCount: number;
+  /** Null to who may not read all of them. */
+  workspaceCount: number | null;
   isDefault: boolean;
   /** What its workspaces inherit: its own mode, or else the organization's. */
   defaultExecutionMode: ExecutionMode;

@@ -72,9 +72,11 @@ const projectToProto = ({
   description,
   createdAt,
   defaultAgentPoolId,
+  workspaceCount,
   ...project
 }: Shown<ProjectView>): MessageInitShape<typeof ProjectSchema> => ({
   ...project,
+  ...(workspaceCount === null ? {} : { workspaceCount }),
   ...(description === null ? {} : { description }),
   ...(defaultAgentPoolId === null ? {} : { defaultAgentPoolId }),
   createdAt: timestampFromDate(createdAt),
