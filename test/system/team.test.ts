@@ -253,6 +253,24 @@ describe("each organization permission alone", () => {
     expect((await api.delete(path)).status).toBe(204);
   });
 
+  test("manage-teams may send permissions along as they are, as clients do that know them", async () => {
+    const { api } = await newMember({ "manage-teams": true });
+    const { id } = await newTeam({
+      visibility: "organization",
+      "organization-access": { "read-projects": true },
+    });
+    const rename = (access: Record<string, boolean>) =>
+      api.patch(
+        `/teams/${id}`,
+        document("teams", { name: unusedName("renamed"), "organization-access": access }),
+      );
+    const renamed = await rename({ "read-projects": true, "manage-projects": false });
+    expect(renamed.status).toBe(200);
+    expect(renamed.body.data.attributes["organization-access"]["read-projects"]).toBe(true);
+    expect((await rename({ "read-projects": false })).status).toBe(404);
+    expect((await rename({ "manage-projects": true })).status).toBe(404);
+  });
+
   test("manage-membership puts people into teams and changes nothing else", async () => {
     const team = await newTeam({ visibility: "organization" });
     const { api, username } = await newMember({ "manage-membership": true });

@@ -11,6 +11,7 @@ import {
 import type { OrganizationId, TeamId } from "../domain/ids.ts";
 import {
   applyTeamSettings,
+  changesOrganizationAccess,
   isTeamName,
   Team,
   type TeamSettings,
@@ -43,6 +44,10 @@ export function authorizeTeam(caller: Caller, action: TeamAction | undefined, te
     throw forbidden("not_allowed", `You may not do this to the team (${action}).`);
   }
 }
+
+/** Whether the caller sees the team and may do this to it. */
+export const mayDoToTeam = (grants: Grants, action: TeamAction, team: Team): boolean =>
+  isVisible(grants, team) && teamAllows(grants, action, team);
 
 const isVisible = (grants: Grants, team: Team): boolean => {
   const membership = membershipIn(grants, team.organizationId);
@@ -119,10 +124,13 @@ export const updateTeam = (
     const organization = await tx.organizations.getForUpdateOfTeam(id);
     const team = await tx.teams.get(id);
     const { organizationAccess, ...own } = settings;
-    const changesAccess = Object.keys(organizationAccess).length > 0;
+    const givesAccess = Object.keys(organizationAccess).length > 0;
     const changesOwn = Object.values(own).some((value) => value !== undefined);
-    if (changesOwn || !changesAccess) authorizeTeam(caller, "update", team);
-    if (changesAccess) authorizeTeam(caller, "manage-access", team);
+    if (changesOwn || !givesAccess) authorizeTeam(caller, "update", team);
+    // Clients send all they know: permissions that are as they were ask for no right of their own.
+    if (givesAccess && (!changesOwn || changesOrganizationAccess(team, organizationAccess))) {
+      authorizeTeam(caller, "manage-access", team);
+    }
     const problems = applyTeamSettings(team, settings);
     if (isTeamName(team.name) && (await tx.teams.nameIsTaken(team))) problems.push(teamNameTaken);
     throwIfAny(problems);

@@ -101,6 +101,13 @@ export function applyTeamSettings(team: Team, settings: TeamSettings): FieldErro
   return problems;
 }
 
+/** Whether a request gives a permission another value than the team has. */
+export const changesOrganizationAccess = (
+  { organizationAccess }: Pick<Team, "organizationAccess">,
+  wanted: TeamSettings["organizationAccess"],
+): boolean =>
+  Object.entries(wanted).some(([permission, on]) => on !== organizationAccess.includes(permission));
+
 /** What somebody holds in the organization of a team. */
 export interface Membership {
   owner: boolean;
