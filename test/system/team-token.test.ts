@@ -189,6 +189,12 @@ test("where user tokens are switched off they are 401 in the organization's name
   const api = asToken(made);
   const workspace = await newWorkspace({ organization: name, owner: boss });
   const path = `/organizations/${name}`;
+  const pool = await boss.api.post(`${path}/agent-pools`, document("agent-pools", { name: "a" }));
+  const sshKey = await boss.api.post(
+    `${path}/ssh-keys`,
+    document("ssh-keys", { name: "a", value: "a key" }),
+  );
+  const members = await boss.api.get(`${path}/organization-memberships`);
   const set = (on: boolean) =>
     api.patch(path, document("organizations", { "user-tokens-enabled": on }));
   expect((await set(false)).status).toBe(200);
@@ -200,10 +206,26 @@ test("where user tokens are switched off they are 401 in the organization's name
     `/workspaces/${workspace.id}`,
     `${path}/workspaces/${workspace.attributes.name}`,
     `/workspaces/${workspace.id}/current-state-version-outputs`,
+    `/agent-pools/${pool.body.data.id}`,
+    `/ssh-keys/${sshKey.body.data.id}`,
+    `/organization-memberships/${members.body.data[0].id}`,
   ]) {
     expect((await boss.api.get(refused)).status, refused).toBe(401);
     expect((await api.get(refused)).status, refused).toBe(200);
   }
+  const own = `/organization-memberships/${members.body.data[0].id}`;
+  expect((await boss.api.delete(own)).status).toBe(401);
+  expect((await boss.api.post(`${own}/actions/accept`)).status).toBe(401);
+  // Who is invited there can come in nevertheless: nothing else could accept.
+  const guest = await newParty(stack);
+  const invited = await api.post(
+    `${path}/organization-memberships`,
+    document("organization-memberships", { email: `${guest.username}@example.com` }),
+  );
+  const invitation = `/organization-memberships/${invited.body.data.id}`;
+  expect((await guest.api.get(invitation)).status).toBe(200);
+  expect((await guest.api.post(`${invitation}/actions/accept`)).status).toBe(200);
+  expect((await guest.api.get(invitation)).status).toBe(401);
   expect((await boss.api.get(`/organizations/${other}`)).status).toBe(200);
   const listed = await boss.api.get("/organizations");
   expect(listed.body.data.map(({ id }: { id: string }) => id)).toEqual([other]);

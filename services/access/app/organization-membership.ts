@@ -1,4 +1,10 @@
-import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import {
+  allowed,
+  authorize,
+  type Caller,
+  grantsOf,
+  refuseUserToken,
+} from "@statehouse/authorization";
 import { newId, type PageInput } from "@statehouse/postgres";
 import { alreadyMember, noSuchMembership, noSuchTeam, throwIfAny } from "../domain/errors.ts";
 import type { OrganizationId, OrganizationMembershipId, TeamId, UserId } from "../domain/ids.ts";
@@ -116,9 +122,8 @@ export async function getOrganizationMembership(
   const [view] = await app.reads.memberships.batch([id]);
   if (!view) throw noSuchMembership();
   const { organizationId, userId } = view.membership;
-  if (callingUser(caller) !== userId) {
-    authorize(caller, "organization:read", { organizationId }, "organization membership");
-  }
+  if (callingUser(caller) === userId) refuseUserToken(grantsOf(caller), organizationId);
+  else authorize(caller, "organization:read", { organizationId }, "organization membership");
   return show(caller)(view);
 }
 
@@ -167,6 +172,7 @@ export async function acceptOrganizationMembership(
     );
     const membership = await tx.memberships.get(id);
     if (callingUser(caller) !== membership.userId) throw noSuchMembership();
+    refuseUserToken(grantsOf(caller), membership.organizationId);
     if (membership.status === "active") return;
     const at = app.now();
     bump(await tx.users.getForUpdate(membership.userId), at);
@@ -195,7 +201,8 @@ export const deleteOrganizationMembership = (
     const { organizationId, userId } = membership;
     const own = callingUser(caller) === userId;
     const what = "organization membership";
-    if (!own) authorize(caller, "organization:manage-membership", { organizationId }, what);
+    if (own) refuseUserToken(grantsOf(caller), organizationId);
+    else authorize(caller, "organization:manage-membership", { organizationId }, what);
     const at = app.now();
     bump(await tx.users.getForUpdate(userId), at);
     for (const member of await tx.teamMembers.ofUser(organizationId, userId)) {

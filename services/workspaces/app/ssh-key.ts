@@ -1,4 +1,4 @@
-import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import { authorize, type Caller } from "@statehouse/authorization";
 import type { PageInput } from "@statehouse/postgres";
 import { noSuchSshKey } from "../domain/errors.ts";
 import type { SshKeyId, WorkspaceId } from "../domain/ids.ts";
@@ -37,7 +37,8 @@ export const createSshKey = (
 /** Throws `notFound` when the caller does not belong to its organization. */
 export async function getSshKey(app: App, caller: Caller, id: SshKeyId): Promise<SshKeyView> {
   const sshKey = await app.reads.sshKeys.find(id);
-  if (!sshKey || !allowed(grantsOf(caller), "organization:read", sshKey)) throw noSuchSshKey();
+  if (!sshKey) throw noSuchSshKey();
+  authorize(caller, "organization:read", sshKey, "SSH key");
   return sshKey;
 }
 

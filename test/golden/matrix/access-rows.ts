@@ -92,7 +92,7 @@ export const membershipRows: readonly Row[] = [
   row(`GET ${organization}/organization-memberships`, "organization:read"),
   row(`POST ${organization}/organization-memberships`, "organization:manage-membership"),
   row(`GET ${membership}`, "organization:read", { note: "another's" }),
-  row(`GET ${membership}`, "the user itself", {
+  row(`GET ${membership}`, "the member itself", {
     note: "own",
     ids: ownMembership,
     only: hasMembership,
@@ -103,7 +103,7 @@ export const membershipRows: readonly Row[] = [
     spends: "invitation",
   }),
   row(`DELETE ${membership}`, "nobody", { note: "an owner's", only: isNoOwner }),
-  row(`DELETE ${membership}`, "the user itself", {
+  row(`DELETE ${membership}`, "the member itself", {
     note: "own",
     ids: ownMembership,
     pass: "last",

@@ -74,7 +74,7 @@ async function send(row: Row, stage: Stage): Promise<Answer> {
 /** Which statuses the row's call may end with, by the caller's nominal grants. */
 export function expectedStatus(row: Row, stage: Stage, holdsLock = true): readonly number[] {
   const route = calledBy(row);
-  const { caller, site } = stage;
+  const { caller } = stage;
   const { type } = caller;
   if (route.credentials === "none") return [route.success];
   if (type === undefined) return [401];
@@ -82,11 +82,11 @@ export function expectedStatus(row: Row, stage: Stage, holdsLock = true): readon
   if (welcome && mayCall(row, stage)) {
     return [holdsLock ? (row.allowed ?? route.success) : 409];
   }
-  // An organization that takes no user tokens says so where it is named; what is in it need not be admitted.
-  if (welcome && caller.grants().organizations.get(site.organizationId)?.refused) {
-    return row.route.includes(":organizationName") && typeof row.needs !== "string"
-      ? [401]
-      : [401, 404];
+  // An organization that takes no user tokens says so of everything in it; people and their tokens are not.
+  if (welcome && organizationOf(stage)?.refused) {
+    return row.needs === "nobody" || row.needs === "colleagues" || row.needs === "administrators"
+      ? [404]
+      : [401];
   }
   const readable = allowed(caller.grants(), "workspace:read", targetOf(row, stage));
   return [route.failures.includes(403) && readable ? 403 : 404];
@@ -133,6 +133,8 @@ const circles: Readonly<Record<Circle, (stage: Stage) => boolean>> = {
   nobody: () => false,
   administrators: ({ caller }) => caller.grants().administrator,
   "the user itself": ({ caller }) => caller.userId !== undefined,
+  "the member itself": (stage) =>
+    stage.caller.userId !== undefined && organizationOf(stage)?.refused !== true,
   "the invited user": ({ caller }) => caller.invitationId !== undefined,
   colleagues: (stage) => organizationOf(stage)?.refused === false,
   owners: (stage) => {

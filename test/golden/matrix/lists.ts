@@ -102,6 +102,13 @@ const ofOrganization = (name: string, shows: List["shows"] = member): List => ({
 const workspaceShows: List["shows"] = (stage, item) =>
   inScope(stage, "workspace:read", related(item, "project"), item.id);
 
+/** A tag is shown with a workspace that has it: each stage has one of its own. */
+const tagShows: List["shows"] = (stage, { id }) => {
+  const { projectId = "", workspaceId, tagId } = stage.estate;
+  const all = scope(stage.caller.grants(), "workspace:read", stage.site.organizationId).all;
+  return all || (id === tagId && inScope(stage, "workspace:read", projectId, workspaceId));
+};
+
 const teamShows: List["shows"] = (stage, { id, attributes }) =>
   attributes.visibility === "organization" ||
   may(stage, "organization:read-secret-teams") ||
@@ -142,7 +149,7 @@ export const lists: readonly List[] = [
   ofOrganization("organization-memberships"),
   ofOrganization("agent-pools"),
   ofOrganization("ssh-keys"),
-  ofOrganization("tags"),
+  ofOrganization("tags", tagShows),
   ofOrganization("reserved-tag-keys"),
   {
     route: "GET /api/v2/team-projects",

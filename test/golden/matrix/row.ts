@@ -13,6 +13,8 @@ export type Circle =
   | "administrators"
   /** The user that the row is about. */
   | "the user itself"
+  /** Likewise in an organization, unless that takes no user tokens. */
+  | "the member itself"
   /** Who is asked to join. */
   | "the invited user"
   | "nobody"
