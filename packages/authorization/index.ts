@@ -64,6 +64,22 @@ export function authorize<A extends Action>(
   throw forbidden("not_allowed", `You may not do this to the ${what} (${action}).`);
 }
 
+/**
+ * Throws `notFound` unless the action is allowed: what nobody else sees is not there for whoever may not do this,
+ * whatever they may read around it. `unauthenticated` as above.
+ */
+export function requireSight<A extends Action>(
+  caller: Caller,
+  action: A,
+  target: TargetOf<A>,
+  what: string,
+): asserts caller is Extract<Caller, { kind: "principal" }> {
+  if (caller.kind !== "principal") throw serviceCaller();
+  if (allowed(caller.grants, action, target)) return;
+  refuseUserToken(caller.grants, target.organizationId);
+  throw notFound(what);
+}
+
 /** Throws `notFound` unless the caller administers the installation: to others there is nothing there. */
 export function requireAdministrator(
   caller: Caller,

@@ -8,7 +8,7 @@ import { idPositions, withId } from "../golden/id-positions.ts";
 import { startRunner } from "../stack/runner.ts";
 import { bodyFor, type Estate, newEstate, parametersOf, pathWith } from "./estate.ts";
 import { newParty, type Party, recordedApi, useWorld } from "./fixture.ts";
-import { absentLike, kinds, type Probe, parameters, plain, unacceptable } from "./probe.ts";
+import { expectAlike, kinds, type Probe, parameters, unacceptable } from "./probe.ts";
 
 // What belongs to others must answer exactly as what is not there: the same status and the same words. So every
 // call is made twice, with an id of another organization and with one that nobody has, and the answers compared.
@@ -43,14 +43,7 @@ const secrets = () =>
     .filter(([name]) => name !== "downloadUrl")
     .map(([, value]) => value);
 
-async function compare({ what, foreign, call }: Probe): Promise<void> {
-  const absent = foreign.map(absentLike);
-  const [known, unknown] = [await call(foreign), await call(absent)];
-  expect(plain(known, foreign), what).toBe(plain(unknown, absent));
-  const text = plain(known, foreign);
-  const leaked = secrets().filter((value) => text.includes(value));
-  expect(leaked, `${what}: in the answer`).toEqual([]);
-}
+const compare = (probe: Probe): Promise<void> => expectAlike(probe, secrets());
 
 /** All probes, a few at a time in no order that one of them could rely on. */
 async function compareAll(probes: readonly Probe[]): Promise<void> {

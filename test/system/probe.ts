@@ -1,4 +1,5 @@
 import { newId } from "@statehouse/postgres";
+import { expect } from "vitest";
 import type { Answer } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 
@@ -76,6 +77,22 @@ export interface Probe {
   foreign: readonly string[];
   /** Makes the call with these values in the places of the foreign ones. */
   call: (values: readonly string[]) => Promise<Answer>;
+}
+
+/**
+ * Makes the probe's call with what is of others and with what is nobody's: the answers must be one. Of `secrets`
+ * nothing may come back but what was sent.
+ */
+export async function expectAlike(
+  { what, foreign, call }: Probe,
+  secrets: readonly string[] = [],
+): Promise<void> {
+  const absent = foreign.map(absentLike);
+  const [known, unknown] = [await call(foreign), await call(absent)];
+  const text = plain(known, foreign);
+  expect(text, what).toBe(plain(unknown, absent));
+  const leaked = secrets.filter((value) => text.includes(value));
+  expect(leaked, `${what}: in the answer`).toEqual([]);
 }
 
 /** A body that no rule of ours would take, so that a rule asked before the right would show. */

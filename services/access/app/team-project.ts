@@ -1,4 +1,4 @@
-import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import { allowed, authorize, type Caller, grantsOf, requireSight } from "@statehouse/authorization";
 import { newId, type PageInput } from "@statehouse/postgres";
 import { noSuchTeam, noSuchTeamAccess, teamHasAccess, throwIfAny } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId, TeamId, TeamProjectId } from "../domain/ids.ts";
@@ -155,7 +155,10 @@ const changeTeamProject = async <Result>(
   return app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdate(known.organizationId);
     const teamProject = await tx.teamProjects.getForUpdate(id);
-    authorizeUser(caller, "project:manage-teams", teamProject, "team access");
+    // Whose access there is, not everybody sees who reads the project.
+    if (caller.kind === "principal") {
+      requireSight(caller, "project:manage-teams", teamProject, "team access");
+    }
     return change(tx, teamProject, bump(organization, app.now()));
   });
 };

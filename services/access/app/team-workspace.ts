@@ -1,4 +1,4 @@
-import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import { allowed, authorize, type Caller, grantsOf, requireSight } from "@statehouse/authorization";
 import { newId, type PageInput } from "@statehouse/postgres";
 import { noSuchTeam, noSuchTeamAccess, teamHasAccess, throwIfAny } from "../domain/errors.ts";
 import type { TeamId, TeamWorkspaceId, WorkspaceId } from "../domain/ids.ts";
@@ -151,7 +151,10 @@ const changeTeamWorkspace = async <Result>(
   return app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdate(known.organizationId);
     const teamWorkspace = await tx.teamWorkspaces.getForUpdate(id);
-    authorizeUser(caller, "workspace:manage-teams", placement, "team access");
+    // Whose access there is, not everybody sees who reads the workspace.
+    if (caller.kind === "principal") {
+      requireSight(caller, "workspace:manage-teams", placement, "team access");
+    }
     return change(tx, teamWorkspace, bump(organization, app.now()));
   });
 };

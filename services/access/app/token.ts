@@ -1,5 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import {
+  allowed,
+  authorize,
+  type Caller,
+  grantsOf,
+  refuseUserToken,
+} from "@statehouse/authorization";
 import { nextVersion } from "@statehouse/events/version";
 import { newId, type PageInput } from "@statehouse/postgres";
 import { noSuchToken, noSuchUser, throwIfAny, unknownSlot } from "../domain/errors.ts";
@@ -16,7 +22,7 @@ import type { TokenPage } from "../store/token.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { callingUser, grantsIn } from "./caller.ts";
-import { authorizeTeam } from "./team.ts";
+import { authorizeTeam, mayDoToTeam } from "./team.ts";
 
 /** A token with its secret, which is in this answer and nowhere else. */
 export interface NewToken {
@@ -236,12 +242,18 @@ export const getToken = (app: App, caller: Caller, id: TokenId): Promise<Token> 
 export const deleteToken = (app: App, caller: Caller, id: TokenId): Promise<void> =>
   app.transaction(async (tx) => remove(app, tx, await managedToken(tx, caller, id)));
 
+/** A token is not there for whoever may not manage it, whatever they see of its team or organization. */
 async function managedToken(tx: Tx, caller: Caller, id: TokenId): Promise<Token> {
   const token = await tx.tokens.getForUpdate(id);
   const { teamId, organizationId, userId } = token;
-  if (teamId) authorizeTeam(caller, "manage-token", await tx.teams.get(teamId));
-  else if (organizationId) authorize(caller, "organization:update", { organizationId }, "token");
-  else if (callingUser(caller) !== userId) throw noSuchToken();
+  const grants = grantsOf(caller);
+  if (organizationId) refuseUserToken(grants, organizationId);
+  const manages = teamId
+    ? mayDoToTeam(grants, "manage-token", await tx.teams.get(teamId))
+    : organizationId
+      ? allowed(grants, "organization:update", { organizationId })
+      : callingUser(caller) === userId;
+  if (!manages) throw noSuchToken();
   return token;
 }
 

@@ -1,4 +1,4 @@
-import { authorize, type Caller } from "@statehouse/authorization";
+import { authorize, type Caller, requireSight } from "@statehouse/authorization";
 import {
   type BackingDataAction,
   backingDataActions,
@@ -100,6 +100,7 @@ async function act(
     const workspace = await tx.knownWorkspaceForUpdate(shown.workspaceId);
     const version = workspace && (await tx.versionForUpdate(id));
     if (!version) throw stateVersionNotFound();
+    requireSight(caller, "state:read", targetOf(workspace), "state version");
     authorize(caller, "state:manage-backing-data", targetOf(workspace), "state version");
     await action(app, tx, { workspace, version });
   });

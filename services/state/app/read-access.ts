@@ -1,4 +1,10 @@
-import { allowed, authorize, type Caller, type Target } from "@statehouse/authorization";
+import {
+  allowed,
+  authorize,
+  type Caller,
+  requireSight,
+  type Target,
+} from "@statehouse/authorization";
 import { notFound } from "@statehouse/errors";
 import type { App } from "./app.ts";
 
@@ -6,20 +12,23 @@ type Reading = "state:read" | "state:read-outputs";
 type Place = Required<Target>;
 
 /**
- * Throws unless the caller may read what lies in the target's workspace. What a run may read, its own
- * workspace included, says workspaces, every time: consumer sets change, and runs end.
+ * Throws unless the caller may read what lies in the target's workspace: the workspace's state as a whole, or
+ * `what`, which is not there for who may not. What a run may read, its own workspace included, says workspaces,
+ * every time: consumer sets change, and runs end.
  */
 export async function authorizeRead(
   app: App,
   caller: Caller,
   action: Reading,
   target: Place,
-  what = "workspace",
+  what?: string,
 ): Promise<void> {
   const run = runOf(caller);
-  if (!run) return authorize(caller, action, target, what);
-  const readable = await readableByRun(app, run, [target]);
-  if (!readable.has(target.workspaceId)) throw notFound(what);
+  if (run) {
+    const readable = await readableByRun(app, run, [target]);
+    if (!readable.has(target.workspaceId)) throw notFound(what ?? "workspace");
+  } else if (what === undefined) authorize(caller, action, target);
+  else requireSight(caller, action, target, what);
 }
 
 /** Those of `items` that the caller may read; one question for all of them. */

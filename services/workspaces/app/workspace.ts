@@ -181,8 +181,9 @@ async function move(
   projectId: ProjectId,
 ): Promise<void> {
   const { organizationId } = workspace;
-  await requireProject(tx, projectId, organizationId);
+  // First: who may not move it away learns nothing of where it could go.
   authorize(caller, "project:move-workspace", targetOf(workspace), "workspace");
+  await requireProject(tx, projectId, organizationId);
   authorize(caller, "project:move-workspace", { organizationId, projectId });
   moveWorkspace(workspace, projectId, app.now());
 }

@@ -1,0 +1,164 @@
+import { waitFor } from "@statehouse/testing";
+import { beforeAll, expect, test } from "vitest";
+import { routes } from "../../services/gateway/routes/routes.ts";
+import { idPositions, withId } from "../golden/id-positions.ts";
+import { document } from "../stack/http.ts";
+import { organizationId, unusedName } from "../stack/organization.ts";
+import { startRunner } from "../stack/runner.ts";
+import { expectStatus } from "../stack/state.ts";
+import { bodyFor, type Estate, newEstate, parametersOf, pathWith } from "./estate.ts";
+import { newParty, type Party, useWorld } from "./fixture.ts";
+import { expectAlike, kinds, parameters } from "./probe.ts";
+
+// Within one organization, too, what somebody's teams show them nothing of must answer exactly as what is not there.
+
+const world = useWorld();
+
+/** In a project of its own, in which neither of the two below has anything. */
+let hidden: Estate;
+/** In a project that both of them may read. */
+let open: Estate;
+/** Administers the open project, agent pools and teams. */
+let insider: Party;
+/** Reads the open project and its workspaces, and nothing of their state. */
+let watcher: Party;
+/** Tokens of a team that both see, and of the organization. */
+let tokenIds: string[];
+
+async function newMember(access: string, organizationAccess: readonly string[] = []) {
+  const { stack, organization, readable } = world();
+  const party = await newParty(stack);
+  const team = await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: unusedName("members"),
+    members: [party],
+    organizationAccess,
+  });
+  await stack.people.grant({ teamId: team.id, projectId: readable.id, access });
+  return party;
+}
+
+beforeAll(async () => {
+  const { owner, organization, readable, stack } = world();
+  hidden = await newEstate({ organization, owner });
+  open = await newEstate({ organization, owner }, readable.id);
+  await using runner = startRunner(stack.nats.url);
+  hidden.runId = await runner.run({ workspaceId: hidden.workspaceId ?? "" });
+  await waitFor(async () => {
+    const { body } = await owner.api.get(`/workspaces/${hidden.workspaceId}`);
+    return body.data.relationships["current-run"].data?.id === hidden.runId;
+  });
+  insider = await newMember("admin", ["manage-agent-pools", "manage-teams"]);
+  watcher = await newMember("custom");
+  await expectStatus(200, insider.api.post(`/workspaces/${open.workspaceId}/actions/lock`));
+  const none = document("authentication-tokens", {});
+  const made = [
+    await owner.api.post(`/teams/${open.teamId}/authentication-token`, none),
+    await owner.api.post(`/organizations/${organization}/authentication-token`, none),
+  ];
+  tokenIds = made.map(({ body }) => body.data.id);
+});
+
+/** What is everybody's in the organization. */
+const shared: ReadonlySet<string> = new Set([
+  "agentPoolId",
+  "membershipId",
+  "organizationName",
+  "reservedTagKeyId",
+  "sshKeyId",
+  "teamId",
+  "teamName",
+  "userId",
+  "username",
+]);
+
+const example = (estate: Estate, name: string): string => {
+  const value = estate[name];
+  if (!value) throw new Error(`no example of ${name}`);
+  return value;
+};
+
+const secrets = () =>
+  Object.entries(hidden)
+    .filter(([name]) => !shared.has(name) && name !== "downloadUrl")
+    .map(([, value]) => value);
+
+test("in a query, in each parameter of every list", async () => {
+  for (const route of routes.filter(({ method }) => method === "GET")) {
+    const target = world().url + pathWith(route, open);
+    const beside = /state-versions$/.test(route.path)
+      ? `&filter[organization][name]=${open.organizationName}&filter[workspace][name]=${open.name}`
+      : "";
+    for (const [parameter, names] of Object.entries(parameters)) {
+      for (const name of names.filter((name) => !shared.has(name))) {
+        for (const { api } of [insider, watcher]) {
+          await expectAlike(
+            {
+              what: `${route.path}?${parameter}= with ${name} that is hidden`,
+              foreign: [example(hidden, name)],
+              call: ([value = ""]) =>
+                api.get(`${target}?${parameter}=${encodeURIComponent(value)}${beside}`),
+            },
+            secrets(),
+          );
+        }
+      }
+    }
+  }
+});
+
+test("in a body, in each place that takes one", async () => {
+  for (const route of routes.filter(({ path }) => !path.startsWith("/api/v2/admin/"))) {
+    for (const position of idPositions(route)) {
+      for (const name of (kinds[position.kind] ?? []).filter((name) => !shared.has(name))) {
+        await expectAlike(
+          {
+            what: `${route.method} ${route.path}: ${position.path.join("/")} with ${name}`,
+            foreign: [example(hidden, name)],
+            call: ([id = ""]) =>
+              insider.api.send(
+                route.method,
+                world().url + pathWith(route, open),
+                withId(bodyFor(route, open), position, id),
+              ),
+          },
+          secrets(),
+        );
+      }
+    }
+  }
+});
+
+test("in a path, also of what lies in a project and a workspace that can be read", async () => {
+  const inside = ["stateVersionId", "stateVersionOutputId", "teamProjectId", "teamWorkspaceId"];
+  for (const route of routes) {
+    for (const name of parametersOf(route).filter((name) =>
+      [...inside, "tokenId"].includes(name),
+    )) {
+      const foreign =
+        name === "tokenId" ? [...tokenIds, example(open, name)] : [example(open, name)];
+      for (const value of foreign) {
+        await expectAlike({
+          what: `${route.method} ${route.path} of what is not shown`,
+          foreign: [value],
+          call: ([id = ""]) =>
+            watcher.api.send(
+              route.method,
+              world().url + pathWith(route, { ...open, [name]: id }),
+              bodyFor(route, open),
+            ),
+        });
+      }
+    }
+  }
+});
+
+test("in the address of a state", async () => {
+  const { stateVersionId = "", downloadUrl = "" } = open;
+  expect(downloadUrl).toContain(stateVersionId);
+  await expectAlike({
+    what: "a download",
+    foreign: [stateVersionId],
+    call: ([id = ""]) => watcher.api.get(downloadUrl.replace(stateVersionId, id)),
+  });
+});
