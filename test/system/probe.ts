@@ -7,6 +7,7 @@ import { unusedName } from "../stack/organization.ts";
 export const kinds: Record<string, readonly string[]> = {
   "agent-pool-id": ["agentPoolId"],
   "agent-pools": ["agentPoolId"],
+  "default-agent-pool-id": ["agentPoolId"],
   // Of an SSH key, in the body that assigns one.
   id: ["sshKeyId"],
   "organization-memberships": ["membershipId"],
