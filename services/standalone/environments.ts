@@ -1,3 +1,4 @@
+import path from "node:path";
 import type { Secrets } from "./data-directory.ts";
 
 export const serviceNames = ["access", "workspaces", "state", "gateway"] as const;
@@ -20,6 +21,12 @@ export interface Installation {
   /** Settings that the operator gave, and where state bytes go. Each service takes what it knows. */
   settings: Readonly<Record<string, string | undefined>>;
 }
+
+/** Where state bytes are, unless the operator says otherwise. */
+export const blobsIn = (folder: string): Environment => ({
+  BLOB_STORE: "directory",
+  BLOB_DIRECTORY: path.join(folder, "blobs"),
+});
 
 /** One environment for each service, from what they share. */
 export function serviceEnvironments(installation: Installation): Record<ServiceName, Environment> {

@@ -11,7 +11,7 @@ import { migrations as workspaces } from "../workspaces/store/migrations.ts";
 import { compose } from "./compose.ts";
 import type { StandaloneConfig } from "./config.ts";
 import { openDataDirectory, openSecrets } from "./data-directory.ts";
-import { serviceEnvironments, serviceNames } from "./environments.ts";
+import { blobsIn, serviceEnvironments, serviceNames } from "./environments.ts";
 import { firstStart, type Welcome } from "./first-start.ts";
 import { listen } from "./listener.ts";
 
@@ -57,11 +57,7 @@ export async function startStandalone(
     publicUrl: url,
     objectUrl: listener.url,
     addresses: { access: nowhere, workspaces: nowhere, state: nowhere },
-    settings: {
-      BLOB_STORE: "directory",
-      BLOB_DIRECTORY: path.join(folder, "blobs"),
-      ...settings,
-    },
+    settings: { ...blobsIn(folder), ...settings },
   });
   const logger = createLogger({ service: "standalone", level: config.LOG_LEVEL });
   const composition = starting.use(await compose(environments, logger));

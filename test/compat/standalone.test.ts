@@ -1,60 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { cp, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
-import { needs, type TemporaryFolder, temporaryFolder, waitFor } from "@statehouse/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { needs, type TemporaryFolder, temporaryFolder } from "@statehouse/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { inFolder } from "./command-line.ts";
+import { running, type Started, useNpmStart } from "./npm-start.ts";
 
-interface Started {
-  output: () => string;
-  /** Settles with the exit code. */
-  exit: Promise<number | null>;
-  signal: (signal: NodeJS.Signals) => void;
-}
-
-let children: ChildProcess[] = [];
-afterEach(async () => {
-  for (const child of children) child.kill("SIGTERM");
-  await Promise.all(
-    children.map(
-      (child) => child.exitCode ?? new Promise((resolve) => child.once("exit", resolve)),
-    ),
-  );
-  children = [];
-});
-
-/** `npm start` without npm. */
-function start(env: Record<string, string>, ...args: string[]): Started {
-  const child = spawn(process.execPath, ["services/standalone/main.ts", ...args], {
-    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", PORT: "0", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  children.push(child);
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      output += chunk;
-    });
-  }
-  return {
-    output: () => output,
-    exit: new Promise((resolve) => child.once("exit", resolve)),
-    signal: (signal) => child.kill(signal),
-  };
-}
-
-const running = async (started: Started) => {
-  await Promise.race([
-    waitFor(() => started.output().includes("Ctrl-C stops it"), { timeout: 60_000 }),
-    started.exit.then(() => {
-      throw new Error(`ended at its start:\n${started.output()}`);
-    }),
-  ]);
-  const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(started.output()) ?? [];
-  if (!url) throw new Error(`no address in:\n${started.output()}`);
-  return url;
-};
+const start = useNpmStart();
 
 let folder: TemporaryFolder;
 beforeAll(async () => {

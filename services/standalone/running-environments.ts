@@ -1,0 +1,34 @@
+import { openSecrets } from "./data-directory.ts";
+import {
+  blobsIn,
+  type Environment,
+  type ServiceName,
+  serviceEnvironments,
+} from "./environments.ts";
+import { databaseOf } from "./running-database.ts";
+
+/**
+ * What the services of the `npm start` that runs on this data folder go by, for a command beside it: their databases
+ * and keys; bus and neighbours are nowhere. `settings` are the operator's. Throws `StartError` where nothing runs.
+ */
+export async function runningEnvironments(
+  folder: string,
+  settings: Readonly<Record<string, string | undefined>>,
+): Promise<Record<ServiceName, Environment>> {
+  const databases = {
+    access: databaseOf(folder, "access"),
+    workspaces: databaseOf(folder, "workspaces"),
+    state: databaseOf(folder, "state"),
+  };
+  const nowhere = "127.0.0.1:1";
+  return serviceEnvironments({
+    // Whoever runs has made them.
+    secrets: await openSecrets(folder, []),
+    databaseUrl: (service) => databases[service],
+    natsUrl: `nats://${nowhere}`,
+    publicUrl: `http://${nowhere}`,
+    objectUrl: `http://${nowhere}`,
+    addresses: { access: nowhere, workspaces: nowhere, state: nowhere },
+    settings: { ...blobsIn(folder), ...settings },
+  });
+}

@@ -1,0 +1,89 @@
+import path from "node:path";
+import { temporaryFolder, waitFor } from "@statehouse/testing";
+import { Client } from "pg";
+import { expect, test } from "vitest";
+import { databaseOf } from "../../services/standalone/running-database.ts";
+import { api, document, download } from "../stack/http.ts";
+import { expectStatus, inlineState, stateFile } from "../stack/state.ts";
+import { running, type Start, useNpmStart } from "./npm-start.ts";
+
+const start = useNpmStart();
+const collect = useNpmStart("collect.ts");
+const fsck = useNpmStart("fsck.ts");
+
+test("beside npm start, collect names what would go and lets it go, and fsck finds everything in order", {
+  timeout: 120_000,
+}, async () => {
+  await using folder = await temporaryFolder();
+  const environment = { DATA_DIR: path.join(folder.path, "data"), ORGANIZATION: "acme" };
+  const lines = async (command: Start, ...args: string[]) => {
+    const run = command(environment, ...args);
+    const code = await run.exit;
+    return { code, lines: run.output().trimEnd().split("\n") };
+  };
+  expect(await lines(collect, "--dry-run")).toEqual({
+    code: 1,
+    lines: [
+      `Nothing runs on the data folder ${environment.DATA_DIR}: start it first, or set DATABASE_URL.`,
+    ],
+  });
+
+  const started = start(environment);
+  const url = await running(started);
+  const [, token = ""] = /token +(sth_\S+)/.exec(started.output()) ?? [];
+  const client = api(url, token);
+  const made = client.post("/organizations/acme/workspaces", document("workspaces", { name: "w" }));
+  const { id } = (await expectStatus(201, made)).body.data;
+  await expectStatus(200, client.post(`/workspaces/${id}/actions/lock`));
+  const { lineage } = stateFile();
+  const versions: { id: string; size: number; url: string }[] = [];
+  for (const serial of [1, 2, 3]) {
+    const body = inlineState(stateFile({ serial, lineage }));
+    const created = client.post(`/workspaces/${id}/state-versions`, body);
+    const { data } = (await expectStatus(201, created)).body;
+    const { size, "hosted-state-download-url": at } = data.attributes;
+    versions.push({ id: data.id, size, url: at });
+  }
+  await using database = await connected(databaseOf(environment.DATA_DIR, "state"));
+  await database.query("update state_version set created_at = created_at - interval '31 days'");
+  const older = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 });
+  const policy = `/workspaces/${id}/relationships/data-retention-policy`;
+  await expectStatus(200, client.post(policy, older));
+
+  const due = versions.slice(0, 2);
+  const sum = due.reduce((bytes, { size }) => bytes + size, 0);
+  const dry = await lines(collect, "--dry-run");
+  expect(dry).toEqual({
+    code: 0,
+    lines: [
+      ...due.map((version) =>
+        expect.stringMatching(
+          new RegExp(`^${id} ${version.id} \\S+Z ${version.size} bytes, policy$`),
+        ),
+      ),
+      `would delete 2 versions, ${sum} bytes of state`,
+    ],
+  });
+  const statuses = () =>
+    Promise.all(versions.map(async (version) => (await download(version.url, token)).status));
+  expect(await statuses()).toEqual([200, 200, 200]);
+
+  const collected = await lines(collect);
+  expect(collected.code).toBe(0);
+  expect(collected.lines.at(-1)).toBe(`deleted in all 2 versions, ${sum} bytes of state`);
+  expect(await statuses()).toEqual([404, 404, 200]);
+  await waitFor(
+    async () => (await database.query("select from blob_deletions")).rows.length === 0,
+    { timeout: 20_000 },
+  );
+  expect(await lines(fsck)).toMatchObject({
+    code: 0,
+    lines: expect.arrayContaining(["everything fits"]),
+  });
+});
+
+async function connected(connectionString: string) {
+  const client = new Client({ connectionString });
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
