@@ -233,6 +233,23 @@ describe("members", () => {
   });
 });
 
+test("who calls themselves by another's id comes into no team with them", async () => {
+  const { owner } = world();
+  const team = await newTeam();
+  const [wanted, thief] = [await newMember(), await newMember()];
+  const renamed = await thief.api.patch(
+    "/account/update",
+    document("users", { username: wanted.id.toUpperCase() }),
+  );
+  expect(problems(renamed)).toEqual({ "/data/attributes/username": "Username is invalid" });
+  const added = await owner.api.post(`/teams/${team.id}/relationships/users`, {
+    data: [{ type: "users", id: wanted.id }],
+  });
+  expect(added.status).toBe(204);
+  const shown = await owner.api.get(`/teams/${team.id}`);
+  expect(shown.body.data.relationships.users.data).toEqual([{ type: "users", id: wanted.id }]);
+});
+
 describe("each organization permission alone", () => {
   test("manage-teams makes, changes and deletes teams, and gives no organization permission", async () => {
     const { api } = await newMember({ "manage-teams": true, "access-secret-teams": true });

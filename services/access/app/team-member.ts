@@ -1,6 +1,6 @@
 import type { Caller } from "@statehouse/authorization";
 import { noSuchMembership, noSuchUser } from "../domain/errors.ts";
-import type { OrganizationId, TeamId, UserId } from "../domain/ids.ts";
+import { isUserId, type OrganizationId, type TeamId, type UserId } from "../domain/ids.ts";
 import { TeamMember } from "../domain/team-member.ts";
 import { bump } from "../domain/version.ts";
 import type { Tx } from "../store/transaction.ts";
@@ -113,7 +113,11 @@ async function membersNamed(
   organizationId: OrganizationId,
   { users, membershipIds }: People,
 ): Promise<{ id: UserId }[]> {
-  const found = await tx.memberships.usersOf(organizationId, users, membershipIds);
+  const found = await tx.memberships.usersOf(organizationId, {
+    ids: users.filter(isUserId),
+    names: users.filter((user) => !isUserId(user)),
+    membershipIds,
+  });
   const names = new Set<string>(found.flatMap(({ id, username }) => [id, username]));
   const memberships = new Set<string>(found.map(({ membershipId }) => membershipId));
   for (const user of users) {

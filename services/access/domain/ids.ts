@@ -24,6 +24,9 @@ const hasForm = <Prefix extends string>(
 ): text is `${Prefix}-${string}` =>
   text.startsWith(`${prefix}-`) && FORM.test(text.slice(prefix.length + 1));
 
+/** Whether a text has the form of a user's id. */
+export const isUserId = (text: string): text is UserId => hasForm("user", text);
+
 /** Reads an id from outside. What does not look like one cannot exist: throws `notFound`. */
 const reader =
   <Prefix extends string>(prefix: Prefix, what: string) =>

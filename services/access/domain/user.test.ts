@@ -12,6 +12,13 @@ test.each(["", "-a", "a b", "a/b", "ädä", "a\0", "x".repeat(101)])("%j is no u
   expect(userProblems({ username: name, email })).toEqual([invalidUsername]);
 });
 
+test.each(["user-0123456789abcdef", "user-ABCDEFGHabcdefgh", "USER-abcdefghABCDEFGH"])(
+  "%s is no username: it is, or could be, an id",
+  (username) => {
+    expect(userProblems({ username, email })).toEqual([invalidUsername]);
+  },
+);
+
 test.each(["", "ada", "@x", "a@", "a b@c", "a@b@c", "a\0@b", `${"x".repeat(253)}@y`])(
   "%j is no address",
   (address) => {

@@ -1,7 +1,7 @@
 import type { FieldError } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { invalidEmail, invalidUsername } from "./errors.ts";
-import type { UserId } from "./ids.ts";
+import { isUserId, type UserId } from "./ids.ts";
 
 /** A person. */
 export class User {
@@ -28,8 +28,12 @@ const USERNAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const EMAIL = /^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/;
 const EMAIL_LENGTH = 254;
 
-/** Whether a user could be called so. */
-export const isUsername = (text: string): boolean => USERNAME.test(text);
+/**
+ * Whether a user could be called so. Not as somebody's id: people are put into teams by either, and who has taken
+ * another's id for a name would come along.
+ */
+export const isUsername = (text: string): boolean =>
+  USERNAME.test(text) && !isUserId(text.toLowerCase());
 
 /** What is wrong with a new user's name and address by themselves. */
 export function userProblems({ username, email }: Pick<User, "username" | "email">): FieldError[] {

@@ -96,6 +96,14 @@ export const membershipReads = (database: Database) => ({
   },
 });
 
+/** Members of an organization, as a request names them. */
+export interface Named {
+  ids: readonly UserId[];
+  /** Whatever their case. */
+  names: readonly string[];
+  membershipIds: readonly string[];
+}
+
 /** Memberships inside a transaction that holds their organization's row. */
 export const membershipRows = (em: EntityManager) => ({
   async get(id: OrganizationMembershipId): Promise<OrganizationMembership> {
@@ -126,13 +134,12 @@ export const membershipRows = (em: EntityManager) => ({
   },
 
   /**
-   * Those of the users, given by name or id, and of the memberships, that are in the organization. Names find only
-   * who has accepted: an invitation must not tell whose its address is.
+   * Those of the users, by id or by name, and of the memberships, that are in the organization. Names find only who
+   * has accepted: an invitation must not tell whose its address is.
    */
   async usersOf(
     organizationId: OrganizationId,
-    users: readonly string[],
-    membershipIds: readonly string[],
+    { ids, names, membershipIds }: Named,
   ): Promise<{ id: UserId; username: string; membershipId: OrganizationMembershipId }[]> {
     return queryIn(
       em,
@@ -141,7 +148,7 @@ export const membershipRows = (em: EntityManager) => ({
        where ou.organization_id = $1 and ((ou.status = 'active' and lower(u.username) = any($2))
          or u.id = any($3) or ou.id = any($4))
        order by u.id`,
-      [organizationId, users.map((name) => name.toLowerCase()), users, membershipIds],
+      [organizationId, names.map((name) => name.toLowerCase()), ids, membershipIds],
     );
   },
 

@@ -21,6 +21,23 @@ async function organization() {
 const team = async (organizationId: string, name: string, visibility = "") =>
   (await access.teams.createTeam({ organizationId, name, visibility })).team?.id ?? "";
 
+test("an id means whose it is, also where somebody is called so since before that was refused", async () => {
+  const { organizationId, owner, ownersTeamId } = await organization();
+  const teamId = await team(organizationId, "ops");
+  const [wanted, thief] = [await access.person(), await access.person()];
+  for (const { id: userId } of [wanted, thief])
+    await access.teams.addTeamMember({ teamId, userId });
+  await access.sql("update users set username = $1 where id = $2", [wanted.id, thief.id]);
+  const request = { teamId: ownersTeamId ?? "", users: [wanted.id] };
+  await access.teams.addTeamMembers(request, access.as(owner.secret));
+  const { team: owners } = await access.teams.getTeam(
+    { id: request.teamId },
+    access.as(owner.secret),
+  );
+  const members = owners?.members.map(({ userId }) => userId).toSorted();
+  expect(members).toEqual([owner.id, wanted.id].toSorted());
+});
+
 describe("a new team", () => {
   test("is secret unless said otherwise", async () => {
     const { organizationId } = await organization();
