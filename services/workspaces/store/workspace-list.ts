@@ -8,6 +8,13 @@ import type { Readable } from "./readable.ts";
 import { isFiltered, soughtByRow, soughtBySet, type WorkspaceSearch } from "./workspace-search.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-view.ts";
 
+/** What is sought of it. */
+interface Sought {
+  total: number;
+  /** In an order by name, that of the first of those that are sought by a part of it. */
+  firstName: string | undefined;
+}
+
 /** Where a list looks: the part of an organization that caller and project filter leave. */
 interface Place {
   organizationId: OrganizationId;
@@ -57,31 +64,35 @@ export const workspaceLists = (database: Pick<Database, "query">, few = FEW) => 
     return row;
   };
 
-  const count = async (search: WorkspaceSearch, readable: Readable, place: Place) => {
-    if (!isFiltered(search)) return place.size;
+  const count = async (
+    search: WorkspaceSearch,
+    readable: Readable,
+    place: Place,
+  ): Promise<Sought> => {
+    if (!isFiltered(search)) return { total: place.size, firstName: undefined };
     const parameters = new Parameters();
     const sought =
       place.size <= few
         ? soughtByRow(search, parameters)
         : soughtBySet(search, place.organizationId, parameters);
     const where = [...sought, withinBySet(place, search, readable, parameters)].join(" and ");
-    const [row] = await database.query<{ total: number }>(
-      `select count(*) as total from workspaces w where ${where}`,
+    const [row] = await database.query<{ total: number; firstName: string | null }>(
+      `select count(*) as total, ${firstNameOf(search)} as "firstName" from workspaces w where ${where}`,
       parameters.values,
     );
-    return Number(row?.total ?? 0);
+    return { total: Number(row?.total ?? 0), firstName: row?.firstName ?? undefined };
   };
 
   const page = async (
     search: WorkspaceSearch,
     readable: Readable,
     place: Place,
-    total: number,
+    sought: Sought,
   ): Promise<WorkspaceView[]> => {
     const parameters = new Parameters();
     const order = orderBy(search.sort);
     const isFew = place.size <= few;
-    const found = candidates(search, readable, { ...place, total, isFew }, parameters);
+    const found = candidates(search, readable, { ...place, ...sought, isFew }, parameters);
     const limits = `limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`;
     // What the documents show is gathered for the page only, not for what is skipped.
     const rows = await database.query<WorkspaceRow>(
@@ -100,13 +111,20 @@ export const workspaceLists = (database: Pick<Database, "query">, few = FEW) => 
       const found = await place(search, readable);
       if (!found) return undefined;
       const { organizationId } = found;
-      const total = await count(search, readable, found);
+      const sought = await count(search, readable, found);
+      const { total } = sought;
       const none = total <= offsetOf(search.page);
-      const workspaces = none ? [] : await page(search, readable, found, total);
+      const workspaces = none ? [] : await page(search, readable, found, sought);
       return { organizationId, workspaces, total };
     },
   };
 };
+
+/** Costs the count no more than it costs already: it looks at the names. */
+function firstNameOf({ name, wildcardName, sort }: WorkspaceSearch): string {
+  if (sort.key !== "name" || (name === "" && wildcardName === "")) return "null";
+  return sort.descending ? "max(w.name)" : "min(w.name)";
+}
 
 /** One row, or none: the organization, its projects in which to look, and how many workspaces they have. */
 function placeSql(search: WorkspaceSearch, readable: Readable, parameters: Parameters): string {
@@ -178,15 +196,16 @@ function withinByRow(
 /**
  * The workspaces `w` of which a page is taken. Of few, all are found first; of many, they are gone through in
  * order until the page is full, after about (offset + size) × how many there are / total of them. The smaller
- * of the two numbers is never more than the root of (offset + size) × how many there are.
+ * of the two numbers is never more than the root of (offset + size) × how many there are. Names that are sought
+ * by a part of them often stand together: they are gone through from the first of them.
  */
 function candidates(
   search: WorkspaceSearch,
   readable: Readable,
-  place: Place & { total: number; isFew: boolean },
+  place: Place & Sought & { isFew: boolean },
   parameters: Parameters,
 ): { with: string; from: string } {
-  const { total, isFew } = place;
+  const { total, isFew, firstName } = place;
   const until = offsetOf(search.page) + search.page.size;
   const walksOrganization =
     (place.projectIds?.length ?? 0) > 1 && until * place.among < total * place.size;
@@ -195,8 +214,12 @@ function candidates(
     : withinBySet(place, search, readable, parameters);
   if (!isFiltered(search)) return { with: "", from: `from workspaces w where ${inPlace}` };
   if (isFew || total ** 2 > until * place.size) {
-    const sought = [...soughtByRow(search, parameters), inPlace].join(" and ");
-    return { with: "", from: `from workspaces w where ${sought}` };
+    const sought = [...soughtByRow(search, parameters), inPlace];
+    if (firstName !== undefined && !isFew) {
+      const from = search.sort.descending ? "<=" : ">=";
+      sought.push(`w.name ${from} ${parameters.bind(firstName)}`);
+    }
+    return { with: "", from: `from workspaces w where ${sought.join(" and ")}` };
   }
   const sought = [...soughtBySet(search, place.organizationId, parameters), inPlace].join(" and ");
   return {

@@ -14,7 +14,7 @@ const SAMPLES = 15;
 /** Of a page's statement, in ms, among however many: what a reader does not notice. */
 const FLAT_MS = 15;
 
-/** Those found are the last quarter of the order: no index is known that finds a part of a name in order. */
+/** Those found are the last quarter of the order: no index finds a part of a name in order. */
 const SORTS_LAST = "search[name], many that sort last";
 
 const searches: Readonly<Record<string, Partial<WorkspaceSearch>>> = {
