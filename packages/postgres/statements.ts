@@ -1,5 +1,5 @@
 import { metrics } from "@opentelemetry/api";
-import { withClientSpan } from "@statehouse/runtime";
+import { remainingMs, withClientSpan } from "@statehouse/runtime";
 import { type CustomTypesConfig, type PoolClient, type QueryConfig, types } from "pg";
 
 /** bigint: ours are counters, revisions and µs since 1970, all far below 2^53. */
@@ -40,9 +40,13 @@ export function prepared(sql: string, params: readonly unknown[]): QueryConfig {
 }
 
 let statements = 0;
+let awaited = 0;
 
 /** How many statements this process has sent, every BEGIN and COMMIT included. */
 export const statementCount = (): number => statements;
+
+/** Those of them that were sent under a deadline, so that somebody waits for them: not what relays and loops ask. */
+export const awaitedStatementCount = (): number => awaited;
 
 export type StatementListener = (sql: string) => void;
 
@@ -51,6 +55,7 @@ export function observeStatements(client: PoolClient, listener?: StatementListen
   const send: (...args: unknown[]) => unknown = client.query.bind(client);
   const observed = (...args: unknown[]): unknown => {
     statements++;
+    if (remainingMs() !== undefined) awaited++;
     listener?.(textOf(args[0]));
     return send(...args);
   };

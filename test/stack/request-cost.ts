@@ -1,8 +1,8 @@
-import { statementCount } from "@statehouse/postgres";
+import { awaitedStatementCount } from "@statehouse/postgres";
 import { callCount } from "@statehouse/rpc";
 
 export interface RequestCost {
-  /** SQL statements, every BEGIN and COMMIT included. */
+  /** SQL statements that it waits for, every BEGIN and COMMIT included; what relays send after it is not its own. */
   statements: number;
   /** Calls from service to service. */
   calls: number;
@@ -11,17 +11,17 @@ export interface RequestCost {
 const SAMPLES = 8;
 
 /**
- * What a request costs in a stack of this process, once its caches are warm: the least of several, since
- * relays and other work in the background send statements too, but can only add.
+ * What a request costs in a stack of this process, once its caches are warm: the least of several, since other
+ * work in the background can only add.
  */
 export async function costOf(send: () => Promise<unknown>): Promise<RequestCost> {
   await send();
   const samples: RequestCost[] = [];
   for (let sample = 0; sample < SAMPLES; sample++) {
-    const before = { statements: statementCount(), calls: callCount() };
+    const before = { statements: awaitedStatementCount(), calls: callCount() };
     await send();
     samples.push({
-      statements: statementCount() - before.statements,
+      statements: awaitedStatementCount() - before.statements,
       calls: callCount() - before.calls,
     });
   }

@@ -65,6 +65,18 @@ describe("what a request costs", () => {
     expect(await get(list)).toEqual(few);
   });
 
+  // Each: the token, and a transaction of BEGIN, the row, its change, the event, the document, COMMIT. Unlocking
+  // also looks who holds the lock, and seals its epoch at state: BEGIN, the row, its versions, its change, COMMIT.
+  test("locking and unlocking takes twenty statements and five calls", async () => {
+    const act = (action: string) =>
+      expectStatus(200, caller.post(`/workspaces/${workspaceId}/actions/${action}`));
+    const cost = await costOf(async () => {
+      await act("lock");
+      await act("unlock");
+    });
+    expect(cost).toEqual({ statements: 20, calls: 5 });
+  });
+
   test("includes take a fixed number of calls, not one a row", async () => {
     const list = `/organizations/${organization}/workspaces?include=organization,project`;
     const two = await get(`${list}&page%5Bsize%5D=2`);

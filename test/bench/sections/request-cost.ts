@@ -28,7 +28,7 @@ export async function requestCost({ one }: Bench): Promise<Aim[]> {
   const costs = new Map<string, { statements: number; calls: number }>();
   for (const [what, send] of Object.values(requests)) costs.set(what, await costOf(send));
   printTable(
-    "(f) SQL statements (BEGIN and COMMIT included) and calls between services of a request",
+    "(f) SQL statements that a request waits for (BEGIN and COMMIT included) and calls between services",
     ["", "SQL", "calls"],
     [...costs].map(([what, { statements, calls }]) => [what, statements, calls]),
   );
