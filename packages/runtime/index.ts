@@ -1,3 +1,4 @@
+export { atOnce } from "./at-once.ts";
 export { runCommand } from "./command.ts";
 export { ConfigError, describeConfig, neededWith, readConfig } from "./config.ts";
 export { remainingMs, runWithDeadline, withoutDeadline } from "./deadline.ts";

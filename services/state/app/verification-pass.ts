@@ -1,9 +1,7 @@
-import { randomUUID } from "node:crypto";
+import { atOnce } from "@statehouse/runtime";
 import type { App } from "./app.ts";
+import { PAGE, takePage } from "./pass.ts";
 
-/** Blobs whose bytes are looked for at once. */
-const PAGE = 500;
-const LEASE_MS = 60_000;
 const RETRY_MS = 60_000;
 const AT_ONCE = 8;
 
@@ -24,38 +22,36 @@ export async function verifyNextPage(
   app: App,
   sizeOf: (key: string) => Promise<number | undefined>,
 ): Promise<LostBlob[] | undefined> {
-  const until = new Date(app.now().getTime() + LEASE_MS);
-  const holder = randomUUID();
-  const claim = await app.passes.claim("verification", { holder, now: app.now(), until });
-  if (!claim) return undefined;
-  try {
-    const rows = await app.jobs.blobsAfter(claim.after, PAGE);
-    const suspects: LostBlob[] = [];
-    const queue = rows.values();
-    const work = async () => {
-      for (const { key, size } of queue) {
-        const found = await sizeOf(key);
-        if (found !== size) suspects.push({ key, size, found });
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
-    // Deleted since its row was read: then nothing is lost.
-    const owned = new Set(
-      suspects.length === 0 ? [] : await app.jobs.ownedBlobs(suspects.map(({ key }) => key)),
-    );
-    const lost = suspects.filter(({ key }) => owned.has(key));
-    const done = { seen: rows.length, found: lost.length, bytes: 0 };
-    const now = app.now();
-    const last = rows.at(-1);
-    if (last && rows.length === PAGE) {
-      await app.passes.advance(claim, { after: last.key, dueAt: now }, done);
-    } else {
-      const dueAt = new Date(now.getTime() + app.settings.verificationIntervalMs);
-      await app.passes.finish(claim, { now, dueAt }, done);
-    }
-    return lost;
-  } catch (error) {
-    await app.passes.release(claim, new Date(app.now().getTime() + RETRY_MS));
-    throw error;
-  }
+  const intervalMs = app.settings.verificationIntervalMs;
+  let lost: LostBlob[] = [];
+  const taken = await takePage(
+    app,
+    { name: "verification", intervalMs, retryMs: RETRY_MS },
+    async ({ after }) => {
+      const rows = await app.jobs.blobsAfter(after, PAGE);
+      lost = await lostAmong(app, rows, sizeOf);
+      return {
+        last: rows.at(-1)?.key,
+        isFull: rows.length === PAGE,
+        done: { seen: rows.length, found: lost.length, bytes: 0 },
+      };
+    },
+  );
+  return taken ? lost : undefined;
+}
+
+async function lostAmong(
+  app: App,
+  rows: readonly { key: string; size: number }[],
+  sizeOf: (key: string) => Promise<number | undefined>,
+): Promise<LostBlob[]> {
+  const suspects: LostBlob[] = [];
+  await atOnce(AT_ONCE, rows, async ({ key, size }) => {
+    const found = await sizeOf(key);
+    if (found !== size) suspects.push({ key, size, found });
+  });
+  if (suspects.length === 0) return [];
+  // Deleted since its row was read: then nothing is lost.
+  const owned = new Set(await app.jobs.ownedBlobs(suspects.map(({ key }) => key)));
+  return suspects.filter(({ key }) => owned.has(key));
 }

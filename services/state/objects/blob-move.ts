@@ -1,4 +1,5 @@
 import { Transform } from "node:stream";
+import { atOnce } from "@statehouse/runtime";
 import { isBlobMissing } from "./blob-errors.ts";
 import { digestsOf, patiently } from "./blob-reading.ts";
 import type { BlobStore, StoredBlob } from "./blob-store.ts";
@@ -54,15 +55,10 @@ export async function moveBlobs(move: BlobMove): Promise<Moved> {
     const last = batch.at(-1);
     if (!last) return moved;
     after = last.key;
-    // One queue, so that a large blob holds up one of the workers and no more.
-    const queue = batch.values();
-    const work = async () => {
-      for (const blob of queue) {
-        count(moved, blob, await moveBlob(move, blob));
-        move.done();
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    await atOnce(AT_ONCE, batch, async (blob) => {
+      count(moved, blob, await moveBlob(move, blob));
+      move.done();
+    });
   }
 }
 

@@ -1,4 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { atOnce } from "@statehouse/runtime";
+import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { ContentRow, ContentRows } from "../store/content-rows.ts";
 import { attemptStartedAt } from "./blob-key.ts";
 import { digestsOf, patiently } from "./blob-reading.ts";
@@ -23,8 +25,8 @@ export interface FoundProblem {
   problem: ContentProblem;
   /** Of the bytes; empty where the problem is that there is none. */
   key: string;
-  workspaceId?: string;
-  versionId?: string;
+  workspaceId?: WorkspaceId;
+  versionId?: StateVersionId;
   detail?: string;
 }
 
@@ -96,17 +98,12 @@ async function problemsOf(
   shared: Map<string, Promise<StoredBlob | ContentProblem>>,
 ): Promise<FoundProblem[]> {
   const problems: FoundProblem[] = [];
-  // One queue, so that a large content holds up one of the readers and no more.
-  const queue = contents.values();
-  const work = async () => {
-    for (const row of queue) {
-      check.signal.throwIfAborted();
-      const { versionId, workspaceId, key } = row;
-      const found = await problemOf(check, row, shared);
-      if (found) problems.push({ ...found, versionId, workspaceId, key });
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await atOnce(AT_ONCE, contents, async (row) => {
+    check.signal.throwIfAborted();
+    const { versionId, workspaceId, key } = row;
+    const found = await problemOf(check, row, shared);
+    if (found) problems.push({ ...found, versionId, workspaceId, key });
+  });
   return problems;
 }
 
@@ -190,6 +187,9 @@ async function ownerlessKeys(
   return ownerless;
 }
 
+const identityOf = ({ problem, key, versionId }: FoundProblem): string =>
+  [problem, key, versionId].join();
+
 /** Those of the suspects that are still wrong. */
 async function confirmed(
   check: ContentCheck,
@@ -199,8 +199,7 @@ async function confirmed(
   const versionIds = suspects.map(({ versionId }) => versionId).filter((id) => id !== undefined);
   const contents: ContentRow[] = [];
   for (let from = 0; from < versionIds.length; from += BATCH) {
-    const ids = versionIds.slice(from, from + BATCH);
-    contents.push(...(await rows.contentsOf(ids as `sv-${string}`[])));
+    contents.push(...(await rows.contentsOf(versionIds.slice(from, from + BATCH))));
   }
   const suspected = new Set(suspects.map(({ versionId, key }) => `${versionId} ${key}`));
   const again = contents.filter(({ versionId, key }) => suspected.has(`${versionId} ${key}`));
@@ -210,12 +209,8 @@ async function confirmed(
   )
     ? await countProblems(rows)
     : [];
-  const before = new Set(
-    suspects.map(({ problem, key, versionId }) => [problem, key, versionId].join()),
-  );
-  problems.push(
-    ...counts.filter(({ problem, key, versionId }) => before.has([problem, key, versionId].join())),
-  );
+  const before = new Set(suspects.map(identityOf));
+  problems.push(...counts.filter((found) => before.has(identityOf(found))));
   for (const suspect of suspects.filter(({ problem }) => problem === "ownerless")) {
     const known = await rows.knownKeys([suspect.key]);
     if (known.length > 0) continue;

@@ -3,7 +3,7 @@ import { type Logger, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import { verifyNextPage } from "../app/verification-pass.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
-import { passGauges } from "./collector.ts";
+import { passGauges } from "./pass-gauges.ts";
 
 const LONGEST_LOOK_MS = 60_000;
 
