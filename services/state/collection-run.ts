@@ -1,18 +1,14 @@
 import { parseArgs } from "node:util";
-import { openDatabase } from "@statehouse/postgres";
-import { createIdentity } from "@statehouse/rpc";
-import { createLogger } from "@statehouse/runtime";
 import { collectEverything } from "./app/collection-pass.ts";
 import type { KeptReason } from "./app/retention-collection.ts";
 import type { StateConfig } from "./config.ts";
-import { type AppParts, createApp } from "./create-app.ts";
-import { entities } from "./store/entities.ts";
-import { migrations } from "./store/migrations.ts";
+import type { AppParts } from "./create-app.ts";
+import { openOperatorApp } from "./operator.ts";
 
 export interface CollectionRun {
   config: StateConfig;
-  /** Of them only workspaces is asked. */
-  channels: AppParts["channels"];
+  /** Of them only workspaces is asked. Default: by the addresses in the settings. */
+  channels?: AppParts["channels"];
   print(line: string): void;
 }
 
@@ -23,22 +19,11 @@ export interface CollectionRun {
 export async function runCollection({ config, channels, print }: CollectionRun): Promise<void> {
   const { values } = parseArgs({ options: { "dry-run": { type: "boolean", default: false } } });
   const dryRun = values["dry-run"];
-  const service = "state";
-  const logger = createLogger({ service, level: config.LOG_LEVEL });
-  const url = config.DATABASE_URL;
-  await using database = await openDatabase({
-    contextName: service,
-    url,
-    entities,
-    migrations,
-    logger,
-  });
-  const identity = await createIdentity(service, config.ASSERTION_PRIVATE_KEY);
-  const { app } = createApp(config, { database, channels, identity, logger });
+  await using opened = await openOperatorApp(config, channels);
 
   let [versions, bytes] = [0, 0];
   const kept = new Map<KeptReason, number>();
-  await collectEverything(app, {
+  await collectEverything(opened.app, {
     dryRun,
     onBatch(collected, reasons) {
       for (const { id, workspaceId, rule, createdAt, bytes: size } of collected) {

@@ -1,5 +1,4 @@
 import { parseArgs } from "node:util";
-import { openDatabase } from "@statehouse/postgres";
 import {
   createLogger,
   readConfig,
@@ -7,55 +6,25 @@ import {
   StartError,
   startProgress,
 } from "@statehouse/runtime";
-import { configSchema } from "./config.ts";
 import { checkContents, contentProblems } from "./objects/content-check.ts";
 import { openBlobStore } from "./objects/open-store.ts";
+import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./operator.ts";
 import { createContentRows } from "./store/content-rows.ts";
-import { entities } from "./store/entities.ts";
-import { migrations } from "./store/migrations.ts";
-
-const needed = configSchema.pick({
-  DATABASE_URL: true,
-  SWEEP_GRACE: true,
-  BLOB_STORE: true,
-  BLOB_DIRECTORY: true,
-  BLOB_MOVING_FROM: true,
-  S3_ENDPOINT: true,
-  S3_BUCKET: true,
-  S3_REGION: true,
-  S3_ACCESS_KEY: true,
-  S3_SECRET_KEY: true,
-  S3_ADDRESSING: true,
-  S3_CA_FILE: true,
-});
 
 // Compares what the database says of state with the bytes in the store, both ways, while state runs or not; changes
 // nothing. With --sizes only sizes are compared, and nothing is read. Exit 1 while something does not fit.
 await runCommand("The check", async (print) => {
   const { values } = parseArgs({ options: { sizes: { type: "boolean", default: false } } });
-  const config = readConfig(needed);
+  const config = readConfig(contentSettings);
   const logger = createLogger({ service: "state", level: "silent" });
   await using parts = new AsyncDisposableStack();
-  const database = parts.use(
-    await openDatabase({
-      contextName: "state",
-      url: config.DATABASE_URL,
-      entities,
-      migrations,
-      logger,
-    }),
-  );
+  const database = parts.use(await openOperatorDatabase(config.DATABASE_URL, logger));
   await database.ready().catch((error: Error) => {
     throw new StartError(`The database cannot be used: ${error.message}`);
   });
   const store = parts.use(await openBlobStore(config, logger, { beside: true }));
-  await store.ready().catch((error: Error) => {
-    throw new StartError(error.message);
-  });
-  const interrupted = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => interrupted.abort(new StartError("Interrupted.")));
-  }
+  await requireReady(store);
+  const signal = interruption("Interrupted.");
   const rows = createContentRows(database);
   const progress = startProgress({ what: "state versions" });
   progress.expect(await rows.countVersions());
@@ -66,7 +35,7 @@ await runCommand("The check", async (print) => {
     sweepGraceMs: config.SWEEP_GRACE * 1000,
     now: () => new Date(),
     onProgress: progress.advance,
-    signal: interrupted.signal,
+    signal,
   }).finally(progress.end);
 
   for (const { problem, key, workspaceId, versionId, detail } of checked.problems) {

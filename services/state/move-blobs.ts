@@ -1,58 +1,22 @@
-import { openDatabase } from "@statehouse/postgres";
-import {
-  createLogger,
-  readConfig,
-  runCommand,
-  StartError,
-  startProgress,
-} from "@statehouse/runtime";
-import { configSchema } from "./config.ts";
+import { createLogger, readConfig, runCommand, startProgress } from "@statehouse/runtime";
 import { type Moved, moveBlobs } from "./objects/blob-move.ts";
 import { openMove } from "./objects/open-store.ts";
-import { entities } from "./store/entities.ts";
+import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./operator.ts";
 import { createJobs } from "./store/jobs.ts";
-import { migrations } from "./store/migrations.ts";
-
-const needed = configSchema.pick({
-  DATABASE_URL: true,
-  BLOB_STORE: true,
-  BLOB_DIRECTORY: true,
-  BLOB_MOVING_FROM: true,
-  S3_ENDPOINT: true,
-  S3_BUCKET: true,
-  S3_REGION: true,
-  S3_ACCESS_KEY: true,
-  S3_SECRET_KEY: true,
-  S3_ADDRESSING: true,
-  S3_CA_FILE: true,
-});
 
 // Copies every content that a version refers to from BLOB_MOVING_FROM to BLOB_STORE, while state runs with the same
 // settings. However it ended, running it again goes on. Exit 1 while something could not be moved.
 await runCommand("Moving", async (print) => {
-  const config = readConfig(needed);
+  const config = readConfig(contentSettings);
   const logger = createLogger({ service: "state", level: "silent" });
   await using parts = new AsyncDisposableStack();
-  const database = parts.use(
-    await openDatabase({
-      contextName: "state",
-      url: config.DATABASE_URL,
-      entities,
-      migrations,
-      logger,
-    }),
-  );
+  const database = parts.use(await openOperatorDatabase(config.DATABASE_URL, logger));
   const { from, to } = await openMove(config, logger, { beside: true });
   parts.use(from);
   parts.use(to);
-  await to.ready().catch((error: Error) => {
-    throw new StartError(error.message);
-  });
+  await requireReady(to);
   const jobs = createJobs(database);
-  const interrupted = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => interrupted.abort(new StartError("Interrupted; run it again.")));
-  }
+  const signal = interruption("Interrupted; run it again.");
   const reported = new Set<string>();
   const pass = async (): Promise<Moved> => {
     const progress = startProgress({ what: "contents" });
@@ -68,7 +32,7 @@ await runCommand("Moving", async (print) => {
           if (!reported.has(key)) print(`${problem}: ${key}`);
           reported.add(key);
         },
-        signal: interrupted.signal,
+        signal,
       });
     } finally {
       progress.end();
