@@ -85,3 +85,11 @@ export const deadlineExceeded = (what = "The request", cause?: unknown) =>
 /** Whether the same may well succeed later: nobody answered, or not in time. */
 export const isTransient = (error: unknown): boolean =>
   error instanceof AppError && (error.kind === "unavailable" || error.kind === "deadlineExceeded");
+
+/** Whether there is no such thing, or none that the caller may see. */
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof AppError && error.kind === "notFound";
+
+/** Whether it is an error of the system or of a library with one of these codes: "ENOENT", "42P01". */
+export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
+  error instanceof Error && codes.includes(String(Reflect.get(error, "code")));

@@ -1,6 +1,6 @@
 import type { EntitySchema } from "@mikro-orm/core";
 import { type EntityManager, MikroORM } from "@mikro-orm/postgresql";
-import { deadlineExceeded } from "@statehouse/errors";
+import { deadlineExceeded, hasCode } from "@statehouse/errors";
 import { type Logger, remainingMs, spansAreRecorded } from "@statehouse/runtime";
 import type { Pool } from "pg";
 import { asAppError, isStalePlan } from "./failures.ts";
@@ -135,8 +135,8 @@ async function appliedMigrations(query: Database["query"]): Promise<string[]> {
     const rows = await query<{ name: string }>("select name from schema_migrations");
     return rows.map((row) => row.name);
   } catch (error) {
-    const noTable = error instanceof Error && Reflect.get(error, "code") === "42P01";
-    if (noTable) return [];
+    // undefined_table: nothing was ever migrated.
+    if (hasCode(error, "42P01")) return [];
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { hasCode } from "@statehouse/errors";
 import { Client } from "pg";
 import { isRetryable } from "./failures.ts";
 
@@ -80,8 +81,8 @@ async function apply(client: Client, contextName: string, migration: SqlMigratio
 }
 
 function mayRepeat(error: unknown): boolean {
-  const timedOut = error instanceof Error && Reflect.get(error, "code") === "55P03";
-  return timedOut || isRetryable(error);
+  // lock_not_available: the lock_timeout is over.
+  return hasCode(error, "55P03") || isRetryable(error);
 }
 
 function inOrder(migrations: readonly SqlMigration[]): SqlMigration[] {

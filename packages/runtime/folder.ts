@@ -1,5 +1,6 @@
 import { mkdir, stat } from "node:fs/promises";
 import path from "node:path";
+import { hasCode } from "@statehouse/errors";
 
 /**
  * Makes a folder and those above it, unless they are there. Node's own `recursive` tries for ever where a file system
@@ -10,7 +11,7 @@ export async function makeFolder(folder: string, mode: number): Promise<void> {
     await mkdir(folder, { mode });
   } catch (error) {
     const above = path.dirname(folder);
-    if (isCode(error, "ENOENT") && above !== folder) {
+    if (hasCode(error, "ENOENT") && above !== folder) {
       await makeFolder(above, mode);
       await mkdir(folder, { mode }).catch((again) => passIfThere(folder, again));
     } else await passIfThere(folder, error);
@@ -18,8 +19,5 @@ export async function makeFolder(folder: string, mode: number): Promise<void> {
 }
 
 async function passIfThere(folder: string, error: unknown): Promise<void> {
-  if (!isCode(error, "EEXIST") || !(await stat(folder)).isDirectory()) throw error;
+  if (!hasCode(error, "EEXIST") || !(await stat(folder)).isDirectory()) throw error;
 }
-
-const isCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && Reflect.get(error, "code") === code;

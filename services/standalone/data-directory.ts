@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { hasCode } from "@statehouse/errors";
 import { generateAssertionKey } from "@statehouse/rpc";
 import { makeFolder, StartError } from "@statehouse/runtime";
 
@@ -68,7 +69,7 @@ export async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    if (error instanceof Error && Reflect.get(error, "code") === "ENOENT") return undefined;
+    if (hasCode(error, "ENOENT")) return undefined;
     throw new StartError(`${file} cannot be read (${reasonOf(error)}).`);
   }
 }

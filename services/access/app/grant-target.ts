@@ -1,4 +1,4 @@
-import { AppError } from "@statehouse/errors";
+import { isNotFound } from "@statehouse/errors";
 
 /**
  * What a grant is on may have gone while the grant was made, and we may have heard of that before there was
@@ -12,7 +12,7 @@ export async function forgetIfGone(
     await ask();
   } catch (error) {
     // The grant is committed: a neighbour that is away is no reason to say that it is not.
-    if (!(error instanceof AppError) || error.kind !== "notFound") return;
+    if (!isNotFound(error)) return;
     await forget();
     throw error;
   }

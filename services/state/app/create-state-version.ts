@@ -1,5 +1,5 @@
 import { allowed, authorize, type Caller } from "@statehouse/authorization";
-import { AppError } from "@statehouse/errors";
+import { isNotFound } from "@statehouse/errors";
 import { newId } from "@statehouse/postgres";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import { stateVersionCreated } from "../domain/events.ts";
@@ -126,7 +126,7 @@ async function mayKnowOfRun(
     const placement = await app.workspaces.getPlacement(runWorkspaceId);
     return allowed(caller.grants, "workspace:read", placement);
   } catch (error) {
-    if (error instanceof AppError && error.kind === "notFound") return false;
+    if (isNotFound(error)) return false;
     throw error;
   }
 }

@@ -1,13 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
 import { addAbortListener } from "node:events";
-import type { Dirent } from "node:fs";
 import {
   access,
   constants,
   type FileHandle,
   mkdir,
   open,
-  readdir,
   rename,
   rm,
   rmdir,
@@ -16,12 +14,13 @@ import {
 import path from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { AppError } from "@statehouse/errors";
+import { AppError, hasCode } from "@statehouse/errors";
 import { makeFolder, StartError } from "@statehouse/runtime";
 import { blobDamaged, blobMissing, storeUnavailable } from "./blob-errors.ts";
 import type { BlobStore, ExpectedContent, StoredBlob } from "./blob-store.ts";
 import type { ByteRange } from "./byte-range.ts";
 import { ContentMeter } from "./content-meter.ts";
+import { entriesOf, keysAmong } from "./directory-listing.ts";
 import { ReadBuffers } from "./read-buffers.ts";
 
 const UNFINISHED = "unfinished";
@@ -115,7 +114,7 @@ class DirectoryStore implements BlobStore {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof AppError) throw error;
-      throw isCode(error, "ENOENT") ? blobMissing(key, error) : storeUnavailable(error);
+      throw hasCode(error, "ENOENT") ? blobMissing(key, error) : storeUnavailable(error);
     }
   }
 
@@ -123,7 +122,7 @@ class DirectoryStore implements BlobStore {
     try {
       return (await stat(this.#pathOf(key))).size;
     } catch (error) {
-      if (isCode(error, "ENOENT")) return undefined;
+      if (hasCode(error, "ENOENT")) return undefined;
       throw storeUnavailable(error);
     }
   }
@@ -206,7 +205,7 @@ async function moveDurably(from: string, to: string, root: string): Promise<void
       }
     } catch (error) {
       // A delete beside us may just have removed the folder for being empty.
-      if (!isCode(error, "ENOENT") || attempt === MOVE_ATTEMPTS) throw error;
+      if (!hasCode(error, "ENOENT") || attempt === MOVE_ATTEMPTS) throw error;
     }
   }
 }
@@ -216,34 +215,9 @@ async function removeEmpty(folder: string, end: string): Promise<void> {
     try {
       await rmdir(current);
     } catch (error) {
-      if (isCode(error, "ENOENT")) continue;
-      if (isCode(error, "ENOTEMPTY") || isCode(error, "EEXIST")) return;
+      if (hasCode(error, "ENOENT")) continue;
+      if (hasCode(error, "ENOTEMPTY", "EEXIST")) return;
       throw error;
-    }
-  }
-}
-
-const entriesOf = (folder: string): Promise<Dirent[]> =>
-  readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    // Removed meanwhile, for being empty.
-    if (isCode(error, "ENOENT")) return [];
-    throw storeUnavailable(error);
-  });
-
-/** The keys above `after`, in their order: as if a folder's name ended in the slash that keys have there. */
-async function* keysAmong(
-  entries: readonly Dirent[],
-  prefix: string,
-  after: string,
-): AsyncIterable<string> {
-  const names = entries
-    .map((entry) => ({ entry, key: `${prefix}${entry.name}${entry.isDirectory() ? "/" : ""}` }))
-    .toSorted((a, b) => (a.key < b.key ? -1 : 1));
-  for (const { entry, key } of names) {
-    if (!entry.isDirectory()) {
-      if (key > after) yield key;
-    } else if (key > after || after.startsWith(key)) {
-      yield* keysAmong(await entriesOf(path.join(entry.parentPath, entry.name)), key, after);
     }
   }
 }
@@ -267,6 +241,3 @@ function settled(
     else work(done);
   });
 }
-
-const isCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && "code" in error && error.code === code;

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Readable, Writable } from "node:stream";
+import { hasCode } from "@statehouse/errors";
 import type { S3Connection, S3Settings } from "./s3-connection.ts";
 import { deleteFrom } from "./s3-deletion.ts";
 import { type S3Step, s3Problem } from "./s3-problem.ts";
@@ -45,7 +46,7 @@ export async function prepareS3(
     try {
       await list();
     } catch (error) {
-      if (!isNoSuchBucket(error)) throw error;
+      if (!hasCode(error, "NoSuchBucket")) throw error;
       await step("make the bucket", makeBucket);
     }
   });
@@ -86,6 +87,3 @@ async function refusesWrongMd5(put: () => Promise<void>): Promise<boolean> {
     throw error;
   }
 }
-
-const isNoSuchBucket = (error: unknown): boolean =>
-  error instanceof Error && Reflect.get(error, "code") === "NoSuchBucket";

@@ -1,7 +1,7 @@
 import { addAbortListener } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
-import { AppError } from "@statehouse/errors";
+import { AppError, hasCode } from "@statehouse/errors";
 import type { Logger } from "@statehouse/runtime";
 import { blobMissing, md5Mismatch, storeUnavailable, storeUnusable } from "./blob-errors.ts";
 import type { BlobStore, ExpectedContent, StoredBlob } from "./blob-store.ts";
@@ -98,8 +98,7 @@ export class S3Store implements BlobStore {
     try {
       return (await this.#inTime(() => client.statObject(this.#bucket, key))).size;
     } catch (error) {
-      const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
-      if (code === "NotFound" || code === "NoSuchKey") return undefined;
+      if (hasCode(error, "NotFound", "NoSuchKey")) return undefined;
       throw storeUnavailable(error);
     }
   }

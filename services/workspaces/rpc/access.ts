@@ -1,4 +1,4 @@
-import { AppError } from "@statehouse/errors";
+import { isNotFound } from "@statehouse/errors";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
 import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
@@ -24,7 +24,7 @@ export function accessOver(channel: Channel, identity: CallOptions): Access {
       try {
         return (await names.getPrincipalName({ type, id })).name;
       } catch (error) {
-        if (error instanceof AppError && error.kind === "notFound") return undefined;
+        if (isNotFound(error)) return undefined;
         throw error;
       }
     },

@@ -1,0 +1,31 @@
+import type { Dirent } from "node:fs";
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { hasCode } from "@statehouse/errors";
+import { storeUnavailable } from "./blob-errors.ts";
+
+/** What is in a folder; nothing where there is none. Throws `storeUnavailable`. */
+export const entriesOf = (folder: string): Promise<Dirent[]> =>
+  readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    // Removed meanwhile, for being empty.
+    if (hasCode(error, "ENOENT")) return [];
+    throw storeUnavailable(error);
+  });
+
+/** The keys above `after`, in their order: as if a folder's name ended in the slash that keys have there. */
+export async function* keysAmong(
+  entries: readonly Dirent[],
+  prefix: string,
+  after: string,
+): AsyncIterable<string> {
+  const names = entries
+    .map((entry) => ({ entry, key: `${prefix}${entry.name}${entry.isDirectory() ? "/" : ""}` }))
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  for (const { entry, key } of names) {
+    if (!entry.isDirectory()) {
+      if (key > after) yield key;
+    } else if (key > after || after.startsWith(key)) {
+      yield* keysAmong(await entriesOf(path.join(entry.parentPath, entry.name)), key, after);
+    }
+  }
+}
