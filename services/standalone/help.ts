@@ -10,6 +10,7 @@ import { standaloneSchema } from "./config.ts";
 const decided = {
   DATABASE_URL: true,
   NATS_URL: true,
+  STREAM_REPLICAS: true,
   GRPC_PORT: true,
   OPS_PORT: true,
   OBJECT_PORT: true,

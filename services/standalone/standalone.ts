@@ -57,7 +57,8 @@ export async function startStandalone(
     publicUrl: url,
     objectUrl: listener.url,
     addresses: { access: nowhere, workspaces: nowhere, state: nowhere },
-    settings: { ...blobsIn(folder), ...settings },
+    // Its NATS is one server, whatever is set.
+    settings: { ...blobsIn(folder), ...settings, STREAM_REPLICAS: "1" },
   });
   const logger = createLogger({ service: "standalone", level: config.LOG_LEVEL });
   const composition = starting.use(await compose(environments, logger));

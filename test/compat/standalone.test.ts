@@ -117,5 +117,7 @@ test("npm start -- --help lists every setting with its default", async () => {
   for (const name of ["HOST", "PORT", "DATA_DIR", "PUBLIC_URL", "BLOB_STORE", "PENDING_WINDOW"]) {
     expect(help.output()).toMatch(new RegExp(`^ {2}${name} `, "m"));
   }
-  expect(help.output()).not.toContain("DATABASE_URL");
+  for (const name of ["DATABASE_URL", "STREAM_REPLICAS"]) {
+    expect(help.output()).not.toContain(name);
+  }
 });
