@@ -3,12 +3,13 @@ import { hashOf, looksLikeRunSecret, looksLikeSecret } from "../domain/token-sec
 import type { Authenticated } from "../store/authentication.ts";
 import type { App } from "./app.ts";
 
-/** Whom a token of any kind speaks for. */
-type AuthenticatedAny = Pick<Authenticated, "versions"> & {
+/** Whom a token speaks for, runs among them. */
+interface AuthenticatedPrincipal {
   tokenId: string;
   type: string;
   id: string;
-};
+  versions: string;
+}
 
 /** Says whom a token speaks for. Throws `unauthenticated`. One statement: it is on every request's path. */
 export async function authenticate(app: App, token: string): Promise<Authenticated> {
@@ -27,7 +28,7 @@ export async function authenticate(app: App, token: string): Promise<Authenticat
 export async function batchAuthenticate(
   app: App,
   tokens: readonly string[],
-): Promise<(AuthenticatedAny | undefined)[]> {
+): Promise<(AuthenticatedPrincipal | undefined)[]> {
   const at = app.now();
   const asked = tokens.map((token) => ({ token, hash: hashOf(token) }));
   const secrets = asked.filter(({ token }) => looksLikeSecret(token));

@@ -1,8 +1,7 @@
 import type { OrganizationId, OrganizationMembershipId, UserId } from "./ids.ts";
 
 /** `invited`: gives nothing until the user accepts. */
-export const membershipStatuses = ["active", "invited"] as const;
-export type MembershipStatus = (typeof membershipStatuses)[number];
+type MembershipStatus = "active" | "invited";
 
 /** A user in an organization. */
 export class OrganizationMembership {
@@ -16,7 +15,3 @@ export class OrganizationMembership {
     Object.assign(this, values);
   }
 }
-
-/** The status of that name; undefined also for the empty one, which is any. */
-export const membershipStatusOf = (name: string): MembershipStatus | undefined =>
-  membershipStatuses.find((status) => status === name);

@@ -84,28 +84,28 @@ export type Kept =
   | "shared"
   | "amongLast";
 
+/** A version and its workspace, both locked. */
+interface DueVersion {
+  workspace: WorkspaceState;
+  version: Pick<StateVersion, "position" | "status" | "createdAt">;
+}
+
+/** What other versions have to say. */
+interface Neighbourhood {
+  /** A later copy of it, made by a rollback, has the same blob. */
+  shared: boolean;
+  /** Of the last states of its organization the first was created then; undefined: there are not so many. */
+  lastBegin: Date | undefined;
+}
+
 /**
  * Decides by the rows as they are locked. Only what is older than the current version ever goes: that one is
  * kept, and so is whatever an unlock may still make current, and what waits for its bytes.
  */
 export function keptBecause(
-  {
-    workspace,
-    version,
-  }: {
-    workspace: WorkspaceState;
-    version: Pick<StateVersion, "position" | "status" | "createdAt">;
-  },
+  { workspace, version }: DueVersion,
   due: RetentionDue,
-  {
-    shared,
-    lastBegin,
-  }: {
-    /** A copy made later has the same blob: specification's rollback. */
-    shared: boolean;
-    /** Of the last states of its organization the first was created then; undefined: there are not so many. */
-    lastBegin: Date | undefined;
-  },
+  { shared, lastBegin }: Neighbourhood,
 ): Kept | undefined {
   if (workspace.droppedAt) return "dropped";
   if (version.position >= workspace.currentPosition) return "notOlderThanCurrent";

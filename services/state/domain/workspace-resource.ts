@@ -16,7 +16,7 @@ export interface WorkspaceResource {
 }
 
 /** What the list may be sorted by, as clients spell it. */
-export const resourceFields = [
+const resourceFields = [
   "name",
   "nameIndex",
   "provider",

@@ -22,6 +22,11 @@ export interface BlobStoreConfig {
   S3_CA_FILE?: string | undefined;
 }
 
+interface Opening {
+  /** Only to look into it, while state may be running. */
+  beside?: boolean;
+}
+
 /**
  * Opens the configured store, together with the one that its contents move from, if any; one that is down comes
  * later. Throws `ConfigError`, `StartError`.
@@ -29,24 +34,19 @@ export interface BlobStoreConfig {
 export async function openBlobStore(
   config: BlobStoreConfig,
   logger: Logger,
-  beside: OpenBeside = {},
+  opening: Opening = {},
 ): Promise<BlobStore> {
   if (config.BLOB_MOVING_FROM !== undefined) {
-    return tracedStore(movingStore(await openMove(config, logger, beside)));
+    return tracedStore(movingStore(await openMove(config, logger, opening)));
   }
-  return tracedStore(await openStore(config, logger, beside));
-}
-
-/** Whether the store is opened to read it while state may be running. */
-export interface OpenBeside {
-  beside?: boolean;
+  return tracedStore(await openStore(config, logger, opening));
 }
 
 /** Both stores of a move, each by itself. Throws `ConfigError`, `StartError`. */
 export async function openMove(
   config: BlobStoreConfig,
   logger: Logger,
-  beside: OpenBeside = {},
+  opening: Opening = {},
 ): Promise<{ from: BlobStore; to: BlobStore }> {
   const folder = config.BLOB_MOVING_FROM;
   if (folder === undefined) {
@@ -59,13 +59,13 @@ export async function openMove(
     throw new ConfigError("BLOB_MOVING_FROM: is where BLOB_STORE keeps its contents already");
   }
   const from = await openDirectoryStore(folder, { beside: true });
-  return { from, to: await openStore(config, logger, beside) };
+  return { from, to: await openStore(config, logger, opening) };
 }
 
 async function openStore(
   config: BlobStoreConfig,
   logger: Logger,
-  beside: OpenBeside,
+  opening: Opening,
 ): Promise<BlobStore> {
   const missing: string[] = [];
   const needed = (name: keyof BlobStoreConfig): string => {
@@ -77,7 +77,7 @@ async function openStore(
   if (config.BLOB_STORE === "directory") {
     const folder = needed("BLOB_DIRECTORY");
     complain(missing);
-    return openDirectoryStore(folder, beside);
+    return openDirectoryStore(folder, opening);
   }
   const settings = {
     endpoint: needed("S3_ENDPOINT"),

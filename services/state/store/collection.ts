@@ -32,9 +32,11 @@ export async function removeVersions(
 }
 
 /** Deletes the list of what a workspace manages. */
-export const removeResources = (em: EntityManager, workspaceId: WorkspaceId): Promise<unknown> =>
+export async function removeResources(em: EntityManager, workspaceId: WorkspaceId): Promise<void> {
   // index: workspace_resource_pkey
-  queryIn(em, "delete from workspace_resource where workspace_id = $1", [workspaceId]);
+  await queryIn(em, "delete from workspace_resource where workspace_id = $1", [workspaceId]);
+}
+
 /** Deletes the rows of versions whose contents and outputs are gone. */
 export async function forgetVersions(
   em: EntityManager,

@@ -3,6 +3,7 @@ import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domai
 import type { StateVersionOutput } from "../domain/state-version-output.ts";
 import { clearOutput, type OutputRow, outputColumns, withheldOutput } from "./outputs.ts";
 import { type Slice, totalOf } from "./slice.ts";
+import { undropped } from "./undropped.ts";
 
 /** An output with where its workspace belongs, for authorization. */
 export type PlacedOutput = StateVersionOutput & { organizationId: string; projectId: string };
@@ -22,7 +23,6 @@ export interface OutputReads {
 type PlacedRow = Omit<OutputRow, "sealed_value"> & { organization_id: string; project_id: string };
 
 const placedColumns = `${outputColumns}, workspace.organization_id, workspace.project_id`;
-const undropped = "workspace.dropped_at is null and workspace.organization_id is not null";
 /** Outputs are part of the data that a soft deletion hides. */
 const readable = `${undropped} and version.status <> 'backing_data_soft_deleted'`;
 

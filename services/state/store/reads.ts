@@ -4,6 +4,7 @@ import type { StateVersionView } from "../domain/state-version-view.ts";
 import { createOutputReads, type OutputReads } from "./output-reads.ts";
 import { type Slice, totalOf } from "./slice.ts";
 import { type StateVersionRow, stateVersionColumns, viewOf } from "./state-version-row.ts";
+import { undropped } from "./undropped.ts";
 import { createWorkspaceRecords, type WorkspaceRecords } from "./workspace-records.ts";
 import { createResourceReads, type ResourceReads } from "./workspace-resources.ts";
 
@@ -55,8 +56,6 @@ const workspaceColumns = `workspace.workspace_id, workspace.organization_id, wor
 /** From a statement of `version` and `workspace`. */
 const versionsFrom = `select ${stateVersionColumns}, ${workspaceColumns}
   from state_version version join workspace_state workspace using (workspace_id)`;
-
-const undropped = "workspace.dropped_at is null and workspace.organization_id is not null";
 
 export function createReads(database: Database, sealer: Sealer): Reads {
   return {

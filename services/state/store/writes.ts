@@ -65,7 +65,8 @@ export interface Writes extends RetentionWrites {
   ): Promise<{ versions: number; blobKeys: string[] }>;
   setBilling(billing: OrganizationBilling): Promise<void>;
   removeBilling(organizationId: string): Promise<void>;
-  removeResources(workspaceId: WorkspaceId): Promise<unknown>;
+  /** Deletes the list of what a workspace manages. */
+  removeResources(workspaceId: WorkspaceId): Promise<void>;
   /** Takes one reference off each blob; those without any are to be deleted from the store. */
   releaseBlobs(keys: readonly string[], now: Date): Promise<void>;
 }

@@ -3,8 +3,8 @@ import type { DataRetentionPolicyId, OrganizationId, WorkspaceId } from "./ids.t
 import type { Problems } from "./problems.ts";
 
 /** Backing data goes after so many days, or stays for ever. */
-export const dataRetentionKinds = ["delete-older", "dont-delete"] as const;
-export type DataRetentionKind = (typeof dataRetentionKinds)[number];
+const dataRetentionKinds = ["delete-older", "dont-delete"] as const;
+type DataRetentionKind = (typeof dataRetentionKinds)[number];
 
 /** A record: state applies it. Of a workspace, of an organization, or, with neither, of the site. */
 export class DataRetentionPolicy {
