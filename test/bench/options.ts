@@ -17,7 +17,7 @@ export interface Options {
   versions: number;
 }
 
-export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16] [--largest 1024] [--sizes 100,10000,100000]
+export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16] [--largest 1024] [--sizes 100,10000,100000] [--versions 1000000]
   a show workspace   b current state version   c list of 20 among 10,000 workspaces
   d state bytes      e lock and unlock         f SQL statements and calls of a request
   g show and lists among 100, 10,000 and 100,000 workspaces
@@ -28,7 +28,7 @@ export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16]
   l what retention deletes in a second, of many versions of which a tenth is due
   --seconds  measured seconds for each contender of a to e   --largest  MiB of the largest state in d and i
   --sizes    numbers of workspaces in g; the last one is also that of h
-  --versions numbers of state versions in l`;
+  --versions number of state versions in l`;
 
 /** Reads the command line. Throws what is wrong with it. */
 export function readOptions(args: readonly string[]): Options | undefined {

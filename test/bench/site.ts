@@ -1,7 +1,9 @@
-import { type Api, api, document } from "../stack/http.ts";
+import type { Api } from "../stack/http.ts";
 import { newOrganization, organizationId } from "../stack/organization.ts";
 import type { Stack } from "../stack/stack.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
+import { newWorkspaceIn } from "../stack/workspace.ts";
+import { callerOf } from "./caller.ts";
 import type { Counted } from "./processes.ts";
 import { seed } from "./seed.ts";
 
@@ -29,39 +31,26 @@ export async function openSite(
   stack: Stack,
   { name, connections, processes }: { name: string; connections: number; processes: Counted[] },
 ): Promise<Site> {
-  const { token } = await stack.people.newUser();
-  const caller = api(stack.url, token);
-  const organization = await newOrganization(caller);
+  const owner = callerOf(stack, await stack.people.newUser());
+  const organization = await newOrganization(owner.api);
   const workspaceIds: string[] = [];
   for (let index = 0; index < connections; index++) {
-    const created = await expectStatus(
-      201,
-      caller.post(
-        `/organizations/${organization}/workspaces`,
-        document("workspaces", { name: `own-${index}`, "execution-mode": "local" }),
-      ),
-    );
-    const { id } = created.body.data;
+    const { id } = await newWorkspaceIn(owner.api, organization, { name: `own-${index}` });
     workspaceIds.push(id);
-    await expectStatus(201, writeState(caller, id, stateFile({ resources: 3 })));
+    await expectStatus(201, writeState(owner.api, id, stateFile({ resources: 3 })));
   }
   await seedWorkspaces(stack.databases.workspaces, workspaceIds[0] ?? "", WORKSPACES - connections);
   return {
     name,
     origin: stack.url,
-    headers: headersOf(token),
+    headers: owner.headers,
     people: await newPeople(stack, organization, connections),
-    api: caller,
+    api: owner.api,
     organization,
     workspaceIds,
     processes,
   };
 }
-
-const headersOf = (token: string) => ({
-  authorization: `Bearer ${token}`,
-  "content-type": "application/vnd.api+json",
-});
 
 async function newPeople(stack: Stack, organization: string, count: number) {
   const members = await Promise.all(Array.from({ length: count }, () => stack.people.newUser()));
@@ -71,7 +60,7 @@ async function newPeople(stack: Stack, organization: string, count: number) {
     members,
     organizationAccess: ["manage-workspaces"],
   });
-  return members.map(({ token }) => headersOf(token));
+  return members.map((member) => callerOf(stack, member).headers);
 }
 
 // Every third is tagged, so that a list has tags to bring.

@@ -1,16 +1,8 @@
-import { type Api, api, document } from "../stack/http.ts";
 import { newOrganization, organizationId } from "../stack/organization.ts";
-import type { Person } from "../stack/people.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
-import { expectStatus } from "../stack/state.ts";
+import { newWorkspaceIn } from "../stack/workspace.ts";
+import { type Caller, callerOf } from "./caller.ts";
 import { type Seed, seed } from "./seed.ts";
-
-/** Somebody who calls. */
-export interface SizedCaller {
-  name: string;
-  headers: Record<string, string>;
-  api: Api;
-}
 
 /** A stack of its own, with one organization of so many workspaces. */
 export interface SizedSite extends AsyncDisposable {
@@ -18,13 +10,13 @@ export interface SizedSite extends AsyncDisposable {
   stack: Stack;
   organization: string;
   organizationId: string;
-  /** All of it; PROJECTS of them, or less, each with as many workspaces. */
+  /** Of all its projects but the default one, each with as many workspaces. */
   projectIds: readonly string[];
   /** Some of a project that everybody here may read. */
   workspaceIds: readonly string[];
-  owner: SizedCaller;
+  owner: Caller;
   /** Reads three projects. */
-  confined: SizedCaller;
+  confined: Caller;
 }
 
 const PROJECTS = 500;
@@ -42,20 +34,12 @@ export async function startSizedSite(size: number): Promise<SizedSite> {
   const stack = starting.use(
     await startStack({ blobs: "directory", settings: { LOG_LEVEL: "warn" } }),
   );
-  const people = await Promise.all([stack.people.newUser(), stack.people.newUser()]);
-  const [owner, confined] = people.map((person) => callerOf(stack, person)) as [
-    SizedCaller,
-    SizedCaller,
-  ];
+  const guest = await stack.people.newUser();
+  const owner = callerOf(stack, await stack.people.newUser());
   const organization = await newOrganization(owner.api);
-  const original = await expectStatus(
-    201,
-    owner.api.post(
-      `/organizations/${organization}/workspaces`,
-      document("workspaces", { name: "original", "execution-mode": "local" }),
-    ),
-  );
-  const { id: workspaceId, relationships } = original.body.data;
+  const { id: workspaceId, relationships } = await newWorkspaceIn(owner.api, organization, {
+    name: "original",
+  });
   const projects = projectsOf(size);
   await seed(stack.databases.workspaces, (to) =>
     fill(to, { workspaceId, projectId: relationships.project.data.id, projects, size }),
@@ -65,7 +49,7 @@ export async function startSizedSite(size: number): Promise<SizedSite> {
   const { id: teamId } = await stack.people.newTeam({
     organizationId: internalId,
     name: "confined",
-    members: people.slice(1),
+    members: [guest],
   });
   for (const projectId of projectIds.slice(0, 3)) {
     await stack.people.grant({ teamId, projectId, access: "write" });
@@ -79,17 +63,10 @@ export async function startSizedSite(size: number): Promise<SizedSite> {
     projectIds,
     workspaceIds: Array.from({ length: SHOWN }, (_, index) => idOf("ws", index * projects + 1)),
     owner: { ...owner, name: "owner" },
-    confined: { ...confined, name: "confined to three projects" },
+    confined: { ...callerOf(stack, guest), name: "confined to three projects" },
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }
-
-/** Somebody as a caller. */
-export const callerOf = ({ url }: Stack, { username, token }: Person): SizedCaller => ({
-  name: username,
-  headers: { authorization: `Bearer ${token}`, "content-type": "application/vnd.api+json" },
-  api: api(url, token),
-});
 
 /**
  * Half of the workspaces have the flat tag `common`, one in a thousand `rare`, a fifth env=prod; one in ten

@@ -5,6 +5,7 @@ import { api, document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import type { Stack } from "../stack/stack.ts";
 import { expectStatus } from "../stack/state.ts";
+import { newWorkspaceIn } from "../stack/workspace.ts";
 import type { Content } from "./bytes/content.ts";
 import { put } from "./bytes/transfer.ts";
 
@@ -27,9 +28,7 @@ export async function startWriters(stack: Stack, count: number): Promise<Writer[
   const organization = await waitFor(() => newOrganization(caller), { timeout: 30_000 });
   const writers: Writer[] = [];
   for (let index = 0; index < count; index++) {
-    const body = document("workspaces", { name: `writer-${index}`, "execution-mode": "local" });
-    const made = await caller.post(`/organizations/${organization}/workspaces`, body);
-    const path = `/workspaces/${made.body.data.id}`;
+    const path = `/workspaces/${(await newWorkspaceIn(caller, organization)).id}`;
     await expectStatus(200, caller.post(`${path}/actions/lock`));
     const lineage = randomUUID();
     let serial = 0;

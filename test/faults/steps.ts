@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
-import { type Answer, document } from "../stack/http.ts";
-import { unusedName } from "../stack/organization.ts";
+import type { Answer } from "../stack/http.ts";
 import {
   announcement,
   expectStatus,
@@ -9,16 +8,14 @@ import {
   type StateFile,
   stateFile,
 } from "../stack/state.ts";
+import { newWorkspaceIn } from "../stack/workspace.ts";
 import type { Site } from "./site.ts";
 
 type Place = Pick<Site, "owner" | "organization">;
 
 /** A workspace of its own; answers with its id. */
-export async function newWorkspace({ owner, organization }: Place): Promise<string> {
-  const path = `/organizations/${organization}/workspaces`;
-  const body = document("workspaces", { name: unusedName("workspace") });
-  return (await expectStatus(201, owner.api.post(path, body))).body.data.id;
-}
+export const newWorkspace = async ({ owner, organization }: Place): Promise<string> =>
+  (await newWorkspaceIn(owner.api, organization)).id;
 
 /** A workspace whose lock the owner holds; answers with its id. */
 export async function newLockedWorkspace(place: Place): Promise<string> {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type Api, document } from "../stack/http.ts";
-import { unusedName } from "../stack/organization.ts";
+import type { Api } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
+import { newWorkspaceIn } from "../stack/workspace.ts";
 import { fetched, type Known, type Ready, ready } from "./client.ts";
 import { nameOf } from "./content.ts";
 import type { Place } from "./place.ts";
@@ -27,9 +27,7 @@ type Urls = Map<string, Partial<Record<Kind, string>>>;
 /** Throws, with what was sent and heard, unless a workspace's life is one that the model allows. */
 export async function live(place: Place, history: History, disturb?: Disturb): Promise<void> {
   const [owner] = place.clients;
-  const path = `/organizations/${place.organization}/workspaces`;
-  const made = owner.api.post(path, document("workspaces", { name: unusedName("history") }));
-  const workspace = (await expectStatus(201, made)).body.data;
+  const workspace = await newWorkspaceIn(owner.api, place.organization);
   const where = { id: workspace.id as string, name: workspace.attributes.name as string };
   const urls: Urls = new Map();
   const told: string[] = [];

@@ -94,3 +94,6 @@ export const document = (
   attributes: Record<string, unknown>,
   relationships?: Record<string, unknown>,
 ) => ({ data: { type, attributes, ...(relationships ? { relationships } : {}) } });
+
+/** A relationship to one resource, in a request document. */
+export const linkage = (type: string, id: string | undefined) => ({ data: { type, id } });

@@ -11,11 +11,12 @@ import {
   workspaceLevels,
   workspacePermissionValues,
 } from "@statehouse/authorization";
-import { type Api, document } from "./http.ts";
+import type { Api } from "./http.ts";
 import { unusedName } from "./organization.ts";
 import type { Person } from "./people.ts";
 import type { Stack } from "./stack.ts";
 import { expectStatus } from "./state.ts";
+import { projectAccess, workspaceAccess } from "./team-access.ts";
 
 type Level<Grant extends { access: string; permissions: object }> = Pick<
   Grant,
@@ -66,6 +67,13 @@ export const teamRoles: readonly TeamRole[] = [
     onWorkspace(name, "custom", permissions),
   ),
 ];
+
+/** The role of that name. Throws for one that there is not. */
+export function teamRole(name: string): TeamRole {
+  const found = teamRoles.find((role) => role.name === name);
+  if (!found) throw new Error(`no role ${name}`);
+  return found;
+}
 
 /** Where roles are given: an organization, as its owner. */
 export interface RoleSite {
@@ -122,22 +130,15 @@ export async function giveRole(
   { projectId, workspaceId }: RolePlace,
 ): Promise<GivenRole> {
   const given: GivenRole = {};
-  const team = { data: { type: "teams", id: teamId } };
   if (role.onProject && projectId !== undefined) {
     const { access, permissions } = role.onProject;
-    const project = { data: { type: "projects", id: projectId } };
-    const wanted = document(
-      "team-projects",
-      { access, ...byGroup(permissions) },
-      { team, project },
-    );
+    const wanted = projectAccess(teamId, projectId, { access, ...byGroup(permissions) });
     const { body } = await expectStatus(200, owner.api.post("/team-projects", wanted));
     given.teamProjectId = body.data.id;
   }
   if (role.onWorkspace && workspaceId !== undefined) {
     const { access, permissions } = role.onWorkspace;
-    const workspace = { data: { type: "workspaces", id: workspaceId } };
-    const wanted = document("team-workspaces", { access, ...permissions }, { team, workspace });
+    const wanted = workspaceAccess(teamId, workspaceId, { access, ...permissions });
     const { body } = await expectStatus(200, owner.api.post("/team-workspaces", wanted));
     given.teamWorkspaceId = body.data.id;
   }

@@ -5,7 +5,7 @@ import { document, download } from "../stack/http.ts";
 import { organizationId, unusedName } from "../stack/organization.ts";
 import { announcement, stateFile } from "../stack/state.ts";
 import { bodyFor, type Estate, newEstate, parametersOf, pathWith } from "./estate.ts";
-import { errorDetails, newParty, newProject, type Party, useWorld } from "./fixture.ts";
+import { errorDetails, newParty, newProject, newTeam, type Party, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 
@@ -161,16 +161,10 @@ describe("a reader", () => {
 
 describe("a right that is taken away", () => {
   async function newWriter(): Promise<{ writer: Party; teamId: string; projectId: string }> {
-    const { stack, organization } = world();
-    const writer = await newParty(stack);
-    const project = await newProject(world());
-    const team = await stack.people.newTeam({
-      organizationId: await organizationId(stack, organization),
-      name: unusedName("writers"),
-      members: [writer],
-    });
-    await stack.people.grant({ teamId: team.id, projectId: project.id, access: "write" });
-    return { writer, teamId: team.id, projectId: project.id };
+    const { id: teamId, member: writer } = await newTeam(world());
+    const { id: projectId } = await newProject(world());
+    await world().stack.people.grant({ teamId, projectId, access: "write" });
+    return { writer, teamId, projectId };
   }
 
   test("is gone on the next request: documents, lists, lock, state and download", async () => {

@@ -2,14 +2,13 @@ import { needs, waitFor } from "@statehouse/testing";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
-import { organizationId, unusedName } from "../stack/organization.ts";
 import { startStack } from "../stack/stack.ts";
 import { announcement, inlineState, stateFile } from "../stack/state.ts";
 import {
   errorDetails,
   newLockedWorkspace,
-  newParty,
   newProject,
+  newTeam,
   newWorkspace,
   populate,
   recordedApi,
@@ -191,13 +190,8 @@ function onStore(world: () => World) {
   test("only owners of the organization do it: everybody else hears 404", async () => {
     const { stack, organization, owner, stranger, url } = world();
     const project = await newProject(world());
-    const admin = await newParty(stack);
-    const team = await stack.people.newTeam({
-      organizationId: await organizationId(stack, organization),
-      name: unusedName("admins"),
-      members: [admin],
-    });
-    await stack.people.grant({ teamId: team.id, projectId: project.id, access: "admin" });
+    const { id: teamId, member: admin } = await newTeam(world());
+    await stack.people.grant({ teamId, projectId: project.id, access: "admin" });
     const { first } = await twoVersions(project.id);
     const made = await owner.api.post(`/organizations/${organization}/authentication-token`);
     const token = { api: recordedApi(url, made.body.data.attributes.token) };

@@ -1,9 +1,8 @@
 import { waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { organizationId, unusedName } from "../stack/organization.ts";
 import { inlineState, md5Of, stateFile } from "../stack/state.ts";
-import { newLockedWorkspace, newParty, type Party, useWorld } from "./fixture.ts";
+import { newLockedWorkspace, newParty, newTeam, type Party, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 
@@ -43,13 +42,7 @@ test("how many resources are billed is shown to owners, where the plan bills by 
   const current = await shownTo(owner, `/workspaces/${id}/current-state-version`);
   expect(current["billable-rum-count"]).toBe(2);
 
-  const member = await newParty(stack);
-  await stack.people.newTeam({
-    organizationId: await organizationId(stack, organization),
-    name: unusedName("managers"),
-    members: [member],
-    organizationAccess: ["manage-workspaces"],
-  });
+  const { member } = await newTeam(world(), ["manage-workspaces"]);
   expect(await shownTo(member)).not.toHaveProperty("billable-rum-count");
 
   const administrator = await newParty(stack, { administrator: true });

@@ -2,6 +2,7 @@ import type { Route } from "../../services/gateway/http/route.ts";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { inlineState, rollbackTo, stateFile, writeState } from "../stack/state.ts";
+import { projectAccess, workspaceAccess } from "../stack/team-access.ts";
 import { newProject, newWorkspace, type World } from "./fixture.ts";
 
 /** One of each thing, by the names of the routes' parameters. */
@@ -45,13 +46,10 @@ export async function newEstate(
     document("teams", { name: unusedName("team"), visibility: "organization" }),
   );
   const teamId = team.body.data.id;
-  const projectAccess = await owner.api.post(
-    "/team-projects",
-    document("team-projects", { access: "read" }, onProject(teamId, project)),
-  );
-  const workspaceAccess = await owner.api.post(
+  const onProject = await owner.api.post("/team-projects", projectAccess(teamId, project));
+  const onWorkspace = await owner.api.post(
     "/team-workspaces",
-    document("team-workspaces", { access: "read" }, onWorkspace(teamId, workspace.id)),
+    workspaceAccess(teamId, workspace.id),
   );
   const memberships = await owner.api.get(`${base}/organization-memberships?q=${owner.username}`);
   for (const target of [`/workspaces/${workspace.id}`, `/organizations/${organization}`]) {
@@ -71,8 +69,8 @@ export async function newEstate(
     username: owner.username,
     email: `${owner.username}@example.com`,
     teamId,
-    teamProjectId: projectAccess.body.data.id,
-    teamWorkspaceId: workspaceAccess.body.data.id,
+    teamProjectId: onProject.body.data.id,
+    teamWorkspaceId: onWorkspace.body.data.id,
     membershipId: memberships.body.data[0].id,
     tagId: tags.body.data[0].id,
     reservedTagKeyId: reserved.body.data.id,
@@ -90,22 +88,10 @@ export async function newEstate(
   };
 }
 
-const linked = (type: string, id: string | undefined) => ({ data: { type, id } });
-const onProject = (teamId: string | undefined, projectId: string | undefined) => ({
-  team: linked("teams", teamId),
-  project: linked("projects", projectId),
-});
-const onWorkspace = (teamId: string | undefined, workspaceId: string | undefined) => ({
-  team: linked("teams", teamId),
-  workspace: linked("workspaces", workspaceId),
-});
-
 /** A body that would be accepted from whoever may, so that no 422 stands in for a 404. */
 const bodies: Record<string, (estate: Estate) => unknown> = {
-  "/api/v2/team-projects": ({ teamId, projectId }) =>
-    document("team-projects", { access: "read" }, onProject(teamId, projectId)),
-  "/api/v2/team-workspaces": ({ teamId, workspaceId }) =>
-    document("team-workspaces", { access: "read" }, onWorkspace(teamId, workspaceId)),
+  "/api/v2/team-projects": ({ teamId, projectId }) => projectAccess(teamId, projectId),
+  "/api/v2/team-workspaces": ({ teamId, workspaceId }) => workspaceAccess(teamId, workspaceId),
   "/api/v2/organizations": () =>
     document("organizations", { name: unusedName("org"), email: "a@b.example" }),
   "/api/v2/organizations/:organizationName": () => document("organizations", {}),

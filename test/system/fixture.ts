@@ -6,6 +6,7 @@ import { newOrganization, organizationId, unusedName } from "../stack/organizati
 import type { Person } from "../stack/people.ts";
 import { type Stack, type StackOptions, startStack } from "../stack/stack.ts";
 import { expectStatus } from "../stack/state.ts";
+import { newWorkspaceIn } from "../stack/workspace.ts";
 
 /** Somebody who calls the API. */
 export interface Party extends Person {
@@ -104,25 +105,27 @@ export async function newProject({
   return { id: body.data.id, name };
 }
 
+/** A new, secret team with one member, who belongs to nothing else. */
+export async function newTeam(
+  { stack, organization }: Pick<World, "stack" | "organization">,
+  organizationAccess: readonly string[] = [],
+): Promise<{ id: string; member: Party }> {
+  const member = await newParty(stack);
+  const { id } = await stack.people.newTeam({
+    organizationId: await organizationId(stack, organization),
+    name: unusedName("team"),
+    members: [member],
+    organizationAccess,
+  });
+  return { id, member };
+}
+
 /** A workspace of its own, in the default project unless one is given; answers with its document's `data`. */
-export async function newWorkspace(
+export const newWorkspace = (
   { organization, owner }: Pick<World, "organization" | "owner">,
   attributes: Record<string, unknown> = {},
   projectId?: string,
-): Promise<Answer["body"]> {
-  const created = await expectStatus(
-    201,
-    owner.api.post(
-      `/organizations/${organization}/workspaces`,
-      document(
-        "workspaces",
-        { name: unusedName("workspace"), ...attributes },
-        projectId === undefined ? {} : { project: { data: { type: "projects", id: projectId } } },
-      ),
-    ),
-  );
-  return created.body.data;
-}
+): Promise<Answer["body"]> => newWorkspaceIn(owner.api, organization, attributes, projectId);
 
 /** A workspace whose lock its owner holds. */
 export async function newLockedWorkspace(

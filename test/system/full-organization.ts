@@ -1,6 +1,6 @@
 import { newId } from "@statehouse/postgres";
 import { waitFor } from "@statehouse/testing";
-import { type Answer, type Api, document, upload } from "../stack/http.ts";
+import { type Answer, type Api, document, linkage, upload } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
 import { startRunner } from "../stack/runner.ts";
 import { announcement, expectStatus, stateFile, writeState } from "../stack/state.ts";
@@ -19,7 +19,6 @@ export interface FullOrganization {
   workspaceName: string;
 }
 
-const linkage = (type: string, id: string) => ({ data: { type, id } });
 const flags = (...names: string[]) => Object.fromEntries(names.map((name) => [name, true]));
 
 /** Builds one with an owner of its own, through the API where it has the means. */

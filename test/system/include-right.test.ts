@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
 import { routes } from "../../services/gateway/routes/routes.ts";
 import { document } from "../stack/http.ts";
-import { organizationId, unusedName } from "../stack/organization.ts";
+import { workspaceAccess } from "../stack/team-access.ts";
 import { type Estate, newEstate, parametersOf, pathWith } from "./estate.ts";
-import { newParty, type Party, useWorld } from "./fixture.ts";
+import { newTeam, type Party, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 
@@ -14,35 +14,12 @@ let guest: Party;
 let auditor: Party;
 
 beforeAll(async () => {
-  const { owner, organization, readable, stack } = world();
+  const { owner, organization, readable } = world();
   estate = await newEstate({ organization, owner }, readable.id);
-  const inside = await organizationId(stack, organization);
-  const newMember = async (organizationAccess: readonly string[] = []) => {
-    const party = await newParty(stack);
-    const name = unusedName("members");
-    const members = [party];
-    const team = await stack.people.newTeam({
-      organizationId: inside,
-      name,
-      members,
-      organizationAccess,
-    });
-    return { ...party, teamId: team.id };
-  };
-  auditor = await newMember(["read-workspaces"]);
-  const { teamId, ...party } = await newMember();
-  guest = party;
-  await owner.api.post(
-    "/team-workspaces",
-    document(
-      "team-workspaces",
-      { access: "read" },
-      {
-        team: { data: { type: "teams", id: teamId } },
-        workspace: { data: { type: "workspaces", id: estate.workspaceId } },
-      },
-    ),
-  );
+  auditor = (await newTeam(world(), ["read-workspaces"])).member;
+  const { id: teamId, member } = await newTeam(world());
+  guest = member;
+  await owner.api.post("/team-workspaces", workspaceAccess(teamId, estate.workspaceId));
   // Somebody who was invited and has not accepted is nobody's to know.
   await owner.api.post(
     `/organizations/${organization}/organization-memberships`,

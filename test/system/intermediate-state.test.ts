@@ -1,10 +1,9 @@
 import { waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { document, upload } from "../stack/http.ts";
-import { organizationId, unusedName } from "../stack/organization.ts";
 import { startStack } from "../stack/stack.ts";
 import { announcement, inlineState, type StateFile, stateFile } from "../stack/state.ts";
-import { errorDetails, newLockedWorkspace, newParty, useStack, useWorld } from "./fixture.ts";
+import { errorDetails, newLockedWorkspace, newTeam, useStack, useWorld } from "./fixture.ts";
 
 const world = useWorld({ settings: { EDITION: "hosted" } });
 
@@ -71,16 +70,9 @@ describe("while the workspace is locked", () => {
   });
 
   test("another's unlock is 409 and promotes nothing", async () => {
-    const { stack, organization } = world();
     const { id } = await newLockedWorkspace(world());
     const newest = await snapshot(id, one);
-    const other = await newParty(stack);
-    await stack.people.newTeam({
-      organizationId: await organizationId(stack, organization),
-      name: unusedName("managers"),
-      members: [other],
-      organizationAccess: ["manage-workspaces"],
-    });
+    const { member: other } = await newTeam(world(), ["manage-workspaces"]);
     const refused = await other.api.post(`/workspaces/${id}/actions/unlock`);
     expect(refused.status).toBe(409);
     expect(errorDetails(refused)[0]).toContain(`is locked by User ${world().owner.username}`);

@@ -1,222 +1,22 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { organizationPermissions } from "../../services/gateway/resources/organizations.ts";
-import type { PermissionTable } from "../../services/gateway/resources/permissions.ts";
-import { projectPermissions } from "../../services/gateway/resources/projects.ts";
-import { type Answer, document } from "../stack/http.ts";
+import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
-import { expectStatus, inlineState, stateFile, writeState } from "../stack/state.ts";
-import { type Actor, newActor, organizationTokenActor, plainActor, roles } from "./actors.ts";
+import { teamRole, teamRoles } from "../stack/roles.ts";
+import { expectStatus } from "../stack/state.ts";
+import { type Actor, newActor, organizationTokenActor, plainActor } from "./actors.ts";
 import { newParty, useWorld } from "./fixture.ts";
+import {
+  type Attempt,
+  letThrough,
+  onOrganization,
+  onProject,
+  onTeam,
+  onWorkspace,
+  openTeam,
+  withoutEndpoint,
+} from "./permission-attempts.ts";
 
 const world = useWorld();
-
-/** Tries what a flag is about, on something new that the actor has its grants on. */
-type Attempt = (actor: Actor, target: string) => Promise<Answer>;
-
-/** Whether it was let through: not found and forbidden are refusals, every other answer is about the matter. */
-const letThrough = ({ status }: Answer): boolean => ![401, 403, 404].includes(status);
-
-const workspaces = (attributes: Record<string, unknown>) => document("workspaces", attributes);
-const flatTag = () => ({ data: [{ type: "tags", attributes: { name: unusedName("tag") } }] });
-const outputs = { text: { value: "a", type: "string" } };
-
-const lockedByOwner = async ({ owner }: Actor, id: string) =>
-  expectStatus(200, owner.api.post(`/workspaces/${id}/actions/lock`));
-const withState = async ({ owner }: Actor, id: string) =>
-  expectStatus(201, writeState(owner.api, id, stateFile({ outputs })));
-
-/** What each flag of a workspace's document is about. Those without an endpoint here are named below. */
-const onWorkspace: Record<string, Attempt> = {
-  "can-update": ({ api }, id) =>
-    api.patch(`/workspaces/${id}`, workspaces({ description: "changed" })),
-  "can-destroy": ({ api }, id) => api.post(`/workspaces/${id}/actions/safe-delete`),
-  "can-force-delete": ({ api }, id) => api.delete(`/workspaces/${id}`),
-  "can-read-run": ({ api }, id) => api.get(`/workspaces/${id}`),
-  "can-read-settings": ({ api }, id) => api.get(`/workspaces/${id}`),
-  "can-read-state-versions": async (actor, id) => {
-    await withState(actor, id);
-    return actor.api.get(`/workspaces/${id}/current-state-version`);
-  },
-  "can-read-state-outputs": ({ api }, id) =>
-    api.get(`/workspaces/${id}/current-state-version-outputs`),
-  // 412 while nobody holds the lock: who may write hears that, others nothing.
-  "can-create-state-versions": async ({ api }, id) => {
-    await api.post(`/workspaces/${id}/actions/lock`);
-    return api.post(`/workspaces/${id}/state-versions`, inlineState(stateFile()));
-  },
-  "can-lock": ({ api }, id) => api.post(`/workspaces/${id}/actions/lock`),
-  "can-unlock": async ({ api }, id) => {
-    await api.post(`/workspaces/${id}/actions/lock`);
-    return api.post(`/workspaces/${id}/actions/unlock`);
-  },
-  "can-force-unlock": async (actor, id) => {
-    await lockedByOwner(actor, id);
-    return actor.api.post(`/workspaces/${id}/actions/force-unlock`);
-  },
-  "can-manage-tags": ({ api }, id) => api.post(`/workspaces/${id}/relationships/tags`, flatTag()),
-  "can-manage-ephemeral-workspaces": ({ api }, id) =>
-    api.patch(`/workspaces/${id}`, workspaces({ "auto-destroy-activity-duration": "1d" })),
-};
-
-/** What is a record of others here, or nothing: runs, variables, registries, policies, stacks, … */
-const withoutEndpoint = {
-  workspace: [
-    "can-queue-destroy",
-    "can-queue-run",
-    "can-queue-apply",
-    "can-read-variable",
-    "can-update-variable",
-    "can-manage-run-tasks",
-    "can-manage-assessments",
-    "can-read-assessment-results",
-  ],
-  project: Object.keys(projectPermissions).filter((flag) => nobody(projectPermissions, flag)),
-  organization: Object.keys(organizationPermissions).filter((flag) =>
-    nobody(organizationPermissions, flag),
-  ),
-};
-
-function nobody(table: PermissionTable, flag: string): boolean {
-  return table[flag] === null;
-}
-
-const grantTo = (teamId: string, projectId: string) =>
-  document(
-    "team-projects",
-    { access: "read" },
-    {
-      team: { data: { type: "teams", id: teamId } },
-      project: { data: { type: "projects", id: projectId } },
-    },
-  );
-const newTeam = async ({ owner, organization }: Actor): Promise<string> => {
-  const body = document("teams", { name: unusedName("team"), visibility: "organization" });
-  return (await expectStatus(201, owner.api.post(`/organizations/${organization}/teams`, body)))
-    .body.data.id;
-};
-
-const onProject: Record<string, Attempt> = {
-  "can-read": ({ api }, id) => api.get(`/projects/${id}`),
-  "can-update": ({ api }, id) =>
-    api.patch(`/projects/${id}`, document("projects", { description: "changed" })),
-  "can-destroy": ({ api }, id) => api.delete(`/projects/${id}`),
-  "can-create-workspace": ({ api, organization }, id) =>
-    api.post(
-      `/organizations/${organization}/workspaces`,
-      document("workspaces", { name: unusedName("made") }, project(id)),
-    ),
-  "can-move-workspace": async (actor, id) => {
-    const workspaceId = await actor.workspace(id);
-    const body = document("workspaces", {}, project(await actor.project()));
-    return actor.api.patch(`/workspaces/${workspaceId}`, body);
-  },
-  "can-read-teams": async (actor, id) => {
-    const body = grantTo(await newTeam(actor), id);
-    const { body: made } = await expectStatus(200, actor.owner.api.post("/team-projects", body));
-    return actor.api.get(`/team-projects/${made.data.id}`);
-  },
-  "can-manage-teams": async (actor, id) =>
-    actor.api.post("/team-projects", grantTo(await newTeam(actor), id)),
-  "can-manage-tags": ({ api }, id) =>
-    api.patch(`/projects/${id}/tag-bindings`, {
-      data: [{ type: "tag-bindings", attributes: { key: "a", value: "b" } }],
-    }),
-};
-
-function project(id: string) {
-  return { project: { data: { type: "projects", id } } };
-}
-
-const inOrganization =
-  (tail: string, body: () => unknown): Attempt =>
-  ({ api, organization }) =>
-    api.post(`/organizations/${organization}${tail}`, body());
-const named = (type: string, more: Record<string, unknown> = {}) =>
-  inOrganization(`/${type}`, () => document(type, { name: unusedName("made"), ...more }));
-/** Not the slot that an actor's own token is in. */
-const otherToken = "/authentication-token?token=audit-trails";
-
-const onOrganization: Record<string, Attempt> = {
-  "can-update": ({ api, organization }) =>
-    api.patch(
-      `/organizations/${organization}`,
-      document("organizations", { email: "changed@example.com" }),
-    ),
-  "can-update-authentication-token": inOrganization(otherToken, () => undefined),
-  "can-update-api-token": inOrganization(otherToken, () => undefined),
-  "can-view-authentication": async ({ api, owner, organization }) => {
-    await expectStatus(201, owner.api.post(`/organizations/${organization}${otherToken}`));
-    return api.get(`/organizations/${organization}${otherToken}`);
-  },
-  "can-access-via-teams": ({ api, organization }) => api.get(`/organizations/${organization}`),
-  "can-traverse": ({ api, organization }) => api.get(`/organizations/${organization}/projects`),
-  "can-create-team": named("teams"),
-  "can-create-project": named("projects"),
-  // In the organization's default project, or else in one that the actor has a grant on.
-  "can-create-workspace": async (actor) => {
-    const anywhere = await named("workspaces")(actor, "");
-    if (letThrough(anywhere)) return anywhere;
-    return onProject["can-create-workspace"]?.(actor, actor.projectId) ?? anywhere;
-  },
-  "can-manage-users": inOrganization("/organization-memberships", () =>
-    document("organization-memberships", { email: `${unusedName("guest")}@example.com` }),
-  ),
-  "can-view-users": ({ api, organization }) =>
-    api.get(`/organizations/${organization}/organization-memberships`),
-  "can-update-ssh-keys": named("ssh-keys", { value: "a key" }),
-  "can-update-agent-pools": named("agent-pools"),
-  "can-manage-tags": async ({ api, owner, organization }, workspaceId) => {
-    await expectStatus(
-      204,
-      owner.api.post(`/workspaces/${workspaceId}/relationships/tags`, flatTag()),
-    );
-    const { body } = await owner.api.get(`/workspaces/${workspaceId}/relationships/tags`);
-    const [{ id }] = body.data;
-    return api.delete(`/organizations/${organization}/tags`, { data: [{ type: "tags", id }] });
-  },
-  "can-destroy": ({ api, organization }) => api.delete(`/organizations/${organization}`),
-};
-
-const team = (attributes: Record<string, unknown>) => document("teams", attributes);
-const patchTeam =
-  (attributes: () => Record<string, unknown>): Attempt =>
-  ({ api }, id) =>
-    api.patch(`/teams/${id}`, team(attributes()));
-
-const onTeam: Record<string, Attempt> = {
-  "can-update": patchTeam(() => ({})),
-  "can-update-name": patchTeam(() => ({ name: unusedName("renamed") })),
-  "can-update-visibility": patchTeam(() => ({ visibility: "organization" })),
-  "can-update-sso-team-id": patchTeam(() => ({ "sso-team-id": "an-id" })),
-  "can-update-member-token-management": patchTeam(() => ({
-    "allow-member-token-management": true,
-  })),
-  "can-update-organization-access": patchTeam(() => ({
-    "organization-access": { "read-projects": true },
-  })),
-  "can-update-membership": async ({ api, organization, owner }, id) => {
-    const person = await newParty(world().stack);
-    const { username } = person;
-    const invited = await expectStatus(
-      201,
-      owner.api.post(
-        `/organizations/${organization}/organization-memberships`,
-        document("organization-memberships", { email: `${username}@example.com` }),
-      ),
-    );
-    const membership = `/organization-memberships/${invited.body.data.id}`;
-    await expectStatus(200, person.api.post(`${membership}/actions/accept`));
-    return api.post(`/teams/${id}/relationships/users`, {
-      data: [{ type: "users", id: username }],
-    });
-  },
-  "can-update-api-token": ({ api }, id) => api.post(`/teams/${id}/authentication-token`),
-  "can-view-api-token": async ({ api, owner }, id) => {
-    await expectStatus(201, owner.api.post(`/teams/${id}/authentication-token`));
-    return api.get(`/teams/${id}/authentication-token`);
-  },
-  "can-destroy": ({ api }, id) => api.delete(`/teams/${id}`),
-};
 
 /** The flags of a document as the actor sees it; none when it may not see it. */
 async function flagsOf({ api }: Actor, path: string): Promise<Record<string, boolean> | undefined> {
@@ -259,8 +59,8 @@ async function compare(
 const everybody: [string, () => Promise<Actor>][] = [
   ["owner", () => plainActor(world(), world().owner)],
   ["organization token", () => organizationTokenActor(world())],
-  ...[...roles].map(([name, role]): [string, () => Promise<Actor>] => [
-    name,
+  ...teamRoles.map((role): [string, () => Promise<Actor>] => [
+    role.name,
     () => newActor(world(), role),
   ]),
   ["stranger", () => plainActor(world(), world().stranger)],
@@ -300,7 +100,7 @@ describe.each(everybody)("%s", (_, newActor) => {
 
   test("may do to a team what its document says, and nothing else", async () => {
     const { said, done } = await compare(actor, onTeam, {
-      target: () => newTeam(actor),
+      target: () => openTeam(actor),
       path: (id) => `/teams/${id}`,
     });
     expect(done).toEqual(said);
@@ -313,7 +113,7 @@ test("every flag of every document is tried here, or is of something that has no
     [`/workspaces/${await actor.workspace()}`, onWorkspace, withoutEndpoint.workspace],
     [`/projects/${actor.projectId}`, onProject, withoutEndpoint.project],
     [`/organizations/${actor.organization}`, onOrganization, withoutEndpoint.organization],
-    [`/teams/${await newTeam(actor)}`, onTeam, []],
+    [`/teams/${await openTeam(actor)}`, onTeam, []],
   ];
   for (const [path, attempts, without] of documents) {
     const flags = (await flagsOf(actor, path)) ?? {};
@@ -325,8 +125,8 @@ test("every flag of every document is tried here, or is of something that has no
 });
 
 test("a list says of each document what the document says", async () => {
-  const project = { access: "custom", "workspace-access": { locking: true } };
-  const actor = await newActor(world(), { project });
+  const role = teamRole("project workspace-access.locking=true");
+  const actor = await newActor(world(), role);
   const id = await actor.workspace();
   const shown = await actor.api.get(`/workspaces/${id}`);
   const listed = await actor.api.get(`/organizations/${actor.organization}/workspaces`);
@@ -380,7 +180,7 @@ test.each([
       document("organizations", { "allow-force-delete-workspaces": true }),
     ),
   );
-  const actor = await newActor({ ...world(), organization }, roles.get(name) ?? {});
+  const actor = await newActor({ ...world(), organization }, teamRole(name));
   const id = await actor.workspace();
   const flags = await flagsOf(actor, `/workspaces/${id}`);
   expect(flags?.["can-force-delete"]).toBe(allowed);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { organizationId } from "../stack/organization.ts";
-import { errorDetails, namesOf, newParty, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { errorDetails, namesOf, newTeam, newWorkspace, problems, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 
@@ -19,15 +18,10 @@ const several = (count: number) =>
 
 /** On a team that administers the readable project, and has no organization-level permission. */
 async function administrator() {
-  const { stack, organization, readable } = world();
-  const party = await newParty(stack);
-  const team = await stack.people.newTeam({
-    organizationId: await organizationId(stack, organization),
-    name: `administrators-${party.username}`,
-    members: [party],
-  });
-  await stack.people.grant({ teamId: team.id, projectId: readable.id, access: "admin" });
-  return party;
+  const { stack, readable } = world();
+  const { id: teamId, member } = await newTeam(world());
+  await stack.people.grant({ teamId, projectId: readable.id, access: "admin" });
+  return member;
 }
 
 describe("the approved consumers of a workspace", () => {

@@ -1,9 +1,9 @@
 import { waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
-import { document, download } from "../stack/http.ts";
-import { organizationId, unusedName } from "../stack/organization.ts";
+import { download } from "../stack/http.ts";
 import { announcement, inlineState, md5Of, stateFile } from "../stack/state.ts";
-import { newLockedWorkspace, newParty, useWorld } from "./fixture.ts";
+import { workspaceAccess } from "../stack/team-access.ts";
+import { newLockedWorkspace, newTeam, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 
@@ -28,24 +28,16 @@ const outputs = { plain: { value: "a", type: "string" }, secret: sensitive };
 
 describe("who may read outputs only", () => {
   async function outputsReader(level: string) {
-    const { stack, organization, owner } = world();
-    const party = await newParty(stack);
-    const team = await stack.people.newTeam({
-      organizationId: await organizationId(stack, organization),
-      name: unusedName("team"),
-      members: [party],
-    });
+    const { owner } = world();
+    const { id: teamId, member } = await newTeam(world());
     const workspace = await newLockedWorkspace(world());
     const granted = await owner.api.post(
       "/team-workspaces",
-      document(
-        "team-workspaces",
-        { access: "custom", runs: "read", "state-versions": level },
-        {
-          workspace: { data: { type: "workspaces", id: workspace.id } },
-          team: { data: { type: "teams", id: team.id } },
-        },
-      ),
+      workspaceAccess(teamId, workspace.id, {
+        access: "custom",
+        runs: "read",
+        "state-versions": level,
+      }),
     );
     expect(granted.status).toBe(200);
     const created = await create(workspace.id, inlineState(stateFile({ outputs })));
@@ -54,7 +46,7 @@ describe("who may read outputs only", () => {
     const secret = listed.body.data.find(
       ({ attributes }: { attributes: { name: string } }) => attributes.name === "secret",
     );
-    return { ...party, workspace, version, secretId: secret.id as string };
+    return { ...member, workspace, version, secretId: secret.id as string };
   }
 
   test.each(["read-outputs", "read", "write"])(

@@ -1,12 +1,11 @@
 import { waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { download } from "../stack/http.ts";
-import { organizationId } from "../stack/organization.ts";
 import { announcement, inlineState, md5Of, stateFile, writeState } from "../stack/state.ts";
 import {
   errorDetails,
   newLockedWorkspace,
-  newParty,
+  newTeam,
   newWorkspace,
   problems,
   useWorld,
@@ -135,14 +134,8 @@ describe("who may create one", () => {
   });
 
   test("nobody but the holder of the lock: 409", async () => {
-    const { stack, owner, organization } = world();
-    const other = await newParty(stack);
-    await stack.people.newTeam({
-      organizationId: await organizationId(stack, organization),
-      name: "writers",
-      members: [other],
-      organizationAccess: ["manage-workspaces"],
-    });
+    const { owner } = world();
+    const { member: other } = await newTeam(world(), ["manage-workspaces"]);
     const { id } = await newLockedWorkspace(world());
     const answer = await other.api.post(path(id), inlineState(stateFile()));
     expect(answer.status).toBe(409);

@@ -1,57 +1,21 @@
 import { waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { organizationId, unusedName } from "../stack/organization.ts";
-import {
-  newParty,
-  newProject,
-  newWorkspace,
-  type Party,
-  recordedApi,
-  useWorld,
-} from "./fixture.ts";
+import { unusedName } from "../stack/organization.ts";
+import { projectAccess, workspaceAccess } from "../stack/team-access.ts";
+import { newProject, newTeam, newWorkspace, type Party, recordedApi, useWorld } from "./fixture.ts";
 
 const world = useWorld();
-
-async function newTeam() {
-  const { stack, organization } = world();
-  const member = await newParty(stack);
-  const { id } = await stack.people.newTeam({
-    organizationId: await organizationId(stack, organization),
-    name: unusedName("team"),
-    members: [member],
-  });
-  return { id, member };
-}
-
-const onProject = (projectId: string, teamId: string, attributes: object = { access: "read" }) =>
-  document(
-    "team-projects",
-    { ...attributes },
-    {
-      project: { data: { type: "projects", id: projectId } },
-      team: { data: { type: "teams", id: teamId } },
-    },
-  );
-const onWorkspace = (workspaceId: string, teamId: string) =>
-  document(
-    "team-workspaces",
-    { access: "read" },
-    {
-      workspace: { data: { type: "workspaces", id: workspaceId } },
-      team: { data: { type: "teams", id: teamId } },
-    },
-  );
 
 describe("the access that a team was given", () => {
   async function furnished() {
     const { owner } = world();
     const project = await newProject(world());
     const workspace = await newWorkspace(world());
-    const team = await newTeam();
+    const team = await newTeam(world());
     const made = [
-      await owner.api.post("/team-projects", onProject(project.id, team.id)),
-      await owner.api.post("/team-workspaces", onWorkspace(workspace.id, team.id)),
+      await owner.api.post("/team-projects", projectAccess(team.id, project.id)),
+      await owner.api.post("/team-workspaces", workspaceAccess(team.id, workspace.id)),
     ];
     const paths = made.map(({ body }) => `/${body.data.type}/${body.data.id}`);
     const statuses = async () =>
@@ -79,8 +43,8 @@ describe("the access that a team was given", () => {
     const project = await newProject(world());
     const ids: string[] = [];
     for (let made = 0; made < 3; made++) {
-      const { id } = await newTeam();
-      const { body } = await owner.api.post("/team-projects", onProject(project.id, id));
+      const { id } = await newTeam(world());
+      const { body } = await owner.api.post("/team-projects", projectAccess(id, project.id));
       ids.push(body.data.id);
     }
     const list = `/team-projects?filter[project][id]=${project.id}`;
@@ -104,8 +68,8 @@ test.each(["the organization's token", "the token of the owners' team"])(
     );
     const api = recordedApi(url, made.body.data.attributes.token);
     const project = await newProject(world());
-    const secret = await newTeam();
-    const given = await api.post("/team-projects", onProject(project.id, secret.id));
+    const secret = await newTeam(world());
+    const given = await api.post("/team-projects", projectAccess(secret.id, project.id));
     expect(given.status).toBe(200);
     const path = `/team-projects/${given.body.data.id}`;
     const listed = await api.get(`/team-projects?filter[project][id]=${project.id}`);
@@ -119,15 +83,18 @@ test.each(["the organization's token", "the token of the owners' team"])(
 
 describe("a level of the project lets its team", () => {
   /** What somebody with this access to a project hears for each thing that the table of levels names. */
-  async function effects(attributes: object): Promise<Record<string, boolean>> {
+  async function effects(attributes: Record<string, unknown>): Promise<Record<string, boolean>> {
     const { owner } = world();
     const [project, elsewhere] = [await newProject(world()), await newProject(world())];
-    const { id: teamId, member } = await newTeam();
-    const grant = await owner.api.post("/team-projects", onProject(project.id, teamId, attributes));
+    const { id: teamId, member } = await newTeam(world());
+    const grant = await owner.api.post(
+      "/team-projects",
+      projectAccess(teamId, project.id, attributes),
+    );
     expect(grant.status).toBe(200);
     const own = await owner.api.post(
       "/team-projects",
-      onProject(elsewhere.id, teamId, { access: "admin" }),
+      projectAccess(teamId, elsewhere.id, { access: "admin" }),
     );
     expect(own.status).toBe(200);
     const { id } = await newWorkspace(world(), {}, project.id);
@@ -160,7 +127,7 @@ describe("a level of the project lets its team", () => {
         api.patch(`/workspaces/${moving.id}`, document("workspaces", {}, inElsewhere)),
       ),
       "manage its teams": await does(
-        api.post("/team-projects", onProject(project.id, (await newTeam()).id)),
+        api.post("/team-projects", projectAccess((await newTeam(world())).id, project.id)),
       ),
     };
   }
@@ -189,7 +156,7 @@ describe("a level of the project lets its team", () => {
   });
 
   /** Custom permissions, each alone, beside what custom gives anyway. */
-  const single: Record<string, [object, readonly string[]]> = {
+  const single: Record<string, [Record<string, unknown>, readonly string[]]> = {
     "project-access.settings update": [
       { "project-access": { settings: "update" } },
       ["change the project"],

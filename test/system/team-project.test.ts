@@ -1,30 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { organizationId, unusedName } from "../stack/organization.ts";
-import { errorDetails, newParty, newProject, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { unusedName } from "../stack/organization.ts";
+import { projectAccess } from "../stack/team-access.ts";
+import { errorDetails, newProject, newTeam, newWorkspace, problems, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 
-/** A team with one member, who belongs to nothing else. */
-async function newTeam() {
-  const { stack, organization } = world();
-  const member = await newParty(stack);
-  const { id } = await stack.people.newTeam({
-    organizationId: await organizationId(stack, organization),
-    name: unusedName("team"),
-    members: [member],
-  });
-  return { id, member };
-}
-
 const grant = (projectId: string, teamId: string, attributes: Record<string, unknown>) =>
-  world().owner.api.post("/team-projects", body(projectId, teamId, attributes));
-
-const body = (projectId: string, teamId: string, attributes: Record<string, unknown>) =>
-  document("team-projects", attributes, {
-    project: { data: { type: "projects", id: projectId } },
-    team: { data: { type: "teams", id: teamId } },
-  });
+  world().owner.api.post("/team-projects", projectAccess(teamId, projectId, attributes));
 
 /** Specification, "Team project access", table of implied values. */
 const implied = {
@@ -61,7 +44,7 @@ test.each(Object.keys(implied) as (keyof typeof implied)[])(
   async (access) => {
     const { owner } = world();
     const project = await newProject(world());
-    const team = await newTeam();
+    const team = await newTeam(world());
     const made = await grant(project.id, team.id, { access });
     expect(made.status).toBe(200);
     const { id, type, attributes, relationships } = made.body.data;
@@ -86,7 +69,7 @@ test.each(Object.keys(implied) as (keyof typeof implied)[])(
 
 test("custom keeps what is given, defaults what is not, and changes one at a time", async () => {
   const { owner } = world();
-  const team = await newTeam();
+  const team = await newTeam(world());
   const made = await grant((await newProject(world())).id, team.id, {
     access: "custom",
     "project-access": { settings: "update", teams: null },
@@ -126,7 +109,7 @@ test("custom keeps what is given, defaults what is not, and changes one at a tim
 test("unknown and disallowed values are named by their key", async () => {
   const { owner } = world();
   const { id: projectId } = await newProject(world());
-  const { id: teamId } = await newTeam();
+  const { id: teamId } = await newTeam(world());
   const wrong = await grant(projectId, teamId, {
     access: "custom",
     "project-access": { settings: "none", fly: true },
@@ -167,7 +150,7 @@ test("unknown and disallowed values are named by their key", async () => {
 test("a team has one access to a project; a second is refused", async () => {
   const { owner } = world();
   const { id: projectId } = await newProject(world());
-  const { id: teamId } = await newTeam();
+  const { id: teamId } = await newTeam(world());
   const first = await grant(projectId, teamId, { access: "read" });
   const second = await grant(projectId, teamId, { access: "write" });
   expect(second.status).toBe(422);
@@ -184,7 +167,7 @@ test("lists need a project, and a project that can be read", async () => {
   expect((await owner.api.get(`${path}&include=team,project`)).status).toBe(200);
   expect((await owner.api.get(`${path}&include=x`)).status).toBe(400);
   expect((await stranger.api.get(path)).status).toBe(404);
-  const member = (await newTeam()).member;
+  const member = (await newTeam(world())).member;
   expect((await member.api.get(path)).status).toBe(404);
   const { id } = (await owner.api.get(path)).body.data[0];
   expect((await owner.api.get(`/team-projects/${id}?include=x`)).status).toBe(400);
@@ -193,7 +176,11 @@ test("lists need a project, and a project that can be read", async () => {
 describe("who sees and changes what", () => {
   async function furnished() {
     const { id: projectId } = await newProject(world());
-    const [admin, reader, other] = [await newTeam(), await newTeam(), await newTeam()];
+    const [admin, reader, other] = [
+      await newTeam(world()),
+      await newTeam(world()),
+      await newTeam(world()),
+    ];
     const ids: string[] = [];
     for (const [team, access] of [
       [admin, "admin"],
@@ -226,8 +213,8 @@ describe("who sees and changes what", () => {
     const path = `/team-projects/${ids[1]}`;
     expect((await reader.member.api.patch(path, raise)).status).toBe(404);
     expect((await reader.member.api.delete(path)).status).toBe(404);
-    const { id: fresh } = await newTeam();
-    const more = body(projectId, fresh, { access: "read" });
+    const { id: fresh } = await newTeam(world());
+    const more = projectAccess(fresh, projectId);
     expect((await reader.member.api.post("/team-projects", more)).status).toBe(404);
     expect((await reader.member.api.post(lock)).status).toBe(404);
     expect((await admin.member.api.patch(path, raise)).status).toBe(200);

@@ -1,24 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { document, download } from "../stack/http.ts";
-import { organizationId, unusedName } from "../stack/organization.ts";
+import { unusedName } from "../stack/organization.ts";
 import { inlineState, stateFile, writeState } from "../stack/state.ts";
-import { newParty, newWorkspace, problems, recordedApi, useWorld } from "./fixture.ts";
+import { workspaceAccess } from "../stack/team-access.ts";
+import { newParty, newTeam, newWorkspace, problems, recordedApi, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 const token = (attributes: Record<string, unknown> = {}) =>
   document("authentication-tokens", attributes);
-
-async function newTeam(organizationAccess: readonly string[] = []) {
-  const { stack, organization } = world();
-  const member = await newParty(stack);
-  const { id } = await stack.people.newTeam({
-    organizationId: await organizationId(stack, organization),
-    name: unusedName("team"),
-    members: [member],
-    organizationAccess,
-  });
-  return { id, member };
-}
 
 const asToken = (answer: { body: { data: { attributes: { token: string } } } }) =>
   recordedApi(world().url, answer.body.data.attributes.token);
@@ -26,7 +15,7 @@ const asToken = (answer: { body: { data: { attributes: { token: string } } } }) 
 describe("a team's plain token", () => {
   test("speaks for the team, is one, and is replaced by the next", async () => {
     const { owner, organization } = world();
-    const team = await newTeam(["manage-workspaces"]);
+    const team = await newTeam(world(), ["manage-workspaces"]);
     const path = `/teams/${team.id}/authentication-token`;
     expect((await owner.api.get(path)).status).toBe(404);
     expect((await owner.api.delete(path)).status).toBe(404);
@@ -65,7 +54,7 @@ describe("a team's plain token", () => {
 describe("described tokens", () => {
   test("are many, each with a description of its own", async () => {
     const { owner, organization } = world();
-    const team = await newTeam();
+    const team = await newTeam(world());
     const path = `/teams/${team.id}/authentication-tokens`;
     const made = await owner.api.post(path, token({ description: "ci" }));
     expect(made.status).toBe(201);
@@ -101,7 +90,7 @@ describe("described tokens", () => {
 
   test("members manage their team's unless the team says no; others never", async () => {
     const { owner, organization, reader } = world();
-    const team = await newTeam();
+    const team = await newTeam(world());
     const path = `/teams/${team.id}/authentication-tokens`;
     expect((await team.member.api.post(path, token({ description: "mine" }))).status).toBe(201);
     const list = `/organizations/${organization}/team-tokens`;
@@ -137,15 +126,8 @@ describe("the organization's token", () => {
     expect((await api.post(`/workspaces/${id}/actions/lock`)).status).toBe(404);
     const created = await api.post(`/workspaces/${id}/state-versions`, inlineState(stateFile()));
     expect(created.status).toBe(404);
-    const team = await newTeam();
-    const grant = document(
-      "team-workspaces",
-      { access: "read" },
-      {
-        workspace: { data: { type: "workspaces", id } },
-        team: { data: { type: "teams", id: team.id } },
-      },
-    );
+    const team = await newTeam(world());
+    const grant = workspaceAccess(team.id, id);
     expect((await api.post("/team-workspaces", grant)).status).toBe(200);
     const written = await writeState(owner.api, id, stateFile());
     const url = written.body.data.attributes["hosted-state-download-url"];

@@ -1,28 +1,12 @@
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { organizationId, unusedName } from "../stack/organization.ts";
-import { newParty, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { workspaceAccess } from "../stack/team-access.ts";
+import { newTeam, newWorkspace, problems, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 
-async function newTeam() {
-  const { stack, organization } = world();
-  const member = await newParty(stack);
-  const { id } = await stack.people.newTeam({
-    organizationId: await organizationId(stack, organization),
-    name: unusedName("team"),
-    members: [member],
-  });
-  return { id, member };
-}
-
-const body = (workspaceId: string, teamId: string, attributes: Record<string, unknown>) =>
-  document("team-workspaces", attributes, {
-    workspace: { data: { type: "workspaces", id: workspaceId } },
-    team: { data: { type: "teams", id: teamId } },
-  });
 const grant = (workspaceId: string, teamId: string, attributes: Record<string, unknown>) =>
-  world().owner.api.post("/team-workspaces", body(workspaceId, teamId, attributes));
+  world().owner.api.post("/team-workspaces", workspaceAccess(teamId, workspaceId, attributes));
 
 const levels = {
   read: ["read", "read", "read", "none", false, false],
@@ -37,7 +21,7 @@ test.each(Object.keys(levels) as (keyof typeof levels)[])(
   async (access) => {
     const { owner } = world();
     const workspace = await newWorkspace(world());
-    const team = await newTeam();
+    const team = await newTeam(world());
     const made = await grant(workspace.id, team.id, { access });
     expect(made.status).toBe(200);
     const [runs, variables, states, mocks, locking, tasks] = levels[access];
@@ -78,7 +62,7 @@ test.each(Object.keys(levels) as (keyof typeof levels)[])(
 test("a fixed level takes no permissions; custom takes each, in either spelling", async () => {
   const { owner } = world();
   const { id: workspaceId } = await newWorkspace(world());
-  const { id: teamId } = await newTeam();
+  const { id: teamId } = await newTeam(world());
   const fixed = await grant(workspaceId, teamId, { access: "read", runs: "apply" });
   expect(fixed.status).toBe(422);
   expect(problems(fixed)).toEqual({
@@ -115,7 +99,7 @@ test("a fixed level takes no permissions; custom takes each, in either spelling"
 test("workspace admins see and change all of it, others their own, strangers nothing", async () => {
   const { owner, stranger } = world();
   const { id: workspaceId } = await newWorkspace(world());
-  const [admin, reader] = [await newTeam(), await newTeam()];
+  const [admin, reader] = [await newTeam(world()), await newTeam(world())];
   await grant(workspaceId, admin.id, { access: "admin" });
   const own = await grant(workspaceId, reader.id, { access: "read" });
   const list = `/team-workspaces?filter[workspace][id]=${workspaceId}`;
@@ -132,7 +116,7 @@ test("workspace admins see and change all of it, others their own, strangers not
   expect((await reader.member.api.post(`/workspaces/${workspaceId}/actions/lock`)).status).toBe(
     200,
   );
-  const more = body(workspaceId, (await newTeam()).id, { access: "read" });
+  const more = workspaceAccess((await newTeam(world())).id, workspaceId);
   expect((await reader.member.api.post("/team-workspaces", more)).status).toBe(404);
   expect((await admin.member.api.post("/team-workspaces", more)).status).toBe(200);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
+import { projectAccess } from "../stack/team-access.ts";
 import { errorDetails, namesOf, newParty, problems, useWorld } from "./fixture.ts";
 
 const world = useWorld();
@@ -319,17 +320,7 @@ describe("each organization permission alone", () => {
 test("a deleted team's grants are gone on the next request", async () => {
   const { owner, readable } = world();
   const { api, team } = await newMember();
-  await owner.api.post(
-    "/team-projects",
-    document(
-      "team-projects",
-      { access: "read" },
-      {
-        project: { data: { type: "projects", id: readable.id } },
-        team: { data: { type: "teams", id: team.id } },
-      },
-    ),
-  );
+  await owner.api.post("/team-projects", projectAccess(team.id, readable.id));
   expect((await api.get(`/projects/${readable.id}`)).status).toBe(200);
   expect((await owner.api.delete(`/teams/${team.id}`)).status).toBe(204);
   expect((await api.get(`/projects/${readable.id}`)).status).toBe(404);

@@ -1,13 +1,12 @@
 import { waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { download } from "../stack/http.ts";
-import { organizationId } from "../stack/organization.ts";
 import { announcement, stateFile, writeState } from "../stack/state.ts";
 import {
   errorDetails,
   newLockedWorkspace,
-  newParty,
   newProject,
+  newTeam,
   newWorkspace,
   useWorld,
 } from "./fixture.ts";
@@ -141,15 +140,9 @@ test("who may read but not force it hears 403; who may not read, 404", async () 
 });
 
 test("a project's administrator may delete safely, and not by force", async () => {
-  const { stack, organization } = world();
-  const administrator = await newParty(stack);
+  const { id: teamId, member: administrator } = await newTeam(world());
   const project = await newProject(world());
-  const team = await stack.people.newTeam({
-    organizationId: await organizationId(stack, organization),
-    name: "administrators",
-    members: [administrator],
-  });
-  await stack.people.grant({ teamId: team.id, projectId: project.id, access: "admin" });
+  await world().stack.people.grant({ teamId, projectId: project.id, access: "admin" });
   const { id } = await newWorkspace(world(), {}, project.id);
   expect((await administrator.api.delete(`/workspaces/${id}`)).status).toBe(403);
   const safe = await administrator.api.post(`/workspaces/${id}/actions/safe-delete`);

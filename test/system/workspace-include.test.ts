@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer, Api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import { costOf } from "../stack/request-cost.ts";
+import { teamRole } from "../stack/roles.ts";
 import { type Runner, startRunner } from "../stack/runner.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
 import { newActor } from "./actors.ts";
@@ -128,7 +129,7 @@ describe("of a workspace that has everything", () => {
 
 test("what the caller may not read is left out", async () => {
   const { owner } = world();
-  const actor = await newActor(world(), { workspace: { access: "custom" } });
+  const actor = await newActor(world(), teamRole("workspace custom"));
   const id = await actor.workspace();
   await writeState(owner.api, id, stateFile());
   const path = `/workspaces/${id}?include=current_state_version,outputs,project`;

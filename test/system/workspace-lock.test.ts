@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { organizationId } from "../stack/organization.ts";
 import { announcement, inlineState, stateFile } from "../stack/state.ts";
 import {
   errorDetails,
   newLockedWorkspace,
-  newParty,
+  newTeam,
   newWorkspace,
   type Party,
   useWorld,
@@ -18,17 +17,8 @@ const act = (id: string, action: string, by: Party = world().owner, body?: unkno
 const shown = async (id: string) => (await world().owner.api.get(`/workspaces/${id}`)).body.data;
 
 /** Another owner of the organization. */
-async function colleague(): Promise<Party> {
-  const { stack, organization } = world();
-  const party = await newParty(stack);
-  await stack.people.newTeam({
-    organizationId: await organizationId(stack, organization),
-    name: `managers-${party.username}`,
-    members: [party],
-    organizationAccess: ["manage-workspaces"],
-  });
-  return party;
-}
+const colleague = async (): Promise<Party> =>
+  (await newTeam(world(), ["manage-workspaces"])).member;
 
 describe("an unlocked workspace", () => {
   test("is locked, and its document says by whom and why", async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
-import { newActor } from "./actors.ts";
-import { newProject, newWorkspace, useWorld } from "./fixture.ts";
+import { projectAccess } from "../stack/team-access.ts";
+import { newProject, newTeam, newWorkspace, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 
@@ -18,12 +18,13 @@ test.each([
 ] as const)("moving needs the right in both projects: %s", async (_, levels, status) => {
   const { owner } = world();
   const [source, destination] = [await newProject(world()), await newProject(world())];
-  const actor = await newActor(world(), {});
+  const { id: teamId, member } = await newTeam(world());
   for (const [index, { id }] of [source, destination].entries()) {
-    await actor.grant("project", id, { access: levels[index] });
+    const access = projectAccess(teamId, id, { access: levels[index] });
+    await expectStatus(200, owner.api.post("/team-projects", access));
   }
   const { id } = await newWorkspace(world(), {}, source.id);
-  const moved = await actor.api.patch(
+  const moved = await member.api.patch(
     `/workspaces/${id}`,
     document("workspaces", { description: "moved" }, into(destination.id)),
   );
@@ -34,16 +35,20 @@ test.each([
 });
 
 test("a custom right to move is enough to move, and for nothing else", async () => {
+  const { owner } = world();
   const [source, destination] = [await newProject(world()), await newProject(world())];
-  const actor = await newActor(world(), {});
-  const grant = { access: "custom", "workspace-access": { move: true } };
-  for (const { id } of [source, destination]) await actor.grant("project", id, grant);
+  const { id: teamId, member } = await newTeam(world());
+  const custom = { access: "custom", "workspace-access": { move: true } };
+  for (const { id } of [source, destination]) {
+    const access = projectAccess(teamId, id, custom);
+    await expectStatus(200, owner.api.post("/team-projects", access));
+  }
   const { id } = await newWorkspace(world(), {}, source.id);
   const path = `/workspaces/${id}`;
   const both = document("workspaces", { description: "changed" }, into(destination.id));
-  expect((await actor.api.patch(path, both)).status).toBe(404);
+  expect((await member.api.patch(path, both)).status).toBe(404);
   expect(await projectOf(id)).toBe(source.id);
-  const moved = await actor.api.patch(path, document("workspaces", {}, into(destination.id)));
+  const moved = await member.api.patch(path, document("workspaces", {}, into(destination.id)));
   expect(moved.status).toBe(200);
   expect(await projectOf(id)).toBe(destination.id);
 });

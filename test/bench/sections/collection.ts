@@ -1,13 +1,15 @@
+import { atOnce } from "@statehouse/runtime";
 import { freshBucket, minioClient, waitFor } from "@statehouse/testing";
 import { Client } from "pg";
-import { document } from "../../stack/http.ts";
+import { type Api, document } from "../../stack/http.ts";
 import { newOrganization, organizationId } from "../../stack/organization.ts";
 import { type Stack, startStack } from "../../stack/stack.ts";
 import { expectStatus, stateFile, writeState } from "../../stack/state.ts";
+import { newWorkspaceIn } from "../../stack/workspace.ts";
 import { type Aim, atLeast } from "../aim.ts";
 import type { Ground } from "../bench.ts";
+import { callerOf } from "../caller.ts";
 import { seed } from "../seed.ts";
-import { callerOf } from "../sized-site.ts";
 import { printTable } from "../table.ts";
 
 /** Versions of each workspace, of which a tenth is due. */
@@ -69,18 +71,11 @@ export async function collection({ options }: Ground): Promise<Aim[]> {
 /** Workspaces of 1,000 versions: the oldest tenth older than any other, the next one for the plain DELETEs. */
 async function fill(
   stack: Stack,
-  api: ReturnType<typeof callerOf>["api"],
+  api: Api,
   organization: string,
   workspaces: number,
 ): Promise<void> {
-  const made = await expectStatus(
-    201,
-    api.post(
-      `/organizations/${organization}/workspaces`,
-      document("workspaces", { name: "original", "execution-mode": "local" }),
-    ),
-  );
-  const { id } = made.body.data;
+  const { id } = await newWorkspaceIn(api, organization, { name: "original" });
   const written = await expectStatus(201, writeState(api, id, stateFile()));
   const inside = await organizationId(stack, organization);
   await seed(stack.databases.workspaces, ({ copies }) =>
@@ -161,11 +156,7 @@ async function removals(stack: Stack, client: Client): Promise<{ raw: number; ou
   const keys = Array.from({ length: OBJECTS }, (_, index) => `bench-removal/${index}`);
   const bytes = Buffer.alloc(1024);
   for (const name of [bucket.bucket, own]) {
-    const queue = keys.values();
-    const work = async () => {
-      for (const key of queue) await minio.putObject(name, key, bytes);
-    };
-    await Promise.all(Array.from({ length: 16 }, work));
+    await atOnce(16, keys, async (key) => void (await minio.putObject(name, key, bytes)));
   }
   const startedAt = performance.now();
   for (let from = 0; from < keys.length; from += 1000) {

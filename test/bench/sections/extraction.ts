@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { waitFor } from "@statehouse/testing";
-import { api, document, upload } from "../../stack/http.ts";
+import { api, upload } from "../../stack/http.ts";
 import { newOrganization } from "../../stack/organization.ts";
 import { type Stack, startProcesses, startStack } from "../../stack/stack.ts";
 import { announcement, expectStatus, stateFile } from "../../stack/state.ts";
+import { newWorkspaceIn } from "../../stack/workspace.ts";
 import { type Aim, atMost } from "../aim.ts";
 import type { Ground } from "../bench.ts";
 import { nothingToExtract } from "../state-writer.ts";
@@ -47,12 +48,8 @@ async function measure(ground: Ground, stack: Stack) {
   const { token } = await stack.people.newUser();
   const caller = api(stack.url, token);
   const organization = await waitFor(() => newOrganization(caller), { timeout: 30_000 });
-  const newWorkspace = async (name: string): Promise<string> => {
-    const body = document("workspaces", { name, "execution-mode": "local" });
-    const made = caller.post(`/organizations/${organization}/workspaces`, body);
-    return (await expectStatus(201, made)).body.data.id;
-  };
-  const [shown, large] = [await newWorkspace("shown"), await newWorkspace("large")];
+  const { id: shown } = await newWorkspaceIn(caller, organization);
+  const { id: large } = await newWorkspaceIn(caller, organization);
   await expectStatus(200, caller.post(`/workspaces/${large}/actions/lock`));
   const lineage = randomUUID();
   const push = async (serial: number) => {

@@ -1,13 +1,15 @@
-import { document } from "../../stack/http.ts";
 import { newOrganization, organizationId } from "../../stack/organization.ts";
 import { type Stack, startProcesses, startStack } from "../../stack/stack.ts";
 import { expectStatus } from "../../stack/state.ts";
+import { projectAccess } from "../../stack/team-access.ts";
+import { newWorkspaceIn } from "../../stack/workspace.ts";
 import { type Aim, atLeast, atMost } from "../aim.ts";
 import type { Ground } from "../bench.ts";
+import { type Caller, callerOf } from "../caller.ts";
 import { startChild } from "../child.ts";
 import type { RevocationPlan, RevocationResult } from "../load/revocation-plan.ts";
 import { seed } from "../seed.ts";
-import { callerOf, type SizedCaller, type SizedSite, startSizedSite } from "../sized-site.ts";
+import { type SizedSite, startSizedSite } from "../sized-site.ts";
 import { print, printTable } from "../table.ts";
 import { printRates } from "./rates.ts";
 
@@ -36,7 +38,7 @@ async function manyGrants(ground: Ground): Promise<Aim[]> {
     ["show", 0.9],
     ["list of 20", 0.5],
   ] as const) {
-    const contender = ({ name, headers }: SizedCaller) => ({
+    const contender = ({ name, headers }: Caller) => ({
       name,
       plan: {
         origin: site.stack.url,
@@ -57,7 +59,7 @@ async function manyGrants(ground: Ground): Promise<Aim[]> {
 }
 
 /** Somebody in 200 teams, which have 5,000 grants on all projects together. */
-async function inManyTeams({ stack, organizationId, projectIds }: SizedSite): Promise<SizedCaller> {
+async function inManyTeams({ stack, organizationId, projectIds }: SizedSite): Promise<Caller> {
   const person = await stack.people.newUser();
   const team = await stack.people.newTeam({ organizationId, name: "many-1", members: [person] });
   await seed(stack.databases.access, async ({ sql, copies }) => {
@@ -111,28 +113,14 @@ async function changingGrants(): Promise<Aim[]> {
 async function revocationPlan(stack: Stack): Promise<RevocationPlan> {
   const owner = callerOf(stack, await stack.people.newUser());
   const organization = await newOrganization(owner.api);
-  const made = await expectStatus(
-    201,
-    owner.api.post(
-      `/organizations/${organization}/workspaces`,
-      document("workspaces", { name: "read", "execution-mode": "local" }),
-    ),
-  );
-  const { id, relationships } = made.body.data;
+  const { id, relationships } = await newWorkspaceIn(owner.api, organization);
   const readers = await Promise.all(Array.from({ length: READERS }, () => stack.people.newUser()));
   const team = await stack.people.newTeam({
     organizationId: await organizationId(stack, organization),
     name: "readers",
     members: readers,
   });
-  const grant = document(
-    "team-projects",
-    { access: "read" },
-    {
-      project: { data: relationships.project.data },
-      team: { data: { type: "teams", id: team.id } },
-    },
-  );
+  const grant = projectAccess(team.id, relationships.project.data.id);
   const granted = await expectStatus(200, owner.api.post("/team-projects", grant));
   return {
     origin: stack.url,

@@ -1,11 +1,11 @@
-import { document } from "../../stack/http.ts";
 import { newOrganization } from "../../stack/organization.ts";
 import { startStack } from "../../stack/stack.ts";
 import { expectStatus, stateFile, writeState } from "../../stack/state.ts";
+import { newWorkspaceIn } from "../../stack/workspace.ts";
 import { type Aim, atLeast } from "../aim.ts";
 import type { Ground } from "../bench.ts";
+import { callerOf } from "../caller.ts";
 import { seed } from "../seed.ts";
-import { callerOf } from "../sized-site.ts";
 import { printTable } from "../table.ts";
 
 const SIZES = [10, 1000, 100_000];
@@ -29,12 +29,7 @@ export async function versionSizes({ contest, postgres }: Ground): Promise<Aim[]
   const workspaces: { id: string; query: string; size: number }[] = [];
   for (const size of SIZES) {
     const name = `with-${size}`;
-    const body = document("workspaces", { name, "execution-mode": "local" });
-    const made = await expectStatus(
-      201,
-      owner.api.post(`/organizations/${organization}/workspaces`, body),
-    );
-    const { id } = made.body.data;
+    const { id } = await newWorkspaceIn(owner.api, organization, { name });
     const written = await expectStatus(201, writeState(owner.api, id, stateFile({ resources: 3 })));
     const query = `filter[organization][name]=${organization}&filter[workspace][name]=${name}`;
     // Older ones, beside the one that is current.

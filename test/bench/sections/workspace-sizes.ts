@@ -1,8 +1,9 @@
 import { costOf } from "../../stack/request-cost.ts";
 import { type Aim, atLeast, atMost } from "../aim.ts";
 import type { Ground } from "../bench.ts";
+import type { Caller } from "../caller.ts";
 import type { Measured } from "../contest.ts";
-import { type SizedCaller, type SizedSite, startSizedSite } from "../sized-site.ts";
+import { type SizedSite, startSizedSite } from "../sized-site.ts";
 import { printTable } from "../table.ts";
 import { searchStatements } from "./search-statements.ts";
 
@@ -115,7 +116,7 @@ async function measure(
 const contender = (
   { postgres }: Ground,
   { size, stack, ...site }: SizedSite,
-  { headers }: SizedCaller,
+  { headers }: Caller,
   { path }: Request,
 ) => ({
   name: `${size} workspaces`,

@@ -1,4 +1,5 @@
 import { document } from "../../stack/http.ts";
+import { projectAccess, workspaceAccess } from "../../stack/team-access.ts";
 import { organizationToken } from "./arrangements.ts";
 import { type Row, row } from "./row.ts";
 import type { Stage } from "./stage.ts";
@@ -147,23 +148,13 @@ export const membershipRows: readonly Row[] = [
   row(`DELETE ${team}`, "owners", { note: "the owners", ids: ofOwners, allowed: 409 }),
 ];
 
-const linkage = (type: string, id: string | undefined) => ({ data: { type, id } });
-
 /** What teams may do in projects and workspaces. */
 export const teamAccessRows: readonly Row[] = [
   row("GET /api/v2/team-projects", "project:read", {
     query: ({ estate }) => `filter[project][id]=${estate.projectId}`,
   }),
   row("POST /api/v2/team-projects", "project:manage-teams", {
-    body: ({ estate }) =>
-      document(
-        "team-projects",
-        { access: "read" },
-        {
-          project: linkage("projects", estate.projectId),
-          team: linkage("teams", estate.freeTeamId),
-        },
-      ),
+    body: ({ estate }) => projectAccess(estate.freeTeamId, estate.projectId),
     spends: "freeTeam",
   }),
   row("GET /api/v2/team-projects/:teamProjectId", "project:read-teams", {
@@ -182,15 +173,7 @@ export const teamAccessRows: readonly Row[] = [
     query: ({ estate }) => `filter[workspace][id]=${estate.workspaceId}`,
   }),
   row("POST /api/v2/team-workspaces", "workspace:manage-teams", {
-    body: ({ estate }) =>
-      document(
-        "team-workspaces",
-        { access: "read" },
-        {
-          workspace: linkage("workspaces", estate.workspaceId),
-          team: linkage("teams", estate.freeTeamId),
-        },
-      ),
+    body: ({ estate }) => workspaceAccess(estate.freeTeamId, estate.workspaceId),
     spends: "freeTeam",
   }),
   row("GET /api/v2/team-workspaces/:teamWorkspaceId", "workspace:manage-teams", {

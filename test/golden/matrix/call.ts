@@ -38,7 +38,7 @@ const objectRoutes: Readonly<Record<string, Called>> = {
 };
 
 /** The declaration of a row's route. Throws for a row of a route that is no more. */
-export function calledBy({ route }: Row): Called {
+function calledBy({ route }: Row): Called {
   const found = declared.get(route) ?? objectRoutes[route];
   if (!found) throw new Error(`a row of the matrix for a route that is not there: ${route}`);
   return found;

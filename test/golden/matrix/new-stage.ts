@@ -1,9 +1,10 @@
 import { document, upload } from "../../stack/http.ts";
 import { announcement, expectStatus, inlineState, stateFile } from "../../stack/state.ts";
 import type { Estate } from "../../system/estate.ts";
+import { newProject, newWorkspace } from "../../system/fixture.ts";
 import type { Caller, Role } from "./caller.ts";
 import { renewals } from "./renewals.ts";
-import { newProjectIn, newSite, newWorkspaceIn, type Site } from "./site.ts";
+import { newSite, type Site } from "./site.ts";
 import type { Stage } from "./stage.ts";
 
 const outputs = { text: { value: "a", type: "string" } };
@@ -18,8 +19,8 @@ const given = (ids: Readonly<Record<string, string | undefined>>): Estate =>
 /** Casts a role in an organization of its own, to which it may do what it likes. */
 export async function newStageApart({ stack, administrator }: Site, role: Role): Promise<Stage> {
   const site = await newSite(stack, administrator);
-  const projectId = await newProjectIn(site);
-  const { id: workspaceId } = await newWorkspaceIn(site, projectId);
+  const { id: projectId } = await newProject(site);
+  const { id: workspaceId } = await newWorkspace(site, {}, projectId);
   const caller = await role.cast(site, { projectId, workspaceId });
   return { site, caller, estate: { organizationName: site.organization, projectId, workspaceId } };
 }
@@ -28,12 +29,12 @@ export async function newStageApart({ stack, administrator }: Site, role: Role):
 export async function newStage(main: Site, role: Role): Promise<Stage> {
   const { stack, administrator } = main;
   const site = role.withoutUserTokens ? await newSite(stack, administrator) : main;
-  const [projectId, otherProjectId, emptyProjectId] = await Promise.all([
-    newProjectIn(site),
-    newProjectIn(site),
-    newProjectIn(site),
+  const [{ id: projectId }, { id: otherProjectId }, { id: emptyProjectId }] = await Promise.all([
+    newProject(site),
+    newProject(site),
+    newProject(site),
   ]);
-  const workspace = await newWorkspaceIn(site, projectId);
+  const workspace = await newWorkspace(site, {}, projectId);
   const caller = await role.cast(site, { projectId, workspaceId: workspace.id });
   await caller.give({ projectId: otherProjectId });
   await caller.give({ projectId: emptyProjectId });
@@ -50,7 +51,7 @@ export async function newStage(main: Site, role: Role): Promise<Stage> {
     otherProjectId,
     emptyProjectId,
     workspaceId: workspace.id,
-    name: workspace.name,
+    name: workspace.attributes.name,
     membershipId: site.ownerMembershipId,
     tokenId: site.ownerTokenId,
     secretTeamId: site.secretTeamId,

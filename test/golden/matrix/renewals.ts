@@ -1,6 +1,8 @@
 import { unusedName } from "../../stack/organization.ts";
 import { expectStatus } from "../../stack/state.ts";
-import { make, newWorkspaceIn, policy, setOrganizationPolicy, setSitePolicy } from "./site.ts";
+import { projectAccess, workspaceAccess } from "../../stack/team-access.ts";
+import { newWorkspace } from "../../system/fixture.ts";
+import { make, policy, setOrganizationPolicy, setSitePolicy } from "./site.ts";
 import type { Stage } from "./stage.ts";
 
 type Renewal = (stage: Stage) => Promise<void>;
@@ -25,8 +27,6 @@ const newTeam = ofOrganization("teams", "teams", () => ({
   visibility: "organization",
 }));
 
-const linkage = (type: string, id: string | undefined) => ({ data: { type, id } });
-
 /** What makes each thing anew after a call has used it up. `team` brings what hangs on it. */
 export const renewals = {
   agentPool: (stage) => newPool(stage, "agentPoolId"),
@@ -39,16 +39,9 @@ export const renewals = {
     await newTeam(stage, "teamId");
     await renewals.teamToken(stage);
     await renewals.teamProject(stage);
-    estate.teamWorkspaceId = await make(
-      site.owner.api,
-      "/team-workspaces",
-      "team-workspaces",
-      { access: "read" },
-      {
-        team: linkage("teams", estate.teamId),
-        workspace: linkage("workspaces", estate.workspaceId),
-      },
-    );
+    const access = workspaceAccess(estate.teamId, estate.workspaceId);
+    const given = await expectStatus(200, site.owner.api.post("/team-workspaces", access));
+    estate.teamWorkspaceId = given.body.data.id;
   },
   tag: async ({ site: { owner, organization }, estate }) => {
     const name = unusedName("tag");
@@ -68,10 +61,10 @@ export const renewals = {
   },
   /** A workspace without state, to be deleted or moved. */
   spare: async ({ site, caller, estate }) => {
-    const { id, name } = await newWorkspaceIn(site, estate.projectId ?? "");
+    const { id, attributes } = await newWorkspace(site, {}, estate.projectId);
     await caller.give({ workspaceId: id });
     estate.spareId = id;
-    estate.spareName = name;
+    estate.spareName = attributes.name;
   },
   /** Of somebody who belongs to no organization. */
   subject: async ({ site: { stack }, estate }) => {
@@ -92,13 +85,9 @@ export const renewals = {
     estate.ownTeamTokenId = await make(owner.api, path, "authentication-tokens", {});
   },
   teamProject: async ({ site: { owner }, estate }) => {
-    estate.teamProjectId = await make(
-      owner.api,
-      "/team-projects",
-      "team-projects",
-      { access: "read" },
-      { team: linkage("teams", estate.teamId), project: linkage("projects", estate.projectId) },
-    );
+    const access = projectAccess(estate.teamId, estate.projectId);
+    const given = await expectStatus(200, owner.api.post("/team-projects", access));
+    estate.teamProjectId = given.body.data.id;
   },
   workspacePolicy: async ({ site: { owner }, estate }) => {
     const path = `/workspaces/${estate.workspaceId}/relationships/data-retention-policy`;

@@ -3,7 +3,7 @@ import { newOrganization, organizationId, unusedName } from "../../stack/organiz
 import type { RoleSite } from "../../stack/roles.ts";
 import type { Stack } from "../../stack/stack.ts";
 import { expectStatus } from "../../stack/state.ts";
-import { newParty, type Party } from "../../system/fixture.ts";
+import { newParty, newProject, newWorkspace, type Party } from "../../system/fixture.ts";
 
 /** An organization in which callers are given their roles, as its owner. */
 export interface Site extends RoleSite {
@@ -43,8 +43,8 @@ export async function newSite(stack: Stack, administrator: Party): Promise<Site>
     expectStatus(200, creator.api.get(`${base}/teams?filter[names]=owners`)),
     expectStatus(200, creator.api.get(`${base}/organization-memberships?q=${creator.username}`)),
   ]);
-  const projectId = await newProjectIn({ organization, owner: creator });
-  const remote = await newWorkspaceIn({ organization, owner: creator }, projectId);
+  const { id: projectId } = await newProject({ organization, owner: creator });
+  const remote = await newWorkspace({ organization, owner: creator }, {}, projectId);
   await setOrganizationPolicy({ organization, owner: creator });
   await setSitePolicy({ administrator });
   const secret = { name: unusedName("team"), visibility: "secret" };
@@ -74,26 +74,4 @@ export async function make(
   const created = await api.post(path, document(type, attributes, relationships));
   if (created.status === 200 || created.status === 201) return created.body.data.id;
   throw new Error(`No ${type} at ${path}: ${created.status} ${JSON.stringify(created.body)}`);
-}
-
-/** A project in the site's organization. */
-export const newProjectIn = ({ organization, owner }: Place): Promise<string> =>
-  make(owner.api, `/organizations/${organization}/projects`, "projects", {
-    name: unusedName("project"),
-  });
-
-/** A workspace in one of its projects. */
-export async function newWorkspaceIn(
-  { organization, owner }: Place,
-  projectId: string,
-): Promise<{ id: string; name: string }> {
-  const name = unusedName("workspace");
-  const id = await make(
-    owner.api,
-    `/organizations/${organization}/workspaces`,
-    "workspaces",
-    { name },
-    { project: { data: { type: "projects", id: projectId } } },
-  );
-  return { id, name };
 }

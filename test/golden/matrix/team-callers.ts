@@ -4,6 +4,7 @@ import {
   newRoleHolder,
   type RolePlace,
   type TeamRole,
+  teamRole,
   teamRoles,
 } from "../../stack/roles.ts";
 import { recordedApi } from "../../system/fixture.ts";
@@ -53,9 +54,8 @@ export const asTeamToken = (role: Role): Role => ({
   },
 });
 
+/** Members of one team each, for every role that a team can give. */
 export const byTeam = teamRoles.map(ofTeam);
-export const held = (name: string): Role => {
-  const found = byTeam.find((role) => role.name === name);
-  if (!found) throw new Error(`no role ${name}`);
-  return found;
-};
+
+/** The member of a team with the role of that name. */
+export const held = (name: string): Role => ofTeam(teamRole(name));

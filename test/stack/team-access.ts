@@ -1,0 +1,23 @@
+import { document, linkage } from "./http.ts";
+
+/** The body that gives a team access to a project, to read it unless told otherwise. */
+export const projectAccess = (
+  teamId: string | undefined,
+  projectId: string | undefined,
+  attributes: Record<string, unknown> = { access: "read" },
+) =>
+  document("team-projects", attributes, {
+    team: linkage("teams", teamId),
+    project: linkage("projects", projectId),
+  });
+
+/** The same for a workspace. */
+export const workspaceAccess = (
+  teamId: string | undefined,
+  workspaceId: string | undefined,
+  attributes: Record<string, unknown> = { access: "read" },
+) =>
+  document("team-workspaces", attributes, {
+    team: linkage("teams", teamId),
+    workspace: linkage("workspaces", workspaceId),
+  });

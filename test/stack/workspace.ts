@@ -1,0 +1,22 @@
+import { type Answer, type Api, document, linkage } from "./http.ts";
+import { unusedName } from "./organization.ts";
+import { expectStatus } from "./state.ts";
+
+/**
+ * A workspace of whoever `api` calls as, under a name of its own unless one is given, in the default project unless
+ * one is; answers with its document's `data`.
+ */
+export async function newWorkspaceIn(
+  api: Api,
+  organization: string,
+  attributes: Record<string, unknown> = {},
+  projectId?: string,
+): Promise<Answer["body"]> {
+  const wanted = document(
+    "workspaces",
+    { name: unusedName("workspace"), ...attributes },
+    projectId === undefined ? {} : { project: linkage("projects", projectId) },
+  );
+  const path = `/organizations/${organization}/workspaces`;
+  return (await expectStatus(201, api.post(path, wanted))).body.data;
+}
