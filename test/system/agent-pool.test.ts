@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Api, document } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
-import { namesOf, newParty, newProject, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { namesOf, newProject, newTeam, newWorkspace, problems, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 const pools = () => `/organizations/${world().organization}/agent-pools`;
@@ -117,7 +117,7 @@ test("members may read it, and change nothing; a stranger finds nothing", async 
 });
 
 test("members are shown those of its workspaces and projects that they may read", async () => {
-  const { owner, reader, organization, readable, stack } = world();
+  const { owner, reader, readable } = world();
   const hiddenProject = await newProject(world());
   const shown = await newWorkspace(world(), {}, readable.id);
   const hidden = await newWorkspace(world());
@@ -161,13 +161,7 @@ test("members are shown those of its workspaces and projects that they may read"
   });
 
   // Who manages pools sees what is in a relation, which it replaces as a whole, and adds what it may read.
-  const manager = await newParty(stack);
-  await stack.people.newTeam({
-    organizationId: await organizationId(stack, organization),
-    name: unusedName("operators"),
-    members: [manager],
-    organizationAccess: ["manage-agent-pools"],
-  });
+  const { member: manager } = await newTeam(world(), ["manage-agent-pools"]);
   expect(await named(manager.api)).toEqual(await named(owner.api));
   const relate = (...ids: string[]) =>
     manager.api.patch(self, wanted({}, { "allowed-workspaces": many("workspaces", ...ids) }));

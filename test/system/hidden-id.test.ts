@@ -3,11 +3,10 @@ import { beforeAll, expect, test } from "vitest";
 import { routes } from "../../services/gateway/routes/routes.ts";
 import { idPositions, withId } from "../golden/id-positions.ts";
 import { document } from "../stack/http.ts";
-import { organizationId, unusedName } from "../stack/organization.ts";
 import { startRunner } from "../stack/runner.ts";
 import { expectStatus } from "../stack/state.ts";
 import { bodyFor, type Estate, newEstate, parametersOf, pathWith } from "./estate.ts";
-import { newParty, type Party, useWorld } from "./fixture.ts";
+import { newTeam, type Party, useWorld } from "./fixture.ts";
 import { expectAlike, kinds, parameters } from "./probe.ts";
 
 // Within one organization, too, what somebody's teams show them nothing of must answer exactly as what is not there.
@@ -25,17 +24,11 @@ let watcher: Party;
 /** Tokens of a team that both see, and of the organization. */
 let tokenIds: string[];
 
-async function newMember(access: string, organizationAccess: readonly string[] = []) {
-  const { stack, organization, readable } = world();
-  const party = await newParty(stack);
-  const team = await stack.people.newTeam({
-    organizationId: await organizationId(stack, organization),
-    name: unusedName("members"),
-    members: [party],
-    organizationAccess,
-  });
-  await stack.people.grant({ teamId: team.id, projectId: readable.id, access });
-  return party;
+async function newMember(access: string, organizationAccess?: readonly string[]): Promise<Party> {
+  const { stack, readable } = world();
+  const { id: teamId, member } = await newTeam(world(), organizationAccess);
+  await stack.people.grant({ teamId, projectId: readable.id, access });
+  return member;
 }
 
 beforeAll(async () => {

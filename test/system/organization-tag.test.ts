@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Answer, document } from "../stack/http.ts";
-import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
-import { namesOf, newParty, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { newOrganization, unusedName } from "../stack/organization.ts";
+import { namesOf, newTeam, newWorkspace, problems, useWorld } from "./fixture.ts";
 
 const world = useWorld();
 
@@ -156,13 +156,8 @@ test("a member sees the tags of workspaces that it may read, and counts those", 
 
 test("by its id, too, a tag that one does not see is none", async () => {
   const { owner, organization, readable, stack } = world();
-  const admin = await newParty(stack);
-  const team = await stack.people.newTeam({
-    organizationId: await organizationId(stack, organization),
-    name: unusedName("admins"),
-    members: [admin],
-  });
-  await stack.people.grant({ teamId: team.id, projectId: readable.id, access: "admin" });
+  const { id: teamId, member: admin } = await newTeam(world());
+  await stack.people.grant({ teamId, projectId: readable.id, access: "admin" });
   const [mine, hidden] = [
     await newWorkspace(world(), {}, readable.id),
     await newWorkspace(world()),

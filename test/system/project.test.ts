@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
+import { newOrganization, unusedName } from "../stack/organization.ts";
 import { costOf } from "../stack/request-cost.ts";
 import { expectStatus } from "../stack/state.ts";
 import {
@@ -8,6 +8,7 @@ import {
   namesOf,
   newParty,
   newProject,
+  newTeam,
   newWorkspace,
   problems,
   useWorld,
@@ -59,16 +60,9 @@ test("it counts its workspaces", async () => {
 });
 
 test("how many they are is nothing for who may not read them", async () => {
-  const { stack, organization } = world();
   const project = await newProject(world());
   await newWorkspace(world(), {}, project.id);
-  const member = await newParty(stack);
-  await stack.people.newTeam({
-    organizationId: await organizationId(stack, organization),
-    name: unusedName("team"),
-    members: [member],
-    organizationAccess: ["read-projects"],
-  });
+  const { member } = await newTeam(world(), ["read-projects"]);
   const { body } = await member.api.get(`/projects/${project.id}`);
   expect(body.data.attributes["workspace-count"]).toBeNull();
   const listed = await member.api.get(`${projects()}?filter[names]=${project.name}`);

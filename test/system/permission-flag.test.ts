@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { teamRole, teamRoles } from "../stack/roles.ts";
+import { newActor } from "./actors.ts";
+import { useWorld } from "./fixture.ts";
+
+// What a single permission of a custom grant says in the document of a workspace: of runs, variables and run tasks
+// that is all there is of it here, and what runners and consoles go by.
+
+const world = useWorld();
+
+const outputs = ["can-read-state-outputs"];
+const states = [...outputs, "can-read-state-versions"];
+const plan = ["can-queue-run"];
+const apply = [...plan, "can-queue-apply", "can-queue-destroy"];
+const lock = ["can-lock", "can-unlock"];
+const variables = ["can-read-variable"];
+
+/** By the role's name: the flags that it has beside those of every custom grant. */
+const flags: Readonly<Record<string, readonly string[]>> = {
+  "project custom": [],
+  "project project-access.settings=update": [],
+  "project project-access.settings=delete": [],
+  "project project-access.teams=read": [],
+  "project project-access.teams=manage": [],
+  "project workspace-access.runs=plan": plan,
+  "project workspace-access.runs=apply": apply,
+  "project workspace-access.policy-mocks=read": [],
+  "project workspace-access.state-versions=read-outputs": outputs,
+  "project workspace-access.state-versions=read": states,
+  "project workspace-access.state-versions=write": [...states, "can-create-state-versions"],
+  "project workspace-access.variables=read": variables,
+  "project workspace-access.variables=write": [...variables, "can-update-variable"],
+  "project workspace-access.create=true": [],
+  "project workspace-access.locking=true": lock,
+  "project workspace-access.delete=true": ["can-destroy"],
+  "project workspace-access.move=true": [],
+  "project workspace-access.run-tasks=true": ["can-manage-run-tasks"],
+  "workspace custom": [],
+  "workspace runs=plan": plan,
+  "workspace runs=apply": apply,
+  "workspace variables=read": variables,
+  "workspace variables=write": [...variables, "can-update-variable"],
+  "workspace state-versions=read-outputs": outputs,
+  "workspace state-versions=read": states,
+  "workspace state-versions=write": [...states, "can-create-state-versions"],
+  "workspace policy-mocks=read": [],
+  "workspace workspace-locking=true": lock,
+  "workspace run-tasks=true": ["can-manage-run-tasks"],
+};
+
+test("every permission of a custom grant is told", () => {
+  const custom = teamRoles.filter(
+    ({ onProject, onWorkspace }) => (onProject ?? onWorkspace)?.access === "custom",
+  );
+  expect(Object.keys(flags).toSorted()).toEqual(custom.map(({ name }) => name).toSorted());
+});
+
+test.each(Object.keys(flags))("%s has these flags, and no others", async (name) => {
+  const actor = await newActor(world(), teamRole(name));
+  const { body } = await actor.api.get(`/workspaces/${await actor.workspace()}`);
+  const { permissions } = body.data.attributes;
+  const held = Object.keys(permissions).filter((flag) => permissions[flag] === true);
+  expect(held.toSorted()).toEqual(
+    ["can-read-run", "can-read-settings", ...(flags[name] ?? [])].toSorted(),
+  );
+});
