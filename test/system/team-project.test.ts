@@ -147,6 +147,37 @@ test("unknown and disallowed values are named by their key", async () => {
   ]);
 });
 
+test("the types and the ids of a body must be there, and be right", async () => {
+  const { owner } = world();
+  const { id: projectId } = await newProject(world());
+  const { id: teamId } = await newTeam(world());
+  const project = { type: "projects", id: projectId };
+  const team = { type: "teams", id: teamId };
+  const create = async (type: unknown, ofProject: object, ofTeam: object) => {
+    const relationships = { project: { data: ofProject }, team: { data: ofTeam } };
+    const data = { type, attributes: { access: "read" }, relationships };
+    const answer = await owner.api.post("/team-projects", { data });
+    expect(answer.status).toBe(422);
+    return Object.keys(problems(answer));
+  };
+  expect(await create(undefined, project, team)).toEqual(["/data/type"]);
+  expect(await create("team-workspaces", project, team)).toEqual(["/data/type"]);
+  const inProject = "/data/relationships/project/data";
+  const inTeam = "/data/relationships/team/data";
+  const ofTeam = (wrong: object) => create("team-projects", project, wrong);
+  const ofProject = (wrong: object) => create("team-projects", wrong, team);
+  expect(await ofProject({ id: projectId })).toEqual([`${inProject}/type`]);
+  expect(await ofProject({ type: "teams", id: projectId })).toEqual([`${inProject}/type`]);
+  expect(await ofProject({ type: "projects" })).toEqual([`${inProject}/id`]);
+  expect(await ofTeam({ id: teamId })).toEqual([`${inTeam}/type`]);
+  expect(await ofTeam({ type: "users", id: teamId })).toEqual([`${inTeam}/type`]);
+  expect(await ofTeam({ type: "teams" })).toEqual([`${inTeam}/id`]);
+  const made = await grant(projectId, teamId, { access: "read" });
+  const path = `/team-projects/${made.body.data.id}`;
+  const untyped = await owner.api.patch(path, { data: { attributes: { access: "write" } } });
+  expect(Object.keys(problems(untyped))).toEqual(["/data/type"]);
+});
+
 test("a team has one access to a project; a second is refused", async () => {
   const { owner } = world();
   const { id: projectId } = await newProject(world());
