@@ -1,30 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { madeVersion } from "../test/made-version.ts";
 import { type BackingDataAction, changeBackingData } from "./backing-data.ts";
-import { makeCurrent, StateVersion, type StateVersionStatus } from "./state-version.ts";
+import { makeCurrent, type StateVersion } from "./state-version.ts";
 import { WorkspaceState } from "./workspace-state.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
-
-function version(status: StateVersionStatus, { position = 1n, intermediate = false } = {}) {
-  const made = new StateVersion({
-    id: `sv-${position}`,
-    workspaceId: "ws-a",
-    position,
-    lockEpoch: 10n,
-    serial: position,
-    md5: "",
-    lineage: "",
-    intermediate,
-    createdAt: now,
-    createdByType: "user",
-    createdById: "user-a",
-    runId: null,
-    expiresAt: now,
-    outputsGiven: false,
-  });
-  made.status = status;
-  return made;
-}
 
 function act(
   action: BackingDataAction,
@@ -62,12 +42,12 @@ describe("the specification's table of statuses", () => {
     ["permanentlyDelete", soft, gone],
     ["permanentlyDelete", gone, "refused"],
   ] as const)("%s of one that is %s: %s", (action, status, expected) => {
-    expect(act(action, version(status))).toBe(expected);
+    expect(act(action, madeVersion({ status }))).toBe(expected);
   });
 
   test("the current version is neither soft-deleted nor deleted for good", () => {
     const workspace = new WorkspaceState("ws-a");
-    const current = version("finalized");
+    const current = madeVersion();
     makeCurrent(workspace, current, now);
     expect(act("softDelete", current, workspace)).toBe("refused");
     current.status = soft;
@@ -77,15 +57,15 @@ describe("the specification's table of statuses", () => {
 
   test("nor is the snapshot that the next unlock makes current; one that was passed over is", () => {
     const workspace = new WorkspaceState("ws-a");
-    makeCurrent(workspace, version("finalized", { position: 2n }), now);
-    const next = version("finalized", { position: 3n, intermediate: true });
+    makeCurrent(workspace, madeVersion({ position: 2n }), now);
+    const next = madeVersion({ position: 3n, intermediate: true });
     expect(act("softDelete", next, workspace)).toBe("refused");
-    expect(act("softDelete", version("finalized", { intermediate: true }), workspace)).toBe(soft);
+    expect(act("softDelete", madeVersion({ intermediate: true }), workspace)).toBe(soft);
   });
 });
 
 test("the days begin with the soft deletion and end with the restoration", () => {
-  const made = version("finalized");
+  const made = madeVersion();
   act("softDelete", made);
   expect(made.softDeletedAt).toEqual(now);
   act("restore", made);

@@ -1,36 +1,15 @@
 import { describe, expect, test } from "vitest";
+import { madeVersion } from "../test/made-version.ts";
 import { sealLock } from "./lock-sealing.ts";
-import { makeCurrent, StateVersion, type StateVersionInit } from "./state-version.ts";
+import { makeCurrent, type StateVersion } from "./state-version.ts";
 import { WorkspaceState } from "./workspace-state.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
 const later = new Date(now.getTime() + 1000);
 
-function version(
-  position: bigint,
-  more: Partial<StateVersionInit> & { status?: StateVersion["status"] } = {},
-) {
-  const { status = "finalized", ...init } = more;
-  const made = new StateVersion({
-    id: `sv-${position}`,
-    workspaceId: "ws-a",
-    position,
-    lockEpoch: 10n,
-    serial: position,
-    md5: "",
-    lineage: "",
-    intermediate: true,
-    createdAt: now,
-    createdByType: "user",
-    createdById: "user-a",
-    runId: null,
-    expiresAt: later,
-    outputsGiven: false,
-    ...init,
-  });
-  made.status = status;
-  return made;
-}
+/** A snapshot, whose window is not over. */
+const version = (position: bigint, more: Partial<StateVersion> = {}) =>
+  madeVersion({ position, intermediate: true, expiresAt: later, ...more });
 
 const sealing = { epoch: 10n, discardPending: false, now };
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { madeVersion } from "../test/made-version.ts";
 import { dueOf, isBelieved, keptBecause, type Retention, type RetentionDue } from "./retention.ts";
-import { StateVersion, type StateVersionStatus } from "./state-version.ts";
+import type { StateVersion } from "./state-version.ts";
 import { WorkspaceState } from "./workspace-state.ts";
 
 const now = new Date("2026-08-31T12:00:00Z");
@@ -51,36 +52,12 @@ describe("what is due", () => {
   });
 });
 
-function held(
-  more: {
-    status?: StateVersionStatus;
-    createdAt?: Date;
-    position?: bigint;
-    dropped?: boolean;
-  } = {},
-) {
-  const workspace = new WorkspaceState("ws-1");
+function held({ dropped = false, ...version }: Partial<StateVersion> & { dropped?: boolean } = {}) {
+  const workspace = new WorkspaceState("ws-a");
   workspace.currentVersionId = "sv-9";
   workspace.currentPosition = 9n;
-  workspace.droppedAt = more.dropped ? now : null;
-  const version = new StateVersion({
-    id: more.position === 9n ? "sv-9" : "sv-1",
-    workspaceId: "ws-1",
-    position: more.position ?? 1n,
-    lockEpoch: 1n,
-    serial: 1n,
-    md5: "",
-    lineage: "",
-    intermediate: false,
-    createdAt: more.createdAt ?? daysAgo(31),
-    createdByType: "user",
-    createdById: "user-1",
-    runId: null,
-    expiresAt: now,
-    outputsGiven: false,
-  });
-  version.status = more.status ?? "finalized";
-  return { workspace, version };
+  workspace.droppedAt = dropped ? now : null;
+  return { workspace, version: madeVersion({ createdAt: daysAgo(31), ...version }) };
 }
 
 const policy: RetentionDue = {

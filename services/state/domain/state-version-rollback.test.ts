@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { StateVersion, type StateVersionInit } from "./state-version.ts";
+import { madeVersion } from "../test/made-version.ts";
+import type { StateVersion } from "./state-version.ts";
 import {
   copyVersion,
   followingSerial,
@@ -11,26 +12,10 @@ import { WorkspaceState } from "./workspace-state.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
 
-function version(init: Partial<StateVersionInit>, more: Partial<StateVersion> = {}) {
-  const made = new StateVersion({
-    id: `sv-${init.position ?? 1n}`,
-    workspaceId: "ws-a",
-    position: 1n,
-    lockEpoch: 10n,
-    serial: init.position ?? 1n,
-    md5: "m",
-    lineage: "l",
-    intermediate: false,
-    createdAt: now,
-    createdByType: "user",
-    createdById: "user-a",
-    runId: "run-a",
-    expiresAt: now,
-    outputsGiven: true,
-    ...init,
-  });
-  return Object.assign(made, { status: "finalized", blobKey: "raw", ...more });
-}
+const version = (more: Partial<StateVersion> = {}) => {
+  const source = { md5: "m", lineage: "l", runId: "run-a", outputsGiven: true, blobKey: "raw" };
+  return madeVersion({ ...source, ...more });
+};
 
 const init = {
   id: "sv-copy",
@@ -44,7 +29,7 @@ const init = {
 
 describe("a copy", () => {
   test("has the contents of its source and a name, serial and creator of its own", () => {
-    const source = version({ position: 3n }, { size: 5n, sha256: "s", resourcesProcessed: true });
+    const source = version({ position: 3n, size: 5n, sha256: "s", resourcesProcessed: true });
     expect(copyVersion(source, init)).toMatchObject({
       ...init,
       ...{ md5: "m", lineage: "l", blobKey: "raw", size: 5n, sha256: "s", outputsGiven: true },
@@ -54,7 +39,7 @@ describe("a copy", () => {
   });
 
   test("of what is not extracted yet is extracted by itself", () => {
-    expect(copyVersion(version({}), init).extractionDueAt).toEqual(now);
+    expect(copyVersion(version(), init).extractionDueAt).toEqual(now);
   });
 
   test.each([
@@ -63,7 +48,7 @@ describe("a copy", () => {
     "backing_data_soft_deleted",
     "backing_data_permanently_deleted",
   ] as const)("is not made of one that is %s", (status) => {
-    expect(() => copyVersion(version({}, { status }), init)).toThrow(
+    expect(() => copyVersion(version({ status }), init)).toThrow(
       expect.objectContaining({ kind: "conflict", reason: "rollback_without_content" }),
     );
   });
@@ -103,7 +88,7 @@ describe("the new serial", () => {
   test("follows every serial of its lock, forced lower ones and discarded ones included", () => {
     const known = [
       version({ position: 1n, serial: 8n }),
-      version({ position: 2n, serial: 9n }, { status: "discarded" }),
+      version({ position: 2n, serial: 9n, status: "discarded" }),
       version({ position: 3n, serial: 2n }),
     ];
     expect(followingSerial(10n, known)).toBe(10n);
@@ -119,10 +104,10 @@ describe("the new serial", () => {
 });
 
 describe("a repeat", () => {
-  const copy = version({ position: 5n }, { rollbackVersionId: "sv-1" });
+  const copy = version({ position: 5n, rollbackVersionId: "sv-1" });
 
   test("is answered the copy while that is the newest of its lock", () => {
-    expect(repeatedRollback("sv-1", 10n, [version({}), copy])).toBe(copy);
+    expect(repeatedRollback("sv-1", 10n, [version(), copy])).toBe(copy);
   });
 
   test.each([

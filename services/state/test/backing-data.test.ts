@@ -7,6 +7,7 @@ import { deleteExpiredBackingData } from "../app/soft-deletion-expiry.ts";
 import { takeBlobDeletions } from "../app/sweep.ts";
 import { finishUpload } from "../app/upload.ts";
 import { organizationToken, owner, reader, stranger } from "./neighbours.ts";
+import { refusal } from "./refusal.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
 let state: RunningState;
@@ -29,12 +30,6 @@ const restore = (id: string, who?: object) => act("restoreBackingData", id, who)
 const permanentlyDelete = (id: string, who?: object) =>
   act("permanentlyDeleteBackingData", id, who);
 
-const refusal = (call: Promise<unknown>) =>
-  call.then(
-    () => "accepted",
-    (error: { kind: string; reason: string }) => `${error.kind} ${error.reason}`,
-  );
-
 /** A workspace of two versions, the second current; the first has both forms and an output. */
 async function twoVersions() {
   const workspaceId = state.lockedWorkspace();
@@ -50,13 +45,12 @@ async function twoVersions() {
   await state.put(first.internalUploadPath, "x", attempt);
   const json = state.attemptOf("{}");
   await state.put(first.internalJsonUploadPath, "{}", json);
-  const second = await state.create(workspaceId, "y", { serial: 2n });
-  await state.put(second.internalUploadPath, "y");
+  const second = await state.write(workspaceId, "y", { serial: 2n });
   return {
     workspaceId,
     request,
     first: first.stateVersion?.id ?? "",
-    second: second.stateVersion?.id ?? "",
+    second,
     url: first.internalUploadPath,
     jsonUrl: first.internalJsonUploadPath,
     keys: [attempt.blobKey, json.blobKey],
@@ -215,8 +209,7 @@ describe("no upload URL leads to deleted data", () => {
     const workspaceId = state.lockedWorkspace();
     const created = await state.create(workspaceId, "x");
     await state.put(created.internalUploadPath, "x");
-    const second = await state.create(workspaceId, "y", { serial: 2n });
-    await state.put(second.internalUploadPath, "y");
+    await state.write(workspaceId, "y", { serial: 2n });
     const token = created.internalJsonUploadPath.split("/").at(-1) ?? "";
     const claims = state.app.uploadTokens.verify(token, state.app.now());
     if (!claims) throw new Error("the token is not valid");

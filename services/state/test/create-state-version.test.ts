@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { organizationToken, otherOwner, owner, reader, stranger } from "./neighbours.ts";
+import { refusal } from "./refusal.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
 
 let state: RunningState;
@@ -7,12 +8,6 @@ beforeAll(async () => {
   state = await runState();
 });
 afterAll(() => state[Symbol.asyncDispose]());
-
-const refusal = (call: Promise<unknown>) =>
-  call.then(
-    () => "accepted",
-    (error: { kind: string; reason: string }) => `${error.kind} ${error.reason}`,
-  );
 
 const request = (workspaceId: string, serial = 1n) => ({
   workspaceId,
@@ -155,8 +150,7 @@ describe("within one lock epoch", () => {
     ["the next serial", { serial: 6n }, "accepted"],
   ])("%s: %o is %s", async (_, more, expected) => {
     const id = state.lockedWorkspace();
-    const { internalUploadPath } = await state.create(id, "x", { serial: 5n });
-    await state.put(internalUploadPath, "x");
+    await state.write(id, "x", { serial: 5n });
     expect(await refusal(state.create(id, "y", more))).toBe(expected);
   });
 });
@@ -176,8 +170,7 @@ describe("the first of a later lock epoch", () => {
     ["another lineage, forced", "y", { serial: 1n, lineage: "b", force: true }, "accepted"],
   ])("%s", async (_, bytes, more, expected) => {
     const id = state.lockedWorkspace(10n);
-    const { internalUploadPath } = await state.create(id, "x", { serial: 5n });
-    await state.put(internalUploadPath, "x");
+    await state.write(id, "x", { serial: 5n });
     await state.workspaceState.sealLock({ workspaceId: id, epoch: 10n });
     state.neighbours.lock(id, owner, 11n);
     expect(await refusal(state.create(id, bytes, more))).toBe(expected);

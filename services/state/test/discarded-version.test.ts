@@ -12,8 +12,7 @@ afterAll(() => state[Symbol.asyncDispose]());
 /** A pending version whose JSON form and outputs have come, on a workspace that has a state. */
 async function halfThere() {
   const workspaceId = state.lockedWorkspace();
-  const before = await state.create(workspaceId, "before");
-  await state.put(before.internalUploadPath, "before");
+  const before = await state.write(workspaceId, "before");
   const created = await state.versions.createStateVersion({
     workspaceId,
     serial: 2n,
@@ -28,7 +27,7 @@ async function halfThere() {
   return {
     workspaceId,
     id,
-    before: before.stateVersion?.id ?? "",
+    before,
     jsonUrl: created.internalJsonUploadPath,
     jsonKey: json.blobKey,
     outputId: outputs[0]?.id ?? "",

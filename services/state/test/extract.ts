@@ -1,4 +1,5 @@
-import type { Extraction } from "../domain/extraction.ts";
+import { type Extraction, type PackedExtraction, packed } from "../domain/extraction.ts";
+import { outputsFrom } from "../domain/output.ts";
 import { StateFileParser } from "../domain/state-file-parser.ts";
 
 /** What a whole state holds, its bytes coming in chunks of `size`. */
@@ -8,3 +9,20 @@ export function extractStateFile(text: string, size = 64 * 1024): Extraction {
   for (let at = 0; at < bytes.length; at += size) parser.write(bytes.subarray(at, at + size));
   return parser.end();
 }
+
+/** What a reader would find in a state of three resources and these outputs. */
+export const extractionOf = (outputs: unknown): PackedExtraction =>
+  packed({
+    serial: 1n,
+    lineage: "a",
+    formatVersion: 4,
+    engineVersion: "1.11.0",
+    resources: [{ name: "r", type: "terraform_data", count: 3, module: "root", provider: "p" }],
+    modules: { root: { terraform_data: 3 } },
+    providers: { p: { terraform_data: 3 } },
+    resourceCount: 3,
+    billableCount: 0,
+    instances: [],
+    outputs: outputsFrom(outputs) ?? [],
+    opaque: null,
+  });

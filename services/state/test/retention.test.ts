@@ -128,8 +128,7 @@ describe("what a policy lets go", () => {
     // The copy is current: its source is kept with it.
     const first = await collect([workspaceId]);
     expect([first.ids, first.kept]).toEqual([[ids[1]], ["shared"]]);
-    const newest = await state.create(workspaceId, "newest", { serial: 9n });
-    await state.put(newest.internalUploadPath, "newest");
+    await state.write(workspaceId, "newest", { serial: 9n });
     expect((await collect([workspaceId])).ids).toEqual([copy]);
     expect(await deletions([versions[0]?.key ?? ""])).toEqual([]);
     expect((await collect([workspaceId])).ids).toEqual([ids[0]]);
@@ -270,8 +269,7 @@ describe("while it runs", () => {
   });
 
   test("answers by less than was told before delete nothing and are said loudly", async () => {
-    const own = await runState();
-    await using _ = own;
+    await using own = await runState();
     const { workspaceId, ids } = await written(2, own);
     await age(ids, 31, own);
     const version = own.neighbours.retain(workspaceId, { days: 30 });
@@ -333,8 +331,7 @@ describe("while it runs", () => {
 });
 
 test("a pass goes page by page, one holder at a time, and takes over what died", async () => {
-  const own = await runState();
-  await using _ = own;
+  await using own = await runState();
   const { workspaceId, ids } = await written(2, own);
   await age(ids, 31, own);
   own.neighbours.retain(workspaceId, { days: 30 });
@@ -359,8 +356,7 @@ test("a pass goes page by page, one holder at a time, and takes over what died",
 });
 
 test("while workspaces does not answer nothing is deleted, and the page is taken again", async () => {
-  const own = await runState();
-  await using _ = own;
+  await using own = await runState();
   const { workspaceId, ids } = await written(2, own);
   await age(ids, 31, own);
   own.neighbours.retain(workspaceId, { days: 30 });
@@ -374,8 +370,7 @@ test("while workspaces does not answer nothing is deleted, and the page is taken
 
 describe("in the hosted edition", () => {
   test("a free organization keeps its last 100 states, each workspace's newest, and all for six months", async () => {
-    const own = await runState({ edition: "hosted" });
-    await using _ = own;
+    await using own = await runState({ edition: "hosted" });
     const old = await written(3, own);
     const single = await written(1, own);
     const busy = await written(2, own);

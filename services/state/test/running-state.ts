@@ -19,6 +19,13 @@ export type RunningState = Awaited<ReturnType<typeof runState>>;
 
 export const md5Of = (bytes: string): string => createHash("md5").update(bytes).digest("hex");
 
+interface CreateOptions {
+  serial?: bigint;
+  lineage?: string;
+  force?: boolean;
+  inline?: boolean;
+}
+
 /**
  * The use cases on a database of their own, behind their RPC; without workers and store, so that tests
  * say when extraction happens and what an upload does at which moment.
@@ -63,6 +70,22 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     md5: md5Of(bytes),
   });
 
+  const create = (workspaceId: string, bytes: string, more: CreateOptions = {}) =>
+    versions.createStateVersion({
+      workspaceId,
+      serial: 1n,
+      lineage: "a",
+      md5: md5Of(bytes),
+      ...more,
+    });
+
+  const put = async (url: string, bytes: string, attempt = attemptOf(bytes)) => {
+    const claims = app.uploadTokens.verify(url.slice(url.lastIndexOf("/") + 1), app.now());
+    if (!claims) throw new Error("the token is not valid");
+    const opening = await beginUpload(app, claims);
+    return { opening, outcome: await finishUpload(app, claims, attempt) };
+  };
+
   const running = starting.move();
   return {
     app,
@@ -94,25 +117,16 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     },
 
     /** A create request for these bytes. */
-    create: (
-      workspaceId: string,
-      bytes: string,
-      more: { serial?: bigint; lineage?: string; force?: boolean; inline?: boolean } = {},
-    ) =>
-      versions.createStateVersion({
-        workspaceId,
-        serial: 1n,
-        lineage: "a",
-        md5: md5Of(bytes),
-        ...more,
-      }),
+    create,
 
     /** A PUT of these bytes to an upload URL or path, as the object server does it. */
-    async put(url: string, bytes: string, attempt = attemptOf(bytes)) {
-      const claims = app.uploadTokens.verify(url.slice(url.lastIndexOf("/") + 1), app.now());
-      if (!claims) throw new Error("the token is not valid");
-      const opening = await beginUpload(app, claims);
-      return { opening, outcome: await finishUpload(app, claims, attempt) };
+    put,
+
+    /** Creates a version and puts its bytes; answers with its id. */
+    async write(workspaceId: string, bytes: string, more?: CreateOptions): Promise<string> {
+      const { stateVersion, internalUploadPath } = await create(workspaceId, bytes, more);
+      await put(internalUploadPath, bytes);
+      return stateVersion?.id ?? "";
     },
 
     /** Types of the events that wait in the outbox about this workspace, oldest first. */

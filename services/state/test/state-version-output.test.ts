@@ -5,8 +5,7 @@ import {
   renewExtraction,
   storeExtraction,
 } from "../app/extraction.ts";
-import { packed } from "../domain/extraction.ts";
-import { outputsFrom } from "../domain/output.ts";
+import { extractionOf } from "./extract.ts";
 import { reader, stranger } from "./neighbours.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
 
@@ -21,26 +20,11 @@ const outputs = {
   secret: { value: { a: [1, 2] }, type: ["object", { a: ["list", "number"] }], sensitive: true },
 };
 
-const extraction = packed({
-  serial: 1n,
-  lineage: "a",
-  formatVersion: 4,
-  engineVersion: "1.11.0",
-  resources: [{ name: "r", type: "terraform_data", count: 3, module: "root", provider: "p" }],
-  modules: { root: { terraform_data: 3 } },
-  providers: { p: { terraform_data: 3 } },
-  resourceCount: 3,
-  billableCount: 0,
-  instances: [],
-  outputs: outputsFrom(outputs) ?? [],
-  opaque: null,
-});
+const extraction = extractionOf(outputs);
 
 async function finalized(owned = state, bytes = "x") {
   const workspaceId = owned.lockedWorkspace();
-  const { stateVersion, internalUploadPath } = await owned.create(workspaceId, bytes);
-  await owned.put(internalUploadPath, bytes);
-  return { workspaceId, versionId: stateVersion?.id ?? "" };
+  return { workspaceId, versionId: await owned.write(workspaceId, bytes) };
 }
 
 /** Takes this version's claim; those that other tests left are given back. */

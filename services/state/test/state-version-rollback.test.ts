@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { claimExtraction, storeExtraction } from "../app/extraction.ts";
-import { packed } from "../domain/extraction.ts";
-import { outputsFrom } from "../domain/output.ts";
+import { extractionOf } from "./extract.ts";
 import { organizationToken, otherOwner, owner, reader, stranger } from "./neighbours.ts";
+import { refusal } from "./refusal.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
 let state: RunningState;
@@ -11,43 +11,18 @@ beforeAll(async () => {
 });
 afterAll(() => state[Symbol.asyncDispose]());
 
-const refusal = (call: Promise<unknown>) =>
-  call.then(
-    () => "accepted",
-    (error: { kind: string; reason: string }) => `${error.kind} ${error.reason}`,
-  );
-
 const outputs = {
   plain: { value: "v", type: "string" },
   secret: { value: "nobody's", type: "string", sensitive: true },
 };
 
-const extraction = packed({
-  serial: 1n,
-  lineage: "a",
-  formatVersion: 4,
-  engineVersion: "1.11.0",
-  resources: [{ name: "r", type: "terraform_data", count: 3, module: "root", provider: "p" }],
-  modules: { root: { terraform_data: 3 } },
-  providers: { p: { terraform_data: 3 } },
-  resourceCount: 3,
-  billableCount: 0,
-  instances: [],
-  outputs: outputsFrom(outputs) ?? [],
-  opaque: null,
-});
-
-async function write(workspaceId: string, bytes: string, serial = 1n) {
-  const { stateVersion, internalUploadPath } = await state.create(workspaceId, bytes, { serial });
-  await state.put(internalUploadPath, bytes);
-  return stateVersion?.id ?? "";
-}
+const extraction = extractionOf(outputs);
 
 /** A locked workspace whose newest version is the second. */
 async function twoVersions() {
   const workspaceId = state.lockedWorkspace();
-  const first = await write(workspaceId, "x");
-  return { workspaceId, first, second: await write(workspaceId, "y", 2n) };
+  const first = await state.write(workspaceId, "x");
+  return { workspaceId, first, second: await state.write(workspaceId, "y", { serial: 2n }) };
 }
 
 async function extract(versionId: string) {
@@ -109,7 +84,7 @@ describe("a rollback", () => {
     await state.put(created.internalUploadPath, "x");
     const first = created.stateVersion?.id ?? "";
     await extract(first);
-    await write(workspaceId, "y", 2n);
+    await state.write(workspaceId, "y", { serial: 2n });
     const copy = await rollBack(workspaceId, first);
     expect(copy).toMatchObject({
       resourcesProcessed: true,
@@ -147,7 +122,7 @@ describe("a rollback", () => {
     const copies = await Promise.all([1, 2, 3, 4].map(() => rollBack(workspaceId, first)));
     expect(new Set(copies.map((copy) => copy?.id)).size).toBe(1);
     expect(await references(first)).toEqual([2]);
-    await write(workspaceId, "z", 4n);
+    await state.write(workspaceId, "z", { serial: 4n });
     expect((await rollBack(workspaceId, first))?.serial).toBe(5n);
     expect(await references(first)).toEqual([3]);
   });
@@ -240,13 +215,8 @@ describe("refused is a rollback", () => {
 test("in the hosted edition a rollback is current at once, above snapshots that came before", async () => {
   await using hosted = await runState({ edition: "hosted" });
   const workspaceId = hosted.lockedWorkspace();
-  const put = async (bytes: string, serial: bigint, inline = false) => {
-    const created = await hosted.create(workspaceId, bytes, { serial, inline });
-    await hosted.put(created.internalUploadPath, bytes);
-    return created.stateVersion?.id ?? "";
-  };
-  const first = await put("x", 1n, true);
-  await put("y", 2n);
+  const first = await hosted.write(workspaceId, "x", { inline: true });
+  await hosted.write(workspaceId, "y", { serial: 2n });
   const { stateVersion: copy } = await hosted.versions.rollbackStateVersion({
     workspaceId,
     rollbackStateVersionId: first,

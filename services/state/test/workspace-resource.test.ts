@@ -33,10 +33,9 @@ async function written(
   content: string,
   { serial = 1n, inline = true, read = true } = {},
 ): Promise<string> {
-  const created = await owned.create(workspaceId, content, { serial, inline });
-  await owned.put(created.internalUploadPath, content);
+  const id = await owned.write(workspaceId, content, { serial, inline });
   if (read) await extract(owned, content);
-  return created.stateVersion?.id ?? "";
+  return id;
 }
 
 /** Reads the one state that waits. */

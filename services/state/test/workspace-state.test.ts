@@ -72,20 +72,16 @@ test("in the hosted edition an uploaded version is current only after the seal",
   await using hosted = await runState({ edition: "hosted" });
   const id = hosted.lockedWorkspace();
   const current = () => hosted.versions.getCurrentStateVersion({ workspaceId: id });
-  const put = async (bytes: string, serial: bigint, inline = false) => {
-    const created = await hosted.create(id, bytes, { serial, inline });
-    await hosted.put(created.internalUploadPath, bytes);
-    return created.stateVersion;
-  };
-  const inline = await put("x", 1n, true);
-  expect((await current()).stateVersion).toMatchObject({ id: inline?.id, intermediate: false });
-  await put("y", 2n);
-  const last = await put("z", 3n);
-  expect(last?.intermediate).toBe(true);
-  expect((await current()).stateVersion?.id).toBe(inline?.id);
+  const inline = await hosted.write(id, "x", { inline: true });
+  expect((await current()).stateVersion).toMatchObject({ id: inline, intermediate: false });
+  await hosted.write(id, "y", { serial: 2n });
+  const last = await hosted.write(id, "z", { serial: 3n });
+  const { stateVersion } = await hosted.versions.getStateVersion({ id: last });
+  expect(stateVersion?.intermediate).toBe(true);
+  expect((await current()).stateVersion?.id).toBe(inline);
   const { summary } = await hosted.workspaceState.sealLock({ workspaceId: id, epoch: 10n });
-  expect(summary?.currentStateVersionId).toBe(last?.id);
-  expect((await current()).stateVersion).toMatchObject({ id: last?.id, intermediate: false });
+  expect(summary?.currentStateVersionId).toBe(last);
+  expect((await current()).stateVersion).toMatchObject({ id: last, intermediate: false });
 });
 
 test("pending versions are discarded when their window is over", async () => {

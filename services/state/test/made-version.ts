@@ -1,0 +1,26 @@
+import { StateVersion } from "../domain/state-version.ts";
+
+const at = new Date("2026-01-01T00:00:00Z");
+
+/** A finalized version of the workspace `ws-a`, for tests of rules; `more` is what they are about. */
+export function madeVersion(more: Partial<StateVersion> = {}): StateVersion {
+  const { position = 1n } = more;
+  const made = new StateVersion({
+    id: `sv-${position}`,
+    workspaceId: "ws-a",
+    position,
+    lockEpoch: 10n,
+    serial: position,
+    md5: "",
+    lineage: "",
+    intermediate: false,
+    createdAt: at,
+    createdByType: "user",
+    createdById: "user-a",
+    runId: null,
+    expiresAt: at,
+    outputsGiven: false,
+  });
+  made.status = "finalized";
+  return Object.assign(made, more);
+}
