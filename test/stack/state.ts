@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { waitFor } from "@statehouse/testing";
 import { type Answer, type Api, document } from "./http.ts";
 
 /** A state as the engine writes it, with what a create request says of it. */
@@ -82,6 +83,20 @@ export async function writeState(
   await expectStatus(200, api.post(`/workspaces/${workspaceId}/actions/unlock`));
   return created;
 }
+
+/** A version's document, once its state has been read. */
+export const processedVersion = (
+  api: Api,
+  id: string,
+  patience: Parameters<typeof waitFor>[1] = {},
+): Promise<Answer["body"]> =>
+  waitFor(
+    async () => {
+      const { data } = (await expectStatus(200, api.get(`/state-versions/${id}`))).body;
+      return data.attributes["resources-processed"] && data;
+    },
+    { what: "the state to be read", ...patience },
+  );
 
 /** The answer, if it has this status; otherwise throws what it says. */
 export async function expectStatus(status: number, asked: Promise<Answer>): Promise<Answer> {

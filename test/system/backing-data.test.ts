@@ -3,7 +3,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import { startStack } from "../stack/stack.ts";
-import { announcement, inlineState, stateFile } from "../stack/state.ts";
+import { announcement, inlineState, processedVersion, stateFile } from "../stack/state.ts";
 import {
   errorDetails,
   newLockedWorkspace,
@@ -50,10 +50,7 @@ function onStore(world: () => World) {
     );
     expect(second.status).toBe(201);
     await owner.api.post(`/workspaces/${id}/actions/unlock`);
-    await waitFor(
-      async () => (await shown(created.body.data.id)).attributes["resources-processed"],
-    );
-    const first = await shown(created.body.data.id);
+    const first = await processedVersion(owner.api, created.body.data.id);
     return {
       id,
       state,

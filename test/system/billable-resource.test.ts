@@ -1,7 +1,7 @@
 import { waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { inlineState, md5Of, stateFile } from "../stack/state.ts";
+import { inlineState, md5Of, processedVersion, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, newParty, newTeam, type Party, useWorld } from "./fixture.ts";
 
 const world = useWorld();
@@ -34,10 +34,7 @@ test("how many resources are billed is shown to owners, where the plan bills by 
     expect(status).toBe(200);
     return body.data.attributes;
   };
-  const read = await waitFor(async () => {
-    const attributes = await shownTo(owner);
-    return attributes["resources-processed"] && attributes;
-  });
+  const { attributes: read } = await processedVersion(owner.api, created.body.data.id);
   expect(read["billable-rum-count"]).toBe(2);
   const current = await shownTo(owner, `/workspaces/${id}/current-state-version`);
   expect(current["billable-rum-count"]).toBe(2);
@@ -64,9 +61,6 @@ test("how many are billed is not known before a state is read, nor of one that n
   const state = { serial: 1, lineage: "", bytes, md5: md5Of(bytes) };
   const created = await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));
   expect(created.body.data.attributes["billable-rum-count"]).toBeNull();
-  const read = await waitFor(async () => {
-    const { body } = await owner.api.get(`/state-versions/${created.body.data.id}`);
-    return body.data.attributes["resources-processed"] && body.data.attributes;
-  });
+  const { attributes: read } = await processedVersion(owner.api, created.body.data.id);
   expect(read["billable-rum-count"]).toBeNull();
 });

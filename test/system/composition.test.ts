@@ -9,7 +9,13 @@ import { servicesMayBeAway } from "../golden/route-coverage.ts";
 import { document, upload } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { startProcesses } from "../stack/stack.ts";
-import { announcement, inlineState, stateFile, writeState } from "../stack/state.ts";
+import {
+  announcement,
+  inlineState,
+  processedVersion,
+  stateFile,
+  writeState,
+} from "../stack/state.ts";
 import { namesOf, newLockedWorkspace, newWorkspace, recordedApi, useStack } from "./fixture.ts";
 import { smoke } from "./smoke.ts";
 
@@ -124,10 +130,7 @@ needs("minio")("four processes on MinIO", () => {
     const version = created.body.data;
     const put = await upload(version.attributes["hosted-state-upload-url"], state.bytes);
     expect(put.status).toBe(200);
-    await waitFor(async () => {
-      const { body } = await owner.api.get(`/state-versions/${version.id}`);
-      return body.data.attributes["resources-processed"];
-    });
+    await processedVersion(owner.api, version.id);
     for (const path of [
       `/workspaces/${id}/current-state-version-outputs`,
       `/state-versions/${version.id}/outputs?page[size]=100`,

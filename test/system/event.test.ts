@@ -6,7 +6,13 @@ import { document } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
 import { declaredEvents, type Published, published } from "../stack/published.ts";
 import { startRunner } from "../stack/runner.ts";
-import { announcement, inlineState, rollbackTo, stateFile } from "../stack/state.ts";
+import {
+  announcement,
+  inlineState,
+  processedVersion,
+  rollbackTo,
+  stateFile,
+} from "../stack/state.ts";
 import { newParty, newWorkspace, type Party, useWorld } from "./fixture.ts";
 
 const world = useWorld({ settings: { COLLECTION_INTERVAL: "1" } });
@@ -34,10 +40,7 @@ async function liveThrough() {
     outputs: { secret: { value: "value-nobody-hears-of", type: "string", sensitive: true } },
   });
   const created = await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));
-  await waitFor(async () => {
-    const shown = await owner.api.get(`/state-versions/${created.body.data.id}`);
-    return shown.body.data.attributes["resources-processed"];
-  });
+  await processedVersion(owner.api, created.body.data.id);
   await act(id, "unlock");
   await act(id, "lock");
   await owner.api.post(

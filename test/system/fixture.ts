@@ -136,6 +136,17 @@ export async function newLockedWorkspace(
   return (await expectStatus(200, world.owner.api.post(lock))).body.data;
 }
 
+/** The three documents that show a version, as their paths, to be followed by a query. */
+export const waysToVersion = (
+  { organization }: Pick<World, "organization">,
+  { id, attributes: { name } }: { id: string; attributes: { name: string } },
+  versionId: string,
+) => ({
+  show: `/state-versions/${versionId}?`,
+  current: `/workspaces/${id}/current-state-version?`,
+  list: `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${name}&`,
+});
+
 /** The `detail` of each error, after checking the members that clients read. */
 export function errorDetails({ status, body, headers }: Answer): string[] {
   if (!headers.get("content-type")?.startsWith("application/vnd.api+json")) {

@@ -3,7 +3,13 @@ import { waitFor } from "@statehouse/testing";
 import { type Answer, type Api, document, linkage, upload } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
 import { startRunner } from "../stack/runner.ts";
-import { announcement, expectStatus, stateFile, writeState } from "../stack/state.ts";
+import {
+  announcement,
+  expectStatus,
+  processedVersion,
+  stateFile,
+  writeState,
+} from "../stack/state.ts";
 import { newParty, newProject, newWorkspace, type Party, type World } from "./fixture.ts";
 
 /** An organization with one of everything, most of it on one workspace. */
@@ -216,10 +222,7 @@ async function keepStates(api: Api, workspaceId: string): Promise<void> {
   await expectStatus(201, writeState(api, workspaceId, first, { "json-state": json }));
   const second = stateFile({ outputs, lineage: first.lineage, serial: 2 });
   const { body } = await writeState(api, workspaceId, second);
-  await waitFor(async () => {
-    const shown = await api.get(`/state-versions/${body.data.id}`);
-    return shown.body.data.attributes["resources-processed"];
-  });
+  await processedVersion(api, body.data.id);
   await expectStatus(200, api.post(`/workspaces/${workspaceId}/actions/lock`));
   const third = stateFile({ lineage: first.lineage, serial: 3 });
   const pending = await expectStatus(

@@ -1,8 +1,14 @@
-import { waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { upload } from "../stack/http.ts";
 import { startProcesses } from "../stack/stack.ts";
-import { announcement, expectStatus, md5Of, type StateFile, stateFile } from "../stack/state.ts";
+import {
+  announcement,
+  expectStatus,
+  md5Of,
+  processedVersion,
+  type StateFile,
+  stateFile,
+} from "../stack/state.ts";
 import { newLockedWorkspace, useStack } from "./fixture.ts";
 
 /** Over gRPC, whose messages have at most 16 MiB. */
@@ -38,14 +44,8 @@ test("what no single message holds is shown: many resources, large outputs", asy
   );
   const put = await upload(body.data.attributes["hosted-state-upload-url"], state.bytes);
   expect(put.status).toBe(200);
-  const path = `/state-versions/${body.data.id}`;
-  const shown = await waitFor(
-    async () => {
-      const { data } = (await expectStatus(200, owner.api.get(path))).body;
-      return data.attributes["resources-processed"] && data;
-    },
-    { timeout: 90_000, interval: 500, what: "extraction" },
-  );
+  const patience = { timeout: 90_000, interval: 500 };
+  const shown = await processedVersion(owner.api, body.data.id, patience);
   expect(shown.attributes.resources).toHaveLength(RESOURCES);
 
   const outputs = await owner.api.get(`/workspaces/${id}/current-state-version-outputs`);
@@ -59,7 +59,7 @@ test("what no single message holds is shown: many resources, large outputs", asy
   expect([...values.keys()]).toEqual(["first", "second", "third"]);
   expect(values.get("second") === large).toBe(true);
 
-  const including = await owner.api.get(`${path}?include=outputs`);
+  const including = await owner.api.get(`/state-versions/${body.data.id}?include=outputs`);
   expect(including.status).toBe(200);
   expect(including.body.included).toHaveLength(3);
   const included = await owner.api.get(`/workspaces/${id}?include=outputs`);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { download } from "../stack/http.ts";
 import { type Runner, startRunner } from "../stack/runner.ts";
 import type { RunnerCalls } from "../stack/runner-calls.ts";
-import { announcement, inlineState, stateFile } from "../stack/state.ts";
+import { announcement, inlineState, processedVersion, stateFile } from "../stack/state.ts";
 import { errorDetails, newProject, newWorkspace, recordedApi, useWorld } from "./fixture.ts";
 
 const world = useWorld();
@@ -28,10 +28,7 @@ async function producer(attributes: Record<string, unknown> = {}, projectId?: st
   const path = `/workspaces/${workspace.id}/state-versions`;
   const created = await api.post(path, inlineState(state));
   const version = created.body.data;
-  await waitFor(async () => {
-    const shown = await api.get(`/state-versions/${version.id}`);
-    return shown.body.data.attributes["resources-processed"];
-  });
+  await processedVersion(api, version.id);
   await act("unlock");
   return { ...workspace, version, state };
 }

@@ -1,7 +1,6 @@
-import { waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { download } from "../stack/http.ts";
-import { inlineState, md5Of, stateFile } from "../stack/state.ts";
+import { inlineState, md5Of, processedVersion, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, useWorld } from "./fixture.ts";
 
 // Whatever bytes a client sends are kept and given back; looking into them never stands in anybody's way.
@@ -59,15 +58,9 @@ test.concurrent.each(Object.entries(strange))("%s is kept, and done with soon", 
   const created = await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));
   expect(created.status).toBe(201);
   expect((await owner.api.post(`/workspaces/${id}/actions/unlock`)).status).toBe(200);
-  const { body } = await waitFor(
-    async () => {
-      const shown = await owner.api.get(`/state-versions/${created.body.data.id}`);
-      return shown.body.data.attributes["resources-processed"] && shown;
-    },
-    { timeout: 20_000, what: "the state to be processed" },
-  );
-  expect(body.data.attributes.status).toBe("finalized");
-  const url = body.data.attributes["hosted-state-download-url"];
+  const data = await processedVersion(owner.api, created.body.data.id, { timeout: 20_000 });
+  expect(data.attributes.status).toBe("finalized");
+  const url = data.attributes["hosted-state-download-url"];
   expect((await download(url, owner.token)).bytes.equals(bytes)).toBe(true);
   for (const path of [
     `/workspaces/${id}/current-state-version-outputs`,

@@ -3,8 +3,14 @@ import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { organizationId, unusedName } from "../stack/organization.ts";
 import { type Runner, startRunner } from "../stack/runner.ts";
-import { inlineState, stateFile } from "../stack/state.ts";
-import { newLockedWorkspace, newWorkspace, recordedApi, useWorld } from "./fixture.ts";
+import { inlineState, processedVersion, stateFile } from "../stack/state.ts";
+import {
+  newLockedWorkspace,
+  newWorkspace,
+  recordedApi,
+  useWorld,
+  waysToVersion,
+} from "./fixture.ts";
 
 const world = useWorld();
 let runner: Runner;
@@ -16,18 +22,10 @@ afterAll(() => runner[Symbol.asyncDispose]());
 const create = (id: string, body: unknown) =>
   world().owner.api.post(`/workspaces/${id}/state-versions`, body);
 
-const processed = (versionId: string) =>
-  waitFor(async () => {
-    const { body } = await world().owner.api.get(`/state-versions/${versionId}`);
-    return body.data.attributes["resources-processed"] && body.data;
-  });
+const processed = (versionId: string) => processedVersion(world().owner.api, versionId);
 
-/** The three documents that show a version, as their paths. */
-const waysTo = (workspace: { id: string; attributes: { name: string } }, versionId: string) => ({
-  show: `/state-versions/${versionId}?`,
-  current: `/workspaces/${workspace.id}/current-state-version?`,
-  list: `/state-versions?filter[organization][name]=${world().organization}&filter[workspace][name]=${workspace.attributes.name}&`,
-});
+const waysTo = (workspace: { id: string; attributes: { name: string } }, versionId: string) =>
+  waysToVersion(world(), workspace, versionId);
 
 const sensitive = { value: "hunter2", type: "string", sensitive: true };
 const outputs = { plain: { value: "a", type: "string" }, secret: sensitive };

@@ -1,6 +1,13 @@
 import { waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
-import { announcement, inlineState, md5Of, stateFile, writeState } from "../stack/state.ts";
+import {
+  announcement,
+  inlineState,
+  md5Of,
+  processedVersion,
+  stateFile,
+  writeState,
+} from "../stack/state.ts";
 import { errorDetails, newLockedWorkspace, newWorkspace, useWorld } from "./fixture.ts";
 
 const world = useWorld();
@@ -151,10 +158,7 @@ describe("outputs that come with the create request", () => {
         { "json-state-outputs": given.toString("base64") },
       ),
     );
-    await waitFor(async () => {
-      const shown = await owner.api.get(`/state-versions/${created.body.data.id}`);
-      return shown.body.data.attributes["resources-processed"];
-    });
+    await processedVersion(owner.api, created.body.data.id);
     expect((await owner.api.get(current(id))).body.data).toHaveLength(1);
   });
 });

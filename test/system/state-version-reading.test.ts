@@ -1,27 +1,18 @@
-import { waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { download } from "../stack/http.ts";
-import { announcement, inlineState, md5Of, stateFile } from "../stack/state.ts";
+import { announcement, inlineState, md5Of, processedVersion, stateFile } from "../stack/state.ts";
 import { workspaceAccess } from "../stack/team-access.ts";
-import { newLockedWorkspace, newTeam, useWorld } from "./fixture.ts";
+import { newLockedWorkspace, newTeam, useWorld, waysToVersion } from "./fixture.ts";
 
 const world = useWorld();
 
 const create = (id: string, body: unknown) =>
   world().owner.api.post(`/workspaces/${id}/state-versions`, body);
 
-const processed = (versionId: string) =>
-  waitFor(async () => {
-    const { body } = await world().owner.api.get(`/state-versions/${versionId}`);
-    return body.data.attributes["resources-processed"] && body.data;
-  });
+const processed = (versionId: string) => processedVersion(world().owner.api, versionId);
 
-/** The three documents that show a version, as their paths. */
-const waysTo = (workspace: { id: string; attributes: { name: string } }, versionId: string) => ({
-  show: `/state-versions/${versionId}?`,
-  current: `/workspaces/${workspace.id}/current-state-version?`,
-  list: `/state-versions?filter[organization][name]=${world().organization}&filter[workspace][name]=${workspace.attributes.name}&`,
-});
+const waysTo = (workspace: { id: string; attributes: { name: string } }, versionId: string) =>
+  waysToVersion(world(), workspace, versionId);
 
 const sensitive = { value: "hunter2", type: "string", sensitive: true };
 const outputs = { plain: { value: "a", type: "string" }, secret: sensitive };

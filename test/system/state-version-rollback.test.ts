@@ -1,9 +1,9 @@
-import { waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import {
   announcement,
   inlineState,
+  processedVersion,
   rollbackTo,
   type StateFile,
   stateFile,
@@ -40,10 +40,7 @@ async function twoVersions() {
   const json = Buffer.from('{"format_version":"1.0"}').toString("base64");
   const first = await write(id, state, { "json-state": json });
   const second = await write(id, stateFile({ serial: 5, lineage: state.lineage }));
-  await waitFor(async () => {
-    const shown = await world().owner.api.get(`/state-versions/${first.id}`);
-    return shown.body.data.attributes["resources-processed"];
-  });
+  await processedVersion(world().owner.api, first.id);
   return { id, state, first, second };
 }
 

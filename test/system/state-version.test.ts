@@ -1,7 +1,14 @@
 import { waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { download } from "../stack/http.ts";
-import { announcement, inlineState, md5Of, stateFile, writeState } from "../stack/state.ts";
+import {
+  announcement,
+  inlineState,
+  md5Of,
+  processedVersion,
+  stateFile,
+  writeState,
+} from "../stack/state.ts";
 import {
   errorDetails,
   newLockedWorkspace,
@@ -17,11 +24,7 @@ const path = (id: string) => `/workspaces/${id}/state-versions`;
 const create = (id: string, body: unknown) => world().owner.api.post(path(id), body);
 const shown = async (id: string) =>
   (await world().owner.api.get(`/state-versions/${id}`)).body.data;
-const processed = (id: string) =>
-  waitFor(async () => {
-    const data = await shown(id);
-    return data.attributes["resources-processed"] && data;
-  });
+const processed = (id: string) => processedVersion(world().owner.api, id);
 
 describe("a state version created with its state", () => {
   test("is finalized and current at once, and reads as it was created", async () => {

@@ -1,7 +1,7 @@
 import { waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { download } from "../stack/http.ts";
-import { announcement, stateFile, writeState } from "../stack/state.ts";
+import { announcement, processedVersion, stateFile, writeState } from "../stack/state.ts";
 import {
   errorDetails,
   newLockedWorkspace,
@@ -20,10 +20,7 @@ async function withState(state = stateFile()) {
   const { owner } = world();
   const workspace = await newWorkspace(world());
   const { body } = await writeState(owner.api, workspace.id, state);
-  await waitFor(async () => {
-    const shown = await owner.api.get(`/state-versions/${body.data.id}`);
-    return shown.body.data.attributes["resources-processed"];
-  });
+  await processedVersion(owner.api, body.data.id);
   return { workspace, version: body.data };
 }
 
