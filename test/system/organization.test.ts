@@ -1,7 +1,15 @@
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
-import { namesOf, newParty, newProject, newWorkspace, problems, useWorld } from "./fixture.ts";
+import {
+  errorDetails,
+  namesOf,
+  newParty,
+  newProject,
+  newWorkspace,
+  problems,
+  useWorld,
+} from "./fixture.ts";
 
 const world = useWorld();
 
@@ -30,6 +38,17 @@ test("a new organization has its default project, and reads as it was created", 
     "is-default": true,
     "workspace-count": 0,
   });
+});
+
+test("its default project is included where it is asked for, and nothing else is", async () => {
+  const { owner, organization } = world();
+  const path = `/organizations/${organization}`;
+  const { body } = await owner.api.get(`${path}?include=default-project`);
+  const { id } = body.data.relationships["default-project"].data;
+  expect(body.included).toEqual([(await owner.api.get(`/projects/${id}`)).body.data]);
+  const unknown = await owner.api.get(`${path}?include=workspaces`);
+  expect(unknown.status).toBe(400);
+  expect(errorDetails(unknown)[0]).toContain("include parameter");
 });
 
 test("its creator owns it, a member may read it", async () => {

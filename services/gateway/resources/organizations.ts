@@ -1,9 +1,10 @@
 import type { Organization } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import type { RequestContext } from "../http/route.ts";
-import { related, toOne } from "../jsonapi/relationship.ts";
+import { related, target, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policies.ts";
 import { permissionsFrom } from "./permissions.ts";
+import { projectResource } from "./projects.ts";
 import { timestamp } from "./timestamps.ts";
 
 export const organizationPermissions = {
@@ -84,6 +85,12 @@ export const organizationResource = resource<Organization, RequestContext>({
       linkage: ({ defaultProjectId }) =>
         defaultProjectId ? { type: "projects", id: defaultProjectId } : null,
       links: ({ defaultProjectId }) => ({ related: `/api/v2/projects/${defaultProjectId}` }),
+      targets: [
+        target(
+          () => projectResource,
+          ({ defaultProjectId }) => defaultProjectId,
+        ),
+      ],
     }),
     "default-agent-pool": toOne({
       linkage: ({ defaultAgentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
@@ -100,4 +107,16 @@ export const organizationResource = resource<Organization, RequestContext>({
   loadMany: async (ids, { services, caller }) =>
     (await services.workspaces.organizations.batchGetOrganizations({ ids: [...ids] }, caller))
       .organizations,
+});
+
+/**
+ * As other resources include it, without its default project: go-tfe follows what included resources link to
+ * among each other, and would go from organization to project and back until its stack is full.
+ */
+export const includedOrganizationResource = resource<Organization, RequestContext>({
+  ...organizationResource,
+  relationships: {
+    ...organizationResource.relationships,
+    "default-project": related(({ defaultProjectId }) => `/api/v2/projects/${defaultProjectId}`),
+  },
 });

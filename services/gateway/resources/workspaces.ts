@@ -5,7 +5,7 @@ import { resource } from "../jsonapi/resource.ts";
 import { configurationVersionResource } from "./configuration-versions.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policies.ts";
 import { effectiveTagBindingResource } from "./effective-tag-bindings.ts";
-import { organizationResource } from "./organizations.ts";
+import { includedOrganizationResource } from "./organizations.ts";
 import { projectResource } from "./projects.ts";
 import { runResource } from "./runs.ts";
 import { stateVersionResource } from "./state-versions.ts";
@@ -99,7 +99,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
       // By the internal id: a name may have passed to another organization meanwhile.
       targets: [
         target(
-          () => organizationResource,
+          () => includedOrganizationResource,
           ({ organizationId }) => organizationId,
         ),
       ],

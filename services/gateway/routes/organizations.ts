@@ -48,8 +48,9 @@ export const organizationRoutes: readonly Route[] = [
     method: "GET",
     path: "/organizations/:organizationName",
     summary: "Show an organization",
+    includes: ["default_project"],
     success: [200, one(organizationResource)],
-    failures: [404],
+    failures: [400, 404],
     handle: async ({ services: { workspaces }, params, caller }) =>
       (await workspaces.organizations.getOrganization({ name: params.organizationName }, caller))
         .organization,

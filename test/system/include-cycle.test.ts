@@ -1,0 +1,83 @@
+import { beforeAll, expect, test } from "vitest";
+import { routes } from "../../services/gateway/routes/routes.ts";
+import type { Answer } from "../stack/http.ts";
+import { type Estate, newEstate, pathWith } from "./estate.ts";
+import { useWorld } from "./fixture.ts";
+import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
+
+// go-tfe puts included resources together by following what they link to. What leads back to itself it follows
+// until its stack is full: an organization with its default project, which has its organization.
+
+const world = useWorld();
+
+interface Resource {
+  type: string;
+  id: string;
+  relationships?: Record<string, { data?: Identifier | Identifier[] | null }>;
+}
+type Identifier = Pick<Resource, "type" | "id">;
+
+const nameOf = ({ type, id }: Identifier) => `${type} ${id}`;
+
+/** A way from an included resource through included ones to itself; undefined without any. */
+function cycleIn({ body }: Answer): string[] | undefined {
+  const included = new Map<string, Resource>(
+    (body.included ?? []).map((resource: Resource) => [nameOf(resource), resource]),
+  );
+  const through = new Set<string>();
+  const walk = (name: string, way: readonly string[]): string[] | undefined => {
+    if (way.includes(name)) return [...way, name];
+    if (through.has(name)) return undefined;
+    through.add(name);
+    const links = Object.values(included.get(name)?.relationships ?? {});
+    for (const linked of links.flatMap(({ data }) => data ?? []).map(nameOf)) {
+      const found = walk(linked, [...way, name]);
+      if (found) return found;
+    }
+    return undefined;
+  };
+  for (const name of included.keys()) {
+    const found = walk(name, []);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+let estate: Estate;
+let full: FullOrganization;
+beforeAll(async () => {
+  const { owner, organization } = world();
+  const { body } = await owner.api.get(`/organizations/${organization}`);
+  estate = await newEstate(
+    { owner, organization },
+    body.data.relationships["default-project"].data.id,
+  );
+  full = await newFullOrganization(world());
+});
+
+const including = routes.filter(({ method, includes }) => method === "GET" && includes.length > 0);
+
+test.each(including.map((route) => [route.path, route] as const))(
+  "no included resource of %s leads back to itself",
+  async (_, route) => {
+    const { owner, url } = world();
+    const filters = `filter[project][id]=${estate.projectId}&filter[workspace][id]=${estate.workspaceId}&filter[organization][name]=${estate.organizationName}&filter[workspace][name]=${estate.name}`;
+    const path = `${url}${pathWith(route, estate)}?include=${route.includes.join()}&${filters}`;
+    const answer = await owner.api.get(path);
+    expect(answer.status).toBe(200);
+    expect(cycleIn(answer)).toBeUndefined();
+  },
+);
+
+test("nor of workspaces that have everything, and one in the default project", async () => {
+  const route = including.find(({ path }) => path.endsWith("/:organizationName/workspaces"));
+  const include = route?.includes.join();
+  for (const path of [
+    `/organizations/${full.organization}/workspaces?include=${include}`,
+    `/workspaces/${full.workspaceId}?include=${include}`,
+  ]) {
+    const answer = await full.owner.api.get(path);
+    expect(answer.body.included.length).toBeGreaterThan(8);
+    expect(cycleIn(answer)).toBeUndefined();
+  }
+});
