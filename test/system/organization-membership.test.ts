@@ -1,6 +1,8 @@
+import { waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { unusedName } from "../stack/organization.ts";
+import { organizationId, unusedName } from "../stack/organization.ts";
+import { published } from "../stack/published.ts";
 import { newParty, problems, useWorld } from "./fixture.ts";
 
 const world = useWorld();
@@ -36,6 +38,25 @@ test("who is invited belongs to the organization once they accept, and can be re
   expect((await guest.api.get(`/organizations/${organization}`)).status).toBe(404);
   expect((await guest.api.get(one)).status).toBe(404);
   expect((await owner.api.delete(one)).status).toBe(404);
+});
+
+test("an invitation is told with all that a mail needs, and only by its event to the invited", async () => {
+  const { owner, stack, organization } = world();
+  await using bus = published(stack.nats.url);
+  const guest = await newParty(stack);
+  const email = `${guest.username}@example.com`;
+  const { body } = await owner.api.post(path(), invitation(email));
+  const told = await waitFor(async () => bus.about("email", email, "membership.invited.v1")[0]);
+  expect(JSON.parse(told.json)).toMatchObject({
+    organizationMembershipId: body.data.id,
+    organizationId: await organizationId(stack, organization),
+    userId: guest.id,
+    email,
+  });
+  for (const found of ["/organizations", `/users/${guest.id}/authentication-tokens`]) {
+    expect(JSON.stringify((await guest.api.get(found)).body)).not.toContain(body.data.id);
+  }
+  expect((await guest.api.get(path())).status).toBe(404);
 });
 
 test("somebody unknown is invited by address, and is that person once an administrator adds them", async () => {
