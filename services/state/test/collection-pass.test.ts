@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { collectEverything, collectNextPage } from "../app/collection-pass.ts";
+import { age, gone, statuses, written } from "./retained.ts";
+import { type RunningState, runState } from "./running-state.ts";
+
+let state: RunningState;
+beforeAll(async () => {
+  state = await runState();
+});
+afterAll(() => state[Symbol.asyncDispose]());
+
+test("a pass goes page by page, one holder at a time, and takes over what died", async () => {
+  await using own = await runState();
+  const { workspaceId, ids } = await written(own, 2);
+  await age(own, ids, 31);
+  own.neighbours.retain(workspaceId, { days: 30 });
+  const died = await own.app.passes.claim("retention", {
+    holder: "died",
+    now: own.app.now(),
+    until: new Date(own.app.now().getTime() + 60_000),
+  });
+  expect(died).toMatchObject({ after: "" });
+  const nothing = () => {};
+  expect(await collectNextPage(own.app, nothing)).toBe(false);
+  own.pass(61_000);
+  expect(await collectNextPage(own.app, nothing)).toBe(true);
+  expect(await statuses(own, workspaceId)).toEqual([gone, "finalized"]);
+  expect(await own.app.passes.progress("retention")).toMatchObject({ seen: 1, found: 1, bytes: 7 });
+  expect(
+    await own.app.passes.renew(died ?? { name: "retention", holder: "", after: "" }, new Date()),
+  ).toBe(false);
+  expect(await collectNextPage(own.app, nothing)).toBe(false);
+  own.pass(3600_000);
+  expect(await collectNextPage(own.app, nothing)).toBe(true);
+});
+
+test("while workspaces does not answer nothing is deleted, and the page is taken again", async () => {
+  await using own = await runState();
+  const { workspaceId, ids } = await written(own, 2);
+  await age(own, ids, 31);
+  own.neighbours.retain(workspaceId, { days: 30 });
+  own.neighbours.meanwhile(() => Promise.reject(new Error("away")));
+  await expect(collectNextPage(own.app, () => {})).rejects.toThrow();
+  expect(await statuses(own, workspaceId)).toEqual(["finalized", "finalized"]);
+  own.pass(31_000);
+  expect(await collectNextPage(own.app, () => {})).toBe(true);
+  expect(await statuses(own, workspaceId)).toEqual([gone, "finalized"]);
+});
+
+test("all of it is gone through by the command's pass, whoever holds the replicas'", async () => {
+  const { workspaceId, ids } = await written(state, 2);
+  await age(state, ids, 31);
+  state.neighbours.retain(workspaceId, { days: 30 });
+  const seen: string[] = [];
+  await collectEverything(state.app, {
+    dryRun: true,
+    onBatch: (batch) => void seen.push(...batch.map(({ id }) => id)),
+  });
+  expect(seen).toContain(ids[0]);
+});

@@ -1,0 +1,66 @@
+import { type Collected, collectWorkspaces } from "../app/retention-collection.ts";
+import type { WorkspaceId } from "../domain/ids.ts";
+import type { RunningState } from "./running-state.ts";
+
+/** A workspace with so many versions, each its own lock's; answers with their ids and blobs, oldest first. */
+export async function written(running: RunningState, count: number) {
+  const workspaceId = running.lockedWorkspace();
+  const versions: { id: string; key: string }[] = [];
+  for (let serial = 1; serial <= count; serial++) {
+    const bytes = `state ${serial}`;
+    const created = await running.create(workspaceId, bytes, {
+      serial: BigInt(serial),
+      inline: true,
+    });
+    const attempt = running.attemptOf(bytes);
+    await running.put(created.internalUploadPath, bytes, attempt);
+    versions.push({ id: created.stateVersion?.id ?? "", key: attempt.blobKey });
+  }
+  return { workspaceId: workspaceId as WorkspaceId, versions, ids: versions.map(({ id }) => id) };
+}
+
+/** As if it had been created so many days ago. */
+export const age = (running: RunningState, ids: readonly string[], days: number) =>
+  running.database.query(
+    "update state_version set created_at = created_at - $2 * interval '1 day' where id = any($1)",
+    [ids, days],
+  );
+
+/** Lets retention collect from the workspaces; what went, and why others stayed. */
+export async function collect(
+  running: RunningState,
+  workspaceIds: readonly WorkspaceId[],
+  { dryRun = false } = {},
+) {
+  const collected: Collected[] = [];
+  const kept: string[] = [];
+  await collectWorkspaces(running.app, workspaceIds, {
+    dryRun,
+    onBatch(batch, reasons) {
+      collected.push(...batch);
+      kept.push(...reasons);
+    },
+  });
+  return { ids: collected.map(({ id }) => id), collected, kept };
+}
+
+/** Of the workspace's versions, oldest first, without what all deleted ones begin with. */
+export const statuses = async (running: RunningState, workspaceId: string) =>
+  (
+    await running.database.query<{ status: string }>(
+      "select status from state_version where workspace_id = $1 order by position",
+      [workspaceId],
+    )
+  ).map(({ status }) => status.replace("backing_data_", ""));
+
+/** Those of the keys whose bytes are to be deleted. */
+export const deletions = async (running: RunningState, keys: readonly string[]) =>
+  (
+    await running.database.query<{ key: string }>(
+      "select key from blob_deletions where key = any($1) order by key",
+      [keys],
+    )
+  ).map(({ key }) => key);
+
+/** A version that went for good, as `statuses` says it. */
+export const gone = "permanently_deleted";

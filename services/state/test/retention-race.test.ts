@@ -1,0 +1,147 @@
+import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backing_data";
+import { createClient } from "@statehouse/rpc";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { age, collect, statuses, written } from "./retained.ts";
+import { type RunningState, runState } from "./running-state.ts";
+
+let state: RunningState;
+beforeAll(async () => {
+  state = await runState();
+});
+afterAll(() => state[Symbol.asyncDispose]());
+
+describe("while it runs", () => {
+  test("a policy that is forbidden before it is acted on holds, though the answer was on its way", async () => {
+    const { workspaceId, ids } = await written(state, 2);
+    await age(state, ids, 31);
+    state.neighbours.retain(workspaceId, { days: 30 });
+    state.neighbours.meanwhile(async () => {
+      const version = state.neighbours.retain(workspaceId, {});
+      await state.retention.raiseRetentionVersion({ version });
+    });
+    expect(await collect(state, [workspaceId])).toMatchObject({ ids: [], kept: ["notDue"] });
+    expect(await statuses(state, workspaceId)).toEqual(["finalized", "finalized"]);
+  });
+
+  test.each([
+    [
+      "copied by a rollback",
+      "shared",
+      (workspaceId: string, id: string) =>
+        state.versions.rollbackStateVersion({ workspaceId, rollbackStateVersionId: id }),
+    ],
+    [
+      "deleted for good by hand",
+      "noContents",
+      async (_: string, id: string) => {
+        const actions = createClient(BackingDataService, state.channel, state.identity);
+        await actions.softDeleteBackingData({ stateVersionId: id });
+        await actions.permanentlyDeleteBackingData({ stateVersionId: id });
+      },
+    ],
+    [
+      "dropped with its workspace",
+      "dropped",
+      (workspaceId: string) => state.workspaceState.dropWorkspace({ workspaceId }),
+    ],
+  ])("a version that is %s after it was found due is left alone", async (_, reason, meanwhile) => {
+    const { workspaceId, ids } = await written(state, 2);
+    await age(state, ids, 31);
+    state.neighbours.retain(workspaceId, { days: 30 });
+    const { retention } = state.app;
+    const app = {
+      ...state.app,
+      retention: {
+        ...retention,
+        dueVersions: async (...look: Parameters<typeof retention.dueVersions>) => {
+          const found = await retention.dueVersions(...look);
+          await meanwhile(workspaceId, ids[0] ?? "");
+          return found;
+        },
+      },
+    };
+    expect(await collect({ ...state, app }, [workspaceId])).toMatchObject({
+      ids: [],
+      kept: [reason],
+    });
+    expect(await state.events(workspaceId)).not.toContain("state-versions.collected");
+  });
+
+  test("an answer that is an hour old is asked for again", async () => {
+    const { workspaceId, ids } = await written(state, 2);
+    await age(state, ids, 31);
+    state.neighbours.retain(workspaceId, { days: 30 });
+    state.neighbours.meanwhile(async () => {
+      // Changed, and whoever changed it died before state heard of it.
+      state.neighbours.retain(workspaceId, { days: 99 });
+      state.pass(60 * 60_000);
+    });
+    expect(await collect(state, [workspaceId])).toMatchObject({ ids: [] });
+    expect(await statuses(state, workspaceId)).toEqual(["finalized", "finalized"]);
+  });
+
+  test("answers by less than was told before delete nothing and are said loudly", async () => {
+    await using own = await runState();
+    const { workspaceId, ids } = await written(own, 2);
+    await age(own, ids, 31);
+    const version = own.neighbours.retain(workspaceId, { days: 30 });
+    await own.retention.raiseRetentionVersion({ version: version + 1000n });
+    await own.retention.raiseRetentionVersion({ version });
+    await expect(collect(own, [workspaceId])).rejects.toThrow("less than it told");
+    expect(await statuses(own, workspaceId)).toEqual(["finalized", "finalized"]);
+  });
+
+  test("a change waits for the batch that goes by the old one, and for no other", async () => {
+    const { workspaceId, ids } = await written(state, 2);
+    const raised = Promise.withResolvers<void>();
+    let acknowledged = false;
+    await state.app.transaction(async (tx) => {
+      await tx.retentionVersion();
+      void state.retention.raiseRetentionVersion({ version: 2n }).then(() => {
+        acknowledged = true;
+        raised.resolve();
+      });
+      await state.versions.getStateVersion({ id: ids[0] ?? "" });
+      expect(acknowledged).toBe(false);
+    });
+    await raised.promise;
+    expect(await statuses(state, workspaceId)).toEqual(["finalized", "finalized"]);
+  });
+
+  test("a workspace that somebody holds is left for the next pass", async () => {
+    const [busy, free] = [await written(state, 2), await written(state, 2)];
+    for (const { ids, workspaceId } of [busy, free]) {
+      await age(state, ids, 31);
+      state.neighbours.retain(workspaceId, { days: 30 });
+    }
+    const both = [busy.workspaceId, free.workspaceId];
+    await state.app.transaction(async (tx) => {
+      await tx.knownWorkspaceForUpdate(busy.workspaceId);
+      expect(await collect(state, both)).toMatchObject({ ids: [free.ids[0]], kept: ["busy"] });
+    });
+    expect((await collect(state, both)).ids).toEqual([busy.ids[0]]);
+  });
+
+  test("several at once delete each version once", async () => {
+    const workspaces = await Promise.all([written(state, 4), written(state, 4), written(state, 4)]);
+    for (const { ids, workspaceId } of workspaces) {
+      await age(state, ids, 31);
+      state.neighbours.retain(workspaceId, { days: 30 });
+    }
+    const all = workspaces.map(({ workspaceId }) => workspaceId);
+    const rounds = await Promise.all([
+      collect(state, all),
+      collect(state, all),
+      collect(state, all),
+    ]);
+    const last = await collect(state, all);
+    const ids = [...rounds, last].flatMap((round) => round.ids);
+    expect(ids).toHaveLength(9);
+    expect(new Set(ids).size).toBe(9);
+    const [row] = await state.database.query<{ count: number }>(
+      `select count(*) as count from blob where workspace_id = any($1) and "references" <> 1`,
+      [all],
+    );
+    expect(row?.count).toBe(0);
+  });
+});
