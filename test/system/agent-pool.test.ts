@@ -183,6 +183,8 @@ test("which pools a workspace may use is told by the name of one that can be rea
       `${pools()}?filter[allowed-workspaces][name]=${attributes.name}`,
     );
     expect(body.meta.pagination["total-count"] > 0).toBe(body.data.length > 0);
+    const same = await api.get(`${pools()}?filter[allowed_workspaces][name]=${attributes.name}`);
+    expect(same.body.data).toEqual(body.data);
     return body.data.length > 0;
   };
   expect(await usable(owner.api, hidden)).toBe(true);

@@ -72,7 +72,11 @@ export const agentPoolRoutes: readonly Route[] = [
         {
           organizationName: params.organizationName,
           query: parameter(query, "q") ?? "",
-          allowedWorkspaceName: parameter(query, "filter[allowed-workspaces][name]") ?? "",
+          // go-tfe's spelling, and that of the public documentation.
+          allowedWorkspaceName:
+            parameter(query, "filter[allowed_workspaces][name]") ??
+            parameter(query, "filter[allowed-workspaces][name]") ??
+            "",
           sort: readSort(query),
           pageNumber: page.number,
           pageSize: page.size,
