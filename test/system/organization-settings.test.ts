@@ -82,6 +82,16 @@ test("all that is wrong is said at once, and nothing is changed", async () => {
     "/data/attributes/default-execution-mode": "Default execution mode is invalid",
   });
   expect((await api.get(path)).body).toEqual(before.body);
+  // Wrong kinds with them.
+  const wrong = { name: "a b", email: 3, "session-timeout": "1", "cost-estimation-enabled": true };
+  const expected = {
+    "/data/attributes/name": "Name is invalid",
+    "/data/attributes/email": "Email must be a string",
+    "/data/attributes/session-timeout": "Session timeout must be a number",
+  };
+  expect(problems(await api.patch(path, wanted(wrong)))).toEqual(expected);
+  expect(problems(await api.post("/organizations", wanted(wrong)))).toEqual(expected);
+  expect((await api.get(path)).body).toEqual(before.body);
 });
 
 test("workspaces inherit the default mode and its pool; leaving agent clears the pool", async () => {

@@ -97,6 +97,17 @@ test("all that is wrong is said at once, and nothing is changed", async () => {
   });
   const { body } = await api.get(`/projects/${project.id}`);
   expect(body.data.attributes.name).toBe(project.name);
+  // Wrong kinds, and a pool that is none, with them.
+  const pool = { "default-agent-pool": { data: { type: "agent-pools", id: "junk" } } };
+  const wrong = wanted({ name: "a/b", description: 3, "default-execution-mode": "agent" }, pool);
+  const expected = {
+    "/data/attributes/name": "Name is invalid",
+    "/data/attributes/description": "Description must be a string",
+    "/data/relationships/default-agent-pool": "Default agent pool is invalid",
+  };
+  const list = `/organizations/${world().organization}/projects`;
+  expect(problems(await api.patch(`/projects/${project.id}`, wrong))).toEqual(expected);
+  expect(problems(await api.post(list, wrong))).toEqual(expected);
 });
 
 test("bindings are added and changed by PATCH, replaced through the project, and inherited", async () => {

@@ -15,12 +15,13 @@ export const organizationRoutes: readonly Route[] = [
     path: "/organizations",
     summary: "Create an organization",
     body: createOrganizationBody,
+    refusedBy: "service",
     success: [201, one(organizationResource)],
     failures: [404, 422, 503],
     credentials: ["user"],
-    handle: async ({ services: { workspaces }, body, caller }) => {
+    handle: async ({ services: { workspaces }, body, problems, caller }) => {
       const { name } = body.data.attributes;
-      const wanted = { name, settings: organizationSettings(body) };
+      const wanted = { name, settings: organizationSettings(body), problems: [...problems] };
       return (await workspaces.organizations.createOrganization(wanted, caller)).organization;
     },
   }),
@@ -60,14 +61,16 @@ export const organizationRoutes: readonly Route[] = [
     path: "/organizations/:organizationName",
     summary: "Update an organization",
     body: updateOrganizationBody,
+    refusedBy: "service",
     success: [200, one(organizationResource)],
     failures: [404, 422, 503],
-    handle: async ({ services: { workspaces }, params, body, caller }) => {
+    handle: async ({ services: { workspaces }, params, body, problems, caller }) => {
       const { name: newName } = body.data.attributes;
       const { organization } = await workspaces.organizations.updateOrganization(
         {
           name: params.organizationName,
           settings: organizationSettings(body),
+          problems: [...problems],
           ...(newName === undefined ? {} : { newName }),
         },
         caller,

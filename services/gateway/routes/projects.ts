@@ -59,10 +59,11 @@ export const projectRoutes: readonly Route[] = [
     path: "/organizations/:organizationName/projects",
     summary: "Create a project",
     body: createProjectBody,
+    refusedBy: "service",
     success: [201, one(projectResource)],
     failures: [404, 422],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, body, caller }) => {
+    handle: async ({ services: { workspaces }, params, body, problems, caller }) => {
       const { attributes, relationships } = body.data;
       const { project } = await workspaces.projects.createProject(
         {
@@ -71,6 +72,7 @@ export const projectRoutes: readonly Route[] = [
           ...(attributes.description === undefined ? {} : { description: attributes.description }),
           tagBindings: relationships["tag-bindings"] ?? [],
           settings: projectSettings(body),
+          problems: [...problems],
         },
         caller,
       );
@@ -93,16 +95,18 @@ export const projectRoutes: readonly Route[] = [
     path: "/projects/:projectId",
     summary: "Update a project",
     body: updateProjectBody,
+    refusedBy: "service",
     success: [200, one(projectResource)],
     failures: [404, 422],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, body, caller }) => {
+    handle: async ({ services: { workspaces }, params, body, problems, caller }) => {
       const { attributes, relationships } = body.data;
       const tagBindings = relationships["tag-bindings"];
       const { project } = await workspaces.projects.updateProject(
         {
           id: params.projectId,
           settings: projectSettings(body),
+          problems: [...problems],
           ...given({
             name: attributes.name,
             description: attributes.description,

@@ -1,4 +1,5 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import type { FieldError } from "@statehouse/errors";
 import {
   nameTaken,
   noSuchOrganization,
@@ -25,6 +26,15 @@ import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { type Shown, showOrganization } from "./shown.ts";
 
+/** What a request says of an organization. */
+export interface OrganizationInput {
+  settings: OrganizationSettings;
+  /** What is known to be wrong with it. */
+  problems: readonly FieldError[];
+}
+
+type NewInput = OrganizationInput & { name: string };
+
 /**
  * Makes an organization with its default project and, at access, its owners. A repeat by the same user
  * completes a creation that died, or was answered `unavailable`, before access had acknowledged.
@@ -32,7 +42,7 @@ import { type Shown, showOrganization } from "./shown.ts";
 export async function createOrganization(
   app: App,
   caller: Caller,
-  wanted: { name: string; settings: OrganizationSettings },
+  wanted: NewInput,
 ): Promise<Shown<OrganizationView>> {
   const { principal } = grantsOf(caller);
   if (principal.type !== "user") throw onlyUsersCreateOrganizations();
@@ -80,13 +90,13 @@ export async function updateOrganization(
   app: App,
   caller: Caller,
   name: string,
-  { newName, settings }: { newName: string | undefined; settings: OrganizationSettings },
+  { newName, settings, problems: known }: OrganizationInput & { newName: string | undefined },
 ): Promise<Shown<OrganizationView>> {
   const updated = await app.transaction(async (tx) => {
     const organization = await tx.organizations.getByNameForUpdate(name);
     const { id } = organization;
     authorize(caller, "organization:update", { organizationId: id });
-    const problems = new Problems();
+    const problems = new Problems(known);
     if (newName !== undefined && newName !== name) {
       const taken = await tx.organizations.nameTaken(newName);
       const problem = problemOfOrganizationName(newName) ?? (taken ? takenText : undefined);
@@ -140,7 +150,7 @@ async function commit(
   app: App,
   tx: Tx,
   creatorUserId: string,
-  wanted: { name: string; settings: OrganizationSettings },
+  wanted: NewInput,
 ): Promise<Organization> {
   const now = app.now();
   const organization = newOrganization(

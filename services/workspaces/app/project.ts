@@ -6,6 +6,7 @@ import {
   grantsOf,
   refuseUserToken,
 } from "@statehouse/authorization";
+import type { FieldError } from "@statehouse/errors";
 import {
   defaultProjectStays,
   noSuchOrganization,
@@ -40,6 +41,8 @@ import { type Shown, showProject } from "./shown.ts";
 export interface ProjectInput {
   settings: ProjectSettings;
   tagBindings: readonly TagBindingInput[] | undefined;
+  /** What is known to be wrong with it. */
+  problems: readonly FieldError[];
 }
 
 const bindingsPointer = "/data/relationships/tag-bindings/data";
@@ -135,10 +138,10 @@ async function apply(
   app: App,
   tx: Tx,
   project: Project,
-  { settings, tagBindings }: ProjectInput,
+  { settings, tagBindings, problems: known }: ProjectInput,
 ): Promise<void> {
   const { id: projectId, organizationId } = project;
-  const problems = new Problems();
+  const problems = new Problems(known);
   const { name, defaultAgentPoolId: pool } = settings;
   const renamed = name !== undefined && name !== project.name && isProjectName(name);
   const nameTaken = renamed && (await tx.projects.nameTaken(organizationId, name));

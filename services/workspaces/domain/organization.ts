@@ -1,3 +1,4 @@
+import type { FieldError } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { CollaboratorAuthPolicy } from "./collaborator-auth-policy.ts";
 import type { ExecutionMode } from "./execution-mode.ts";
@@ -58,6 +59,8 @@ export interface NewOrganization {
   defaultExecutionMode: ExecutionMode;
   name: string;
   settings: OrganizationSettings;
+  /** What is known to be wrong with the wish. */
+  problems?: readonly FieldError[];
 }
 
 const NAME = /^[A-Za-z0-9_-]{3,40}$/;
@@ -72,8 +75,11 @@ export function problemOfOrganizationName(name: string): string | undefined {
 }
 
 /** An organization as it is committed before access knows of it. Throws `invalid` with every problem. */
-export function newOrganization({ settings, ...wanted }: NewOrganization, now: Date): Organization {
-  const problems = new Problems();
+export function newOrganization(
+  { settings, problems: known, ...wanted }: NewOrganization,
+  now: Date,
+): Organization {
+  const problems = new Problems(known);
   const problem = problemOfOrganizationName(wanted.name);
   if (problem !== undefined) problems.add("name", problem);
   const organization = new Organization({

@@ -72,11 +72,9 @@ export function sshKeyId(text: string): SshKeyId {
   return text;
 }
 
-/** Of a request in which the empty text means none. */
-export function optionalAgentPoolId(text: string | undefined): AgentPoolId | null | undefined {
-  if (text === undefined) return undefined;
-  return text === "" ? null : agentPoolId(text);
-}
+/** Of a request in which the empty text means none. Whether there is such a pool is asked later. */
+export const optionalAgentPoolId = (text: string | undefined): AgentPoolId | null | undefined =>
+  text === "" ? null : (text as AgentPoolId | undefined);
 
 /** Those that are ids at all. */
 export const idsIn = (texts: readonly string[]): string[] =>

@@ -26,16 +26,17 @@ import { idsIn, optionalAgentPoolId } from "./ids.ts";
 export const organizationService = (
   app: App,
 ): ServiceImpl<typeof OrganizationService, Context> => ({
-  createOrganization: async ({ name, email, settings }, { caller }) => {
+  createOrganization: async ({ name, email, settings, problems }, { caller }) => {
     const wanted = settingsOf(settings);
     const organization = await createOrganization(app, caller, {
       name,
       settings: email === "" ? wanted : { ...wanted, email },
+      problems,
     });
     return { organization: organizationToProto(organization) };
   },
-  updateOrganization: async ({ name, newName, settings }, { caller }) => {
-    const wanted = { newName, settings: settingsOf(settings) };
+  updateOrganization: async ({ name, newName, settings, problems }, { caller }) => {
+    const wanted = { newName, settings: settingsOf(settings), problems };
     const organization = await updateOrganization(app, caller, name, wanted);
     return { organization: organizationToProto(organization) };
   },

@@ -25,13 +25,15 @@ import { idsIn, optionalAgentPoolId, projectId } from "./ids.ts";
 export const projectService = (app: App): ServiceImpl<typeof ProjectService, Context> => ({
   createProject: async ({ organizationName, name, description, ...request }, { caller }) => {
     const settings = { name, description, ...settingsOf(request.settings) };
-    const wanted = { organizationName, settings, tagBindings: request.tagBindings };
+    const { tagBindings, problems } = request;
+    const wanted = { organizationName, settings, tagBindings, problems };
     return { project: projectToProto(await createProject(app, caller, wanted)) };
   },
   updateProject: async ({ id, name, description, ...request }, { caller }) => {
     const settings = { name, description, ...settingsOf(request.settings) };
     const tagBindings = request.tagBindings?.tagBindings;
-    const wanted = { id: projectId(id), settings, tagBindings };
+    const { problems } = request;
+    const wanted = { id: projectId(id), settings, tagBindings, problems };
     return { project: projectToProto(await updateProject(app, caller, wanted)) };
   },
   deleteProject: async ({ id }, { caller }) => {
