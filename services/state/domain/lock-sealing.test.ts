@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { madeVersion } from "../test/made-version.ts";
 import { sealLock } from "./lock-sealing.ts";
-import { makeCurrent, type StateVersion } from "./state-version.ts";
+import { makeCurrent, noteLatestChange, type StateVersion } from "./state-version.ts";
 import { WorkspaceState } from "./workspace-state.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
@@ -61,4 +61,11 @@ test("an older version whose upload ends last does not become current", () => {
   expect(makeCurrent(workspace, version(2n), now)).toBe(true);
   expect(makeCurrent(workspace, version(1n), now)).toBe(false);
   expect(workspace.currentVersionId).toBe("sv-2");
+});
+
+test("nor does the time of the latest change go back", () => {
+  const workspace = new WorkspaceState("ws-a");
+  expect(noteLatestChange(workspace, version(2n, { createdAt: later }))).toBe(true);
+  expect(noteLatestChange(workspace, version(1n))).toBe(false);
+  expect(workspace.latestChangeAt).toBe(later);
 });

@@ -278,6 +278,30 @@ describe("after its days soft-deleted data", () => {
   });
 });
 
+test("what is restored and deleted anew when its days are found over has days of its own", async () => {
+  const { first } = await twoVersions();
+  await softDelete(first);
+  const { jobs, settings } = state.app;
+  const later = new Date(state.app.now().getTime() + settings.softDeletionMs);
+  await deleteExpiredBackingData({
+    ...state.app,
+    now: () => later,
+    jobs: {
+      ...jobs,
+      async softDeletedVersions(...asked) {
+        const found = await jobs.softDeletedVersions(...asked);
+        expect(found.map(({ id }) => id)).toContain(first);
+        await restore(first);
+        state.pass(1000);
+        await softDelete(first);
+        return found.filter(({ id }) => id === first);
+      },
+    },
+  });
+  expect(await statusOf(first)).toBe("backing_data_soft_deleted");
+  expect((await restore(first))?.status).toBe("finalized");
+});
+
 test("a workspace that is dropped takes its soft-deleted data with it", async () => {
   const { first, workspaceId, keys } = await twoVersions();
   await softDelete(first);

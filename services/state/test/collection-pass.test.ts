@@ -34,6 +34,29 @@ test("a pass goes page by page, one holder at a time, and takes over what died",
   expect(await collectNextPage(own.app, nothing)).toBe(true);
 });
 
+test("a holder that was slow, and taken over, stops after its batch and moves nothing", async () => {
+  await using own = await runState();
+  const { workspaceId, ids } = await written(own, 2);
+  await age(own, ids, 31);
+  own.neighbours.retain(workspaceId, { days: 30 });
+  const lease = { holder: "quicker", until: new Date(Date.now() + 3600_000) };
+  const slow = collectNextPage(own.app, async () => {
+    own.pass(61_000);
+    const taken = await own.app.passes.claim("retention", { ...lease, now: own.app.now() });
+    expect(taken).toMatchObject({ after: "" });
+  });
+  await expect(slow).rejects.toThrow("taken over");
+  const slower = { name: "retention", holder: "slower", after: "" } as const;
+  const done = { seen: 7, found: 7, bytes: 7 };
+  const { passes } = own.app;
+  const now = own.app.now();
+  await passes.advance(slower, { after: "ws-z", dueAt: now }, done);
+  await passes.finish(slower, { now, dueAt: now }, done);
+  await passes.release(slower, now);
+  expect(await passes.progress("retention")).toMatchObject({ seen: 0, finishedAt: null });
+  expect(await collectNextPage(own.app, () => {})).toBe(false);
+});
+
 test("while workspaces does not answer nothing is deleted, and the page is taken again", async () => {
   await using own = await runState();
   const { workspaceId, ids } = await written(own, 2);

@@ -135,6 +135,19 @@ describe("extraction", () => {
     expect(await renewExtraction(own.app, killed)).toBe(false);
   });
 
+  test("of a workspace that is dropped meanwhile is not kept, and nobody is told", async () => {
+    const { workspaceId, versionId } = await finalized();
+    const claim = await claimOf(state, versionId);
+    await state.workspaceState.dropWorkspace({ workspaceId });
+    await storeExtraction(state.app, claim, extraction);
+    const rows = await state.database.query(
+      "select from state_version_output where state_version_id = $1",
+      [versionId],
+    );
+    expect(rows).toEqual([]);
+    expect(await state.events(workspaceId)).not.toContain("state-version.processed");
+  });
+
   test("warns of a serial that is not the file's, and keeps the request's", async () => {
     const { versionId } = await finalized();
     const warnings: unknown[] = [];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collectDroppedWorkspaces } from "../app/collection.ts";
 import { discardExpiredVersions } from "../app/pending-expiry.ts";
 import { confirmBlobDeletions, isOwned, takeBlobDeletions } from "../app/sweep.ts";
-import { organizationId, reader } from "./neighbours.ts";
+import { organizationId, owner, reader } from "./neighbours.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
 let state: RunningState;
@@ -84,6 +84,18 @@ test("in the hosted edition an uploaded version is current only after the seal",
   expect((await current()).stateVersion).toMatchObject({ id: last, intermediate: false });
 });
 
+test("in the hosted edition a repeat with its state in it makes a pending snapshot current at once", async () => {
+  await using hosted = await runState({ edition: "hosted" });
+  const workspaceId = hosted.lockedWorkspace();
+  const announced = await hosted.create(workspaceId, "x");
+  expect(announced.stateVersion?.intermediate).toBe(true);
+  const repeated = await hosted.create(workspaceId, "x", { inline: true });
+  expect(repeated.stateVersion?.id).toBe(announced.stateVersion?.id);
+  await hosted.put(repeated.internalUploadPath, "x");
+  const { stateVersion } = await hosted.versions.getCurrentStateVersion({ workspaceId });
+  expect(stateVersion).toMatchObject({ id: announced.stateVersion?.id, intermediate: false });
+});
+
 test("pending versions are discarded when their window is over", async () => {
   await using own = await runState();
   const id = own.lockedWorkspace();
@@ -94,6 +106,50 @@ test("pending versions are discarded when their window is over", async () => {
   expect(await discardExpiredVersions(own.app)).toBe(0);
   const read = await own.versions.getStateVersion({ id: stateVersion?.id ?? "" });
   expect(read.stateVersion?.status).toBe("discarded");
+});
+
+describe("what a safe deletion would forget", () => {
+  const managed = (workspaceId: string) =>
+    state.workspaceState.getManagedResources({ workspaceId, epoch: 11n });
+
+  test("is not known while an upload is under way, which goes on", async () => {
+    const id = state.lockedWorkspace();
+    const { internalUploadPath } = await state.create(id, "x");
+    expect(await managed(id)).toMatchObject({ processed: false });
+    expect((await state.put(internalUploadPath, "x")).outcome).toBe("stored");
+  });
+
+  test("stays what it is: nothing is written under an earlier lock any more", async () => {
+    const id = state.lockedWorkspace();
+    expect(await managed(id)).toMatchObject({ processed: true, resourceCount: 0 });
+    for (const epoch of [10n, 11n]) {
+      state.neighbours.lock(id, owner, epoch);
+      await expect(state.create(id, "x")).rejects.toMatchObject({ reason: "lock_sealed" });
+    }
+  });
+});
+
+test("an upload that ends when its version is found expired is kept", async () => {
+  const id = state.lockedWorkspace();
+  const { stateVersion, internalUploadPath } = await state.create(id, "x");
+  const { jobs, settings } = state.app;
+  const later = new Date(Date.now() + settings.pendingWindowMs);
+  await discardExpiredVersions({
+    ...state.app,
+    now: () => later,
+    jobs: {
+      ...jobs,
+      async expiredVersions(...asked) {
+        const found = await jobs.expiredVersions(...asked);
+        expect(found.map((version) => version.id)).toContain(stateVersion?.id);
+        // It began in time, and waited for the workspace.
+        await state.put(internalUploadPath, "x");
+        return found;
+      },
+    },
+  });
+  const current = await state.versions.getCurrentStateVersion({ workspaceId: id });
+  expect(current.stateVersion).toMatchObject({ id: stateVersion?.id, status: "finalized" });
 });
 
 describe("the placement", () => {

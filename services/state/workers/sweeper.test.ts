@@ -4,7 +4,9 @@ import { queryIn } from "@statehouse/postgres";
 import { createLogger } from "@statehouse/runtime";
 import { temporaryFolder, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { collectDroppedWorkspaces } from "../app/collection.ts";
 import { beginUpload, finishUpload } from "../app/upload.ts";
+import { verifyNextPage } from "../app/verification-pass.ts";
 import { newBlobKey } from "../objects/blob-key.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
 import { openDirectoryStore } from "../objects/directory-store.ts";
@@ -146,4 +148,18 @@ it("says of rows without their bytes so, loudly and again, and hides nothing", a
   );
   expect(row?.status).toBe("finalized");
   expect((await state.app.passes.progress("verification")).found).toBeGreaterThanOrEqual(2);
+});
+
+it("raises no alarm for bytes that are deleted while it looks for them", async () => {
+  const workspaceId = state.lockedWorkspace();
+  const key = await attempt(workspaceId, { finish: true });
+  state.pass(state.app.settings.verificationIntervalMs);
+  const gone = async (looked: string) => {
+    if (looked !== key) return store.sizeOf(looked);
+    await state.workspaceState.dropWorkspace({ workspaceId });
+    while (await collectDroppedWorkspaces(state.app));
+    return undefined;
+  };
+  const lost = await verifyNextPage(state.app, gone);
+  expect(lost?.map((blob) => blob.key)).not.toContain(key);
 });
