@@ -1,7 +1,7 @@
 import { readConfig, runCommand, StartError } from "@statehouse/runtime";
 import type { App } from "./app/app.ts";
-import { createUserToken } from "./app/token.ts";
 import { createUser, getUserByName, setUserAdministrator, setUserSuspended } from "./app/user.ts";
+import { createUserToken } from "./app/user-token.ts";
 import { configSchema } from "./config.ts";
 import { openOperatorApp, operator } from "./operator.ts";
 

@@ -6,18 +6,17 @@ import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import {
   createOrganizationToken,
-  createTeamToken,
-  createUserToken,
   deleteOrganizationToken,
-  deleteTeamToken,
-  deleteToken,
   getOrganizationToken,
+} from "../app/organization-token.ts";
+import {
+  createTeamToken,
+  deleteTeamToken,
   getTeamToken,
-  getToken,
   listTeamTokens,
-  listUserTokens,
-  type NewToken,
-} from "../app/token.ts";
+} from "../app/team-token.ts";
+import { deleteToken, getToken, type NewToken } from "../app/token.ts";
+import { createUserToken, listUserTokens } from "../app/user-token.ts";
 import { readTeamId, readTokenId, readUserId } from "../domain/ids.ts";
 import type { Token } from "../domain/token.ts";
 import type { Context } from "./context.ts";
