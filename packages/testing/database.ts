@@ -1,11 +1,13 @@
 import { createHash, randomBytes } from "node:crypto";
 import { migrate, type SqlMigration } from "@statehouse/postgres";
-import { Client, escapeIdentifier } from "pg";
+import { Client, escapeIdentifier, Pool } from "pg";
 import { sharedParts } from "./parts.ts";
 
 export interface FreshDatabase extends AsyncDisposable {
   readonly url: string;
   readonly name: string;
+  /** Straight on the tables, for what nothing else does or shows. */
+  query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
 /** An empty database with these migrations applied, for one test file; dropped on disposal. */
@@ -24,7 +26,19 @@ export async function freshDatabase(options: {
     asAdministrator(async (client) => {
       await client.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`);
     });
-  return { name, url: urlOf(name), [Symbol.asyncDispose]: drop };
+  const pool = new Pool({ connectionString: urlOf(name) });
+  // A connection that is still closing when its database goes has nobody else to tell.
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return {
+    name,
+    url: urlOf(name),
+    query: async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+      (await pool.query<Row>(text, [...values])).rows,
+    async [Symbol.asyncDispose]() {
+      await pool.end();
+      await drop();
+    },
+  };
 }
 
 /** Migrated once in a run, then copied. It gets its name when it is finished, so a found one is whole. */

@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { generateAssertionKey } from "@statehouse/rpc";
 import { freshDatabase } from "@statehouse/testing";
-import { Pool } from "pg";
 import { expect, test } from "vitest";
 import { migrations } from "../store/migrations.ts";
 
@@ -17,8 +16,6 @@ const run = (environment: Record<string, string>) =>
 
 test("the command handles what was parked, of each of the service's consumers", async () => {
   await using fresh = await freshDatabase({ contextName: "access", migrations });
-  await using stack = new AsyncDisposableStack();
-  const pool = stack.adopt(new Pool({ connectionString: fresh.url }), (open) => open.end());
   const { privateJwk, publicJwk } = await generateAssertionKey();
   const environment = {
     DATABASE_URL: fresh.url,
@@ -26,7 +23,7 @@ test("the command handles what was parked, of each of the service's consumers", 
     ASSERTION_PUBLIC_KEYS: JSON.stringify({ access: [publicJwk] }),
   };
   const park = (consumer: string, type: string) =>
-    pool.query(
+    fresh.query(
       `insert into parked_events
          (consumer, event_id, type, source, subject, revision, message, time, failures, error)
        values ($1, 'e', $2, 'statehouse', 'ws-1', 1, '{"workspaceId":"ws-1","runId":"run-1"}', now(), 8, 'then')`,
@@ -36,5 +33,5 @@ test("the command handles what was parked, of each of the service's consumers", 
   const { code, stdout } = await run(environment);
   expect(stdout).toContain("access-runs: 1 handled, 0 still parked");
   expect(code).toBe(0);
-  expect((await pool.query("select from parked_events")).rows).toEqual([]);
+  expect(await fresh.query("select from parked_events")).toEqual([]);
 });

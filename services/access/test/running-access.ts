@@ -17,7 +17,6 @@ import {
 } from "@statehouse/rpc";
 import { createLogger, readConfig } from "@statehouse/runtime";
 import { freshDatabase, sharedParts } from "@statehouse/testing";
-import { Pool } from "pg";
 import { configSchema } from "../config.ts";
 import { start } from "../start.ts";
 import { migrations } from "../store/migrations.ts";
@@ -41,7 +40,6 @@ export type RunningAccess = Awaited<ReturnType<typeof runAccess>>;
 export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } = {}) {
   await using starting = new AsyncDisposableStack();
   const database = starting.use(await freshDatabase({ contextName: "access", migrations }));
-  const pool = starting.adopt(new Pool({ connectionString: database.url }), (open) => open.end());
   const pairs = await Promise.all(
     names.map(async (name) => [name, await generateAssertionKey()] as const),
   );
@@ -102,9 +100,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     removeOnceAsked: placements.removeOnceAsked,
 
     /** Straight on the tables, for what no method does or shows. */
-    async sql<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-      return (await pool.query<Row>(text, values)).rows;
-    },
+    sql: database.query,
 
     /** A user with a token. */
     async person(username = `person-${++people}`) {

@@ -5,7 +5,6 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { freshDatabase, temporaryFolder } from "@statehouse/testing";
-import { Pool } from "pg";
 import { expect, test } from "vitest";
 import { newBlobKey } from "../objects/blob-key.ts";
 import { openDirectoryStore } from "../objects/directory-store.ts";
@@ -26,7 +25,6 @@ test(
   async () => {
     await using stack = new AsyncDisposableStack();
     const fresh = stack.use(await freshDatabase({ contextName: "state", migrations }));
-    const pool = stack.adopt(new Pool({ connectionString: fresh.url }), (opened) => opened.end());
     const folder = stack.use(await temporaryFolder()).path;
     const store = stack.use(await openDirectoryStore(folder));
     const environment = {
@@ -35,7 +33,7 @@ test(
       BLOB_DIRECTORY: folder,
       SWEEP_GRACE: "60",
     };
-    await pool.query(
+    await fresh.query(
       `insert into workspace_state (workspace_id, placement_version, sealed_epoch,
          current_position, resource_count, revision) values ('ws-1', 0, 0, 0, 0, 0)`,
     );
@@ -51,12 +49,12 @@ test(
         { size: bytes.length },
         new AbortController().signal,
       );
-      await pool.query("insert into blob values ($1, 'ws-1', $2, $3, 1, now())", [
+      await fresh.query("insert into blob values ($1, 'ws-1', $2, $3, 1, now())", [
         key,
         size,
         sha256,
       ]);
-      await pool.query(
+      await fresh.query(
         `insert into state_version (id, workspace_id, position, lock_epoch, serial, md5, lineage,
            status, intermediate, created_at, created_by_type, created_by_id, expires_at, blob_key,
            size, sha256, outputs_given, resources_processed, resource_count, extraction_attempts)

@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { generateAssertionKey } from "@statehouse/rpc";
 import { freshDatabase } from "@statehouse/testing";
-import { Pool } from "pg";
 import { expect, test } from "vitest";
 import { migrations } from "../store/migrations.ts";
 
@@ -19,8 +18,6 @@ const key = `k1:${Buffer.alloc(32, 1).toString("base64")}`;
 
 test("the command handles what was parked, names what still fails, and repeats without harm", async () => {
   await using fresh = await freshDatabase({ contextName: "state", migrations });
-  await using stack = new AsyncDisposableStack();
-  const pool = stack.adopt(new Pool({ connectionString: fresh.url }), (open) => open.end());
   const { privateJwk, publicJwk } = await generateAssertionKey();
   const environment = {
     DATABASE_URL: fresh.url,
@@ -33,7 +30,7 @@ test("the command handles what was parked, names what still fails, and repeats w
     BLOB_DIRECTORY: "/nonexistent",
   };
   const park = (id: string, message: string) =>
-    pool.query(
+    fresh.query(
       `insert into parked_events
          (consumer, event_id, type, source, subject, revision, message, time, failures, error)
        values ('state-workspaces', $1, 'statehouse.workspaces.workspace.deleted.v1',
@@ -49,11 +46,11 @@ test("the command handles what was parked, names what still fails, and repeats w
     "state-workspaces: 1 handled, 1 still parked\n  broken statehouse.",
   );
   const dropped = "select workspace_id from workspace_state where dropped_at is not null";
-  expect((await pool.query(dropped)).rows).toEqual([{ workspace_id: "ws-aaaaaaaaaaaaaaaa" }]);
-  const { rows } = await pool.query("select event_id, failures, error from parked_events");
+  expect(await fresh.query(dropped)).toEqual([{ workspace_id: "ws-aaaaaaaaaaaaaaaa" }]);
+  const rows = await fresh.query("select event_id, failures, error from parked_events");
   expect(rows).toEqual([{ event_id: "broken", failures: 9, error: expect.any(String) }]);
 
-  await pool.query("delete from parked_events");
+  await fresh.query("delete from parked_events");
   const second = await run(environment);
   expect(second).toMatchObject({
     code: 0,

@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { generateAssertionKey } from "@statehouse/rpc";
 import { freshDatabase } from "@statehouse/testing";
-import { Pool } from "pg";
 import { expect, test } from "vitest";
 import { migrations } from "../store/migrations.ts";
 
@@ -18,8 +17,6 @@ const run = (environment: Record<string, string>) =>
 
 test("the command handles what was parked, of each of the service's consumers", async () => {
   await using fresh = await freshDatabase({ contextName: "workspaces", migrations });
-  await using stack = new AsyncDisposableStack();
-  const pool = stack.adopt(new Pool({ connectionString: fresh.url }), (open) => open.end());
   const { privateJwk, publicJwk } = await generateAssertionKey();
   const environment = {
     DATABASE_URL: fresh.url,
@@ -28,7 +25,7 @@ test("the command handles what was parked, of each of the service's consumers", 
     SEALING_KEYS: `k1:${randomBytes(32).toString("base64")}`,
   };
   const park = (consumer: string, type: string) =>
-    pool.query(
+    fresh.query(
       `insert into parked_events
          (consumer, event_id, type, source, subject, revision, message, time, failures, error)
        values ($1, 'e', $2, 'statehouse', 'ws-1', 1, '{"workspaceId":"ws-1"}', now(), 8, 'then')`,
@@ -40,5 +37,5 @@ test("the command handles what was parked, of each of the service's consumers", 
   expect(stdout).toContain("workspaces-workspace-state: 1 handled, 0 still parked");
   expect(stdout).toContain("workspaces-unsettled: 1 handled, 0 still parked");
   expect(code).toBe(0);
-  expect((await pool.query("select from parked_events")).rows).toEqual([]);
+  expect(await fresh.query("select from parked_events")).toEqual([]);
 });

@@ -24,7 +24,6 @@ import {
 } from "@statehouse/rpc";
 import { createLogger, readConfig } from "@statehouse/runtime";
 import { freshDatabase, ownNats, temporaryFolder } from "@statehouse/testing";
-import { Pool } from "pg";
 import { configSchema as accessConfig } from "../../access/config.ts";
 import { start as startAccess } from "../../access/start.ts";
 import { migrations as accessMigrations } from "../../access/store/migrations.ts";
@@ -63,7 +62,7 @@ export async function runWorkspaces({
 } = {}) {
   await using starting = new AsyncDisposableStack();
   const fresh = async (contextName: string, own: typeof migrations) =>
-    starting.use(await freshDatabase({ contextName, migrations: own })).url;
+    starting.use(await freshDatabase({ contextName, migrations: own }));
   const databases = {
     access: await fresh("access", accessMigrations),
     state: await fresh("state", stateMigrations),
@@ -72,15 +71,6 @@ export async function runWorkspaces({
   const nats = starting.use(await ownNats());
   const folder = starting.use(await temporaryFolder());
   const listener = starting.use(await objectListener());
-  const sqlOf = (connectionString: string) => {
-    const pool = starting.adopt(new Pool({ connectionString }), (open) => open.end());
-    return async <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
-      (await pool.query<Row>(text, values)).rows;
-  };
-  /** Straight on the tables, for what no method does or shows. */
-  const sql = sqlOf(databases.workspaces);
-  const stateSql = sqlOf(databases.state);
-  const accessSql = sqlOf(databases.access);
   const pairs = await Promise.all(
     names.map(async (name) => [name, await generateAssertionKey()] as const),
   );
@@ -91,7 +81,7 @@ export async function runWorkspaces({
     ),
   ) as Record<Name, Awaited<ReturnType<typeof createIdentity>>>;
   const environmentOf = (name: Exclude<Name, "gateway" | "testing">) => ({
-    DATABASE_URL: databases[name],
+    DATABASE_URL: databases[name].url,
     NATS_URL: nats.url,
     ASSERTION_PRIVATE_KEY: JSON.stringify(pairs.find(([own]) => own === name)?.[1].privateJwk),
     ASSERTION_PUBLIC_KEYS: JSON.stringify(publicKeys),
@@ -169,9 +159,10 @@ export async function runWorkspaces({
     teamProjects: createClient(TeamProjectService, toAccess, identities.testing),
     stateVersions: createClient(StateVersionService, toState),
 
-    sql,
-    stateSql,
-    accessSql,
+    /** Straight on the tables, for what no method does or shows. */
+    sql: databases.workspaces.query,
+    stateSql: databases.state.query,
+    accessSql: databases.access.query,
 
     /** A name that no other test has. */
     unique: (noun: string) => `${noun}-${++count}-${randomBytes(3).toString("hex")}`,
