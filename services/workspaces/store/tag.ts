@@ -18,9 +18,28 @@ function uses(readable: Readable, parameters: Parameters): string {
     where w.id = u.workspace_id and ${readableWorkspaces(readable, parameters)})`;
 }
 
-const columns = (readable: Readable, parameters: Parameters) => `t.id, t.name,
-  o.name as "organizationName", t.created_at as "createdAt",
-  (select count(*) from ${uses(readable, parameters)}) as "instanceCount"`;
+const columns = (count: string) => `t.id, t.name, o.name as "organizationName",
+  t.created_at as "createdAt", ${count} as "instanceCount"`;
+
+const countOfUses = (readable: Readable, parameters: Parameters) =>
+  `(select count(*) from ${uses(readable, parameters)})`;
+
+/** An organization's tags `t`, and how to count their uses: where not all can be read, in one pass for all of them. */
+function tagsUsed(
+  { organizationId, readable }: TagsOfOrganization,
+  parameters: Parameters,
+): { from: string; count: string } {
+  // A tag that no workspace has is none: where all can be read there is nothing to look for.
+  if (readable.organizationIds.length > 0) {
+    return { from: "tags t", count: countOfUses(readable, parameters) };
+  }
+  // index: tag_bindings_tagged, workspaces_pkey, or workspaces_project_name and tag_bindings_workspace_key
+  const used = `(select u.key, count(*) as uses from tag_bindings u
+    join workspaces w on w.id = u.workspace_id
+    where u.organization_id = ${parameters.bind(organizationId)} and u.value = ''
+      and ${readableWorkspaces(readable, parameters)} group by u.key)`;
+  return { from: `${used} used join tags t on t.name = used.key`, count: "used.uses" };
+}
 
 export interface TagsOfOrganization {
   organizationId: OrganizationId;
@@ -34,12 +53,7 @@ export interface TagsOfOrganization {
 }
 
 const conditions = (search: TagsOfOrganization, parameters: Parameters): string => {
-  const { readable } = search;
   const all = [`t.organization_id = ${parameters.bind(search.organizationId)}`];
-  // A tag that no workspace has is none: where all can be read there is nothing to look for.
-  if (readable.organizationIds.length === 0) {
-    all.push(`exists (select from ${uses(readable, parameters)})`);
-  }
   if (search.query) all.push(`t.name ilike ${parameters.bind(containing(search.query))}`);
   if (search.excludeWorkspaceId) {
     // index: tag_bindings_workspace_key
@@ -54,9 +68,10 @@ const conditions = (search: TagsOfOrganization, parameters: Parameters): string 
 export const tagReads = (database: Database) => ({
   async countOfOrganization(search: TagsOfOrganization): Promise<number> {
     const parameters = new Parameters();
+    const { from } = tagsUsed(search, parameters);
     const [row] = await database.query<{ count: number }>(
       // index: tags_name_key
-      `select count(*) from tags t where ${conditions(search, parameters)}`,
+      `select count(*) from ${from} where ${conditions(search, parameters)}`,
       parameters.values,
     );
     return row?.count ?? 0;
@@ -64,11 +79,12 @@ export const tagReads = (database: Database) => ({
 
   async pageOfOrganization(search: TagsOfOrganization): Promise<Tag[]> {
     const parameters = new Parameters();
+    const { from, count } = tagsUsed(search, parameters);
     const sought = conditions(search, parameters);
     return database.query<Tag>(
       // index: tags_name_key, tag_bindings_tagged
-      `select ${columns(search.readable, parameters)}
-       from tags t join organizations o on o.id = t.organization_id
+      `select ${columns(count)}
+       from ${from} join organizations o on o.id = t.organization_id
        where ${sought} order by t.name
        limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`,
       parameters.values,
@@ -92,7 +108,7 @@ export const tagReads = (database: Database) => ({
     const parameters = new Parameters();
     return database.query<Tag>(
       // index: tag_bindings_workspace_key, tags_name_key, tag_bindings_tagged
-      `select ${columns(readable, parameters)}
+      `select ${columns(countOfUses(readable, parameters))}
        from tag_bindings b
        join tags t on t.organization_id = b.organization_id and t.name = b.key
        join organizations o on o.id = t.organization_id
