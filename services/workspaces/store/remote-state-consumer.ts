@@ -31,9 +31,10 @@ function conditions(producer: Producer, readable: Readable, parameters: Paramete
     const organization = `w.organization_id = ${parameters.bind(producer.organizationId)}`;
     return `${organization} and w.id <> ${id} and ${readableOnes}`;
   }
-  // index: remote_state_consumers_pkey
-  return `w.id in (select consumer_id from remote_state_consumers where workspace_id = ${id})
-    and ${readableOnes}`;
+  // index: remote_state_consumers_pkey, workspaces_pkey. An array: each is looked up, however many there are.
+  return `w.id = any(array(
+      select consumer_id from remote_state_consumers where workspace_id = ${id}
+    )) and ${readableOnes}`;
 }
 
 /** Consumers, outside any transaction. */
