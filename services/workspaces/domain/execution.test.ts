@@ -94,6 +94,14 @@ describe("agent-pool-id", () => {
     });
   });
 
+  test("is inherited by whoever goes back to what is inherited, after it went with another mode", () => {
+    const left: Execution = { ...withAgents, executionMode: "local", agentPoolId: null };
+    expect(apply({ executionMode: "local" }, withAgents)).toEqual(left);
+    expect(apply({ overwritesExecutionMode: false }, left, inheritsAgents)).toEqual(nothing);
+    const both = { overwritesExecutionMode: false, overwritesAgentPool: true };
+    expect(apply(both, left, inheritsAgents)).toEqual(needed);
+  });
+
   test.each<ExecutionSettings>([
     { agentPoolId: POOL },
     { agentPoolId: POOL, executionMode: "remote" },

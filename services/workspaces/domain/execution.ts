@@ -57,10 +57,12 @@ export function applyExecution(
   }
   // Leaving `agent` clears the pool.
   if (mode !== "agent") workspace.agentPoolId = null;
-  const inherits = !workspace.overwritesAgentPool && inherited.agentPoolId !== null;
-  if (mode === "agent" && workspace.agentPoolId === null && !inherits) {
+  if (mode !== "agent" || workspace.agentPoolId !== null) return;
+  if (inherited.agentPoolId === null || overwritesAgentPool === true) {
     problem("must be specified when using 'agent' execution mode");
   }
+  // What overwrote it may have gone with an earlier mode.
+  workspace.overwritesAgentPool = false;
 }
 
 function applyMode(
