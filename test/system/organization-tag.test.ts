@@ -217,6 +217,16 @@ test("a reserved key whose overrides are off keeps what the project says", async
     data: [{ type: "tags", attributes: { name: "cost" } }],
   });
   expect(flat.status).toBe(422);
+  const outside = await newWorkspace({ organization, owner });
+  await owner.api.post(`/workspaces/${outside.id}/relationships/tags`, {
+    data: [{ type: "tags", attributes: { name: "cost" } }],
+  });
+  const [tag] = (await owner.api.get(`/organizations/${organization}/tags?q=cost`)).body.data;
+  const assigned = await owner.api.post(
+    `/tags/${tag.id}/relationships/workspaces`,
+    refs("workspaces", id),
+  );
+  expect(assigned.status).toBe(422);
   const replaced = await owner.api.patch(
     `/workspaces/${id}`,
     document("workspaces", {}, { "tag-bindings": { data: [cost("43")] } }),

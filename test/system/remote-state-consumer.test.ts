@@ -145,6 +145,22 @@ describe("with global remote state", () => {
     expect(await consumers(producer.id)).toEqual(namesIn(other));
   });
 
+  test("a reader sees those of everybody that it may read, and counts only them", async () => {
+    const { owner, reader, readable } = world();
+    const share = { "global-remote-state": true };
+    const producer = await newWorkspace(world(), share, readable.id);
+    const known = await newWorkspace(world(), {}, readable.id);
+    const hidden = await newWorkspace(world());
+    const all = `${pathOf(producer.id)}?page[size]=100`;
+    const answer = await reader.api.get(all);
+    expect(namesOf(answer)).toContain(known.attributes.name);
+    for (const { attributes } of [producer, hidden]) {
+      expect(namesOf(answer)).not.toContain(attributes.name);
+    }
+    expect(answer.body.meta.pagination["total-count"]).toBe(answer.body.data.length);
+    expect(namesOf(await owner.api.get(all))).toContain(hidden.attributes.name);
+  });
+
   test("project remote state is refused, and alone it is kept", async () => {
     const { owner } = world();
     const [{ id }] = await several(1);
