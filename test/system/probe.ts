@@ -24,6 +24,7 @@ export const kinds: Record<string, readonly string[]> = {
 export const parameters: Record<string, readonly string[]> = {
   "filter[admin]": [],
   "filter[allowed-workspaces][name]": ["name"],
+  "filter[allowed_workspaces][name]": ["name"],
   "filter[current-run][status]": [],
   "filter[edition]": [],
   "filter[email]": ["email"],
