@@ -34,7 +34,7 @@ function onStore(world: () => World) {
     const { owner } = world();
     const { id } = place ? await newWorkspace(world(), {}, place) : await newWorkspace(world());
     await owner.api.post(`/workspaces/${id}/actions/lock`);
-    const state = stateFile({ outputs: { o: { value: 1, type: "number" } } });
+    const state = stateFile({ resources: 2, outputs: { o: { value: 1, type: "number" } } });
     const path = `/workspaces/${id}/state-versions`;
     const created = await owner.api.post(path, announcement(state));
     const { attributes } = created.body.data;

@@ -209,6 +209,13 @@ function uploads(blobs: BlobKind): void {
     errorDetails(refused);
     const muchTooLarge = stateFile({ marker: "x".repeat(1_000_000) });
     expect((await owner.api.post(path, inlineState(muchTooLarge))).status).toBe(413);
+    // Its state would fit; without all that came with it, nothing of it is current.
+    const tooLargeJson = Buffer.alloc(MAX_STATE_BYTES + 1, "x").toString("base64");
+    const half = await owner.api.post(
+      path,
+      inlineState(stateFile(), { "json-state": tooLargeJson }),
+    );
+    expect([413, 422]).toContain(half.status);
     expect((await owner.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);
   });
 

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
+import { Readable } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
 import { permanentlyDeleteBackingData, softDeleteBackingData } from "../app/backing-data.ts";
 import type { StateVersionId } from "../domain/ids.ts";
@@ -135,6 +136,22 @@ onEveryStore("downloads", (objects) => {
       headers: bearer(owner),
     });
     expect(errorOf(answer).status).toBe(404);
+  });
+
+  it("sends nothing of bytes that are more or fewer than were uploaded", async () => {
+    const version = await objects().pending("whole");
+    await objects().send(version.raw, "PUT", { body: "whole" });
+    const [key = ""] = await objects().keysOf(version.id);
+    const { store } = objects();
+    for (const other of ["who", "whole and more"]) {
+      await store.delete([key]);
+      const body = Readable.from([Buffer.from(other)]);
+      await store.put(key, body, { size: other.length }, new AbortController().signal);
+      const answer = await objects().send(`/v1/object/${version.id}`, "GET", {
+        headers: bearer(owner),
+      });
+      expect(errorOf(answer).status).toBe(503);
+    }
   });
 
   it("says that it is the store that fails when bytes are lost", async () => {

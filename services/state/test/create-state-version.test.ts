@@ -140,6 +140,27 @@ describe("within one lock epoch", () => {
     ]);
   });
 
+  test("a repeat of what is no longer the newest, or has expired, is refused, forced or not", async () => {
+    await using own = await runState();
+    const id = own.lockedWorkspace();
+    const old = await own.create(id, "x");
+    await own.put(old.internalUploadPath, "x");
+    const newer = await own.create(id, "y", { serial: 2n });
+    await own.put(newer.internalUploadPath, "y");
+    await own.create(id, "z", { serial: 3n });
+    own.pass(own.app.settings.pendingWindowMs);
+    for (const force of [false, true]) {
+      for (const repeat of [
+        own.create(id, "x", { force }),
+        own.create(id, "z", { serial: 3n, force }),
+      ]) {
+        expect(await refusal(repeat)).toBe("conflict state_version_superseded");
+      }
+    }
+    const { stateVersion } = await own.versions.getCurrentStateVersion({ workspaceId: id });
+    expect(stateVersion?.id).toBe(newer.stateVersion?.id);
+  });
+
   test.each([
     ["the same serial with other content", { serial: 5n }, "conflict serial_conflict"],
     ["the same, forced", { serial: 5n, force: true }, "accepted"],

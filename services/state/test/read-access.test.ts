@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { owner, reader, stranger } from "./neighbours.ts";
+import { md5Of, type RunningState, runState } from "./running-state.ts";
+
+let state: RunningState;
+beforeAll(async () => {
+  state = await runState();
+});
+afterAll(() => state[Symbol.asyncDispose]());
+
+/** Whose run workspaces knows of none, whatever its grants say. */
+const run = { type: "run", id: "run-1", versions: "1" } as const;
+
+/** A current version with an output. */
+async function written() {
+  const workspaceId = state.lockedWorkspace();
+  const created = await state.versions.createStateVersion({
+    workspaceId,
+    serial: 1n,
+    md5: md5Of("x"),
+    jsonStateOutputs: new TextEncoder().encode('{"o":{"value":1}}'),
+  });
+  await state.put(created.internalUploadPath, "x");
+  return { workspaceId, id: created.stateVersion?.id ?? "" };
+}
+
+test.each([
+  [owner, 2],
+  [reader, 2],
+  [stranger, 0],
+  [run, 0],
+])("whoever asks for many is told of what it may read: %o", async (who, expected) => {
+  const made = [await written(), await written()];
+  const ids = made.map(({ id }) => id);
+  const workspaceIds = made.map(({ workspaceId }) => workspaceId);
+  const as = state.as(who);
+  const { versions, outputs } = state;
+  const found = await Promise.all([
+    versions.batchGetStateVersions({ ids }, as).then(({ stateVersions }) => stateVersions),
+    outputs.batchListStateVersionOutputs({ stateVersionIds: ids }, as).then((of) => of.outputs),
+    outputs.batchListCurrentOutputs({ workspaceIds }, as).then((of) => of.outputs),
+  ]);
+  expect(found.map(({ length }) => length)).toEqual([expected, expected, expected]);
+});
+
+test.each([
+  [owner, "accepted"],
+  [stranger, "notFound"],
+  [run, "notFound"],
+])("and so is whoever asks for one: %o is %s", async (who, expected) => {
+  const { workspaceId, id } = await written();
+  const as = state.as(who);
+  const { versions, outputs } = state;
+  const { outputs: listed } = await outputs.listCurrentOutputs({ workspaceId });
+  const asked = [
+    versions.getStateVersion({ id }, as),
+    versions.getCurrentStateVersion({ workspaceId }, as),
+    versions.listStateVersions({ workspaceId }, as),
+    outputs.listStateVersionOutputs({ stateVersionId: id }, as),
+    outputs.listCurrentOutputs({ workspaceId }, as),
+    outputs.getStateVersionOutput({ id: listed[0]?.id ?? "" }, as),
+  ];
+  const heard = asked.map((answer) =>
+    answer.then(
+      () => "accepted",
+      ({ kind }: { kind: string }) => kind,
+    ),
+  );
+  expect(await Promise.all(heard)).toEqual(asked.map(() => expected));
+});
