@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { waitFor } from "@statehouse/testing";
-import { Client } from "pg";
 import { api, document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import type { Stack } from "../stack/stack.ts";
@@ -60,14 +59,8 @@ export async function startWriters(stack: Stack, count: number): Promise<Writer[
 }
 
 /** Extraction would take CPU time from what is measured next. */
-export async function nothingToExtract(stack: Stack): Promise<void> {
-  const client = new Client({ connectionString: stack.databases.state });
-  await client.connect();
-  try {
-    const text = "select 1 from state_version where extraction_due_at is not null limit 1";
-    const idle = async () => (await client.query(text)).rowCount === 0;
-    await waitFor(idle, { timeout: 120_000, interval: 50, what: "the extraction of states" });
-  } finally {
-    await client.end();
-  }
+export async function nothingToExtract({ rows }: Stack): Promise<void> {
+  const sql = "select 1 from state_version where extraction_due_at is not null limit 1";
+  const idle = async () => (await rows("state", sql)).length === 0;
+  await waitFor(idle, { timeout: 120_000, interval: 50, what: "the extraction of states" });
 }

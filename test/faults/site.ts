@@ -10,7 +10,13 @@ import { newOrganization } from "../stack/organization.ts";
 import type { Person } from "../stack/people.ts";
 import { reservePort } from "../stack/port.ts";
 import { type ServiceProcess, serviceProcess } from "../stack/processes.ts";
-import { type ProcessStack, type StackOptions, startProcesses } from "../stack/stack.ts";
+import {
+  type DatabaseName,
+  type ProcessStack,
+  type Stack,
+  type StackOptions,
+  startProcesses,
+} from "../stack/stack.ts";
 import { type StoreView, storeView } from "../stack/store.ts";
 import { layWires, type Wires, type Wiring } from "./wires.ts";
 
@@ -21,8 +27,6 @@ export interface SiteOptions {
   postgres?: Awaited<ReturnType<typeof ownPostgres>>;
   settings?: Record<string, string>;
 }
-
-export type DatabaseName = keyof ProcessStack["databases"];
 
 /** The four services as processes with our wires between them, somebody who uses them, and what they promised. */
 export interface Site extends AsyncDisposable {
@@ -36,7 +40,7 @@ export interface Site extends AsyncDisposable {
   /** Workspaces that were whole after an earlier test. */
   readonly checked: Set<string>;
   /** Rows of one of the databases, past every wire. */
-  rows<Row>(database: DatabaseName, sql: string, params?: readonly unknown[]): Promise<Row[]>;
+  rows: Stack["rows"];
 }
 
 /** Starts it. */

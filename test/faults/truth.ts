@@ -1,4 +1,5 @@
-import type { DatabaseName, Site } from "./site.ts";
+import type { DatabaseName } from "../stack/stack.ts";
+import type { Site } from "./site.ts";
 
 type Rows = Pick<Site, "rows">;
 type Question = readonly [DatabaseName, string, string];

@@ -1,4 +1,3 @@
-import { Pool } from "pg";
 import { type Api, api, document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import type { Person } from "../stack/people.ts";
@@ -10,7 +9,7 @@ export interface Member extends Person {
 }
 
 /** Where histories happen: a stack, with those who act in it. */
-export interface Place extends AsyncDisposable {
+export interface Place {
   /** Where state bytes are. */
   readonly publicUrl: string;
   readonly organization: string;
@@ -21,7 +20,7 @@ export interface Place extends AsyncDisposable {
   /** Snapshots instead of the actions on backing data. */
   readonly hosted: boolean;
   /** Statements on state's database, past everything. */
-  query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
+  query<Row extends object>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
   /** So far. */
   readonly count: { histories: number; commands: number };
 }
@@ -46,16 +45,14 @@ export async function openPlace(
   const organization = owned?.organization ?? (await newOrganization(first.api));
   await newOrganization(intruder.api);
   await makeOwner(organization, first, second);
-  const postgres = new Pool({ connectionString: stack.databases.state, max: 2 });
   return {
     publicUrl: (stack.environments.state.PUBLIC_URL ?? stack.url).replace(/\/$/, ""),
     organization,
     clients: [first, second],
     intruder,
     hosted,
-    query: async (sql, params = []) => (await postgres.query(sql, [...params])).rows,
+    query: (sql, params) => stack.rows("state", sql, params),
     count: { histories: 0, commands: 0 },
-    [Symbol.asyncDispose]: () => postgres.end(),
   };
 }
 

@@ -28,11 +28,14 @@ const inOneProcess =
   (edition: "self-hosted" | "hosted", blobs: "directory" | "minio") =>
   async ({ forMs, ...range }: Range): Promise<Found> => {
     await using stack = await startStack({ blobs, settings: { ...collecting, EDITION: edition } });
-    await using place = await openPlace(stack, { hosted: edition === "hosted" });
+    const place = await openPlace(stack, { hosted: edition === "hosted" });
     const until = Date.now() + forMs;
     await search({ place, histories: undisturbed, lanes: LANES, until, ...range });
-    const rows = async <Row>(database: string, sql: string, params: readonly unknown[] = []) =>
-      database === "state" ? place.query<Row>(sql, params) : [];
+    const rows = async <Row extends object>(
+      database: string,
+      sql: string,
+      params: readonly unknown[] = [],
+    ) => (database === "state" ? place.query<Row>(sql, params) : []);
     const broken = await brokenPromises({ rows });
     if (broken.length > 0) throw new Error(`seed ${range.seed}: ${broken.join("\n")}`);
     return place.count;
@@ -43,7 +46,7 @@ const withFaultsBetween =
   (store: "directory" | "minio") =>
   async ({ forMs, ...range }: Range): Promise<Found> => {
     await using site = await startSite({ store, settings: collecting });
-    await using place = await openPlace(site.stack, { owned: site });
+    const place = await openPlace(site.stack, { owned: site });
     const until = Date.now() + forMs;
     const disturb = disturbing(site);
     await search({ place, histories: withFaults, disturb, lanes: 1, until, ...range });

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { Client } from "pg";
 import { type Api, document } from "./http.ts";
 import type { Stack } from "./stack.ts";
 
@@ -17,13 +16,9 @@ export async function newOrganization(api: Api, name = unusedName("org")): Promi
 }
 
 /** Its internal id, which access wants for teams and which the API never shows. */
-export async function organizationId({ databases }: Stack, name: string): Promise<string> {
-  const client = new Client({ connectionString: databases.workspaces });
-  await client.connect();
-  try {
-    const { rows } = await client.query("select id from organizations where name = $1", [name]);
-    return rows[0].id;
-  } finally {
-    await client.end();
-  }
+export async function organizationId({ rows }: Pick<Stack, "rows">, name: string): Promise<string> {
+  const sql = "select id from organizations where name = $1";
+  const [found] = await rows<{ id: string }>("workspaces", sql, [name]);
+  if (!found) throw new Error(`no organization ${name}`);
+  return found.id;
 }

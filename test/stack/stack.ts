@@ -34,6 +34,8 @@ export interface StackOptions {
   databaseUrl?: Installation["databaseUrl"];
 }
 
+export type DatabaseName = "access" | "workspaces" | "state";
+
 /** A whole Statehouse with databases, NATS and blobs of its own. */
 export interface Stack extends AsyncDisposable {
   /** Base address of the API, without /api/v2. */
@@ -41,7 +43,13 @@ export interface Stack extends AsyncDisposable {
   readonly people: People;
   /** What a runner of that name may do over gRPC. */
   runnerCalls(name: RunnerName): Promise<RunnerCalls>;
-  readonly databases: Record<"access" | "workspaces" | "state", string>;
+  readonly databases: Record<DatabaseName, string>;
+  /** Straight on a service's tables, for what no request does or shows. */
+  rows<Row extends object>(
+    database: DatabaseName,
+    sql: string,
+    params?: readonly unknown[],
+  ): Promise<Row[]>;
   readonly nats: Awaited<ReturnType<typeof ownNats>>;
   readonly environments: Record<ServiceName, Environment>;
 }
@@ -73,12 +81,17 @@ async function start<Running extends RunningServices>(
 ) {
   await using stack = new AsyncDisposableStack();
   const secrets = await newSecrets([...serviceNames, "testing", ...runnerNames]);
-  const fresh = async (contextName: string, migrations: typeof accessMigrations) =>
-    stack.use(await freshDatabase({ contextName, migrations })).url;
+  const newDatabase = async (contextName: DatabaseName, migrations: typeof accessMigrations) =>
+    stack.use(await freshDatabase({ contextName, migrations }));
+  const fresh = {
+    access: await newDatabase("access", accessMigrations),
+    workspaces: await newDatabase("workspaces", workspacesMigrations),
+    state: await newDatabase("state", stateMigrations),
+  };
   const databases = {
-    access: await fresh("access", accessMigrations),
-    workspaces: await fresh("workspaces", workspacesMigrations),
-    state: await fresh("state", stateMigrations),
+    access: fresh.access.url,
+    workspaces: fresh.workspaces.url,
+    state: fresh.state.url,
   };
   const nats = stack.use(await ownNats());
   const blobs = stack.use(await blobSettings(options.blobs));
@@ -117,6 +130,8 @@ async function start<Running extends RunningServices>(
     people,
     runnerCalls,
     databases,
+    rows: <Row extends object>(name: DatabaseName, sql: string, params?: readonly unknown[]) =>
+      fresh[name].query<Row>(sql, params),
     nats,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   });

@@ -1,5 +1,4 @@
 import { needs, waitFor } from "@statehouse/testing";
-import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import { startStack } from "../stack/stack.ts";
@@ -128,10 +127,9 @@ function onStore(world: () => World) {
   test("after its days soft-deleted data is deleted for good, and the bytes with it", async () => {
     const { first, raw } = await twoVersions();
     await act(first, "softDelete");
-    const client = new Client({ connectionString: world().stack.databases.state });
-    await client.connect();
-    await using _ = { [Symbol.asyncDispose]: () => client.end() };
-    const { rows } = await client.query(
+    const { rows } = world().stack;
+    const [aged] = await rows<{ blob_key: string }>(
+      "state",
       "update state_version set soft_deleted_at = now() - interval '8 days' where id = $1 returning blob_key",
       [first],
     );
@@ -139,11 +137,12 @@ function onStore(world: () => World) {
       timeout: 20_000,
     });
     await waitFor(async () => {
-      const left = await client.query(
+      const left = await rows(
+        "state",
         "select key from blob where key = $1 union all select key from blob_deletions where key = $1",
-        [rows[0]?.blob_key],
+        [aged?.blob_key],
       );
-      return left.rows.length === 0;
+      return left.length === 0;
     });
     expect((await download(raw, world().owner.token)).status).toBe(404);
     expect((await act(first, "restore")).status).toBe(400);

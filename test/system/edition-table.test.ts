@@ -6,7 +6,6 @@ import {
   type Feature,
 } from "@statehouse/runtime";
 import { waitFor } from "@statehouse/testing";
-import { Client } from "pg";
 import { describe, expect, test } from "vitest";
 import { document, upload } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
@@ -42,19 +41,13 @@ async function writeVersion(
   return created.body.data.id as string;
 }
 
-async function age(world: World, workspaceId: string, days: number): Promise<void> {
-  const database = new Client({ connectionString: world.stack.databases.state });
-  await database.connect();
-  try {
-    await database.query(
-      `update state_version set created_at = created_at - $2 * interval '1 day'
-       where workspace_id = $1`,
-      [workspaceId, days],
-    );
-  } finally {
-    await database.end();
-  }
-}
+const age = ({ stack }: World, workspaceId: string, days: number) =>
+  stack.rows(
+    "state",
+    `update state_version set created_at = created_at - $2 * interval '1 day'
+     where workspace_id = $1`,
+    [workspaceId, days],
+  );
 
 const retentionPolicy = document("data-retention-policy-delete-olders", {
   "delete-older-than-n-days": 30,

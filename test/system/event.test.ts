@@ -1,6 +1,5 @@
 import { newId } from "@statehouse/postgres";
 import { waitFor } from "@statehouse/testing";
-import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
@@ -178,13 +177,11 @@ async function outliveThePolicy(): Promise<void> {
   const { lineage } = stateFile();
   for (const serial of [1, 2])
     await owner.api.post(path, inlineState(stateFile({ serial, lineage })));
-  const database = new Client({ connectionString: stack.databases.state });
-  await database.connect();
-  await database.query(
+  await stack.rows(
+    "state",
     "update state_version set created_at = now() - interval '2 days' where workspace_id = $1",
     [id],
   );
-  await database.end();
   const policy = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 1 });
   await owner.api.post(`/workspaces/${id}/relationships/data-retention-policy`, policy);
 }

@@ -1,6 +1,5 @@
 import { waitFor } from "@statehouse/testing";
-import { Client } from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { document, download } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import { expectStatus, inlineState, stateFile } from "../stack/state.ts";
@@ -8,14 +7,10 @@ import { type StoreView, storeView } from "../stack/store.ts";
 import { newWorkspace, useWorld } from "./fixture.ts";
 
 const world = useWorld({ settings: { COLLECTION_INTERVAL: "1" } });
-let database: Client;
 let store: StoreView;
-beforeAll(async () => {
-  database = new Client({ connectionString: world().stack.databases.state });
-  await database.connect();
+beforeAll(() => {
   store = storeView(world().stack.environments.state);
 });
-afterAll(() => database.end());
 
 const older = (days: number) =>
   document("data-retention-policy-delete-olders", { "delete-older-than-n-days": days });
@@ -33,7 +28,8 @@ async function written(organization: string, days: number) {
     const path = `/workspaces/${id}/state-versions`;
     versions.push((await expectStatus(201, api.post(path, inlineState(state)))).body.data.id);
   }
-  await database.query(
+  await world().stack.rows(
+    "state",
     `update state_version set created_at = created_at - $2 * interval '1 day'
      where workspace_id = $1`,
     [id, days],

@@ -1,6 +1,5 @@
 import type { Grants, Principal } from "@statehouse/authorization";
 import { newId } from "@statehouse/postgres";
-import { Client } from "pg";
 import { runPermissions } from "../../../services/access/domain/run-token.ts";
 import { newOrganization } from "../../stack/organization.ts";
 import { nominalGrants } from "../../stack/roles.ts";
@@ -161,14 +160,6 @@ export const roles: readonly Role[] = [
 
 /** No request sets an expiry in the past, and no test waits for one. */
 async function expireTokensOf({ stack }: Site, userId: string): Promise<void> {
-  const client = new Client({ connectionString: stack.databases.access });
-  await client.connect();
-  try {
-    await client.query(
-      "update tokens set expired_at = now() - interval '1 second' where user_id = $1",
-      [userId],
-    );
-  } finally {
-    await client.end();
-  }
+  const sql = "update tokens set expired_at = now() - interval '1 second' where user_id = $1";
+  await stack.rows("access", sql, [userId]);
 }
