@@ -49,7 +49,7 @@ export interface BlobStore extends AsyncDisposable {
   ): Promise<void>;
   /** How many bytes there are under the key; undefined where there is no such key. */
   sizeOf(key: string): Promise<number | undefined>;
-  /** Deletes the keys; one that is not there is deleted already. */
+  /** Deletes the keys, all that can be; one that is not there is deleted already. */
   delete(keys: readonly string[]): Promise<void>;
   /** Every key once, in ascending order; those above `after`. */
   list(from?: { after?: string | undefined }): AsyncGenerator<BlobEntry, void, undefined>;

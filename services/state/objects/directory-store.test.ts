@@ -41,6 +41,19 @@ describe("a blob store in a folder", () => {
     await ended;
   });
 
+  it("deletes what it can, also beside what it cannot", async () => {
+    await using folder = await temporaryFolder();
+    await using store = await openDirectoryStore(folder.path);
+    const keys = ["ws-1/sv-1/raw-1", "ws-1/sv-2/raw-2"];
+    const never = new AbortController().signal;
+    for (const key of keys)
+      await store.put(key, Readable.from([Buffer.from("x")]), { size: 1 }, never);
+    const refused = store.delete(["ws-1/sv-1", "ws-1/sv-2/raw-2"]);
+    await expect(refused).rejects.toMatchObject({ kind: "unavailable" });
+    expect(await store.sizeOf("ws-1/sv-1/raw-1")).toBe(1);
+    expect(await store.sizeOf("ws-1/sv-2/raw-2")).toBeUndefined();
+  });
+
   it("says in one sentence that its folder cannot be used", async () => {
     await using folder = await temporaryFolder();
     const file = path.join(folder.path, "file");

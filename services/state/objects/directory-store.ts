@@ -128,15 +128,17 @@ class DirectoryStore implements BlobStore {
   }
 
   async delete(keys: readonly string[]): Promise<void> {
-    try {
-      for (const key of keys) {
-        const file = this.#pathOf(key);
+    const failures: unknown[] = [];
+    for (const key of keys) {
+      const file = this.#pathOf(key);
+      try {
         await rm(file, { force: true });
         await removeEmpty(path.dirname(file), this.#blobs);
+      } catch (error) {
+        failures.push(error);
       }
-    } catch (error) {
-      throw storeUnavailable(error);
     }
+    if (failures.length > 0) throw storeUnavailable(failures[0]);
   }
 
   async *list({ after = "" }: { after?: string | undefined } = {}): ReturnType<BlobStore["list"]> {

@@ -10,6 +10,7 @@ import { verifyNextPage } from "../app/verification-pass.ts";
 import { newBlobKey } from "../objects/blob-key.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
 import { openDirectoryStore } from "../objects/directory-store.ts";
+import { tracedStore } from "../objects/traced-store.ts";
 import { type RunningState, runState } from "../test/running-state.ts";
 import { startBlobDeletion } from "./blob-deletion.ts";
 import { startHousekeeping } from "./housekeeping.ts";
@@ -68,6 +69,34 @@ it("sweeps what is old and has no owner, and nothing else", async () => {
   expect(Math.max(...sweeps)).toBe(1);
   expect(await keys()).toEqual(new Set([foreign, owned]));
   await store.delete([foreign, owned]);
+});
+
+it("sweeps all that it can, and says at the end that something stays", async () => {
+  const workspaceId = state.lockedWorkspace();
+  const startedAt = new Date(state.app.now().getTime() - state.app.settings.sweepGraceMs - 1000);
+  const keysOf = Array.from({ length: 501 }, (_, index) =>
+    newBlobKey({
+      workspaceId: workspaceId as "ws-1",
+      versionId: `sv-${index}`,
+      kind: "raw",
+      startedAt,
+    }),
+  );
+  const listed = keysOf.map((key) => ({ key, size: 1 }));
+  const deleted: string[] = [];
+  const [stuck = ""] = keysOf;
+  const stubborn: BlobStore = {
+    ...tracedStore(store),
+    async *list() {
+      yield* listed;
+    },
+    async delete(some) {
+      deleted.push(...some.filter((key) => key !== stuck));
+      if (some.includes(stuck)) throw new Error("it is protected");
+    },
+  };
+  await expect(sweepOnce(state.app, stubborn)).rejects.toThrow("it is protected");
+  expect(deleted).toEqual(keysOf.slice(1));
 });
 
 it("never sweeps the bytes of an upload whose end is slow, unless that upload fails", async () => {

@@ -42,7 +42,8 @@ export function startSweeper({ app, store, logger, intervalMs }: SweeperOptions)
 /**
  * One pass over the store; answers how many keys it removed. Only keys of attempts that are older than the
  * grace period: a finalizing transaction refuses those of half that age, so none of them can find an owner
- * any more. Any number of replicas may sweep at once.
+ * any more. Any number of replicas may sweep at once. What cannot be deleted is thrown at the end of the pass, and
+ * keeps nothing else from being swept.
  */
 export async function sweepOnce(
   app: App,
@@ -52,12 +53,17 @@ export async function sweepOnce(
   const before = app.now().getTime() - app.settings.sweepGraceMs;
   let swept = 0;
   let old: string[] = [];
+  const failures: unknown[] = [];
   const sweep = async () => {
     const owned = await isOwned(app, old);
     const ownerless = old.filter((key) => !owned.has(key));
-    await store.delete(ownerless);
-    swept += ownerless.length;
     old = [];
+    try {
+      await store.delete(ownerless);
+      swept += ownerless.length;
+    } catch (error) {
+      failures.push(error);
+    }
   };
   for await (const { key } of store.list()) {
     if (signal.aborted) return swept;
@@ -65,5 +71,6 @@ export async function sweepOnce(
     if (startedAt && startedAt.getTime() < before && old.push(key) === BATCH) await sweep();
   }
   await sweep();
+  if (failures.length > 0) throw failures[0];
   return swept;
 }
