@@ -190,6 +190,15 @@ test("which pools a workspace may use is told by the name of one that can be rea
   expect(await usable(owner.api, hidden)).toBe(true);
   expect(await usable(reader.api, shown)).toBe(true);
   expect(await usable(reader.api, hidden)).toBe(false);
+  // The same of projects.
+  for (const filter of ["filter[allowed_projects][name]", "filter[allowed-projects][name]"]) {
+    const found = async (api: Api, name: string) =>
+      (await api.get(`${pools()}?${filter}=${name}`)).body.data.length > 0;
+    expect(await found(reader.api, readable.name)).toBe(true);
+    expect(await found(reader.api, "Default Project")).toBe(false);
+    expect(await found(owner.api, "Default Project")).toBe(true);
+    expect(await found(owner.api, "No Project")).toBe(false);
+  }
 });
 
 test("a team that may manage agent pools does", async () => {

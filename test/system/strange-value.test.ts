@@ -87,7 +87,13 @@ const names = [
   ...["search[wildcard-name]", "search[exclude-tags]", "filter[names]", "filter[project][id]"],
   ...["filter[current-run][status]", "filter[tagged][0][key]", "filter[tagged][0][value]"],
   ...["filter[exclude][taggable][id]", "filter[workspace][name]", "filter[organization][name]"],
-  ...["filter[workspace][id]", "filter[status]", "filter[allowed-workspaces][name]", "token"],
+  ...[
+    "filter[workspace][id]",
+    "filter[status]",
+    "filter[allowed_projects][name]",
+    "filter[allowed-workspaces][name]",
+    "token",
+  ],
 ];
 const texts = fc.oneof(
   fc.constantFrom(

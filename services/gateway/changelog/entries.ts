@@ -17,6 +17,7 @@ export const changelogEntries: readonly ChangelogEntry[] = [
   { date: "2026-11-21", text: "Nobody's username has the form of a user's id." },
   { date: "2026-11-21", text: "An organization's tags are those of workspaces that the caller may read, and `instance-count` counts these. Agent pools name only workspaces and projects that the caller may read or that it manages them for. `workspace-count` of a project is null to who may not read its workspaces." },
   { date: "2026-11-21", text: "Where user tokens are switched off, agent pools, SSH keys and one's own membership are 401, too." },
+  { date: "2026-11-21", text: "Agent pools are listed by the project that may use them: `filter[allowed_projects][name]`; `filter[allowed-workspaces][name]` is read with an underscore, too." },
   { date: "2026-11-21", text: "Organizations include `default_project`; an organization that is included itself links to it without naming it." },
   { date: "2026-11-21", text: "Projects include `effective_tag_bindings`, shown and listed." },
   { date: "2026-11-21", text: "Organizations show `project-count` and `workspace-count` to who may read all of them." },

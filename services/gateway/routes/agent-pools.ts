@@ -55,6 +55,12 @@ function readSort(query: URLSearchParams): string {
   return sort;
 }
 
+/** In the spelling of go-tfe, or that of the public documentation. */
+const allowedName = (query: URLSearchParams, noun: string): string =>
+  parameter(query, `filter[allowed_${noun}][name]`) ??
+  parameter(query, `filter[allowed-${noun}][name]`) ??
+  "";
+
 const ofOrganization = "/organizations/:organizationName/agent-pools";
 const byId = "/agent-pools/:agentPoolId";
 
@@ -72,11 +78,8 @@ export const agentPoolRoutes: readonly Route[] = [
         {
           organizationName: params.organizationName,
           query: parameter(query, "q") ?? "",
-          // go-tfe's spelling, and that of the public documentation.
-          allowedWorkspaceName:
-            parameter(query, "filter[allowed_workspaces][name]") ??
-            parameter(query, "filter[allowed-workspaces][name]") ??
-            "",
+          allowedWorkspaceName: allowedName(query, "workspaces"),
+          allowedProjectName: allowedName(query, "projects"),
           sort: readSort(query),
           pageNumber: page.number,
           pageSize: page.size,

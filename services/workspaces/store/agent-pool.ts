@@ -46,6 +46,8 @@ export interface AgentPoolSearch {
   query: string;
   /** Those that the workspace of this name may use; empty: all. */
   allowedWorkspaceName: string;
+  /** Those that every workspace of the project of this name may use, unless it is excluded; empty: all. */
+  allowedProjectName: string;
   sort: "name" | "created-at";
   descending: boolean;
   page: PageInput;
@@ -62,6 +64,15 @@ const conditions = (search: AgentPoolSearch, parameters: Parameters): string => 
       where w.organization_id = a.organization_id
         and w.name = ${parameters.bind(search.allowedWorkspaceName)}
         and ${readableWorkspaces(search.named, parameters)} and ${usableBy})`);
+  }
+  if (search.allowedProjectName) {
+    // index: projects_name_key, agent_pool_projects_pkey
+    all.push(`exists (select from projects p
+      where p.organization_id = a.organization_id
+        and p.name = ${parameters.bind(search.allowedProjectName)}
+        and ${readableProjects(search.shown.projects, parameters)}
+        and (a.organization_scoped or exists (select from agent_pool_projects r
+          where r.agent_pool_id = a.id and r.project_id = p.id)))`);
   }
   return all.join(" and ");
 };

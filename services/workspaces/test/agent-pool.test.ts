@@ -35,8 +35,9 @@ test("the list says which pools a workspace may use", async () => {
     allowedProjects: { ids: [one.projectId] },
   });
   const nobody = await pool({ organizationScoped: false });
-  const usable = async (allowedWorkspaceName: string) => {
-    const request = { organizationName, allowedWorkspaceName, sort: "created-at" };
+  const usable = async (allowedWorkspaceName: string, allowedProjectName = "") => {
+    const names = { allowedWorkspaceName, allowedProjectName };
+    const request = { organizationName, ...names, sort: "created-at" };
     const { agentPools, totalCount } = await running.agentPools.listAgentPools(request, owner);
     expect(totalCount).toBe(agentPools.length);
     return agentPools.map(({ id }) => id).toSorted();
@@ -45,6 +46,9 @@ test("the list says which pools a workspace may use", async () => {
   expect(await usable(other.name)).toEqual([everybody, butOne, project].toSorted());
   expect(await usable("")).toHaveLength(5);
   expect(await usable("nowhere")).toEqual([]);
+  expect(await usable("", "Default Project")).toEqual([everybody, butOne, project].toSorted());
+  expect(await usable(one.name, "Default Project")).toEqual([everybody, project].toSorted());
+  expect(await usable("", "No Project")).toEqual([]);
   expect(nobody).toMatch(/^apool-[A-Za-z0-9]{16}$/);
 });
 
