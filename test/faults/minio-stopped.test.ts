@@ -15,19 +15,14 @@ import {
   unlock,
   write,
 } from "./steps.ts";
-import { useSite } from "./use-site.ts";
+import { useSiteOn } from "./use-site.ts";
 import { mentions } from "./wire.ts";
 
 needs("minio")("while MinIO is away", () => {
-  let minio: Awaited<ReturnType<typeof ownMinio>> | undefined;
-  const store = () => {
-    if (!minio) throw new Error("MinIO is started with the file's tests");
-    return minio;
-  };
-  const site = useSite(async () => {
-    minio = await ownMinio();
-    return { store: minio, settings: { REQUEST_TIMEOUT: "10" } };
-  });
+  const { site, part: store } = useSiteOn(ownMinio, (minio) => ({
+    store: minio,
+    settings: { REQUEST_TIMEOUT: "10" },
+  }));
   beforeEach(() => store().start());
 
   const stateReady = async () => {

@@ -12,17 +12,9 @@ import {
   unlock,
   write,
 } from "./steps.ts";
-import { useSite } from "./use-site.ts";
+import { useSiteOn } from "./use-site.ts";
 
-let postgres: Awaited<ReturnType<typeof ownPostgres>> | undefined;
-const server = () => {
-  if (!postgres) throw new Error("PostgreSQL is started with the file's tests");
-  return postgres;
-};
-const site = useSite(async () => {
-  postgres = await ownPostgres();
-  return { postgres };
-});
+const { site, part: server } = useSiteOn(ownPostgres, (postgres) => ({ postgres }));
 
 test.each(["stopped", "killed"])(
   "%s: requests are 503, and then work again by themselves",

@@ -4,7 +4,7 @@ import { download } from "../stack/http.ts";
 import { expectStatus, rollbackTo, type StateFile } from "../stack/state.ts";
 import { eventually, mendAll, type Site } from "./site.ts";
 import { acknowledge, attempted, newLockedWorkspace, two, write } from "./steps.ts";
-import { useSite } from "./use-site.ts";
+import { useSite, useSiteOn } from "./use-site.ts";
 import { mentions } from "./wire.ts";
 
 type Action =
@@ -205,15 +205,7 @@ needs("minio")("while the store is silent", () => {
 });
 
 describe("PostgreSQL restarted", () => {
-  let postgres: Awaited<ReturnType<typeof ownPostgres>> | undefined;
-  const server = () => {
-    if (!postgres) throw new Error("PostgreSQL is started with the file's tests");
-    return postgres;
-  };
-  const site = useSite(async () => {
-    postgres = await ownPostgres();
-    return { postgres };
-  });
+  const { site, part: server } = useSiteOn(ownPostgres, (postgres) => ({ postgres }));
 
   test.each(["stopped", "killed"])(
     "%s: each is 503, and works by itself afterwards",

@@ -22,3 +22,20 @@ export function useSite(options: () => Promise<SiteOptions> | SiteOptions): () =
   afterAll(() => site?.[Symbol.asyncDispose]());
   return running;
 }
+
+/** The same on a part of its own, which tests stop and start. */
+export function useSiteOn<Part>(
+  start: () => Promise<Part>,
+  options: (part: Part) => SiteOptions,
+): { site: () => Site; part: () => Part } {
+  let part: Part | undefined;
+  const site = useSite(async () => {
+    part = await start();
+    return options(part);
+  });
+  const started = (): Part => {
+    if (part === undefined) throw new Error("the part is started with the file's tests");
+    return part;
+  };
+  return { site, part: started };
+}
