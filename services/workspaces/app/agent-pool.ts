@@ -4,7 +4,8 @@ import { type AgentPool, applyAgentPoolSettings, newAgentPool } from "../domain/
 import { agentPoolInUse, noSuchAgentPool } from "../domain/errors.ts";
 import type { AgentPoolId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
-import type { AgentPoolSearch, ReadableRelations } from "../store/agent-pool.ts";
+import type { AgentPoolSearch } from "../store/agent-pool.ts";
+import type { ReadableRelations } from "../store/agent-pool-relations.ts";
 import type { Readable } from "../store/readable.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
