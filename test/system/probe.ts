@@ -23,7 +23,9 @@ export const kinds: Record<string, readonly string[]> = {
 /** Every query parameter that the routes read, with what of an estate it could ask for; none: it asks for nothing. */
 export const parameters: Record<string, readonly string[]> = {
   "filter[admin]": [],
+  "filter[allowed-projects][name]": ["projectName"],
   "filter[allowed-workspaces][name]": ["name"],
+  "filter[allowed_projects][name]": ["projectName"],
   "filter[allowed_workspaces][name]": ["name"],
   "filter[current-run][status]": [],
   "filter[edition]": [],

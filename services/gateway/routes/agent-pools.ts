@@ -56,10 +56,16 @@ function readSort(query: URLSearchParams): string {
 }
 
 /** In the spelling of go-tfe, or that of the public documentation. */
-const allowedName = (query: URLSearchParams, noun: string): string =>
-  parameter(query, `filter[allowed_${noun}][name]`) ??
-  parameter(query, `filter[allowed-${noun}][name]`) ??
-  "";
+const allowedNames = (query: URLSearchParams) => ({
+  allowedWorkspaceName:
+    parameter(query, "filter[allowed_workspaces][name]") ??
+    parameter(query, "filter[allowed-workspaces][name]") ??
+    "",
+  allowedProjectName:
+    parameter(query, "filter[allowed_projects][name]") ??
+    parameter(query, "filter[allowed-projects][name]") ??
+    "",
+});
 
 const ofOrganization = "/organizations/:organizationName/agent-pools";
 const byId = "/agent-pools/:agentPoolId";
@@ -78,8 +84,7 @@ export const agentPoolRoutes: readonly Route[] = [
         {
           organizationName: params.organizationName,
           query: parameter(query, "q") ?? "",
-          allowedWorkspaceName: allowedName(query, "workspaces"),
-          allowedProjectName: allowedName(query, "projects"),
+          ...allowedNames(query),
           sort: readSort(query),
           pageNumber: page.number,
           pageSize: page.size,

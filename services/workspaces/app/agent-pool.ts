@@ -9,7 +9,7 @@ import type { ReadableRelations } from "../store/agent-pool-relations.ts";
 import type { Readable } from "../store/readable.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { readableBy, readableIn } from "./caller.ts";
+import { readableBy } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
 
 /** What a request says of a pool; relations that are given are replaced as a whole. */
@@ -68,8 +68,12 @@ export async function listAgentPools(
   },
 ): Promise<{ agentPools: AgentPoolView[]; total: number }> {
   const { id: organizationId } = await getOrganization(app, caller, organizationName);
-  const named = readableIn(caller, "workspace:read", organizationId);
-  const sought = { ...search, organizationId, named, shown: shownTo(caller) };
+  const sought = {
+    ...search,
+    organizationId,
+    named: readableTo(caller),
+    shown: shownTo(caller),
+  };
   const agentPools = await app.reads.agentPools.page(sought);
   return { agentPools, total: await app.reads.agentPools.count(sought) };
 }

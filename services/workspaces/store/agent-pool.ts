@@ -8,7 +8,7 @@ import { type ReadableRelations, relateAgentPool } from "./agent-pool-relations.
 import { agentPoolSchema } from "./entities.ts";
 import { Parameters } from "./parameters.ts";
 import { containing } from "./pattern.ts";
-import { type Readable, readableProjects, readableWorkspaces } from "./readable.ts";
+import { readableProjects, readableWorkspaces } from "./readable.ts";
 
 const related = (relation: "allowed" | "excluded", readable: string) =>
   `array(select w.id from agent_pool_workspaces r join workspaces w on w.id = r.workspace_id
@@ -35,8 +35,8 @@ export interface AgentPoolSearch {
   organizationId: OrganizationId;
   /** What of each pool is shown. */
   shown: ReadableRelations;
-  /** In which workspaces a name is looked for. */
-  named: Readable;
+  /** In which workspaces and projects a name is looked for. */
+  named: ReadableRelations;
   /** Part of the name; empty: any. */
   query: string;
   /** Those that the workspace of this name may use; empty: all. */
@@ -58,14 +58,14 @@ const conditions = (search: AgentPoolSearch, parameters: Parameters): string => 
     all.push(`exists (select from workspaces w
       where w.organization_id = a.organization_id
         and w.name = ${parameters.bind(search.allowedWorkspaceName)}
-        and ${readableWorkspaces(search.named, parameters)} and ${usableBy})`);
+        and ${readableWorkspaces(search.named.workspaces, parameters)} and ${usableBy})`);
   }
   if (search.allowedProjectName) {
     // index: projects_name_key, agent_pool_projects_pkey
     all.push(`exists (select from projects p
       where p.organization_id = a.organization_id
         and p.name = ${parameters.bind(search.allowedProjectName)}
-        and ${readableProjects(search.shown.projects, parameters)}
+        and ${readableProjects(search.named.projects, parameters)}
         and (a.organization_scoped or exists (select from agent_pool_projects r
           where r.agent_pool_id = a.id and r.project_id = p.id)))`);
   }
