@@ -210,13 +210,17 @@ function uploads(blobs: BlobKind): void {
     const muchTooLarge = stateFile({ marker: "x".repeat(1_000_000) });
     expect((await owner.api.post(path, inlineState(muchTooLarge))).status).toBe(413);
     // Its state would fit; without all that came with it, nothing of it is current.
+    const other = await newLockedWorkspace(world());
     const tooLargeJson = Buffer.alloc(MAX_STATE_BYTES + 1, "x").toString("base64");
     const half = await owner.api.post(
-      path,
+      `/workspaces/${other.id}/state-versions`,
       inlineState(stateFile(), { "json-state": tooLargeJson }),
     );
     expect([413, 422]).toContain(half.status);
-    expect((await owner.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);
+    for (const workspace of [id, other.id]) {
+      const current = await owner.api.get(`/workspaces/${workspace}/current-state-version`);
+      expect(current.status).toBe(404);
+    }
   });
 
   test("an altered or made-up upload token is no capability", async () => {
