@@ -5,6 +5,7 @@ import {
   type Caller,
   type Grants,
   type OrganizationGrants,
+  requireSight,
   type TargetOf,
 } from "@statehouse/authorization";
 import { noSuchOrganization } from "../domain/errors.ts";
@@ -19,6 +20,16 @@ export function authorizeUser<A extends Action>(
   what?: string,
 ): void {
   if (caller.kind === "principal") authorize(caller, action, target, what);
+}
+
+/** As `requireSight`; services may what their methods declare them for. */
+export function requireSightOfUser<A extends Action>(
+  caller: Caller,
+  action: A,
+  target: TargetOf<A>,
+  what: string,
+): void {
+  if (caller.kind === "principal") requireSight(caller, action, target, what);
 }
 
 /** What the caller holds in an organization. Throws `notFound` unless it belongs to it. */

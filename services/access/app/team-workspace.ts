@@ -1,4 +1,4 @@
-import { allowed, authorize, type Caller, grantsOf, requireSight } from "@statehouse/authorization";
+import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { newId, type PageInput } from "@statehouse/postgres";
 import { noSuchTeam, noSuchTeamAccess, teamHasAccess, throwIfAny } from "../domain/errors.ts";
 import type { TeamId, TeamWorkspaceId, WorkspaceId } from "../domain/ids.ts";
@@ -8,7 +8,7 @@ import { bump } from "../domain/version.ts";
 import type { VisibleTeams } from "../store/team-access.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App, Placement } from "./app.ts";
-import { authorizeUser } from "./caller.ts";
+import { authorizeUser, requireSightOfUser } from "./caller.ts";
 import { forgetIfGone } from "./grant-target.ts";
 
 /** A grant with what its level implies, or its custom permissions. */
@@ -152,9 +152,7 @@ const changeTeamWorkspace = async <Result>(
     const organization = await tx.organizations.getForUpdate(known.organizationId);
     const teamWorkspace = await tx.teamWorkspaces.getForUpdate(id);
     // Whose access there is, not everybody sees who reads the workspace.
-    if (caller.kind === "principal") {
-      requireSight(caller, "workspace:manage-teams", placement, "team access");
-    }
+    requireSightOfUser(caller, "workspace:manage-teams", placement, "team access");
     return change(tx, teamWorkspace, bump(organization, app.now()));
   });
 };
