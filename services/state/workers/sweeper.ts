@@ -41,9 +41,9 @@ export function startSweeper({ app, store, logger, intervalMs }: SweeperOptions)
 
 /**
  * One pass over the store; answers how many keys it removed. Only keys of attempts that are older than the
- * grace period: a finalizing transaction refuses those of half that age, so none of them can find an owner
- * any more. Any number of replicas may sweep at once. What cannot be deleted is thrown at the end of the pass, and
- * keeps nothing else from being swept.
+ * grace period: no upload commits after three quarters of it, so none of them can find an owner any more. Any
+ * number of replicas may sweep at once. What cannot be deleted is thrown at the end of the pass, and keeps
+ * nothing else from being swept.
  */
 export async function sweepOnce(
   app: App,
