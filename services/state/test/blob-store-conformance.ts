@@ -307,8 +307,8 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     await store.ready();
   });
 
-  it("moves 128 MiB in flat memory", { timeout: 60_000 }, async () => {
-    const size = 128 * MIB;
+  it("moves 256 MiB in flat memory", { timeout: 60_000 }, async () => {
+    const size = 256 * MIB;
     // The collector lets some 32 MiB outside its heap come together before it takes what TLS has read.
     const most = 64 * MIB;
     const at = key();
