@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { routes } from "../../services/gateway/routes/routes.ts";
 import type { Answer } from "../stack/http.ts";
+import { includedIn, linkedFrom, nameOf } from "../stack/resources.ts";
 import { type Estate, newEstate, pathWith } from "./estate.ts";
 import { useWorld } from "./fixture.ts";
 import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
@@ -10,27 +11,16 @@ import { type FullOrganization, newFullOrganization } from "./full-organization.
 
 const world = useWorld();
 
-interface Resource {
-  type: string;
-  id: string;
-  relationships?: Record<string, { data?: Identifier | Identifier[] | null }>;
-}
-type Identifier = Pick<Resource, "type" | "id">;
-
-const nameOf = ({ type, id }: Identifier) => `${type} ${id}`;
-
 /** A way from an included resource through included ones to itself; undefined without any. */
-function cycleIn({ body }: Answer): string[] | undefined {
-  const included = new Map<string, Resource>(
-    (body.included ?? []).map((resource: Resource) => [nameOf(resource), resource]),
-  );
+function cycleIn(answer: Answer): string[] | undefined {
+  const included = new Map(includedIn(answer).map((resource) => [nameOf(resource), resource]));
   const through = new Set<string>();
   const walk = (name: string, way: readonly string[]): string[] | undefined => {
     if (way.includes(name)) return [...way, name];
     if (through.has(name)) return undefined;
     through.add(name);
-    const links = Object.values(included.get(name)?.relationships ?? {});
-    for (const linked of links.flatMap(({ data }) => data ?? []).map(nameOf)) {
+    const resource = included.get(name);
+    for (const linked of resource ? linkedFrom(resource) : []) {
       const found = walk(linked, [...way, name]);
       if (found) return found;
     }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer, Api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import { costOf } from "../stack/request-cost.ts";
+import { linkedFrom, nameOf, type Resource } from "../stack/resources.ts";
 import { teamRole } from "../stack/roles.ts";
 import { type Runner, startRunner } from "../stack/runner.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
@@ -38,26 +39,13 @@ const includes = {
 } as const;
 const names = Object.keys(includes) as (keyof typeof includes)[];
 
-interface Resource {
-  type: string;
-  id: string;
-  relationships?: Record<string, { data?: Identifier | Identifier[] | null }>;
-}
-type Identifier = Pick<Resource, "type" | "id">;
-
-const nameOf = ({ type, id }: Identifier) => `${type} ${id}`;
 const typesIn = ({ body }: Answer) =>
   [...new Set(body.included.map(({ type }: Resource) => type))].toSorted();
 
 /** Everything that the document's resources refer to. */
 const linked = ({ body }: Answer): Set<string> => {
   const resources: Resource[] = [body.data, ...body.included].flat();
-  return new Set(
-    resources
-      .flatMap(({ relationships = {} }) => Object.values(relationships))
-      .flatMap(({ data }) => data ?? [])
-      .map(nameOf),
-  );
+  return new Set(resources.flatMap(linkedFrom));
 };
 
 describe("of a workspace that has everything", () => {
