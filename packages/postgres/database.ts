@@ -117,11 +117,7 @@ function createOrm({
       statement_timeout: transactionCeilingMs,
       onPoolCreated: (created: Pool) => {
         pool = created;
-        created.on("connect", (client) => {
-          observeStatements(client, onStatement);
-          // Once it is out of the pool nobody else listens, and an end that it did not ask for would be ours.
-          client.on("error", () => {});
-        });
+        created.on("connect", (client) => observeStatements(client, onStatement));
       },
     },
   });

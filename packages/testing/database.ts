@@ -27,8 +27,8 @@ export async function freshDatabase(options: {
       await client.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`);
     });
   const pool = new Pool({ connectionString: urlOf(name) });
-  // A connection that is still closing when its database goes has nobody else to tell.
-  pool.on("connect", (client) => client.on("error", () => {}));
+  // What ends an idle connection, or one that is still closing when its database goes, is nobody's error.
+  pool.on("error", () => {});
   return {
     name,
     url: urlOf(name),

@@ -17,6 +17,15 @@ async function rowsOf(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
+test("a connection that is ended from outside while it is idle is replaced", async () => {
+  await using database = await freshDatabase({ contextName: "cups", migrations });
+  const current = async () =>
+    (await database.query<{ pid: number }>("SELECT pg_backend_pid() AS pid"))[0]?.pid;
+  const pid = await current();
+  await rowsOf(database.url, `SELECT pg_terminate_backend(${pid}, 10000)`);
+  await expect.poll(current).not.toBe(pid);
+});
+
 test("two fresh databases share a schema and no rows, and are dropped at the end", async () => {
   const one = await freshDatabase({ contextName: "cups", migrations });
   await using two = await freshDatabase({ contextName: "cups", migrations });

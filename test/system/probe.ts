@@ -61,6 +61,9 @@ export const absentLike = (value: string): string => {
 const knownLater =
   /"(resources-processed|state-version|(?:engine|terraform)-version|billable-rum-count|modules|providers)":(?:\w+|"[^"]*"|\{[^{}]*\})/g;
 
+/** What is written down a moment after the call that caused it: that a token was used. */
+const writtenLater = /"last-used-at":null/g;
+
 /** An answer without what differs from call to call, and without the ids that were sent. */
 export function plain({ status, body }: Answer, sent: readonly string[]): string {
   let text = JSON.stringify([status, body]);
@@ -75,7 +78,8 @@ export function plain({ status, body }: Answer, sent: readonly string[]): string
         "<new>",
       )
       .replaceAll(/sth_[\w-]{43}|\/v1\/object\/[\w.-]+/g, "<new>")
-      .replaceAll(knownLater, '"$1":"<later>"');
+      .replaceAll(knownLater, '"$1":"<later>"')
+      .replaceAll(writtenLater, '"last-used-at":"<time>"');
   }
   return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");
 }

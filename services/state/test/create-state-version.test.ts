@@ -151,10 +151,10 @@ describe("within one lock epoch", () => {
     own.pass(own.app.settings.pendingWindowMs);
     for (const force of [false, true]) {
       for (const repeat of [
-        own.create(id, "x", { force }),
-        own.create(id, "z", { serial: 3n, force }),
+        () => own.create(id, "x", { force }),
+        () => own.create(id, "z", { serial: 3n, force }),
       ]) {
-        expect(await refusal(repeat)).toBe("conflict state_version_superseded");
+        expect(await refusal(repeat())).toBe("conflict state_version_superseded");
       }
     }
     const { stateVersion } = await own.versions.getCurrentStateVersion({ workspaceId: id });
