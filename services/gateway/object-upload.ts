@@ -1,10 +1,10 @@
-import { conflict, invalid, unavailable } from "@statehouse/errors";
+import { conflict, unavailable } from "@statehouse/errors";
 import { remainingMs, traceparent, withClientSpan } from "@statehouse/runtime";
 import { Agent, request } from "undici";
 
 /** Puts bytes to the state service's object server, by the road that clients use. */
 export interface ObjectUpload extends AsyncDisposable {
-  /** `path` is the capability: never logged. Throws `conflict`, `invalid`, `unavailable`. */
+  /** `path` is the capability: never logged. Throws `conflict`, `unavailable`. */
   put(path: string, bytes: Uint8Array): Promise<void>;
 }
 
@@ -17,8 +17,6 @@ const refused = (cause?: unknown) =>
 /** Other bytes came first, or the version was discarded meanwhile: asking again would change nothing. */
 const notTaken = () =>
   conflict("state_not_taken", "The state version does not take this state any more.");
-
-const tooLarge = () => invalid([{ field: "state", detail: "State is too large" }]);
 
 /** Uploads to the object server at `baseUrl`. */
 export function createObjectUpload(baseUrl: string): ObjectUpload {
@@ -45,7 +43,6 @@ export function createObjectUpload(baseUrl: string): ObjectUpload {
           throw refused(error);
         }
         if (status >= 200 && status < 300) return;
-        if (status === 413) throw tooLarge();
         if (status < 500) throw notTaken();
         throw refused(new Error(`the object server answered ${status}`));
       }),

@@ -49,6 +49,7 @@ export function createApp(
     edition: offered,
     settings: {
       publicUrl: config.PUBLIC_URL,
+      maxStateBytes: config.MAX_STATE_BYTES,
       pendingWindowMs: config.PENDING_WINDOW * 1000,
       sweepGraceMs: config.SWEEP_GRACE * 1000,
       retentionRules: {

@@ -95,7 +95,7 @@ export async function start(config: StateConfig, parts: StateParts = {}): Promis
       bindings: bindings(app),
     }),
   );
-  const objectHandler = createObjectHandler({ ...work, maxStateBytes: config.MAX_STATE_BYTES });
+  const objectHandler = createObjectHandler(work);
   const checks = {
     database: () => database.ready(),
     nats: () => nats.ready(),

@@ -29,6 +29,8 @@ export interface Workspaces {
 export interface Settings {
   /** Base of every URL that documents show, without a slash at its end. */
   publicUrl: string;
+  /** Largest content that is taken, in bytes. */
+  maxStateBytes: number;
   /** How long a version waits for its bytes and its upload URLs work. */
   pendingWindowMs: number;
   /** Age at which a key without owner is swept. */

@@ -8,6 +8,7 @@ import { parseGivenOutputs } from "../domain/output.ts";
 import { StateVersion } from "../domain/state-version.ts";
 import {
   type Announcement,
+  type InlineContent,
   parseAnnouncement,
   repeatedVersion,
   requireOwnRun,
@@ -20,13 +21,11 @@ import { requireNoOrganizationToken } from "./organization-token.ts";
 import { documentOf, type StateVersionDocument, uploadPath } from "./state-version-document.ts";
 import { supersedePending } from "./supersession.ts";
 
-export interface CreateStateVersion extends Announcement {
+export interface CreateStateVersion extends Announcement, InlineContent {
   workspaceId: WorkspaceId;
   /** The outputs part of the engine's JSON show output. */
   jsonStateOutputs: Uint8Array | undefined;
   runId: string | undefined;
-  /** The raw state came in the create request: never intermediate. */
-  inline: boolean;
 }
 
 export interface CreatedStateVersion {
@@ -46,10 +45,12 @@ export async function createStateVersion(
   request: CreateStateVersion,
 ): Promise<CreatedStateVersion> {
   requireNoOrganizationToken(caller);
-  const announced = parseAnnouncement(request);
+  const announced = parseAnnouncement(request, app.settings);
   requireRunId(request.runId);
   const outputs = request.jsonStateOutputs && parseGivenOutputs(request.jsonStateOutputs);
-  const { workspaceId, inline } = request;
+  const { workspaceId } = request;
+  // Never intermediate.
+  const inline = request.inlineSize !== undefined;
   const { lock, placement, runWorkspaceId } = await app.workspaces.getLock(
     workspaceId,
     request.runId,

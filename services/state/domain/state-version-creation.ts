@@ -16,6 +16,12 @@ export interface Announcement {
   force: boolean;
 }
 
+/** What came in the create request itself; in bytes. */
+export interface InlineContent {
+  inlineSize?: bigint | undefined;
+  inlineJsonSize?: bigint | undefined;
+}
+
 const title = "invalid attribute";
 const MAX_TEXT = 255;
 const limit = `maximum is ${MAX_TEXT} characters`;
@@ -27,8 +33,14 @@ export function requireRunId(runId: string | undefined): void {
   throw invalid([{ field: "/data/relationships/run/data/id", title, detail }]);
 }
 
-/** Checks and normalizes what a create request says. Throws `invalid`. */
-export function parseAnnouncement({ serial, md5, lineage, force }: Announcement): Announcement {
+/**
+ * Checks and normalizes what a create request says, before there is a version: one whose content is refused
+ * afterwards would keep its serial and lineage until its lock is released. Throws `invalid`.
+ */
+export function parseAnnouncement(
+  { serial, md5, lineage, force, inlineSize, inlineJsonSize }: Announcement & InlineContent,
+  { maxStateBytes }: { maxStateBytes: number },
+): Announcement {
   const problems: FieldError[] = [];
   // JSON numbers beyond are not exact in most clients, ours included.
   if (serial < 0n || serial > BigInt(Number.MAX_SAFE_INTEGER)) {
@@ -40,6 +52,12 @@ export function parseAnnouncement({ serial, md5, lineage, force }: Announcement)
   // Engines write a UUID. Every document of the version shows it.
   if (lineage.length > MAX_TEXT) {
     problems.push({ field: "lineage", title, detail: `Lineage is too long (${limit})` });
+  }
+  const tooLarge = (size: bigint | undefined) => size !== undefined && size > maxStateBytes;
+  const maximum = `is too large (maximum is ${maxStateBytes} bytes)`;
+  if (tooLarge(inlineSize)) problems.push({ field: "state", title, detail: `State ${maximum}` });
+  if (tooLarge(inlineJsonSize)) {
+    problems.push({ field: "json-state", title, detail: `JSON state ${maximum}` });
   }
   if (problems.length > 0) throw invalid(problems);
   return { serial, md5: md5.toLowerCase(), lineage, force };

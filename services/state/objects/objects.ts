@@ -6,7 +6,5 @@ import type { BlobStore } from "./blob-store.ts";
 export interface Objects {
   app: App;
   store: BlobStore;
-  /** Largest content that is taken, in bytes. */
-  maxStateBytes: number;
   logger: Logger;
 }

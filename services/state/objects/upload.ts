@@ -38,7 +38,7 @@ export async function receiveContent(objects: Objects, upload: Upload): Promise<
   const { app, logger } = objects;
   const claims = app.uploadTokens.verify(upload.token, app.now());
   if (!claims) throw unknownUploadUrl();
-  const size = announcedSize(upload.request, objects.maxStateBytes);
+  const size = announcedSize(upload.request, app.settings.maxStateBytes);
   const opening = await within(() => beginUpload(app, claims));
   if (opening.outcome === "used") {
     if (size !== opening.stored.size) requireSameContent(opening.stored, unknownContent(size));

@@ -200,7 +200,7 @@ describe("no upload URL leads to deleted data", () => {
     }
     expect(await refusal(state.put(jsonUrl, "{}"))).toBe("conflict backing_data_deleted");
     for (const force of [false, true]) {
-      const repeat = state.versions.createStateVersion({ ...request, force, inline: true });
+      const repeat = state.versions.createStateVersion({ ...request, force, inlineSize: 1n });
       expect(await refusal(repeat)).toBe("conflict state_version_superseded");
     }
   });

@@ -48,11 +48,23 @@ describe("who may create a state version", () => {
 
 test("malformed attributes are named all at once", async () => {
   const id = state.lockedWorkspace();
-  const call = state.versions.createStateVersion({ ...request(id, 2n ** 60n), md5: "no" });
+  const max = state.app.settings.maxStateBytes;
+  const call = state.versions.createStateVersion({
+    ...request(id, 2n ** 60n),
+    md5: "no",
+    inlineSize: BigInt(max) + 1n,
+    inlineJsonSize: BigInt(max) + 1n,
+  });
   await expect(call).rejects.toMatchObject({
     kind: "invalid",
-    fields: [{ field: "serial" }, { field: "md5" }],
+    fields: [
+      { field: "serial" },
+      { field: "md5" },
+      { field: "state", detail: `State is too large (maximum is ${max} bytes)` },
+      { field: "json-state", detail: `JSON state is too large (maximum is ${max} bytes)` },
+    ],
   });
+  expect((await state.versions.listStateVersions({ workspaceId: id })).totalCount).toBe(0);
   const outputs = state.versions.createStateVersion({
     ...request(id),
     jsonStateOutputs: new TextEncoder().encode("[1]"),

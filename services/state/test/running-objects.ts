@@ -28,7 +28,8 @@ export type RunningObjects = Awaited<ReturnType<typeof runObjects>>;
 
 /** An object server over `store`. */
 export async function runObjects(state: RunningState, store: BlobStore) {
-  const objects = { app: state.app, store, maxStateBytes: LIMIT, logger: silent };
+  const settings = { ...state.app.settings, maxStateBytes: LIMIT };
+  const objects = { app: { ...state.app, settings }, store, logger: silent };
   const handler = createObjectHandler(objects, { idleTimeoutMs: IDLE_MS });
   const server = await startObjectServer({ host: "127.0.0.1", port: 0, handler, logger: silent });
   const base = `http://127.0.0.1:${server.port}`;

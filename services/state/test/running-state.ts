@@ -70,12 +70,13 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     md5: md5Of(bytes),
   });
 
-  const create = (workspaceId: string, bytes: string, more: CreateOptions = {}) =>
+  const create = (workspaceId: string, bytes: string, { inline, ...more }: CreateOptions = {}) =>
     versions.createStateVersion({
       workspaceId,
       serial: 1n,
       lineage: "a",
       md5: md5Of(bytes),
+      ...(inline ? { inlineSize: BigInt(Buffer.byteLength(bytes)) } : {}),
       ...more,
     });
 
