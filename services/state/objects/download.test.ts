@@ -1,13 +1,33 @@
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { setTimeout as pause } from "node:timers/promises";
+import { waitFor } from "@statehouse/testing";
 import { expect, it, onTestFinished } from "vitest";
 import { permanentlyDeleteBackingData, softDeleteBackingData } from "../app/backing-data.ts";
 import type { StateVersionId } from "../domain/ids.ts";
 import { owner, reader, stranger } from "../test/neighbours.ts";
-import { bearer, errorOf, LIMIT, onEveryStore, runObjects } from "../test/running-objects.ts";
+import {
+  bearer,
+  errorOf,
+  IDLE_MS,
+  LIMIT,
+  onEveryStore,
+  type RunningObjects,
+  runObjects,
+} from "../test/running-objects.ts";
 import { deleteBlobsOnce } from "../workers/blob-deletion.ts";
 import { tracedStore } from "./traced-store.ts";
+
+/** Asks for a version's state and reads nothing of it. */
+function standingReader({ port }: RunningObjects, versionId: string): void {
+  const socket = connect(port, "127.0.0.1").pause();
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => {});
+  const authorization = `Authorization: Bearer ${owner.id}`;
+  socket.write(`GET /v1/object/${versionId} HTTP/1.1\r\nHost: x\r\n${authorization}\r\n\r\n`);
+}
 
 onEveryStore("downloads", (objects) => {
   it("takes raw and JSON state and gives back the same bytes", async () => {
@@ -99,16 +119,47 @@ onEveryStore("downloads", (objects) => {
     const content = randomBytes(LIMIT);
     const version = await objects().pending(content);
     await objects().send(version.raw, "PUT", { body: content });
-    const stuck = connect(objects().port, "127.0.0.1");
-    onTestFinished(() => void stuck.destroy());
-    stuck.pause();
-    stuck.write(
-      `GET /v1/object/${version.id} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${owner.id}\r\n\r\n`,
-    );
+    standingReader(objects(), version.id);
     const quick = await objects().send(`/v1/object/${version.id}`, "GET", {
       headers: bearer(owner),
     });
     expect(quick.bytes.equals(content)).toBe(true);
+  });
+
+  it("waits for a store that is slow to begin", async () => {
+    const { state, store } = objects();
+    const version = await objects().pending("slow");
+    await objects().send(version.raw, "PUT", { body: "slow" });
+    await using slow = await runObjects(state, {
+      ...tracedStore(store),
+      async get(...request) {
+        await pause(IDLE_MS * 1.5);
+        await store.get(...request);
+      },
+    });
+    const answer = await slow.send(`/v1/object/${version.id}`, "GET", { headers: bearer(owner) });
+    expect(answer.bytes.toString()).toBe("slow");
+  });
+
+  it("gives up a reader that stands still", async () => {
+    const { state, store } = objects();
+    const version = await objects().pending("endless");
+    await objects().send(version.raw, "PUT", { body: "endless" });
+    let givenUp = false;
+    await using endless = await runObjects(state, {
+      ...tracedStore(store),
+      async get(_key, open, signal) {
+        const zeros = Readable.from(
+          (function* () {
+            for (;;) yield Buffer.alloc(64 * 1024);
+          })(),
+        );
+        await pipeline(zeros, open("endless".length), { signal }).catch(() => {});
+        givenUp = true;
+      },
+    });
+    standingReader(endless, version.id);
+    await waitFor(() => givenUp);
   });
 
   it("is not found for what is deleted for good between its look-up and the first byte", async () => {

@@ -24,13 +24,17 @@ export interface DownloadRequest {
   response: ServerResponse;
   /** Aborted when the client has gone. */
   signal: AbortSignal;
+  /** Gives the connection up if it stands still from now on. */
+  watch(): void;
 }
 
 /** Sends a content to a caller whose bearer token may read it. The URL itself is no capability. */
 export async function sendContent(
   { app, store }: Objects,
-  { versionId, kind, request, response, signal }: DownloadRequest,
+  { versionId, kind, request, response, signal, watch }: DownloadRequest,
 ): Promise<void> {
+  // No body comes with it.
+  request.resume();
   const token = bearerToken(request.headers.authorization);
   const look = () =>
     runWithDeadline(Date.now() + AUTHORIZATION_MS, async () =>
@@ -56,6 +60,7 @@ export async function sendContent(
   if (range === "unsatisfiable") throw rangeNotSatisfiable(download.size);
   const open = (size: number) => {
     if (size !== download.size) throw blobDamaged(`${size} bytes instead of ${download.size}`);
+    watch();
     if (!range) return response.writeHead(200, headers);
     return response.writeHead(206, {
       ...headers,

@@ -35,9 +35,10 @@ export function createObjectHandler(
     response.once("close", () => {
       if (!response.writableFinished) gone.abort(new Error("the client has gone"));
     });
-    request.setTimeout(idleTimeoutMs, () => request.destroy());
+    const watch = () => void response.setTimeout(idleTimeoutMs, () => response.destroy());
+    watch();
     // From its last byte on the client waits for us, for as long as store and database may take.
-    request.once("end", () => request.setTimeout(0));
+    request.once("end", () => response.setTimeout(0));
     const route = routeOf(request);
     const parent = request.headers.traceparent;
     const traced = typeof parent === "string" ? parent : undefined;
@@ -45,7 +46,8 @@ export function createObjectHandler(
     const attributes = { "http.route": route.name };
     void withServerSpan(`${request.method} ${route.name}`, traced, attributes, async (span) => {
       try {
-        await route.serve(objects, { request, response, signal: gone.signal, awaitsContinue });
+        const { signal } = gone;
+        await route.serve(objects, { request, response, signal, awaitsContinue, watch });
       } catch (error) {
         if (gone.signal.aborted) objects.logger.info({ route: route.name }, "the client has gone");
         answerFailure(request, response, error, objects.logger);
@@ -60,6 +62,8 @@ interface Exchange {
   response: ServerResponse;
   signal: AbortSignal;
   awaitsContinue: boolean;
+  /** Gives the connection up if it stands still from now on. */
+  watch(): void;
 }
 
 interface Route {

@@ -69,8 +69,8 @@ onEveryStore("uploads", (objects) => {
     const content = randomBytes(40);
     const version = await objects().pending(content);
     const socket = objects().rawPut(version.raw, content.length, "Connection: close\r\n");
-    for (let sent = 0; sent < content.length; sent += 5) {
-      socket.write(content.subarray(sent, sent + 5));
+    for (let sent = 0; sent < content.length; sent += 8) {
+      socket.write(content.subarray(sent, sent + 8));
       await pause(IDLE_MS / 4);
     }
     expect(await text(socket)).toMatch(/^HTTP\/1.1 200 /);

@@ -14,7 +14,7 @@ import { type RunningState, runState } from "./running-state.ts";
 /** Largest content that the object server of these tests takes, in bytes. */
 export const LIMIT = 4 * 1024 * 1024;
 /** How long it lets a connection stand still, in ms. */
-export const IDLE_MS = 400;
+export const IDLE_MS = 1000;
 
 export const silent = createLogger({ service: "state", level: "silent" });
 
