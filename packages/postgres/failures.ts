@@ -1,4 +1,5 @@
 import { AppError, badRequest, deadlineExceeded } from "@statehouse/errors";
+import { remainingMs } from "@statehouse/runtime";
 
 const TRANSACTION_TIMEOUT = "25P04";
 
@@ -70,6 +71,8 @@ export function asAppError(error: unknown): unknown {
   if (error instanceof AppError) return error;
   if (codeOf(error) === TRANSACTION_TIMEOUT) return deadlineExceeded("The database", error);
   if (UNSTORABLE_TEXT.has(codeOf(error) ?? "")) return unstorableText();
+  // Of the two that end a late transaction, the server and the driver, the driver may be first.
+  if (isLost(error) && remainingMs() === 0) return deadlineExceeded("The database", error);
   if (isLost(error)) return databaseUnavailable(error);
   if (isRetryable(error)) {
     return new AppError("unavailable", "database_busy", "Too many changes at once; try again.", {

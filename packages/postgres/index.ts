@@ -6,5 +6,5 @@ export { migrate, type SqlMigration } from "./migrations.ts";
 export { offsetOf, type PageInput, pageOf } from "./paging.ts";
 export { resealColumn } from "./resealing.ts";
 export { createSealer, type Sealer } from "./sealing.ts";
-export { awaitedStatementCount, statementCount } from "./statements.ts";
+export { awaitedStatementCount } from "./statements.ts";
 export { afterCommit, queryIn } from "./transaction.ts";

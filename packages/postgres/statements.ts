@@ -42,10 +42,7 @@ export function prepared(sql: string, params: readonly unknown[]): QueryConfig {
 let statements = 0;
 let awaited = 0;
 
-/** How many statements this process has sent, every BEGIN and COMMIT included. */
-export const statementCount = (): number => statements;
-
-/** Those of them that were sent under a deadline, so that somebody waits for them: not what relays and loops ask. */
+/** How many statements this process has sent under a deadline, so that somebody waits for them: not what relays and loops ask. */
 export const awaitedStatementCount = (): number => awaited;
 
 export type StatementListener = (sql: string) => void;

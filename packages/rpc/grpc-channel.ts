@@ -24,7 +24,7 @@ import {
 import { isIdempotent, methodPath } from "./service.ts";
 
 /** How long a channel may wait before it dials a service again that was away. */
-const MAX_RECONNECT_PAUSE_MS = 1000;
+const MAX_RECONNECT_PAUSE_MS = 500;
 /** How long any call may wait for a connection, in ms: longer than that pause, so that a service which is back is found. */
 const CONNECT_MS = 1500;
 /** Pauses between the attempts of an idempotent call that nobody answered, in ms. */

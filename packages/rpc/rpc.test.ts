@@ -17,6 +17,7 @@ import {
 } from "@statehouse/runtime";
 import { importJWK, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freePort } from "../../deploy/local/port.ts";
 import {
   type AssertionKeys,
   type CallOptions,
@@ -272,7 +273,7 @@ test("a service that nobody answers for is unavailable", async () => {
   await using channel = grpcChannel({ address: "127.0.0.1:1", audience: "workspaces" });
   const client = createClient(WorkspaceLockService, channel, state);
   await expect(
-    runWithDeadline(Date.now() + 2000, () => client.getLock({ workspaceId: "ws-1" })),
+    runWithDeadline(Date.now() + 5000, () => client.getLock({ workspaceId: "ws-1" })),
   ).rejects.toMatchObject({ kind: "unavailable", reason: "service_unavailable" });
 });
 
@@ -287,7 +288,7 @@ test("a call that may not be repeated waits for a service that was away and is b
     });
     return { started, ...(await started.listen({ host: "127.0.0.1", port })) };
   };
-  const first = await start(0);
+  const first = await start(await freePort());
   await using channel = grpcChannel({
     address: `127.0.0.1:${first.port}`,
     audience: "workspaces",
