@@ -177,7 +177,7 @@ test("an event that keeps failing is parked, does not hold up the next, and can 
   await record(2, "fine");
   const parked = () =>
     database.query("select subject, revision::int, failures, error from parked_events");
-  await waitFor(async () => (await parked()).length === 1);
+  await waitFor(async () => (await parked()).length === 1 && heard.length === 1);
   expect(heard).toEqual(["fine"]);
   expect(await parked()).toEqual([
     { subject: "ws-1", revision: 1, failures: 3, error: "TypeError: cannot" },

@@ -6,7 +6,7 @@ import { connectNats } from "./nats.ts";
 import { ensureStream, STREAM } from "./stream.ts";
 
 test("in a cluster the stream gets the copies that are asked for, and never loses one again", {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   await using parts = new AsyncDisposableStack();
   const routes = [await freePort(), await freePort(), await freePort()];
@@ -19,7 +19,10 @@ test("in a cluster the stream gets the copies that are asked for, and never lose
     // The servers have to find each other first.
     await waitFor(() => ensureStream(nats).then(() => true), { timeout: 30_000, interval: 200 });
     const { streams } = await jetstreamManager(await nats.connection());
-    return (await streams.info(STREAM)).config.num_replicas;
+    // Not while the copies choose their leader.
+    return await waitFor(async () => (await streams.info(STREAM)).config.num_replicas, {
+      timeout: 30_000,
+    });
   };
   expect(await copiesAfter(1)).toBe(1);
   expect(await copiesAfter(3)).toBe(3);

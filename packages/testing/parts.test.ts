@@ -4,6 +4,7 @@ import { freshBucket, minioClient, objectNames } from "./bucket.ts";
 import { freshDatabase } from "./database.ts";
 import { ownNats } from "./own-part.ts";
 import { needs } from "./parts.ts";
+import { waitFor } from "./wait.ts";
 
 const migrations = [{ name: "0001_cups", up: "CREATE TABLE cups (id text PRIMARY KEY)" }];
 
@@ -23,7 +24,7 @@ test("a connection that is ended from outside while it is idle is replaced", asy
     (await database.query<{ pid: number }>("SELECT pg_backend_pid() AS pid"))[0]?.pid;
   const pid = await current();
   await rowsOf(database.url, `SELECT pg_terminate_backend(${pid}, 10000)`);
-  await expect.poll(current).not.toBe(pid);
+  await waitFor(async () => (await current()) !== pid);
 });
 
 test("two fresh databases share a schema and no rows, and are dropped at the end", async () => {

@@ -47,7 +47,10 @@ test("every change is announced once, in order, under growing revisions, without
     heard.filter(({ json }) =>
       [organizationId, creator.id, member.id].some((id) => json.includes(id)),
     );
-  await waitFor(() => ours().some(({ type }) => type.includes("token.deleted")));
+  // What other files published comes first.
+  await waitFor(() => ours().some(({ type }) => type.includes("token.deleted")), {
+    timeout: 25_000,
+  });
   const names = ours().map(({ type }) => type.slice("statehouse.access.".length, -".v1".length));
   expect(names).toEqual([
     "user.created",

@@ -65,7 +65,10 @@ describe("a token's life", () => {
 
   test("of several at once each speaks for its own user, and what is refused is left out", async () => {
     const [ada, ben, gone] = [await access.person(), await access.person(), await access.person()];
-    await access.sql("update tokens set expired_at = now() where user_id = $1", [gone.id]);
+    await access.sql(
+      "update tokens set expired_at = now() - interval '1 second' where user_id = $1",
+      [gone.id],
+    );
     const tokens = [ada.secret, "nonsense", gone.secret, ben.secret, `sth_run_${"a".repeat(43)}`];
     const { found } = await access.authentication.batchAuthenticate({ tokens });
     const alone = async (token: string) =>
@@ -90,7 +93,10 @@ describe("a token's life", () => {
 
   test("an expired one is refused", async () => {
     const { id, secret } = await access.person();
-    await access.sql("update tokens set expired_at = now() where user_id = $1", [id]);
+    await access.sql(
+      "update tokens set expired_at = now() - interval '1 second' where user_id = $1",
+      [id],
+    );
     await expect(access.versionsOf(secret)).rejects.toMatchObject(unauthenticated);
   });
 

@@ -166,7 +166,7 @@ beforeAll(async () => {
       STATE_OBJECT_URL: `http://127.0.0.1:${(objects.address() as AddressInfo).port}`,
       ASSERTION_PRIVATE_KEY: JSON.stringify(privateJwk),
       MAX_BODY_BYTES: 10_000,
-      REQUEST_TIMEOUT: 1,
+      REQUEST_TIMEOUT: 3,
     }),
     {
       logger,

@@ -111,8 +111,10 @@ test("alone, it takes a state over its listeners, extracts its outputs and gives
 });
 
 test("it tells its readiness, each dependency by name", async () => {
-  const ready = await fetch(`http://127.0.0.1:${service.ports.ops}/readyz`);
-  expect(ready.status).toBe(200);
+  const ready = await waitFor(async () => {
+    const answer = await fetch(`http://127.0.0.1:${service.ports.ops}/readyz`);
+    return answer.status === 200 && answer;
+  });
   const ok = { status: "ok" };
   expect(await ready.json()).toMatchObject({
     dependencies: { blobs: ok, database: ok, nats: ok },

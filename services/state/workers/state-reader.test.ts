@@ -57,10 +57,12 @@ describe("the state reader", () => {
     const delay = monitorEventLoopDelay({ resolution: 5 });
     const reading = reader.read(bytes, never);
     delay.enable();
+    const started = performance.now();
     const found = await reading;
+    const took = performance.now() - started;
     delay.disable();
     expect(found.resourceCount).toBe(60_000);
-    expect(delay.percentile(95) / 1e6).toBeLessThan(100);
+    expect(delay.max / 1e6).toBeLessThan(took / 2);
   });
 
   it("stops when it is told to, and reads again", async () => {

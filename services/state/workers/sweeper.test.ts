@@ -126,7 +126,7 @@ it("never sweeps the bytes of an upload whose end is slow, unless that upload fa
   const shown = () => state.versions.getStateVersion({ id: stateVersion?.id ?? "" });
   expect((await shown()).stateVersion?.status).toBe("pending");
   const again = await put();
-  await finishUpload(app, claims, again);
+  await finishUpload({ ...app, settings: state.app.settings }, claims, again);
   expect((await shown()).stateVersion?.status).toBe("finalized");
   expect(await keys()).toContain(again.blobKey);
   await store.delete([again.blobKey]);

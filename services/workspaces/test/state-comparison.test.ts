@@ -86,10 +86,12 @@ test("a summary whose event was lost is taken over, and only a newer one", async
   );
   await compare();
   expect(await summary()).toEqual([{ current: "sv-lost", count: 3, revision: "900" }]);
+  await waitFor(() => reported().length > 0);
   expect(reported()).toEqual([["stateBehind", [id]]]);
   await running.stateSql("delete from workspace_state where workspace_id = $1", [id]);
   lines.length = 0;
   await compare();
+  await waitFor(() => reported().length > 0);
   expect(reported()).toEqual([["unknownToState", [id]]]);
   await running.sql("update workspaces set state_revision = 0 where id = $1", [id]);
 });
