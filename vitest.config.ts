@@ -18,8 +18,10 @@ export default defineConfig({
     experimental: { viteModuleRunner: false },
     // Every stack under test brings processes of its own; more workers only make each other late.
     maxWorkers: 2,
-    testTimeout: 60_000,
+    // These end what hangs; how fast something is, no test asserts.
+    testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     // Left unmended, a flaky test hides a bug.
     retry: 0,
     allowOnly: !onCi,

@@ -3,12 +3,12 @@ import { createServer } from "node:net";
 import type { PartProcess } from "./part-process.ts";
 
 /** Below what systems give to outgoing connections: those would take a part's port while it is stopped. */
-const [FIRST, END] = [15_000, 30_000];
+const PARTS = { first: 15_000, end: 25_000 };
 
 /** A TCP port of 127.0.0.1 that nobody listens on. The taker retries if another process was quicker. */
-export async function freePort(): Promise<number> {
+export async function freePort({ first, end } = PARTS): Promise<number> {
   for (;;) {
-    const port = randomInt(FIRST, END);
+    const port = randomInt(first, end);
     if (await isFree(port)) return port;
   }
 }

@@ -20,9 +20,7 @@ test("in a cluster the stream gets the copies that are asked for, and never lose
     await waitFor(() => ensureStream(nats).then(() => true), { timeout: 30_000, interval: 200 });
     const { streams } = await jetstreamManager(await nats.connection());
     // Not while the copies choose their leader.
-    return await waitFor(async () => (await streams.info(STREAM)).config.num_replicas, {
-      timeout: 30_000,
-    });
+    return await waitFor(async () => (await streams.info(STREAM)).config.num_replicas);
   };
   expect(await copiesAfter(1)).toBe(1);
   expect(await copiesAfter(3)).toBe(3);

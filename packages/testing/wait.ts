@@ -2,11 +2,11 @@ import { setTimeout as pause } from "node:timers/promises";
 
 /**
  * Asks until the answer is neither false, null nor undefined, and returns it. A condition that throws is asked again.
- * Throws after `timeout` ms (10 s), with the last error as its cause.
+ * Throws after `timeout` ms (60 s), with the last error as its cause.
  */
 export async function waitFor<T>(
   condition: () => Promise<T | false | null | undefined> | T | false | null | undefined,
-  { timeout = 10_000, interval = 20, what = "the condition" } = {},
+  { timeout = 60_000, interval = 20, what = "the condition" } = {},
 ): Promise<T> {
   const deadline = performance.now() + timeout;
   let cause: unknown;

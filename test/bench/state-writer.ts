@@ -24,7 +24,7 @@ export interface Writer {
 export async function startWriters(stack: Stack, count: number): Promise<Writer[]> {
   const { token } = await stack.people.newUser();
   const caller = api(stack.url, token);
-  const organization = await waitFor(() => newOrganization(caller), { timeout: 30_000 });
+  const organization = await waitFor(() => newOrganization(caller));
   const writers: Writer[] = [];
   for (let index = 0; index < count; index++) {
     const path = `/workspaces/${(await newWorkspaceIn(caller, organization)).id}`;

@@ -47,7 +47,7 @@ export function useNpmStart(program = "main.ts"): Start {
 /** Waits until it serves; answers with its address. */
 export async function running(started: Started): Promise<string> {
   await Promise.race([
-    waitFor(() => started.output().includes("Ctrl-C stops it"), { timeout: 60_000 }),
+    waitFor(() => started.output().includes("Ctrl-C stops it")),
     started.exit.then(() => {
       throw new Error(`ended at its start:\n${started.output()}`);
     }),

@@ -72,10 +72,7 @@ test("beside npm start, collect names what would go and lets it go, and fsck fin
   expect(collected.code).toBe(0);
   expect(collected.lines.at(-1)).toBe(`deleted in all 2 versions, ${sum} bytes of state`);
   expect(await statuses()).toEqual([404, 404, 200]);
-  await waitFor(
-    async () => (await database.query("select from blob_deletions")).rows.length === 0,
-    { timeout: 20_000 },
-  );
+  await waitFor(async () => (await database.query("select from blob_deletions")).rows.length === 0);
   expect(await lines(fsck)).toMatchObject({
     code: 0,
     lines: expect.arrayContaining(["everything fits"]),

@@ -35,7 +35,7 @@ needs("terraform")("two command lines at once", () => {
       await first.succeed("init");
       await second.succeed("init");
       const applying = first.succeed("apply", "-auto-approve");
-      await waitFor(() => existsSync(path.join(first.path, "started")), { timeout: 30_000 });
+      await waitFor(() => existsSync(path.join(first.path, "started")));
 
       const refused = await second.run("apply", "-auto-approve", "-var", "wait=false");
       expect(refused.code).not.toBe(0);

@@ -32,10 +32,12 @@ const services = ["workspaces", "state"] as const;
 
 /** Waits until nothing is under way between the services. */
 async function quiet(): Promise<void> {
+  await waitFor(async () => {
+    const unread = "select from state_version where extraction_due_at is not null";
+    return (await site().rows("state", unread)).length === 0;
+  });
   for (const service of services) {
-    await waitFor(async () => (await site().rows(service, "select from outbox")).length === 0, {
-      timeout: 60_000,
-    });
+    await waitFor(async () => (await site().rows(service, "select from outbox")).length === 0);
   }
   await bus.quiet();
 }
@@ -199,9 +201,7 @@ test("a bus that has lost everything is set up anew, and events flow again", asy
   const next = await newLockedWorkspace(site());
   const written = await write(site(), next, one());
   await quiet();
-  await waitFor(async () => (await currentVersion(next)) === written.body.data.id, {
-    timeout: 60_000,
-  });
+  await waitFor(async () => (await currentVersion(next)) === written.body.data.id);
   expect((await bus.since(0)).length).toBeGreaterThan(0);
 });
 
@@ -218,7 +218,8 @@ test("kill -9 of a consumer between its transaction and its acknowledgement: hea
   expect(await currentVersion(id)).toBe(written.body.data.id);
   await stack.processes.workspaces.kill();
   const { num_ack_pending } = await bus.consumer("workspaces-workspace-state");
-  expect(num_ack_pending).toBe(1);
+  // The next one may have been sent to it, too, before it died.
+  expect(num_ack_pending).toBeGreaterThanOrEqual(1);
   await mendAll(site());
   await quiet();
   const { num_redelivered } = await bus.consumer("workspaces-workspace-state");

@@ -139,8 +139,6 @@ needs("minio")("while MinIO is away", () => {
     expect((await download(url, owner.token)).status).toBe(503);
     await eventually(200, () => unlock(site(), id));
     await store().start();
-    await waitFor(async () => (await download(url, owner.token)).status === 200, {
-      timeout: 30_000,
-    });
+    await waitFor(async () => (await download(url, owner.token)).status === 200);
   });
 });

@@ -65,9 +65,7 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
     const { owner } = site();
     const name = await dieCreating("call to access");
     await mendAll(site());
-    await waitFor(async () => (await owner.api.get(`/organizations/${name}`)).status === 200, {
-      timeout: 30_000,
-    });
+    await waitFor(async () => (await owner.api.get(`/organizations/${name}`)).status === 200);
   });
 
   test("without a bus reconciliation completes it", async () => {
@@ -76,9 +74,7 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
     await rows("workspaces", "update organizations set retry_at = now() where name = $1", [name]);
     wires.workspacesToAccess.release();
     await stack.processes.workspaces.start();
-    await waitFor(async () => (await owner.api.get(`/organizations/${name}`)).status === 200, {
-      timeout: 30_000,
-    });
+    await waitFor(async () => (await owner.api.get(`/organizations/${name}`)).status === 200);
   });
 
   test("with user tokens switched off they are, whoever completes it", async () => {
@@ -88,13 +84,10 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
     wires.workspacesToAccess.release();
     await stack.processes.workspaces.start();
     const seen: number[] = [];
-    await waitFor(
-      async () => {
-        seen.push((await owner.api.get(`/organizations/${name}`)).status);
-        return seen.at(-1) === 401;
-      },
-      { timeout: 30_000 },
-    );
+    await waitFor(async () => {
+      seen.push((await owner.api.get(`/organizations/${name}`)).status);
+      return seen.at(-1) === 401;
+    });
     expect(seen).not.toContain(200);
   });
 

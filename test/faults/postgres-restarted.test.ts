@@ -59,7 +59,7 @@ test.each(["stopped", "killed"])(
     let written = 0;
     const restartTwice = async () => {
       for (const round of [1, 2]) {
-        await waitFor(() => written >= round * 4, { timeout: 60_000 });
+        await waitFor(() => written >= round * 4);
         await (end === "stopped" ? server().stop() : server().kill());
         await server().start();
       }

@@ -68,7 +68,7 @@ export async function startSite({ store, postgres, settings }: SiteOptions): Pro
   const person = await stack.people.newUser();
   const owner = { ...person, api: api(stack.url, person.token) };
   // Services that started one after the other may still have to find each other.
-  const organization = await waitFor(() => newOrganization(owner.api), { timeout: 30_000 });
+  const organization = await waitFor(() => newOrganization(owner.api));
   const databases = own ?? stack.databases;
   const owned = starting.move();
   return {

@@ -147,7 +147,7 @@ describe("kill -9 of state", () => {
     expect((await asked)?.status ?? 503).toBe(503);
     await mendAll(site());
     expect((await shown(site(), alone.old)).status).toBe(gone);
-    await waitFor(async () => (await keysOf(site(), alone.old)).length === 0, { timeout: 20_000 });
+    await waitFor(async () => (await keysOf(site(), alone.old)).length === 0);
     expect(await keysOf(site(), shared.old)).toHaveLength(1);
     expect((await bytesOf(site(), copy)).bytes.equals(shared.state.bytes)).toBe(true);
   });
@@ -167,8 +167,8 @@ describe("kill -9 of state", () => {
     await stack.processes.state.kill();
     expect((await keysOf(site(), old)).length).toBe(1);
     await mendAll(site());
-    await waitFor(async () => (await shown(site(), old)).status === gone, { timeout: 20_000 });
-    await waitFor(async () => (await keysOf(site(), old)).length === 0, { timeout: 20_000 });
+    await waitFor(async () => (await shown(site(), old)).status === gone);
+    await waitFor(async () => (await keysOf(site(), old)).length === 0);
   });
 });
 
@@ -186,7 +186,7 @@ needs("minio")("while the store is silent", () => {
     await deleteForGood(site(), other.old);
     expect((await shown(site(), other.old)).status).toBe(gone);
     wires.stateToStore.release();
-    await waitFor(async () => (await keysOf(site(), other.old)).length === 0, { timeout: 60_000 });
+    await waitFor(async () => (await keysOf(site(), other.old)).length === 0);
     expect(await keysOf(site(), old)).toHaveLength(1);
     expect((await bytesOf(site(), copy.body.data.id)).bytes.equals(state.bytes)).toBe(true);
   });
@@ -200,7 +200,7 @@ needs("minio")("while the store is silent", () => {
     await mendAll(site());
     // The worker that failed tries again when its lease is over.
     await site().rows("state", "update blob_deletions set due_at = now()");
-    await waitFor(async () => (await keysOf(site(), old)).length === 0, { timeout: 60_000 });
+    await waitFor(async () => (await keysOf(site(), old)).length === 0);
   });
 });
 

@@ -124,9 +124,7 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
     const { id, url } = await dieDeleting();
     await mendAll(site());
     expect((await owner.api.get(`/workspaces/${id}`)).status).toBe(404);
-    await waitFor(async () => (await download(url, owner.token)).status === 404, {
-      timeout: 30_000,
-    });
+    await waitFor(async () => (await download(url, owner.token)).status === 404);
   });
 
   test("without a bus reconciliation completes it", async () => {
@@ -139,9 +137,7 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
     );
     wires.workspacesToState.release();
     await stack.processes.workspaces.start();
-    await waitFor(async () => (await download(url, owner.token)).status === 404, {
-      timeout: 30_000,
-    });
+    await waitFor(async () => (await download(url, owner.token)).status === 404);
     expect(await rows("workspaces", "select from outbox where subject = $1", [id])).not.toEqual([]);
   });
 

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { freePort } from "../../deploy/local/port.ts";
 
+/** Where no part looks for a port while one of ours is away. */
+const RANGE = { first: 25_000, end: 30_000 };
 /** A file for each port, with the id of the process that has it: test files run in several. */
 const claims = path.join(tmpdir(), "statehouse-test-ports");
 const own = new Set<string>();
@@ -11,7 +13,7 @@ const own = new Set<string>();
 export async function reservePort(): Promise<number> {
   mkdirSync(claims, { recursive: true });
   for (;;) {
-    const port = await freePort();
+    const port = await freePort(RANGE);
     if (claim(String(port))) return port;
   }
 }

@@ -133,9 +133,7 @@ function onStore(world: () => World) {
       "update state_version set soft_deleted_at = now() - interval '8 days' where id = $1 returning blob_key",
       [first],
     );
-    await waitFor(async () => (await statusOf(first)) === "backing_data_permanently_deleted", {
-      timeout: 20_000,
-    });
+    await waitFor(async () => (await statusOf(first)) === "backing_data_permanently_deleted");
     await waitFor(async () => {
       const left = await rows(
         "state",

@@ -7,7 +7,7 @@ import { useWorld } from "./fixture.ts";
 import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
 
 // Attempts at an upload that were beaten are swept soon, so that the test can see it.
-const world = useWorld({ settings: { SWEEP_GRACE: "5" } });
+const world = useWorld({ settings: { SWEEP_GRACE: "10" } });
 
 /** What every table of every service and the blob store hold of the texts. */
 async function leftovers(texts: readonly string[]): Promise<Rows & { blobs: string[] }> {
@@ -35,7 +35,7 @@ async function expectLeft(texts: readonly string[], expected: Rows): Promise<voi
     expect(left).toEqual({ blobs: [], ...expected });
     return true;
   };
-  await waitFor(isClean, { timeout: 20_000, interval: 300 }).catch(() => {});
+  await waitFor(isClean, { interval: 300 }).catch(() => {});
   expect(left).toEqual({ blobs: [], ...expected });
 }
 

@@ -136,7 +136,7 @@ const shows: Record<Feature, (world: World) => Promise<boolean>> = {
     await age(world, id, 200);
     const gone = async () => (await owner.api.get(`/state-versions/${oldest}`)).status === 404;
     if (world === worlds.hosted()) {
-      await waitFor(gone, { timeout: 30_000 });
+      await waitFor(gone);
       const { body } = await owner.api.get(
         `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${(await owner.api.get(`/workspaces/${id}`)).body.data.attributes.name}`,
       );
@@ -152,13 +152,10 @@ const shows: Record<Feature, (world: World) => Promise<boolean>> = {
       retentionPolicy,
     );
     await age(world, other.id, 200);
-    await waitFor(
-      async () => {
-        const { body } = await owner.api.get(`/state-versions/${written.body.data.id}`);
-        return body.data.attributes.status === "backing_data_permanently_deleted";
-      },
-      { timeout: 30_000 },
-    );
+    await waitFor(async () => {
+      const { body } = await owner.api.get(`/state-versions/${written.body.data.id}`);
+      return body.data.attributes.status === "backing_data_permanently_deleted";
+    });
     return gone();
   },
 

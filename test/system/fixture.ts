@@ -1,3 +1,4 @@
+import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll } from "vitest";
 import { recordCall } from "../golden/route-coverage.ts";
 import "../golden/proves-routes.ts";
@@ -49,9 +50,10 @@ export async function populate<Running extends Stack>(stack: Running): Promise<W
     newParty(stack),
     newParty(stack),
   ]);
+  // Services that started one after the other may still have to find each other.
   const [organization, foreign] = await Promise.all([
-    newOrganization(owner.api),
-    newOrganization(stranger.api),
+    waitFor(() => newOrganization(owner.api)),
+    waitFor(() => newOrganization(stranger.api)),
   ]);
   const readable = await newProject({ organization, owner });
   const readers = await stack.people.newTeam({

@@ -42,7 +42,7 @@ const shown = async (id: string) =>
 const statuses = (versions: readonly string[]) =>
   Promise.all(versions.map(async (id) => (await shown(id)).attributes.status));
 const collected = (versions: readonly string[]) =>
-  waitFor(async () => (await statuses(versions))[0] === GONE, { timeout: 20_000 });
+  waitFor(async () => (await statuses(versions))[0] === GONE);
 
 const GONE = "backing_data_permanently_deleted";
 const all = [GONE, GONE, "finalized"];
@@ -64,9 +64,7 @@ test("what a workspace's policy lets go cannot be read any more, and its bytes a
   expect((await owner.api.post(restore)).status).toBe(400);
   const current = await owner.api.get(`/workspaces/${id}/current-state-version`);
   expect(current.body.data.id).toBe(versions[2]);
-  await waitFor(async () => (await store.keys()).filter((key) => key.includes(id)).length === 1, {
-    timeout: 20_000,
-  });
+  await waitFor(async () => (await store.keys()).filter((key) => key.includes(id)).length === 1);
 });
 
 test("a workspace's own policy counts before its organization's, that before none", async () => {

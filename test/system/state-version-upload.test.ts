@@ -277,7 +277,7 @@ function uploads(blobs: BlobKind): void {
 }
 
 describe("when the pending window is over", () => {
-  const world = useStack(() => startStack({ settings: { PENDING_WINDOW: "2" } }));
+  const world = useStack(() => startStack({ settings: { PENDING_WINDOW: "6" } }));
 
   test("the upload URL is dead, the version is discarded, and unlocking works again", async () => {
     const { owner } = world();

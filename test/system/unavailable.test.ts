@@ -19,8 +19,12 @@ const world = useStack(() =>
 );
 afterAll(() => wiring[Symbol.asyncDispose]());
 
-/** Asks while the road is cut, and again until it is back: 503, then `status`. */
-async function refusedThenDone(road: keyof Wires, status: number, ask: () => Promise<Answer>) {
+/** Asks while the road is cut, and again until it is back: 503, then one of `done`. */
+async function refusedThenDone(
+  road: keyof Wires,
+  done: readonly number[],
+  ask: () => Promise<Answer>,
+) {
   const wire = wiring.wires[road];
   wire.cut();
   const refused = await ask();
@@ -29,7 +33,7 @@ async function refusedThenDone(road: keyof Wires, status: number, ask: () => Pro
   wire.mend();
   return waitFor(async () => {
     const answer = await ask();
-    if (answer.status === status) return answer;
+    if (done.includes(answer.status)) return answer;
     if (answer.status !== 503) throw new Error(`${answer.status}`);
     return undefined;
   });
@@ -41,7 +45,10 @@ test("an organization that access did not hear of is finished by the repeat", as
   await owner.api.get("/organizations");
   const body = document("organizations", { name: unusedName("half"), email: "a@b.example" });
   const path = `/organizations/${body.data.attributes.name}`;
-  await refusedThenDone("workspacesToAccess", 201, () => owner.api.post("/organizations", body));
+  // 422: its own event was quicker than the repeat.
+  await refusedThenDone("workspacesToAccess", [201, 422], () =>
+    owner.api.post("/organizations", body),
+  );
   expect((await owner.api.get(path)).status).toBe(200);
   expect((await stranger.api.get(path)).status).toBe(404);
 });
@@ -51,7 +58,7 @@ test("a setting about tokens that access did not hear of is told by the repeat",
   const path = `/organizations/${organization}`;
   await owner.api.get(path);
   const body = document("organizations", { "user-tokens-enabled": true });
-  await refusedThenDone("workspacesToAccess", 200, () => owner.api.patch(path, body));
+  await refusedThenDone("workspacesToAccess", [200], () => owner.api.patch(path, body));
 });
 
 test("an organization that access did not drop is gone all the same, and the repeat completes it", async () => {
@@ -85,7 +92,7 @@ test("a workspace whose move state did not hear of is moved by the repeat", asyn
       {},
       { project: { data: { type: "projects", id: project.id } } },
     );
-    await refusedThenDone("workspacesToState", 200, () => owner.api.patch(path, body));
+    await refusedThenDone("workspacesToState", [200], () => owner.api.patch(path, body));
     const shown = await owner.api.get(path);
     expect(shown.body.data.relationships.project.data.id).toBe(project.id);
   }
@@ -94,7 +101,7 @@ test("a workspace whose move state did not hear of is moved by the repeat", asyn
 test.each(["unlock", "force-unlock"])("%s is done by the repeat", async (action) => {
   const { owner } = world();
   const { id } = await newLockedWorkspace(world());
-  await refusedThenDone("workspacesToState", 200, () =>
+  await refusedThenDone("workspacesToState", [200], () =>
     owner.api.post(`/workspaces/${id}/actions/${action}`),
   );
   expect((await owner.api.get(`/workspaces/${id}`)).body.data.attributes.locked).toBe(false);
@@ -143,6 +150,6 @@ test("inline state that could not be put is finished by the repeat", async () =>
   const { id } = await newLockedWorkspace(world());
   const state = stateFile();
   const create = () => owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));
-  const created = await refusedThenDone("gatewayToObjects", 201, create);
+  const created = await refusedThenDone("gatewayToObjects", [201], create);
   expect(created.body.data.attributes.status).toBe("finalized");
 });

@@ -48,9 +48,7 @@ test("every change is announced once, in order, under growing revisions, without
       [organizationId, creator.id, member.id].some((id) => json.includes(id)),
     );
   // What other files published comes first.
-  await waitFor(() => ours().some(({ type }) => type.includes("token.deleted")), {
-    timeout: 25_000,
-  });
+  await waitFor(() => ours().some(({ type }) => type.includes("token.deleted")));
   const names = ours().map(({ type }) => type.slice("statehouse.access.".length, -".v1".length));
   expect(names).toEqual([
     "user.created",

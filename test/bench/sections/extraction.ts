@@ -47,7 +47,7 @@ export async function extraction(ground: Ground): Promise<Aim[]> {
 async function measure(ground: Ground, stack: Stack) {
   const { token } = await stack.people.newUser();
   const caller = api(stack.url, token);
-  const organization = await waitFor(() => newOrganization(caller), { timeout: 30_000 });
+  const organization = await waitFor(() => newOrganization(caller));
   const { id: shown } = await newWorkspaceIn(caller, organization);
   const { id: large } = await newWorkspaceIn(caller, organization);
   await expectStatus(200, caller.post(`/workspaces/${large}/actions/lock`));
