@@ -1,0 +1,231 @@
+import { createHash } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { DescService } from "@bufbuild/protobuf";
+import { conflict, forbidden, invalid, notFound, unauthenticated } from "@statehouse/errors";
+import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
+import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
+import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
+import { createRpcServer, generateAssertionKey, type ServiceBinding } from "@statehouse/rpc";
+import { createLogger } from "@statehouse/runtime";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { configSchema } from "../config.ts";
+import { start } from "../start.ts";
+
+/** A state for a create request. */
+export const state = Buffer.from('{"version":4}');
+export const md5 = createHash("md5").update(state).digest("hex");
+
+/** What reached the services and the object server since the test began. */
+export const seen = {
+  authenticated: 0,
+  uploads: [] as [string, Buffer][],
+  created: 0,
+  uploaded: false,
+};
+
+const workspace = (id: string) => ({
+  workspace: {
+    id,
+    name: "net",
+    organizationName: "acme",
+    organizationId: "org-1",
+    projectId: "prj-1",
+  },
+});
+const version = () => ({
+  id: "sv-1",
+  workspaceId: "ws-1",
+  status: seen.uploaded ? "finalized" : "pending",
+  md5,
+});
+
+const methodsOf: [DescService, ServiceBinding<object>["methods"]][] = [
+  [
+    AuthenticationService,
+    {
+      authenticate: async ({ token }: { token: string }) => {
+        seen.authenticated++;
+        const type = token.startsWith("organization") ? "organization" : "user";
+        if (!token.endsWith("good")) throw unauthenticated();
+        return { principal: { type, id: "user-1", versions: "1" } };
+      },
+    },
+  ],
+  [
+    WorkspaceService,
+    {
+      getWorkspace: async ({ workspace: ref }: { workspace?: { by: { value?: unknown } } }) => {
+        const id = String(ref?.by.value);
+        if (id === "ws-gone") throw notFound("workspace");
+        if (id === "ws-broken") throw new Error("a secret cause");
+        if (id === "ws-slow") await new Promise((resolve) => setTimeout(resolve, 5000).unref());
+        return workspace(id);
+      },
+      createWorkspace: async () => {
+        throw invalid([{ field: "name", detail: "Name has already been taken" }]);
+      },
+      updateWorkspace: async () => {
+        throw forbidden("not_allowed", "a secret refusal");
+      },
+      deleteWorkspace: async () => {
+        throw forbidden("not_allowed", "Only owners may.");
+      },
+      safeDeleteWorkspace: async () => ({}),
+      listWorkspaces: async () => ({ workspaces: [workspace("ws-1").workspace], totalCount: 45 }),
+    },
+  ],
+  [
+    WorkspaceLockService,
+    {
+      lockWorkspace: async ({ workspaceId, reason }: { workspaceId: string; reason: string }) => {
+        if (reason === "taken") throw conflict("workspace_locked", "is locked by User Zoë");
+        const { workspace: unlocked } = workspace(workspaceId);
+        return {
+          workspace: { ...unlocked, lock: { holderType: "user", holderId: "user-1", reason } },
+        };
+      },
+    },
+  ],
+  [
+    StateVersionOutputService,
+    {
+      listCurrentOutputs: async ({ pageSize }: { pageSize: number }) => {
+        const names = Array.from({ length: 45 }, (_, n) => `output-${n}`);
+        const outputs = (pageSize === 0 ? names : names.slice(0, pageSize)).map((name) => ({
+          id: `wsout-${name}`,
+          name,
+          type: "number",
+          valueJson: "12345678901234567890",
+        }));
+        return { outputs, totalCount: names.length };
+      },
+    },
+  ],
+  [
+    StateVersionService,
+    {
+      createStateVersion: async () => {
+        seen.created++;
+        return {
+          stateVersion: version(),
+          internalUploadPath: "/v1/object/raw",
+          internalJsonUploadPath: "/v1/object/json",
+        };
+      },
+      getStateVersion: async () => ({ stateVersion: version() }),
+    },
+  ],
+];
+
+const bindings = methodsOf.map(([desc, methods]): ServiceBinding<object> => {
+  const unasked = async () => {
+    throw new Error("not asked for here");
+  };
+  const all = desc.methods.map(({ localName }) => [localName, methods[localName] ?? unasked]);
+  return { desc, methods: Object.fromEntries(all) };
+});
+
+/** Lines of the gateway's log since the test began. */
+export const logged: string[] = [];
+
+const stack = new AsyncDisposableStack();
+let base: string;
+let ops: string;
+
+/**
+ * A gateway for a test file. What stands behind it are protobuf services that answer just enough to see the
+ * edge by; the real ones are met in test/system.
+ */
+export function useGateway(): void {
+  beforeAll(async () => {
+    const { privateJwk, publicJwk } = await generateAssertionKey();
+    const serve = (name: string) =>
+      stack.use(
+        createRpcServer({
+          name,
+          bindings,
+          keys: { gateway: [publicJwk] },
+          context: async () => ({}),
+          logger: createLogger({ service: name, level: "silent" }),
+        }),
+      );
+    const [access, workspaces, stateService] = [
+      serve("access"),
+      serve("workspaces"),
+      serve("state"),
+    ];
+    const gateway = stack.use(
+      await start(
+        configSchema.parse({
+          HOST: "127.0.0.1",
+          PORT: 0,
+          OPS_PORT: 0,
+          PUBLIC_URL: "http://statehouse.test",
+          STATE_OBJECT_URL: `http://127.0.0.1:${await objectServer()}`,
+          ASSERTION_PRIVATE_KEY: JSON.stringify(privateJwk),
+          MAX_BODY_BYTES: 10_000,
+          REQUEST_TIMEOUT: 3,
+        }),
+        {
+          logger: createLogger({
+            service: "gateway",
+            destination: { write: (line) => void logged.push(line) },
+          }),
+          channels: {
+            access: access.inProcess(),
+            workspaces: workspaces.inProcess(),
+            state: stateService.inProcess(),
+          },
+        },
+      ),
+    );
+    base = `http://127.0.0.1:${gateway.ports?.http}`;
+    ops = `http://127.0.0.1:${gateway.ports?.ops}`;
+  });
+  afterAll(() => stack.disposeAsync());
+  beforeEach(() => {
+    Object.assign(seen, { authenticated: 0, uploads: [], created: 0, uploaded: false });
+    logged.length = 0;
+  });
+}
+
+/** Takes every upload, and answers with its port. */
+async function objectServer(): Promise<number> {
+  const objects = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    seen.uploads.push([request.url ?? "", Buffer.concat(chunks)]);
+    seen.uploaded = true;
+    response.end();
+  });
+  stack.defer(() => void objects.close());
+  await new Promise<void>((resolve) => objects.listen(0, "127.0.0.1", resolve));
+  return (objects.address() as AddressInfo).port;
+}
+
+/** Asks with a token; the body as it is, or as JSON. */
+export async function ask(method: string, path: string, body?: unknown, token = "good") {
+  const response = await fetch(`${base}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/vnd.api+json" },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json:
+      text && response.headers.get("content-type")?.includes("json") ? JSON.parse(text) : undefined,
+  };
+}
+
+/** Asks without a token, with these headers alone. */
+export const fetchFrom = (
+  listener: "http" | "ops",
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<Response> => fetch(`${listener === "http" ? base : ops}${path}`, { headers });
