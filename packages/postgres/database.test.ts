@@ -37,7 +37,10 @@ const statements: string[] = [];
 let fresh: FreshDatabase;
 let database: Database;
 
-const open = (url: string, contextName = "cups") =>
+const open = (
+  url: string,
+  { contextName = "cups", ...more }: { contextName?: string; idleTransactionMs?: number } = {},
+) =>
   openDatabase({
     contextName,
     url,
@@ -46,6 +49,7 @@ const open = (url: string, contextName = "cups") =>
     poolSize: 4,
     logger,
     onStatement: (sql) => statements.push(sql),
+    ...more,
   });
 
 const addCup = (id: string, target = database) =>
@@ -153,6 +157,24 @@ describe("transaction", () => {
     await expect(late).rejects.toMatchObject({ kind: "deadlineExceeded" });
   });
 
+  test("that asks for nothing any more does not keep its rows from others", async () => {
+    await addCup("a");
+    await using silent = await open(fresh.url, { idleTransactionMs: 300 });
+    const [held, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const bump = (em: Parameters<typeof queryIn>[0]) =>
+      queryIn(em, "update cups set epoch = epoch + 1 where id = 'a'");
+    const waiting = silent.transaction(async (em) => {
+      await bump(em);
+      held.resolve();
+      await ended.promise;
+    });
+    await held.promise;
+    await database.transaction(bump);
+    ended.resolve();
+    await expect(waiting).rejects.toMatchObject({ kind: "unavailable" });
+    expect(await database.query("select epoch from cups")).toEqual([{ epoch: 2 }]);
+  });
+
   test("is repeated as a whole after a deadlock", async () => {
     await addCup("a");
     await addCup("b");
@@ -213,7 +235,7 @@ describe("readiness", () => {
 });
 
 test.each(["the ORM", "plain SQL"])("closing ends the connections that %s opened", async (user) => {
-  const closing = await open(fresh.url, "closing");
+  const closing = await open(fresh.url, { contextName: "closing" });
   if (user === "the ORM") await closing.orm.em.fork().find(Cup, {});
   else await closing.query("select from cups");
   const connected = async () => {

@@ -24,6 +24,8 @@ export interface DatabaseOptions {
   poolSize?: number;
   /** The longest a transaction may take without a nearer deadline, in ms. */
   transactionCeilingMs?: number;
+  /** How long the server leaves a transaction open that asks it for nothing, in ms. */
+  idleTransactionMs?: number;
   logger: Logger;
   /** Hears every statement sent, for tests that count them. */
   onStatement?: StatementListener;
@@ -44,6 +46,11 @@ export interface Database extends AsyncDisposable {
 
 const DEFAULT_POOL_SIZE = 20;
 const DEFAULT_CEILING_MS = 60_000;
+/**
+ * A connection that fell silent may hold rows locked, and only the server can tell. No transaction of ours
+ * waits for anything but the database, apart from the relay's: for the bus, some 15 s.
+ */
+const DEFAULT_IDLE_TRANSACTION_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 5000;
 
 /** Sets up the ORM and its pool. Connects on first use, so that it starts before its database does. */
@@ -97,6 +104,7 @@ function createOrm({
   entities,
   poolSize = DEFAULT_POOL_SIZE,
   transactionCeilingMs = DEFAULT_CEILING_MS,
+  idleTransactionMs = DEFAULT_IDLE_TRANSACTION_MS,
   logger,
   onStatement,
 }: DatabaseOptions): { orm: MikroORM; pool: Pool } {
@@ -115,6 +123,7 @@ function createOrm({
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       keepAlive: true,
       statement_timeout: transactionCeilingMs,
+      idle_in_transaction_session_timeout: idleTransactionMs,
       onPoolCreated: (created: Pool) => {
         pool = created;
         created.on("connect", (client) => observeStatements(client, onStatement));
