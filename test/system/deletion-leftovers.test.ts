@@ -7,7 +7,7 @@ import { useWorld } from "./fixture.ts";
 import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
 
 // Attempts at an upload that were beaten are swept soon, so that the test can see it.
-const world = useWorld({ settings: { SWEEP_GRACE: "10" } });
+const world = useWorld({ settings: { SWEEP_GRACE: "6" } });
 
 /** What every table of every service and the blob store hold of the texts. */
 async function leftovers(texts: readonly string[]): Promise<Rows & { blobs: string[] }> {

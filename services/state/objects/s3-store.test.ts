@@ -27,7 +27,7 @@ async function tested(stack: AsyncDisposableStack, settings: S3Settings): Promis
   const endpoint = new URL(settings.endpoint);
   const wire = stack.use(await startWire(Number(endpoint.port)));
   endpoint.port = String(wire.port);
-  const far = new S3Store({ ...settings, endpoint: endpoint.origin, silenceMs: 3000 }, silent);
+  const far = new S3Store({ ...settings, endpoint: endpoint.origin, silenceMs: 2000 }, silent);
   await far.prepared;
   return { store, overWire: { store: far, wire }, onFullDisk: onFullMinio };
 }

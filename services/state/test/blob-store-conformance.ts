@@ -323,9 +323,9 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     // What nobody holds any more would count until the collector's time comes.
     let moved = 0;
     const measure = (bytes: number) => {
-      const steps = Math.floor(moved / (16 * MIB));
+      const steps = Math.floor(moved / (32 * MIB));
       moved += bytes;
-      if (Math.floor(moved / (16 * MIB)) === steps) return;
+      if (Math.floor(moved / (32 * MIB)) === steps) return;
       collectGarbage();
       highest = Math.max(highest, process.memoryUsage().external);
     };
