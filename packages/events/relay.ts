@@ -36,7 +36,10 @@ interface OutboxRow {
 
 const POLL_MS = 500;
 const BATCH = 100;
-/** Well below the transaction's own limit: what was acknowledged must still be deleted. */
+/**
+ * With the last publication well below what a transaction may last, and may ask nothing of its database: what was
+ * acknowledged must still be deleted.
+ */
 const BATCH_MS = 10_000;
 const PUBLISH_TIMEOUT_MS = 5000;
 /** Any number; one relay per database at a time, however many replicas run. */

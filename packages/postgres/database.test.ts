@@ -3,6 +3,7 @@ import { conflict } from "@statehouse/errors";
 import { createLogger, runWithDeadline } from "@statehouse/runtime";
 import { type FreshDatabase, freshDatabase, ownPostgres, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startWire } from "../../test/faults/wire.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { uniqueViolation } from "./failures.ts";
 import { migrate } from "./migrations.ts";
@@ -155,6 +156,18 @@ describe("transaction", () => {
     expect(performance.now() - started).toBeLessThan(5000);
     const late = runWithDeadline(Date.now() - 1, () => addCup("a"));
     await expect(late).rejects.toMatchObject({ kind: "deadlineExceeded" });
+  });
+
+  test("ends with the caller's deadline also where nobody answers", async () => {
+    const url = new URL(fresh.url);
+    await using wire = await startWire(Number(url.port));
+    url.port = String(wire.port);
+    await using far = await open(url.href);
+    await far.query("select from cups");
+    wire.freeze();
+    const late = runWithDeadline(Date.now() + 300, () => far.query("select from cups"));
+    await expect(late).rejects.toMatchObject({ kind: "deadlineExceeded" });
+    wire.release();
   });
 
   test("that asks for nothing any more does not keep its rows from others", async () => {

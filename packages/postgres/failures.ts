@@ -69,11 +69,12 @@ export function uniqueViolation(error: unknown, constraintName: string): boolean
  */
 export function asAppError(error: unknown): unknown {
   if (error instanceof AppError) return error;
-  if (codeOf(error) === TRANSACTION_TIMEOUT) return deadlineExceeded("The database", error);
   if (UNSTORABLE_TEXT.has(codeOf(error) ?? "")) return unstorableText();
-  // Of the two that end a late transaction, the server and the driver, the driver may be first.
-  if (isLost(error) && remainingMs() === 0) return deadlineExceeded("The database", error);
-  if (isLost(error)) return databaseUnavailable(error);
+  if (isLost(error)) {
+    // Of the two that end what is late, the server and the driver, either may be first.
+    const late = codeOf(error) === TRANSACTION_TIMEOUT || remainingMs() === 0;
+    return late ? deadlineExceeded("The database", error) : databaseUnavailable(error);
+  }
   if (isRetryable(error)) {
     return new AppError("unavailable", "database_busy", "Too many changes at once; try again.", {
       retryAfterSeconds: 1,

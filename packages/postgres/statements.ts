@@ -42,7 +42,7 @@ export function prepared(sql: string, params: readonly unknown[]): QueryConfig {
 let statements = 0;
 let awaited = 0;
 
-/** How many statements this process has sent under a deadline, so that somebody waits for them: not what relays and loops ask. */
+/** How many statements somebody waited for: sent by this process under a deadline, which relays and loops have not. */
 export const awaitedStatementCount = (): number => awaited;
 
 export type StatementListener = (sql: string) => void;
