@@ -42,7 +42,7 @@ test.each([
         const { body } = await expectStatus(200, owner.api.get(`/workspaces/${id}`));
         return body.data.attributes["resource-count"] === 7;
       },
-      { timeout: 60_000, what: "the projection to heal" },
+      { what: "the projection to heal" },
     );
     // And the bus works on: what comes afterwards is heard.
     await eventually(201, () => write(site(), id, second));
@@ -52,7 +52,7 @@ test.each([
         const { body } = await owner.api.get(`/workspaces/${id}`);
         return body.data.relationships["current-state-version"].data?.id === current;
       },
-      { timeout: 60_000, what: "the projection to follow" },
+      { what: "the projection to follow" },
     );
   },
 );

@@ -161,7 +161,7 @@ export async function eventually(status: number, ask: () => Promise<Answer>): Pr
       if (asked.status >= 500) throw new Error(`${asked.status}: ${JSON.stringify(asked.body)}`);
       return asked;
     },
-    { timeout: 60_000, interval: 100, what: `an answer with status ${status}` },
+    { interval: 100, what: `an answer with status ${status}` },
   );
   if (answer.status === status) return answer;
   throw new Error(`Expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`);

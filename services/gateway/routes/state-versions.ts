@@ -3,6 +3,7 @@ import { readPage } from "../http/paging.ts";
 import { parameter, requiredParameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type RequestContext, type Route, route } from "../http/route.ts";
+import { given } from "../jsonapi/given.ts";
 import { withRun, withRunIfTold, withRuns } from "../resources/reported-run.ts";
 import { stateVersionResource } from "../resources/state-versions.ts";
 import { createStateVersionBody, rollbackStateVersionBody } from "./state-version-body.ts";
@@ -52,7 +53,6 @@ export const stateVersionRoutes: readonly Route[] = [
     handle: async ({ services, params, body, caller }) => {
       const { attributes, relationships } = body.data;
       const { state: inlineState, "json-state": jsonState } = attributes;
-      const outputs = attributes["json-state-outputs"];
       const created = await services.state.stateVersions.createStateVersion(
         {
           workspaceId: params.workspaceId,
@@ -60,10 +60,12 @@ export const stateVersionRoutes: readonly Route[] = [
           md5: attributes.md5.toLowerCase(),
           lineage: attributes.lineage ?? "",
           force: attributes.force ?? false,
-          ...(inlineState ? { inlineSize: BigInt(inlineState.length) } : {}),
-          ...(jsonState ? { inlineJsonSize: BigInt(jsonState.length) } : {}),
-          ...(outputs ? { jsonStateOutputs: outputs } : {}),
-          ...(relationships.run ? { runId: relationships.run } : {}),
+          ...given({
+            inlineSize: inlineState && BigInt(inlineState.length),
+            inlineJsonSize: jsonState && BigInt(jsonState.length),
+            jsonStateOutputs: attributes["json-state-outputs"],
+            runId: relationships.run || undefined,
+          }),
         },
         caller,
       );

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import { conflict, forbidden, invalid, notFound, unauthenticated } from "@statehouse/errors";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
@@ -13,6 +14,8 @@ import { createLogger } from "@statehouse/runtime";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { configSchema } from "../config.ts";
 import { start } from "../start.ts";
+
+const REQUEST_TIMEOUT_S = 3;
 
 /** A state for a create request. */
 export const state = Buffer.from('{"version":4}');
@@ -61,7 +64,7 @@ const methodsOf: [DescService, ServiceBinding<object>["methods"]][] = [
         const id = String(ref?.by.value);
         if (id === "ws-gone") throw notFound("workspace");
         if (id === "ws-broken") throw new Error("a secret cause");
-        if (id === "ws-slow") await new Promise((resolve) => setTimeout(resolve, 5000).unref());
+        if (id === "ws-slow") await pause(2 * REQUEST_TIMEOUT_S * 1000, undefined, { ref: false });
         return workspace(id);
       },
       createWorkspace: async () => {
@@ -167,7 +170,7 @@ export function useGateway(): void {
           STATE_OBJECT_URL: `http://127.0.0.1:${await objectServer()}`,
           ASSERTION_PRIVATE_KEY: JSON.stringify(privateJwk),
           MAX_BODY_BYTES: 10_000,
-          REQUEST_TIMEOUT: 3,
+          REQUEST_TIMEOUT: REQUEST_TIMEOUT_S,
         }),
         {
           logger: createLogger({

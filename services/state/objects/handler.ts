@@ -35,7 +35,8 @@ export function createObjectHandler(
     response.once("close", () => {
       if (!response.writableFinished) gone.abort(new Error("the client has gone"));
     });
-    const watch = () => void response.setTimeout(idleTimeoutMs, () => response.destroy());
+    response.once("timeout", () => response.destroy());
+    const watch = () => void response.setTimeout(idleTimeoutMs);
     watch();
     // From its last byte on the client waits for us, for as long as store and database may take.
     request.once("end", () => response.setTimeout(0));
