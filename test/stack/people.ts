@@ -46,9 +46,11 @@ export function createPeople(access: Channel, testing: CallOptions): People {
     async newTeam({ organizationId, name, members, organizationAccess = [] }) {
       const { team } = await teams.createTeam({
         organizationId,
-        name,
-        visibility: "secret",
-        organizationAccess: [...organizationAccess],
+        settings: {
+          name,
+          visibility: "secret",
+          organizationAccess: Object.fromEntries(organizationAccess.map((one) => [one, true])),
+        },
       });
       if (!team) throw new Error("access made no team");
       for (const { id } of members) await teams.addTeamMember({ teamId: team.id, userId: id });

@@ -28,24 +28,9 @@ import type { TeamSettings } from "../domain/team.ts";
 import type { Context } from "./context.ts";
 
 export const teamService = (app: App): ServiceImpl<typeof TeamService, Context> => ({
-  createTeam: async (request, { caller }) => {
-    const { organizationId, name, visibility, organizationAccess } = request;
-    const settings = settingsOf(request.settings);
-    return {
-      team: teamToProto(
-        await createTeam(app, caller, {
-          ...settings,
-          organizationId,
-          name: settings.name ?? name,
-          visibility: settings.visibility ?? visibility,
-          organizationAccess: {
-            ...Object.fromEntries(organizationAccess.map((permission) => [permission, true])),
-            ...settings.organizationAccess,
-          },
-        }),
-      ),
-    };
-  },
+  createTeam: async ({ organizationId, settings }, { caller }) => ({
+    team: teamToProto(await createTeam(app, caller, { ...settingsOf(settings), organizationId })),
+  }),
 
   getTeam: async ({ id }, { caller }) => ({
     team: teamToProto(await getTeam(app, caller, readTeamId(id))),

@@ -34,7 +34,7 @@ test("every change is announced once, in order, under growing revisions, without
   const [creator, member] = [await access.person(), await access.person()];
   const organizationId = `org-${randomUUID()}`;
   await access.organizations.provisionOrganization({ organizationId, creatorUserId: creator.id });
-  const { team } = await access.teams.createTeam({ organizationId, name: "heard" });
+  const { team } = await access.teams.createTeam({ organizationId, settings: { name: "heard" } });
   const teamId = team?.id ?? "";
   await access.teams.addTeamMember({ teamId, userId: member.id });
   access.placeProject("prj-heard", organizationId);

@@ -7,7 +7,7 @@ test("a grant on what is deleted while it is made is not found, and leaves nothi
   const creator = await access.person();
   const organizationId = `org-${randomUUID()}`;
   await access.organizations.provisionOrganization({ organizationId, creatorUserId: creator.id });
-  const { team } = await access.teams.createTeam({ organizationId, name: "late" });
+  const { team } = await access.teams.createTeam({ organizationId, settings: { name: "late" } });
   const teamId = team?.id ?? "";
   access.placeProject("prj-leaving", organizationId);
   access.placeWorkspace("ws-leaving", { organizationId, projectId: "prj-leaving" });

@@ -41,8 +41,10 @@ test("what several teams of several organizations give is listed, each thing whe
   ] as const) {
     const { team } = await access.teams.createTeam({
       organizationId: "org-one",
-      name,
-      organizationAccess: [...organizationAccess],
+      settings: {
+        name,
+        organizationAccess: Object.fromEntries(organizationAccess.map((one) => [one, true])),
+      },
     });
     const teamId = team?.id ?? "";
     teamIds.push(teamId);
@@ -79,7 +81,7 @@ test("a neighbour decides with them: read allows to read and not to write", asyn
   const organizationId = "org-decided";
   await access.organizations.provisionOrganization({ organizationId, creatorUserId: owner.id });
   access.placeProject("prj-decided", organizationId);
-  const { team } = await access.teams.createTeam({ organizationId, name: "readers" });
+  const { team } = await access.teams.createTeam({ organizationId, settings: { name: "readers" } });
   const teamId = team?.id ?? "";
   await access.teams.addTeamMember({ teamId, userId: reader.id });
   await access.teamProjects.createTeamProject({ teamId, projectId: "prj-decided", access: "read" });

@@ -19,7 +19,8 @@ async function organization() {
 }
 
 const team = async (organizationId: string, name: string, visibility = "") =>
-  (await access.teams.createTeam({ organizationId, name, visibility })).team?.id ?? "";
+  (await access.teams.createTeam({ organizationId, settings: { name, visibility } })).team?.id ??
+  "";
 
 test("an id means whose it is, also where somebody is called so since before that was refused", async () => {
   const { organizationId, owner, ownersTeamId } = await organization();
@@ -41,7 +42,7 @@ test("an id means whose it is, also where somebody is called so since before tha
 describe("a new team", () => {
   test("is secret unless said otherwise", async () => {
     const { organizationId } = await organization();
-    const answer = await access.teams.createTeam({ organizationId, name: "ops" });
+    const answer = await access.teams.createTeam({ organizationId, settings: { name: "ops" } });
     expect(answer.team).toMatchObject({ name: "ops", visibility: "secret", usersCount: 0 });
   });
 
@@ -49,9 +50,11 @@ describe("a new team", () => {
     const { organizationId } = await organization();
     const create = access.teams.createTeam({
       organizationId,
-      name: "a b",
-      visibility: "public",
-      organizationAccess: ["read-projects", "fly"],
+      settings: {
+        name: "a b",
+        visibility: "public",
+        organizationAccess: { "read-projects": true, fly: true },
+      },
     });
     await expect(create).rejects.toMatchObject({
       kind: "invalid",

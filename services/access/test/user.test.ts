@@ -87,7 +87,10 @@ describe("who sees whom", () => {
       organizationId: "org-strange",
       creatorUserId: stranger.id,
     });
-    const { team } = await access.teams.createTeam({ organizationId: "org-seeing", name: "b" });
+    const { team } = await access.teams.createTeam({
+      organizationId: "org-seeing",
+      settings: { name: "b" },
+    });
     await access.teams.addTeamMember({ teamId: team?.id ?? "", userId: b.id });
     expect(team?.id).not.toBe(ownersTeamId);
     const ids = [a.id, b.id, stranger.id, a.id, "nonsense", "user-\0", "user-ABCDEFGHabcdefgh"];

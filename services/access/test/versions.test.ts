@@ -17,7 +17,7 @@ async function organization() {
     organizationId,
     creatorUserId: owner.id,
   });
-  const { team } = await access.teams.createTeam({ organizationId, name: "readers" });
+  const { team } = await access.teams.createTeam({ organizationId, settings: { name: "readers" } });
   const teamId = team?.id ?? "";
   await access.teams.addTeamMember({ teamId, userId: member.id });
   return { organizationId, ownersTeamId, teamId, owner, member };
@@ -35,7 +35,8 @@ interface Change {
 const changes: Change[] = [
   {
     what: "a new team",
-    change: ({ organizationId }) => access.teams.createTeam({ organizationId, name: "writers" }),
+    change: ({ organizationId }) =>
+      access.teams.createTeam({ organizationId, settings: { name: "writers" } }),
     user: "nobody",
   },
   {
@@ -126,7 +127,10 @@ describe("the version vector", () => {
         organizationId: name,
         creatorUserId: id,
       });
-      const { team } = await access.teams.createTeam({ organizationId: name, name: "more" });
+      const { team } = await access.teams.createTeam({
+        organizationId: name,
+        settings: { name: "more" },
+      });
       await access.teams.addTeamMember({ teamId: team?.id ?? "", userId: id });
       expect(ownersTeamId).not.toBe(team?.id);
     }

@@ -82,7 +82,7 @@ test("members see what they were granted, strangers nothing", async () => {
   const stranger = await running.person();
   const project = await create("granted");
   const other = await create("not granted");
-  const { team } = await running.teams.createTeam({ organizationId, name: "some" });
+  const { team } = await running.teams.createTeam({ organizationId, settings: { name: "some" } });
   const teamId = team?.id ?? "";
   await running.teams.addTeamMember({ teamId, userId: member.id });
   const projectId = project?.id ?? "";

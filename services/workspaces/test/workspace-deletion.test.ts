@@ -19,7 +19,7 @@ beforeAll(async () => {
   const organization = await running.organization(owner);
   organizationName = organization.name;
   organizationId = organization.id;
-  const { team } = await running.teams.createTeam({ organizationId, name: "admins" });
+  const { team } = await running.teams.createTeam({ organizationId, settings: { name: "admins" } });
   const teamId = team?.id ?? "";
   await running.teams.addTeamMember({ teamId, userId: admin.id });
   const projectId = organization.defaultProjectId;

@@ -54,7 +54,7 @@ beforeAll(async () => {
   await create("app-test", []);
   const { team } = await running.teams.createTeam({
     organizationId: organization.id,
-    name: "readers",
+    settings: { name: "readers" },
   });
   const teamId = team?.id ?? "";
   await running.teams.addTeamMember({ teamId, userId: reader.id });

@@ -20,8 +20,7 @@ beforeAll(async () => {
   const team = async (member: Person, access: string) => {
     const { team } = await running.teams.createTeam({
       organizationId: organization.id,
-      name: running.unique("team"),
-      visibility: "secret",
+      settings: { name: running.unique("team"), visibility: "secret" },
     });
     const teamId = team?.id ?? "";
     await running.teams.addTeamMember({ teamId, userId: member.id });

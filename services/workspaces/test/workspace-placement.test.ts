@@ -87,7 +87,10 @@ describe("a move", () => {
       [foreign, "maintain"],
     ] as const;
     const organizationId = (await create()).organizationId;
-    const { team } = await running.teams.createTeam({ organizationId, name: running.unique("t") });
+    const { team } = await running.teams.createTeam({
+      organizationId,
+      settings: { name: running.unique("t") },
+    });
     const teamId = team?.id ?? "";
     await running.teams.addTeamMember({ teamId, userId: mover.id });
     for (const [projectId, access] of grants) {

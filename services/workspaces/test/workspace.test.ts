@@ -226,7 +226,10 @@ describe("who may", () => {
     const { id, organizationId } = await create();
     const stranger = await running.person();
     const reader = await running.person();
-    const { team } = await running.teams.createTeam({ organizationId, name: running.unique("r") });
+    const { team } = await running.teams.createTeam({
+      organizationId,
+      settings: { name: running.unique("r") },
+    });
     const teamId = team?.id ?? "";
     await running.teams.addTeamMember({ teamId, userId: reader.id });
     await running.teamProjects.createTeamProject({
