@@ -1,6 +1,8 @@
 // Starts a script on the pinned Node 26, whatever Node runs this: `node run.mjs script.ts arguments…`.
 import { spawn } from "node:child_process";
+import path from "node:path";
 import { Failure, orOneSentence } from "./failure.mjs";
+import { root } from "./folders.mjs";
 import { pinnedNode } from "./platform.mjs";
 import { stopWithUs } from "./watchdog.mjs";
 
@@ -13,7 +15,11 @@ await orOneSentence(async () => {
   const windows = process.platform === "win32";
   // A group of its own: Ctrl-C reaches the whole foreground group and npm sends it on once more, but a draining
   // service must hear it once, since the second time means "now".
-  const child = spawn(pinnedNode(), [script, ...args], { stdio: "inherit", detached: !windows });
+  const child = spawn(pinnedNode(), [script, ...args], {
+    stdio: "inherit",
+    detached: !windows,
+    env: { NODE_COMPILE_CACHE: path.join(root, "node_modules/.cache/node"), ...process.env },
+  });
   /** @type {Map<string, number>} */
   const heard = new Map();
   for (const signal of forwarded) {

@@ -50,6 +50,13 @@ test("the script gets its arguments and its exit code is ours", async () => {
   expect(await child.output).toBe("a,b\n");
 });
 
+test("compiled code is kept between runs", async () => {
+  const child = await start(
+    'console.log((await import("node:module")).getCompileCacheDir()); process.exit(0);',
+  );
+  expect(await child.output).toContain(process.env.NODE_COMPILE_CACHE ?? "node_modules");
+});
+
 test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s reaches the script", async (signal) => {
   const child = await start(counting);
   await once(child.stdout ?? child, "data");

@@ -60,7 +60,7 @@ export function serviceProcess(name: ServiceName, environment: Environment): Ser
       const script = `services/${name}/main.ts`;
       const { command, args } = withFileLimit(largestFile, process.execPath, [script]);
       child = spawn(command, args, {
-        env: { PATH: process.env.PATH ?? "", ...environment },
+        env: { ...inherited(), ...environment },
         stdio: ["ignore", "pipe", "pipe"],
       });
       const keep = (chunk: Buffer) => {
@@ -89,6 +89,15 @@ export function serviceProcess(name: ServiceName, environment: Environment): Ser
     },
   };
 }
+
+/** A service's settings are its own; these only let it start, and start fast. */
+const inherited = () =>
+  Object.fromEntries(
+    ["PATH", "NODE_COMPILE_CACHE"].flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 
 /** The four services as processes, on free ports. */
 export async function asProcesses(
