@@ -14,8 +14,12 @@ export const errorKinds = [
 
 export type ErrorKind = (typeof errorKinds)[number];
 
-/** One attribute's problem: `field` as the wire spells it (`auto-destroy-at`), or a JSON pointer. */
+/** The problem of one field of a request. */
 export interface FieldError {
+  /**
+   * The path of the field in the request's message, as in AIP-193: `vcsRepo.identifier`, `tagBindings[2].key`,
+   * `organizationAccess[manage-runs]` for the entry of a map. The settings of a noun are not part of the path.
+   */
   field: string;
   detail: string;
   title?: string;

@@ -21,7 +21,8 @@ const logger = createLogger({
   service: "gateway",
   destination: { write: (line) => void lines.push(line) },
 });
-const answer = (error: unknown, declared: number[] = []) => errorAnswer(error, declared, logger);
+const answer = (error: unknown, failures: number[] = []) =>
+  errorAnswer(error, { failures }, logger);
 
 const table: [AppError, number, string][] = [
   [badRequest("json", "d"), 400, "bad request"],

@@ -1,6 +1,7 @@
 import { AppError, type FieldError } from "@statehouse/errors";
 import { HttpProblem, httpErrors } from "@statehouse/errors/http";
 import { type Logger, traceId } from "@statehouse/runtime";
+import { type Pointers, pointerOf } from "./pointers.ts";
 
 export const bodyTooLarge = (limit: number) =>
   new HttpProblem(413, "payload too large", `The request body may have at most ${limit} bytes.`);
@@ -20,13 +21,11 @@ export interface ErrorAnswer {
   errors: readonly ErrorObject[];
 }
 
-const pointerOf = (field: string) => (field.startsWith("/") ? field : `/data/attributes/${field}`);
-
-const fieldError = ({ field, detail, title }: FieldError): ErrorObject => ({
+const fieldError = ({ field, detail, title }: FieldError, pointers?: Pointers): ErrorObject => ({
   status: "422",
   title: title || httpErrors.invalid.title,
   detail,
-  source: { pointer: pointerOf(field) },
+  source: { pointer: pointerOf(field, pointers) },
 });
 
 const single = (
@@ -40,11 +39,18 @@ const single = (
   errors: [{ status: String(status), title, detail }],
 });
 
-function appErrorAnswer(error: AppError, declared: readonly number[]): ErrorAnswer {
+/** The part of a route that its errors depend on. */
+export interface Failing {
+  readonly failures: readonly number[];
+  readonly pointers?: Pointers | undefined;
+}
+
+function appErrorAnswer(error: AppError, { failures, pointers }: Failing): ErrorAnswer {
   if (error.kind === "invalid" && error.fields.length > 0) {
-    return { status: 422, headers: {}, errors: error.fields.map(fieldError) };
+    const errors = error.fields.map((field) => fieldError(field, pointers));
+    return { status: 422, headers: {}, errors };
   }
-  if (error.kind === "forbidden" && !declared.includes(httpErrors.forbidden.status)) {
+  if (error.kind === "forbidden" && !failures.includes(httpErrors.forbidden.status)) {
     const { status, title } = httpErrors.notFound;
     return single(status, title, "The resource was not found, or you may not do this to it.");
   }
@@ -59,15 +65,11 @@ function appErrorAnswer(error: AppError, declared: readonly number[]): ErrorAnsw
 }
 
 /**
- * What a client hears of `error` on a route that declares the failure statuses `declared`. Errors that
- * are not ours are logged here, once, and shown as a trace id only.
+ * The answer to a request whose route failed with `error`. Unexpected errors are logged here, once, and shown as a
+ * trace id only.
  */
-export function errorAnswer(
-  error: unknown,
-  declared: readonly number[],
-  logger: Logger,
-): ErrorAnswer {
-  if (error instanceof AppError) return appErrorAnswer(error, declared);
+export function errorAnswer(error: unknown, route: Failing, logger: Logger): ErrorAnswer {
+  if (error instanceof AppError) return appErrorAnswer(error, route);
   if (error instanceof HttpProblem) {
     return single(error.status, error.title, error.message, error.headers);
   }

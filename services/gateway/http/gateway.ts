@@ -38,7 +38,8 @@ const nobody: Caller = {
   assertion: () => Promise.reject(new Error("a route without credentials called a service")),
 };
 const noQuery = new URLSearchParams();
-const noFailures: readonly number[] = [];
+/** Stands in for the route of a request that has none. */
+const noRoute = { failures: [], pointers: undefined };
 
 /** Answers HTTP requests by the routes' declarations. To be mounted on a listener. */
 export function createGateway(options: GatewayOptions): RequestListener {
@@ -72,7 +73,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
   };
 
   const fail = (ctx: Koa.Context, error: unknown, route: Route | undefined): void => {
-    const { status, headers, errors } = errorAnswer(error, route?.failures ?? noFailures, logger);
+    const { status, headers, errors } = errorAnswer(error, route ?? noRoute, logger);
     ctx.status = status;
     ctx.set("Content-Type", "application/vnd.api+json");
     ctx.set(headers);

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { IncludeTree } from "../jsonapi/include.ts";
 import type { Services } from "../services.ts";
 import type { Caller, CredentialType } from "./authentication.ts";
+import type { Pointers } from "./pointers.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 export type SuccessStatus = 200 | 201 | 204;
@@ -68,6 +69,8 @@ export interface RouteDeclaration<Path extends string, Body extends z.ZodType, R
    * tells what else is wrong. A client is to hear of everything at once.
    */
   refusedBy?: "gateway" | "service";
+  /** Where the body holds fields of the service's message that are not the attribute of the same name. */
+  pointers?: Pointers;
   /** Includes that it knows, with their nested paths. */
   includes?: readonly string[];
   success: readonly [200 | 201, Rendering<Result>] | readonly [204];
@@ -93,6 +96,7 @@ export interface Route {
   readonly edition: Feature | undefined;
   readonly body: z.ZodType | undefined;
   readonly refusedBy: "gateway" | "service";
+  readonly pointers: Pointers | undefined;
   readonly includes: readonly string[];
   readonly contentType: string | undefined;
   readonly headers: ((edition: Edition) => Readonly<Record<string, string>>) | undefined;
@@ -119,6 +123,7 @@ export function route<Path extends string, Body extends z.ZodType, Result>(
     edition: declaration.edition,
     body: declaration.body,
     refusedBy: declaration.refusedBy ?? "gateway",
+    pointers: declaration.pointers,
     includes,
     contentType: rendering?.contentType,
     headers: declaration.headers,

@@ -75,6 +75,7 @@ export const adminRoutes: readonly Route[] = [
         attributes: section(z.object({ "plan-identifier": z.string() })),
       }),
     ),
+    pointers: { plan: "/data/attributes/plan-identifier" },
     success: [200, one(organizationResource)],
     failures: [404, 422],
     handle: async ({ services: { workspaces }, params, body, caller }) => {

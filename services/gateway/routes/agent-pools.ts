@@ -30,6 +30,12 @@ const bodyWith = <Name extends z.ZodType>(name: Name) =>
 const createBody = bodyWith(z.string());
 const updateBody = bodyWith(optional(z.string()));
 
+const pointers = {
+  allowedWorkspaces: "/data/relationships/allowed-workspaces",
+  allowedProjects: "/data/relationships/allowed-projects",
+  excludedWorkspaces: "/data/relationships/excluded-workspaces",
+};
+
 const idList = (ids: string[] | undefined) => ids && { ids };
 
 function settingsOf({
@@ -99,6 +105,7 @@ export const agentPoolRoutes: readonly Route[] = [
     path: ofOrganization,
     summary: "Create an agent pool",
     body: createBody,
+    pointers,
     success: [201, one(agentPoolResource)],
     failures: [404, 422],
     credentials: standing,
@@ -124,6 +131,7 @@ export const agentPoolRoutes: readonly Route[] = [
     path: byId,
     summary: "Update an agent pool",
     body: updateBody,
+    pointers,
     success: [200, one(agentPoolResource)],
     failures: [404, 422],
     credentials: standing,

@@ -58,6 +58,7 @@ const routesAt = <Path extends string>(
       path,
       summary: `Set ${method === "POST" ? "" : "or change "}the data retention policy of ${whose}`,
       body,
+      pointers: { kind: "/data/type" },
       success: [200, policy],
       failures: [404, 422],
       edition,

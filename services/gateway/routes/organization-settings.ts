@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { OrganizationSettingsSchema } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { z } from "zod";
+import type { Pointers } from "../http/pointers.ts";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
 import { given } from "../jsonapi/given.ts";
 import { defaultAgentPoolIn, nullableLinkage } from "./nullable-linkage.ts";
@@ -44,6 +45,12 @@ export const createOrganizationBody = bodyWith(z.string());
 
 /** The body of an update: what is left out keeps its value. */
 export const updateOrganizationBody = bodyWith(optional(z.string()));
+
+/** Where these bodies hold fields of the settings that are not the attribute of the same name. */
+export const organizationPointers = {
+  newName: "/data/attributes/name",
+  defaultAgentPoolId: "/data/relationships/default-agent-pool",
+} satisfies Pointers;
 
 type Settings = MessageInitShape<typeof OrganizationSettingsSchema>;
 

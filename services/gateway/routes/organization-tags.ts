@@ -53,6 +53,7 @@ export const organizationTagRoutes: readonly Route[] = [
     path: "/tags/:tagId/relationships/workspaces",
     summary: "Give a tag to many workspaces",
     body: idsOf("workspaces"),
+    pointers: { workspaceIds: "/data", "workspaceIds[]": "/data/[]/id" },
     success: [204],
     failures: [404, 422],
     credentials: standing,

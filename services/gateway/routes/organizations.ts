@@ -5,6 +5,7 @@ import { type Route, route } from "../http/route.ts";
 import { organizationResource } from "../resources/organizations.ts";
 import {
   createOrganizationBody,
+  organizationPointers,
   organizationSettings,
   updateOrganizationBody,
 } from "./organization-settings.ts";
@@ -16,6 +17,7 @@ export const organizationRoutes: readonly Route[] = [
     summary: "Create an organization",
     body: createOrganizationBody,
     refusedBy: "service",
+    pointers: organizationPointers,
     success: [201, one(organizationResource)],
     failures: [404, 422, 503],
     credentials: ["user"],
@@ -62,6 +64,7 @@ export const organizationRoutes: readonly Route[] = [
     summary: "Update an organization",
     body: updateOrganizationBody,
     refusedBy: "service",
+    pointers: organizationPointers,
     success: [200, one(organizationResource)],
     failures: [404, 422, 503],
     handle: async ({ services: { workspaces }, params, body, problems, caller }) => {

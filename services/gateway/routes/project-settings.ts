@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ProjectSettingsSchema } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { z } from "zod";
+import type { Pointers } from "../http/pointers.ts";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
 import { given } from "../jsonapi/given.ts";
 import { defaultAgentPoolIn, nullableLinkage } from "./nullable-linkage.ts";
@@ -35,6 +36,14 @@ export const createProjectBody = bodyWith(z.string());
 
 /** The body of an update: what is left out keeps its value. */
 export const updateProjectBody = bodyWith(optional(z.string()));
+
+/** Where these bodies hold fields of the settings that are not the attribute of the same name. */
+export const projectPointers = {
+  defaultAgentPoolId: "/data/relationships/default-agent-pool",
+  overwritesDefaultExecutionMode: "/data/attributes/setting-overwrites/default-execution-mode",
+  tagBindings: "/data/relationships/tag-bindings/data",
+  "tagBindings[]": "/data/relationships/tag-bindings/data/[]/attributes",
+} satisfies Pointers;
 
 /** The settings of a body, as the workspaces service takes them. */
 export function projectSettings({

@@ -6,7 +6,12 @@ import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { given } from "../jsonapi/given.ts";
 import { projectResource } from "../resources/projects.ts";
-import { createProjectBody, projectSettings, updateProjectBody } from "./project-settings.ts";
+import {
+  createProjectBody,
+  projectPointers,
+  projectSettings,
+  updateProjectBody,
+} from "./project-settings.ts";
 import { tagFilters } from "./tag-filters.ts";
 
 const includes = ["effective_tag_bindings"] as const;
@@ -60,6 +65,7 @@ export const projectRoutes: readonly Route[] = [
     summary: "Create a project",
     body: createProjectBody,
     refusedBy: "service",
+    pointers: projectPointers,
     success: [201, one(projectResource)],
     failures: [404, 422],
     credentials: standing,
@@ -96,6 +102,7 @@ export const projectRoutes: readonly Route[] = [
     summary: "Update a project",
     body: updateProjectBody,
     refusedBy: "service",
+    pointers: projectPointers,
     success: [200, one(projectResource)],
     failures: [404, 422],
     credentials: standing,

@@ -10,6 +10,8 @@ const body = listBody(
   z.object({ type: z.literal("workspaces"), id: z.string().regex(/^[\w-]{1,100}$/) }),
 );
 
+const pointers = { consumerIds: "/data", "consumerIds[]": "/data/[]/id" };
+
 const idsOf = ({ data }: z.infer<typeof body>) => data.map(({ id }) => id);
 
 const path = "/workspaces/:workspaceId/relationships/remote-state-consumers";
@@ -35,6 +37,7 @@ export const remoteStateConsumerRoutes: readonly Route[] = [
     path,
     summary: "Replace a workspace's remote state consumers",
     body,
+    pointers,
     success: [204],
     failures: [404, 422],
     handle: ({ services: { workspaces }, params, body, caller }) =>
@@ -48,6 +51,7 @@ export const remoteStateConsumerRoutes: readonly Route[] = [
     path,
     summary: "Add remote state consumers to a workspace",
     body,
+    pointers,
     success: [204],
     failures: [404, 422],
     handle: ({ services: { workspaces }, params, body, caller }) =>
@@ -61,6 +65,7 @@ export const remoteStateConsumerRoutes: readonly Route[] = [
     path,
     summary: "Remove remote state consumers from a workspace",
     body,
+    pointers,
     success: [204],
     failures: [404, 422],
     handle: ({ services: { workspaces }, params, body, caller }) =>

@@ -46,6 +46,13 @@ export const stateVersionRoutes: readonly Route[] = [
     path: "/workspaces/:workspaceId/state-versions",
     summary: "Create a state version",
     body: createStateVersionBody,
+    pointers: {
+      // `run` is the whole linkage, which a run of another workspace makes invalid.
+      run: "/data/relationships/run",
+      runId: "/data/relationships/run/data/id",
+      inlineSize: "/data/attributes/state",
+      inlineJsonSize: "/data/attributes/json-state",
+    },
     success: [201, one(stateVersionResource)],
     failures: [404, 409, 412, 413, 422, 503],
     credentials: ["user", "team", "run"],
@@ -82,6 +89,7 @@ export const stateVersionRoutes: readonly Route[] = [
     path: "/workspaces/:workspaceId/state-versions",
     summary: "Roll a workspace back to an earlier state version",
     body: rollbackStateVersionBody,
+    pointers: { rollbackStateVersionId: "/data/relationships/rollback-state-version" },
     success: [201, one(stateVersionResource)],
     failures: [404, 409, 422],
     credentials: ["user", "team", "run"],

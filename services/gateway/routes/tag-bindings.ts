@@ -7,6 +7,8 @@ import { tagBindingItem } from "./tag-linkages.ts";
 
 const path = "/workspaces/:workspaceId/tag-bindings";
 
+const pointers = { tagBindings: "/data", "tagBindings[]": "/data/[]/attributes" };
+
 const ofProject = "/projects/:projectId/tag-bindings";
 
 export const tagBindingRoutes: readonly Route[] = [
@@ -26,6 +28,7 @@ export const tagBindingRoutes: readonly Route[] = [
     path: ofProject,
     summary: "Add or change tag bindings of a project",
     body: listBody(tagBindingItem),
+    pointers,
     success: [200, list(tagBindingResource)],
     failures: [404, 422],
     handle: async ({ services: { workspaces }, params, body, caller }) => ({
@@ -68,6 +71,7 @@ export const tagBindingRoutes: readonly Route[] = [
     path,
     summary: "Add or change tag bindings of a workspace",
     body: listBody(tagBindingItem),
+    pointers,
     success: [200, list(tagBindingResource)],
     failures: [404, 422],
     handle: async ({ services: { workspaces }, params, body, caller }) => ({

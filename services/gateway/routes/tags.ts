@@ -29,6 +29,7 @@ const tagItem = z
   });
 
 const body = listBody(tagItem);
+const pointers = { tags: "/data", "tags[]": "/data/[]/attributes" };
 const path = "/workspaces/:workspaceId/relationships/tags";
 
 export const tagRoutes: readonly Route[] = [
@@ -52,6 +53,7 @@ export const tagRoutes: readonly Route[] = [
     path,
     summary: "Add tags to a workspace",
     body,
+    pointers,
     success: [204],
     failures: [404, 422],
     handle: ({ services: { workspaces }, params, body, caller }) =>
@@ -65,6 +67,7 @@ export const tagRoutes: readonly Route[] = [
     path,
     summary: "Remove tags from a workspace",
     body,
+    pointers,
     success: [204],
     failures: [404, 422],
     handle: ({ services: { workspaces }, params, body, caller }) =>

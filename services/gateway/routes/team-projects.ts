@@ -34,6 +34,12 @@ const updateBody = documentBody(
   }),
 );
 
+const pointers = {
+  permissions: "/data/attributes",
+  projectId: "/data/relationships/project",
+  teamId: "/data/relationships/team",
+};
+
 const permissionsIn = (given: Omit<z.infer<typeof attributes>, "access">) => ({
   ...permissionsOf("project-access.", given["project-access"]),
   ...permissionsOf("workspace-access.", given["workspace-access"]),
@@ -69,6 +75,7 @@ export const teamProjectRoutes: readonly Route[] = [
     path,
     summary: "Give a team access to a project",
     body: createBody,
+    pointers,
     success: [200, one(teamProjectResource)],
     failures: [404, 422],
     credentials: standing,
@@ -102,6 +109,7 @@ export const teamProjectRoutes: readonly Route[] = [
     path: byId,
     summary: "Change a team's access to a project",
     body: updateBody,
+    pointers,
     success: [200, one(teamProjectResource)],
     failures: [404, 422],
     credentials: standing,

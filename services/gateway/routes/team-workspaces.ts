@@ -32,6 +32,12 @@ const updateBody = documentBody(
   }),
 );
 
+const pointers = {
+  permissions: "/data/attributes",
+  workspaceId: "/data/relationships/workspace",
+  teamId: "/data/relationships/team",
+};
+
 const permissionsIn = ({ access: _, ...given }: Record<string, unknown>) =>
   permissionsOf("", given);
 
@@ -65,6 +71,7 @@ export const teamWorkspaceRoutes: readonly Route[] = [
     path,
     summary: "Give a team access to a workspace",
     body: createBody,
+    pointers,
     success: [200, one(teamWorkspaceResource)],
     failures: [404, 422],
     credentials: standing,
@@ -99,6 +106,7 @@ export const teamWorkspaceRoutes: readonly Route[] = [
     path: byId,
     summary: "Change a team's access to a workspace",
     body: updateBody,
+    pointers,
     success: [200, one(teamWorkspaceResource)],
     failures: [404, 422],
     credentials: standing,

@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WorkspaceSettingsSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { z } from "zod";
+import type { Pointers } from "../http/pointers.ts";
 import { documentBody, linkage, nullable, optional, section, typeOf } from "../jsonapi/body.ts";
 import { given } from "../jsonapi/given.ts";
 import { bothSpellings } from "../jsonapi/spelling.ts";
@@ -77,6 +78,18 @@ export const updateWorkspaceBody = documentBody(
     relationships,
   }),
 );
+
+/** Where these bodies hold fields of the settings that are not the attribute of the same name. */
+export const workspacePointers = {
+  "vcsRepo.appInstallationId": "/data/attributes/vcs-repo/vcs-app-installation-id",
+  overwritesExecutionMode: "/data/attributes/setting-overwrites/execution-mode",
+  overwritesAgentPool: "/data/attributes/setting-overwrites/agent-pool",
+  projectId: "/data/relationships/project",
+  tagNames: "/data/relationships/tags",
+  "tagNames[]": "/data/relationships/tags/data/[]/attributes/name",
+  tagBindings: "/data/relationships/tag-bindings",
+  "tagBindings[]": "/data/relationships/tag-bindings/data/[]/attributes",
+} satisfies Pointers;
 
 type Settings = MessageInitShape<typeof WorkspaceSettingsSchema>;
 

@@ -10,6 +10,7 @@ import {
   createWorkspaceBody,
   unsetAttributes,
   updateWorkspaceBody,
+  workspacePointers,
   workspaceSettings,
 } from "./workspace-settings.ts";
 
@@ -67,6 +68,7 @@ const routesAt = <Path extends string>(
     summary: "Update a workspace",
     body: updateWorkspaceBody,
     refusedBy: "service",
+    pointers: workspacePointers,
     success: [200, one(workspaceResource)],
     failures: [404, 422, 503],
     handle: async (input) =>
@@ -150,6 +152,7 @@ export const workspaceRoutes: readonly Route[] = [
     summary: "Create a workspace",
     body: createWorkspaceBody,
     refusedBy: "service",
+    pointers: workspacePointers,
     success: [201, one(workspaceResource)],
     failures: [404, 422],
     handle: async ({ services: { workspaces }, params, body, problems, caller }) =>

@@ -1,0 +1,41 @@
+/**
+ * Where a body holds a field of the service's message, for fields that are not the attribute of the same name.
+ * Keys are field paths with `[]` for any index, values are JSON pointers with `[]` for that index:
+ * `{ "tagBindings[]": "/data/[]/attributes" }` turns `tagBindings[2].key` into `/data/2/attributes/key`.
+ */
+export type Pointers = Readonly<Record<string, string>>;
+
+/**
+ * The JSON pointer of a field path such as `vcsRepo.identifier` or `tagBindings[2].key`. The longest prefix of the
+ * path in `pointers` wins; without one the field is an attribute: `autoApply` is `/data/attributes/auto-apply`.
+ */
+export function pointerOf(path: string, pointers: Pointers = {}): string {
+  if (path.startsWith("/")) return path;
+  const segments = path.match(/[^.[\]]+|\[[^\]]*\]/g) ?? [];
+  for (let length = segments.length; length > 0; length--) {
+    const known = pointers[patternOf(segments.slice(0, length))];
+    if (known !== undefined) return withIndices(known, segments) + below(segments.slice(length));
+  }
+  return `/data/attributes${below(segments)}`;
+}
+
+/** The path with `[]` for each index: what `pointers` is keyed by. */
+const patternOf = (segments: readonly string[]): string =>
+  segments
+    .map((segment, at) => (isIndex(segment) ? "[]" : at === 0 ? segment : `.${segment}`))
+    .join("");
+
+function withIndices(pointer: string, segments: readonly string[]): string {
+  const indices = segments.filter(isIndex).map(unbracketed).values();
+  return pointer.replaceAll("[]", () => indices.next().value ?? "");
+}
+
+const below = (segments: readonly string[]): string =>
+  segments
+    .map((segment) => `/${isIndex(segment) ? unbracketed(segment) : kebab(segment)}`)
+    .join("");
+
+const isIndex = (segment: string): boolean => segment.startsWith("[");
+const unbracketed = (segment: string): string => segment.slice(1, -1);
+const kebab = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
