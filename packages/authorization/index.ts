@@ -65,10 +65,10 @@ export function authorize<A extends Action>(
 }
 
 /**
- * Throws `notFound` unless the action is allowed: what nobody else sees is not there for whoever may not do this,
- * whatever they may read around it. `unauthenticated` as above.
+ * Throws notFound instead of forbidden: the target's existence must not leak. `unauthenticated` when
+ * the organization takes no user tokens and the caller came with one.
  */
-export function requireSight<A extends Action>(
+export function authorizeOrNotFound<A extends Action>(
   caller: Caller,
   action: A,
   target: TargetOf<A>,
@@ -79,6 +79,32 @@ export function requireSight<A extends Action>(
   refuseUserToken(caller.grants, target.organizationId);
   throw notFound(what);
 }
+
+/**
+ * As `authorize`, for methods that services call too: a service may call what the method's `callers`
+ * option names it for, and has no grants.
+ */
+export function authorizeUnlessService<A extends Action>(
+  caller: Caller,
+  action: A,
+  target: TargetOf<A>,
+  what?: string,
+): void {
+  if (caller.kind !== "service") authorize(caller, action, target, what);
+}
+
+/** As `authorizeOrNotFound`, for methods that services call too. */
+export function authorizeOrNotFoundUnlessService<A extends Action>(
+  caller: Caller,
+  action: A,
+  target: TargetOf<A>,
+  what: string,
+): void {
+  if (caller.kind !== "service") authorizeOrNotFound(caller, action, target, what);
+}
+
+/** Now `authorizeOrNotFound`. */
+export const requireSight: typeof authorizeOrNotFound = authorizeOrNotFound;
 
 /** Throws `notFound` unless the caller administers the installation: to others there is nothing there. */
 export function requireAdministrator(

@@ -1,4 +1,4 @@
-import type { ErrorKind } from "./index.ts";
+import type { ErrorKind } from "./app-error.ts";
 
 /** Architecture's table of errors, as HTTP shows it. `forbidden` is a 404 wherever no 403 is declared. */
 export const httpErrors = {

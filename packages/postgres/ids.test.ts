@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newId } from "./ids.ts";
+import { isId, newId } from "./ids.ts";
 
 test("an id is its prefix and 16 letters and digits, and does not repeat", () => {
   const ids = Array.from({ length: 2000 }, () => newId("ws"));
@@ -15,4 +15,22 @@ test("no letter is favoured", () => {
   const expected = (5000 * 16) / counts.size;
   for (const count of counts.values())
     expect(Math.abs(count - expected)).toBeLessThan(expected / 4);
+});
+
+test("an id consists of its prefix and 1 to 64 letters and digits", () => {
+  expect(isId("ws", newId("ws"))).toBe(true);
+  expect(isId("run", "run-7")).toBe(true);
+  expect(isId("ws", `ws-${"a".repeat(64)}`)).toBe(true);
+  for (const text of [
+    "",
+    "ws",
+    "ws-",
+    "run-7",
+    "wsx-7",
+    "ws-a-b",
+    "ws-ä",
+    `ws-${"a".repeat(65)}`,
+  ]) {
+    expect(isId("ws", text), text).toBe(false);
+  }
 });

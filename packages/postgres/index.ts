@@ -1,10 +1,12 @@
 export type { EntityManager } from "@mikro-orm/postgresql";
 export { type Database, openDatabase } from "./database.ts";
+export { schemaDrift } from "./drift.ts";
 export { uniqueViolation } from "./failures.ts";
 export { newId } from "./ids.ts";
-export { migrate, type SqlMigration } from "./migrations.ts";
+export { migrate, readMigrations, type SqlMigration } from "./migrations.ts";
 export { offsetOf, type PageInput, pageOf } from "./paging.ts";
 export { resealColumn } from "./resealing.ts";
 export { createSealer, type Sealer } from "./sealing.ts";
 export { awaitedStatementCount } from "./statements.ts";
 export { afterCommit, queryIn } from "./transaction.ts";
+export { pageWithTotal, type RowWithTotal, withTotal } from "./with-total.ts";

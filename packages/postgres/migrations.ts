@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasCode } from "@statehouse/errors";
 import { Client } from "pg";
@@ -49,6 +51,19 @@ export async function migrate({ url, contextName, migrations }: MigrateOptions):
     await client.end();
   }
 }
+
+/**
+ * The migrations of a folder of `.sql` files, in the order of their names. A file's name without
+ * `.sql` is the migration's name, which databases remember: a released file is never renamed.
+ */
+export const readMigrations = (folder: string): SqlMigration[] =>
+  readdirSync(folder)
+    .filter((file) => file.endsWith(".sql"))
+    .toSorted()
+    .map((file) => ({
+      name: path.basename(file, ".sql"),
+      up: readFileSync(path.join(folder, file), "utf8"),
+    }));
 
 /** The names of those in `migrations` that are not among `applied`. */
 export function missingMigrations(

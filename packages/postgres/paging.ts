@@ -1,14 +1,20 @@
-/** A page that was asked for. */
+/** A requested page. */
 export interface PageInput {
   /** From 1. */
   number: number;
   size: number;
 }
 
-const DEFAULT_SIZE = 20;
-const MAX_SIZE = 100;
+/** The rows of one page and the number of rows of the whole list. */
+export interface Page<Row> {
+  rows: Row[];
+  total: number;
+}
 
-/** The page that a request message asks for; 0, which is absent, is the default. */
+export const DEFAULT_PAGE_SIZE = 20;
+export const MAX_PAGE_SIZE = 100;
+
+/** The page that a request message names; 0 means absent and selects the default. */
 export const pageOf = ({
   pageNumber,
   pageSize,
@@ -17,8 +23,8 @@ export const pageOf = ({
   pageSize: number;
 }): PageInput => ({
   number: pageNumber || 1,
-  size: Math.min(pageSize || DEFAULT_SIZE, MAX_SIZE),
+  size: Math.min(pageSize || DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
 });
 
-/** How many rows come before the page, for SQL's OFFSET. */
+/** Number of rows before the page, for SQL's OFFSET. */
 export const offsetOf = ({ number, size }: PageInput): number => (number - 1) * size;

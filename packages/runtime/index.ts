@@ -36,3 +36,5 @@ export {
   withSpan,
 } from "./tracing.ts";
 export { createWake, type Wake } from "./wake.ts";
+export { type RetryOptions, withRetry } from "./with-retry.ts";
+export { withTimeout } from "./with-timeout.ts";

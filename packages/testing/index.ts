@@ -12,6 +12,7 @@ export {
   sharedParts,
   shareParts,
 } from "./parts.ts";
+export { migratedSchemaDrift } from "./schema-drift.ts";
 export { type StartedParts, startParts } from "./start-parts.ts";
 export { type TemporaryFolder, temporaryFolder } from "./temporary-folder.ts";
 export { waitFor } from "./wait.ts";

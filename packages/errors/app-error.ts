@@ -1,0 +1,99 @@
+/** What can go wrong, as far as a caller can tell; architecture's table of errors. */
+export const errorKinds = [
+  "badRequest",
+  "unauthenticated",
+  "notFound",
+  "forbidden",
+  "invalid",
+  "conflict",
+  "precondition",
+  "rateLimited",
+  "unavailable",
+  "deadlineExceeded",
+] as const;
+
+export type ErrorKind = (typeof errorKinds)[number];
+
+/** The problem of one field of a request. */
+export interface FieldError {
+  /**
+   * The path of the field in the request's message, as in AIP-193: `vcsRepo.identifier`, `tagBindings[2].key`,
+   * `organizationAccess[manage-runs]` for the entry of a map. The settings of a noun are not part of the path.
+   */
+  field: string;
+  detail: string;
+  title?: string;
+}
+
+interface AppErrorInit {
+  fields?: readonly FieldError[];
+  retryAfterSeconds?: number;
+  cause?: unknown;
+}
+
+/** The only error that callers see the text of; everything else is an internal error. */
+export class AppError extends Error {
+  readonly kind: ErrorKind;
+  /** Machine-readable, snake_case. */
+  readonly reason: string;
+  readonly fields: readonly FieldError[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(kind: ErrorKind, reason: string, message: string, init: AppErrorInit = {}) {
+    super(message, init.cause === undefined ? undefined : { cause: init.cause });
+    this.name = "AppError";
+    this.kind = kind;
+    this.reason = reason;
+    this.fields = init.fields ?? [];
+    this.retryAfterSeconds = init.retryAfterSeconds;
+  }
+}
+
+export const badRequest = (reason: string, message: string) =>
+  new AppError("badRequest", reason, message);
+
+export const unauthenticated = (message = "The token is missing, unknown or no longer valid.") =>
+  new AppError("unauthenticated", "unauthenticated", message);
+
+/** Also what a caller hears who may not know that the thing exists. */
+export const notFound = (what = "resource") =>
+  new AppError("notFound", "not_found", `The ${what} was not found, or you may not see it.`);
+
+export const forbidden = (reason: string, message: string) =>
+  new AppError("forbidden", reason, message);
+
+/** All problems of one request at once. */
+export const invalid = (fields: readonly FieldError[]) =>
+  new AppError("invalid", "invalid", fields.map(({ detail }) => detail).join("; "), { fields });
+
+export const conflict = (reason: string, message: string) =>
+  new AppError("conflict", reason, message);
+
+export const precondition = (reason: string, message: string) =>
+  new AppError("precondition", reason, message);
+
+/** `retryAfterSeconds` in whole seconds. */
+export const rateLimited = (message: string, retryAfterSeconds: number) =>
+  new AppError("rateLimited", "rate_limited", message, { retryAfterSeconds });
+
+/** A dependency does not answer, or something is still under way; asking again later may succeed. */
+export const unavailable = (reason: string, message: string, cause?: unknown) =>
+  new AppError("unavailable", reason, message, { cause });
+
+/** The time that the caller allowed is over; what was under way may have happened or not. */
+export const deadlineExceeded = (what = "The request", cause?: unknown) =>
+  new AppError("deadlineExceeded", "deadline_exceeded", `${what} took longer than it may.`, {
+    cause,
+  });
+
+/** Whether the same may well succeed later: nobody answered, or not in time. */
+export const isTransient = (error: unknown): boolean =>
+  error instanceof AppError && (error.kind === "unavailable" || error.kind === "deadlineExceeded");
+
+/** Whether there is no such thing, or none that the caller may see. */
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof AppError && error.kind === "notFound";
+
+/** Whether it is an error of the system or of a library with one of these codes: "ENOENT", "42P01". */
+export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
+  error instanceof Error && codes.includes(String(Reflect.get(error, "code")));

@@ -1,0 +1,19 @@
+import { ArrayType, BigIntType } from "@mikro-orm/core";
+
+// Column types of entity schemas. References are plain ids: rows are loaded and written one by one.
+
+export const text = { type: "text" } as const;
+export const boolean = { type: "boolean" } as const;
+export const integer = { type: "integer" } as const;
+/** As a JavaScript bigint. */
+export const bigint = { type: new BigIntType("bigint") } as const;
+/** In milliseconds, as JavaScript's `Date`. */
+export const timestamptz = { type: "datetime", length: 3 } as const;
+export const textArray = { type: new ArrayType() } as const;
+export const jsonb = { type: "json" } as const;
+/** A text that is the primary key, or a part of it. */
+export const primaryKey = { type: "text", primary: true } as const;
+
+/** The same column with null. */
+export const optional = <Column extends object>(column: Column) =>
+  ({ ...column, nullable: true }) as const;

@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface RetryOptions {
+  /** How often the work is done at most. */
+  attempts: number;
+  /** False for failures that repeating cannot repair. */
+  isRetryable?: (error: unknown) => boolean;
+  /** Pause before the next attempt, in ms; `attempt` is the one that failed, from 1. Default: none. */
+  pauseMs?: (attempt: number) => number;
+  signal?: AbortSignal;
+}
+
+/** Repeats `work` until it succeeds. Throws its last error, at once when that is not retryable. */
+export async function withRetry<T>(
+  { attempts, isRetryable = () => true, pauseMs = () => 0, signal }: RetryOptions,
+  work: (attempt: number) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work(attempt);
+    } catch (error) {
+      if (attempt >= attempts || signal?.aborted || !isRetryable(error)) throw error;
+      const pause = pauseMs(attempt);
+      if (pause === 0) continue;
+      await sleep(pause, undefined, signal ? { signal } : {}).catch(() => {
+        throw error;
+      });
+    }
+  }
+}

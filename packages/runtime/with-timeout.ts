@@ -1,0 +1,17 @@
+/**
+ * The result of `work`, or a rejection with `late()` when it takes longer than `ms`. The work itself
+ * is not stopped; its late failure is ignored.
+ */
+export async function withTimeout<T>(
+  ms: number,
+  work: Promise<T>,
+  late: () => Error = () => new Error(`no answer within ${ms} ms`),
+): Promise<T> {
+  const timeout = Promise.withResolvers<never>();
+  const timer = setTimeout(() => timeout.reject(late()), ms);
+  try {
+    return await Promise.race([work, timeout.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,17 @@
+import { openDatabase, type SqlMigration, schemaDrift } from "@statehouse/postgres";
+import { createLogger } from "@statehouse/runtime";
+import { freshDatabase } from "./database.ts";
+
+type Entities = Parameters<typeof openDatabase>[0]["entities"];
+
+/** The differences between a service's entities and its migrated database, one a line. */
+export async function migratedSchemaDrift(service: {
+  contextName: string;
+  entities: Entities;
+  migrations: readonly SqlMigration[];
+}): Promise<string[]> {
+  await using fresh = await freshDatabase(service);
+  const logger = createLogger({ service: "test", level: "silent" });
+  await using database = await openDatabase({ ...service, url: fresh.url, logger });
+  return await schemaDrift(database);
+}

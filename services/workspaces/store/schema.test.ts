@@ -1,0 +1,10 @@
+import { migratedSchemaDrift } from "@statehouse/testing";
+import { expect, test } from "vitest";
+import { entities } from "./entities.ts";
+import { migrations } from "./migrations.ts";
+
+test("the entities agree with the migrated database", async () => {
+  expect(await migratedSchemaDrift({ contextName: "workspaces", entities, migrations })).toEqual(
+    [],
+  );
+});
