@@ -2,11 +2,11 @@ import { createSealer, type Database, newId } from "@statehouse/postgres";
 import type { CallOptions, Channel } from "@statehouse/rpc";
 import { edition } from "@statehouse/runtime";
 import type { App } from "./app/app.ts";
+import { createAccessClient } from "./clients/access.ts";
+import { createStateClient } from "./clients/state.ts";
 import type { WorkspacesConfig } from "./config.ts";
-import { accessOver } from "./rpc/access.ts";
-import { stateOver } from "./rpc/state.ts";
-import { acknowledgementsOf } from "./store/acknowledgement.ts";
 import { deletionLocks } from "./store/deletion-lock.ts";
+import { pendingSyncsOf } from "./store/pending-sync.ts";
 import { readsOf } from "./store/reads.ts";
 import { stateComparisons } from "./store/state-comparison.ts";
 import { transactions } from "./store/transaction.ts";
@@ -25,11 +25,11 @@ export const createApp = (
 ): App => ({
   transaction: transactions(database),
   reads: readsOf(database),
-  acknowledgements: acknowledgementsOf(database),
+  pendingSyncs: pendingSyncsOf(database),
   stateComparisons: stateComparisons(database),
   deletionLocks: deletionLocks(database),
-  access: accessOver(channels.access, identity),
-  state: stateOver(channels.state, identity),
+  access: createAccessClient(channels.access, identity),
+  state: createStateClient(channels.state, identity),
   sealer: createSealer({ keys: config.SEALING_KEYS }),
   settings: {
     comparisonIntervalMs: config.COMPARISON_INTERVAL * 1000,

@@ -3,7 +3,7 @@ import { createLogger, readConfig, runCommand } from "@statehouse/runtime";
 import { configSchema } from "./config.ts";
 import { entities } from "./store/entities.ts";
 import { migrations } from "./store/migrations.ts";
-import { resealSshKeys } from "./store/ssh-key-sealing.ts";
+import { resealSshKeys } from "./store/ssh-key.ts";
 
 // Seals every SSH key under the first of SEALING_KEYS; the other keys may go afterwards.
 await runCommand("Sealing again", async (print) => {

@@ -11,13 +11,13 @@ import {
 } from "@statehouse/rpc";
 import { type Check, createLogger, type Logger, startOpsServer } from "@statehouse/runtime";
 import type { WorkspacesConfig } from "./config.ts";
-import { startAutoDestroys } from "./consumers/auto-destroy.ts";
 import { consumptions } from "./consumers/consumptions.ts";
-import { startReconciliation } from "./consumers/reconciliation.ts";
 import { createApp } from "./create-app.ts";
 import { bindingsOf } from "./rpc/bindings.ts";
 import { entities } from "./store/entities.ts";
 import { migrations } from "./store/migrations.ts";
+import { startAutoDestroys } from "./workers/auto-destroy.ts";
+import { startReconciliation } from "./workers/reconciliation.ts";
 
 const SERVICE = "workspaces";
 const RECONCILIATION_INTERVAL_MS = 30_000;

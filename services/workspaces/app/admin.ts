@@ -1,13 +1,12 @@
 import { type Caller, requireAdministrator } from "@statehouse/authorization";
-import { noSuchOrganization, unknownPlan } from "../domain/errors.ts";
-import { touchOrganization } from "../domain/organization.ts";
-import type { OrganizationView } from "../domain/organization-view.ts";
+import { organizationNotFound, planUnknown } from "../domain/errors.ts";
+import { type OrganizationView, touchOrganization } from "../domain/organization.ts";
 import { isPlan } from "../domain/plan.ts";
 import type { GeneralSettings } from "../store/general-settings.ts";
 import type { OrganizationsOfAll } from "../store/organization.ts";
+import { type WithAllowedActions, withOrganizationActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { changeRetention } from "./data-retention-policy.ts";
-import { type Shown, showOrganization } from "./shown.ts";
 
 /** Throws `notFound` for everybody but administrators, as all of these do. */
 export async function getGeneralSettings(app: App, caller: Caller): Promise<GeneralSettings> {
@@ -34,11 +33,11 @@ export async function listAllOrganizations(
   app: App,
   caller: Caller,
   search: OrganizationsOfAll,
-): Promise<{ organizations: Shown<OrganizationView>[]; total: number }> {
+): Promise<{ organizations: WithAllowedActions<OrganizationView>[]; total: number }> {
   requireAdministrator(caller);
   const organizations = await app.reads.organizations.pageOfAll(search);
   return {
-    organizations: organizations.map(showOrganization(caller)),
+    organizations: organizations.map(withOrganizationActions(caller)),
     total: await app.reads.organizations.countAll(search.query),
   };
 }
@@ -48,11 +47,11 @@ export async function getAnyOrganization(
   app: App,
   caller: Caller,
   name: string,
-): Promise<Shown<OrganizationView>> {
+): Promise<WithAllowedActions<OrganizationView>> {
   requireAdministrator(caller);
   const organization = await app.reads.organizations.findByName(name);
-  if (!organization) throw noSuchOrganization();
-  return showOrganization(caller)(organization);
+  if (!organization) throw organizationNotFound();
+  return withOrganizationActions(caller)(organization);
 }
 
 /** Throws `invalid` for what is no plan, and `unavailable` until state knows what it means for retention. */
@@ -60,14 +59,14 @@ export const setOrganizationPlan = (
   app: App,
   caller: Caller,
   { name, plan }: { name: string; plan: string },
-): Promise<Shown<OrganizationView>> => {
+): Promise<WithAllowedActions<OrganizationView>> => {
   requireAdministrator(caller);
-  if (!isPlan(plan)) throw unknownPlan();
+  if (!isPlan(plan)) throw planUnknown();
   return changeRetention(app, async (tx) => {
     const organization = await tx.organizations.getByNameForUpdate(name);
     organization.plan = plan;
     touchOrganization(organization, app.now());
     await tx.record({ type: "organizationUpdated", organization });
-    return showOrganization(caller)(await tx.organizations.view(organization.id));
+    return withOrganizationActions(caller)(await tx.organizations.view(organization.id));
   });
 };

@@ -1,15 +1,21 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
-import type { AgentPoolRelations, AgentPoolSettings, AgentPoolView } from "../domain/agent-pool.ts";
-import { type AgentPool, applyAgentPoolSettings, newAgentPool } from "../domain/agent-pool.ts";
-import { agentPoolInUse, noSuchAgentPool } from "../domain/errors.ts";
+import {
+  type AgentPool,
+  type AgentPoolRelations,
+  type AgentPoolSettings,
+  type AgentPoolView,
+  applyAgentPoolSettings,
+  newAgentPool,
+} from "../domain/agent-pool.ts";
+import { agentPoolInUse, agentPoolNotFound } from "../domain/errors.ts";
 import type { AgentPoolId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
 import type { AgentPoolSearch } from "../store/agent-pool.ts";
-import type { ReadableRelations } from "../store/agent-pool-relations.ts";
-import type { Readable } from "../store/readable.ts";
+import type { RelationScope } from "../store/agent-pool-relations.ts";
+import type { ReadScope } from "../store/read-scope.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { readableBy } from "./caller.ts";
+import { readScopeOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
 
 /** What a request says of a pool; relations that are given are replaced as a whole. */
@@ -40,7 +46,7 @@ export async function getAgentPool(
   id: AgentPoolId,
 ): Promise<AgentPoolView> {
   const [pool] = await app.reads.agentPools.batch([id], shownTo(caller));
-  if (!pool) throw noSuchAgentPool();
+  if (!pool) throw agentPoolNotFound();
   authorize(caller, "organization:read", pool, "agent pool");
   return pool;
 }
@@ -71,7 +77,7 @@ export async function listAgentPools(
   const sought = {
     ...search,
     organizationId,
-    named: readableTo(caller),
+    named: relationScopeOf(caller),
     shown: shownTo(caller),
   };
   const agentPools = await app.reads.agentPools.page(sought);
@@ -108,22 +114,22 @@ const relationNames = {
   excludedWorkspaceIds: "excluded-workspaces",
 } as const satisfies Record<keyof AgentPoolRelations, string>;
 
-const readableTo = (caller: Caller): ReadableRelations => ({
-  workspaces: readableBy(caller, "workspace:read"),
-  projects: readableBy(caller, "project:read"),
+const relationScopeOf = (caller: Caller): RelationScope => ({
+  workspaces: readScopeOf(caller, "workspace:read"),
+  projects: readScopeOf(caller, "project:read"),
 });
 
 /**
  * What of a pool's relations the caller is shown: what it may read, and everything where it manages pools, since
  * whoever replaces a relation as a whole must know what is in it.
  */
-function shownTo(caller: Caller): ReadableRelations {
+function shownTo(caller: Caller): RelationScope {
   const grants = grantsOf(caller);
   const managed = [...grants.organizations.keys()].filter((organizationId) =>
     allowed(grants, "organization:manage-agent-pools", { organizationId }),
   );
-  const { workspaces, projects } = readableTo(caller);
-  const andManaged = (readable: Readable): Readable => ({
+  const { workspaces, projects } = relationScopeOf(caller);
+  const andManaged = (readable: ReadScope): ReadScope => ({
     ...readable,
     organizationIds: [...new Set([...readable.organizationIds, ...managed])],
   });
@@ -149,7 +155,7 @@ async function apply(
   applyAgentPoolSettings(pool, settings, { nameTaken, problems, now: app.now() });
   problems.throwIfAny();
   await tx.agentPools.save(pool);
-  const known = await tx.agentPools.relate(pool, relations, readableTo(caller));
+  const known = await tx.agentPools.relate(pool, relations, relationScopeOf(caller));
   for (const key of Object.keys(relationNames) as (keyof AgentPoolRelations)[]) {
     const relation = relationNames[key];
     if (!known[key])

@@ -1,23 +1,23 @@
 import type { Sealer } from "@statehouse/postgres";
-import type { ExecutionMode } from "../domain/execution-mode.ts";
+import type { ExecutionMode } from "../domain/execution.ts";
 import type { NewId } from "../domain/ids.ts";
-import type { Acknowledgements } from "../store/acknowledgement.ts";
 import type { deletionLocks } from "../store/deletion-lock.ts";
+import type { PendingSyncs } from "../store/pending-sync.ts";
 import type { Reads } from "../store/reads.ts";
 import type { StateComparisons } from "../store/state-comparison.ts";
 import type { Tx } from "../store/transaction.ts";
-import type { Access, State } from "./neighbours.ts";
+import type { AccessClient, StateClient } from "./clients.ts";
 
 /** What the use cases work with. */
 export interface App {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   reads: Reads;
-  acknowledgements: Acknowledgements;
+  pendingSyncs: PendingSyncs;
   stateComparisons: StateComparisons;
   deletionLocks: ReturnType<typeof deletionLocks>;
   /** The neighbours are never called while a transaction is open. */
-  access: Access;
-  state: State;
+  access: AccessClient;
+  state: StateClient;
   /** Of what is kept but never shown. */
   sealer: Pick<Sealer, "seal">;
   settings: Settings;

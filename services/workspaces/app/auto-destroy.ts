@@ -9,7 +9,7 @@ const BATCH = 50;
  * Tells, once for each, of workspaces whose destroy run is due, and answers of how many. Replicas that look
  * at the same moment take different ones; who dies in between has told of none.
  */
-export const tellDueAutoDestroys = (app: Pick<App, "transaction" | "now">): Promise<number> =>
+export const publishDueAutoDestroys = (app: Pick<App, "transaction" | "now">): Promise<number> =>
   app.transaction(async (tx) => {
     const now = app.now();
     const ids = await tx.autoDestroys.dueForUpdate(now, BATCH);

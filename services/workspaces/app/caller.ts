@@ -1,8 +1,8 @@
 import { type Action, type Caller, grantsOf, scope } from "@statehouse/authorization";
-import { cannotHoldLock } from "../domain/errors.ts";
-import type { Holder } from "../domain/holder.ts";
+import { lockHolderNotAllowed } from "../domain/errors.ts";
+import type { Holder } from "../domain/ids.ts";
 import type { Workspace } from "../domain/workspace.ts";
-import type { Readable } from "../store/readable.ts";
+import type { ReadScope } from "../store/read-scope.ts";
 
 /** What authorization decides by about a workspace. */
 export const targetOf = ({
@@ -19,11 +19,11 @@ export const targetOf = ({
 export function holderOf(caller: Caller): Holder {
   const { type, id } = grantsOf(caller).principal;
   if (type === "user" || type === "team" || type === "run") return { type, id };
-  throw cannotHoldLock();
+  throw lockHolderNotAllowed();
 }
 
 /** Where in one organization the caller may do `action`, for the SQL of lists. */
-export function readableIn(caller: Caller, action: Action, organizationId: string): Readable {
+export function readScopeIn(caller: Caller, action: Action, organizationId: string): ReadScope {
   const found = scope(grantsOf(caller), action, organizationId);
   return {
     memberOf: [organizationId],
@@ -34,7 +34,7 @@ export function readableIn(caller: Caller, action: Action, organizationId: strin
 }
 
 /** Where the caller may do `action`, over all its organizations, for the SQL of lists. */
-export function readableBy(caller: Caller, action: Action): Readable {
+export function readScopeOf(caller: Caller, action: Action): ReadScope {
   const grants = grantsOf(caller);
   const memberOf = [...grants.organizations.keys()];
   const scopes = memberOf.map((id) => ({ id, scope: scope(grants, action, id) }));

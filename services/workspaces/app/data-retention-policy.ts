@@ -7,7 +7,7 @@ import {
   newDataRetentionPolicy,
   type WorkspaceRetention,
 } from "../domain/data-retention-policy.ts";
-import { noSuchDataRetentionPolicy, noSuchWorkspace } from "../domain/errors.ts";
+import { dataRetentionPolicyNotFound, workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
 import type { Tx } from "../store/transaction.ts";
@@ -29,7 +29,7 @@ export async function getDataRetentionPolicy(
 ): Promise<DataRetentionPolicyView> {
   const [organizationId, workspaceId] = await readableTarget(app, caller, target);
   const policy = await app.reads.dataRetentionPolicies.effective(organizationId, workspaceId);
-  if (!policy) throw noSuchDataRetentionPolicy();
+  if (!policy) throw dataRetentionPolicyNotFound();
   return policy;
 }
 
@@ -100,7 +100,7 @@ async function readableTarget(
     return [(await getOrganization(app, caller, target.organizationName)).id, null];
   }
   const found = await app.reads.workspaces.lockAndPlacement(target.workspaceId);
-  if (!found) throw noSuchWorkspace();
+  if (!found) throw workspaceNotFound();
   authorize(caller, "workspace:read", found.placement);
   return [found.placement.organizationId, target.workspaceId];
 }

@@ -1,11 +1,11 @@
 import { authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { remainingMs } from "@statehouse/runtime";
-import { noSuchOrganization } from "../domain/errors.ts";
+import { organizationNotFound } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { beginOrganizationDeletion } from "../domain/organization.ts";
 import { touch } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
-import { settleDeletion } from "./workspace-deletion.ts";
+import { syncDeletion } from "./workspace-deletion.ts";
 
 /** Workspaces in one transaction, and calls to state at a time. */
 const BATCH = 50;
@@ -28,7 +28,7 @@ export async function deleteOrganization(app: App, caller: Caller, name: string)
     // Of several of one name, the one that is there now.
     if (organization?.status !== "active") {
       const pending = await tx.organizationDeletions.findPending(name, principal);
-      if (!pending) throw noSuchOrganization();
+      if (!pending) throw organizationNotFound();
       return pending.organizationId;
     }
     authorize(caller, "organization:delete", { organizationId: organization.id });
@@ -38,17 +38,17 @@ export async function deleteOrganization(app: App, caller: Caller, name: string)
     await tx.record({ type: "organizationDeleted", organization });
     return organization.id;
   });
-  await settleOrganizationDeletion(app, organizationId);
+  await syncOrganizationDeletion(app, organizationId);
 }
 
 /** Completes a deletion, or, of a large organization, a part of it; says whether it is through. */
-export async function settleOrganizationDeletion(app: App, id: OrganizationId): Promise<boolean> {
+export async function syncOrganizationDeletion(app: App, id: OrganizationId): Promise<boolean> {
   await app.access.dropOrganization(id);
   while ((remainingMs() ?? RESERVE_MS) >= RESERVE_MS) {
     await removeSomeWorkspaces(app, id);
     if (await app.transaction((tx) => tx.organizationDeletions.finish(id))) return true;
   }
-  await app.acknowledgements.organizationDeletionGoesOn(id, app.now());
+  await app.pendingSyncs.rescheduleOrganizationDeletion(id, app.now());
   return false;
 }
 
@@ -61,12 +61,10 @@ async function removeSomeWorkspaces(app: App, id: OrganizationId): Promise<void>
     }
     await tx.organizationDeletions.removeWorkspaces(workspaces, app.now());
   });
-  const deletions = await app.acknowledgements.pendingDeletionsOf(id, BATCH);
+  const deletions = await app.pendingSyncs.pendingDeletionsOf(id, BATCH);
   for (let start = 0; start < deletions.length; start += PARALLEL) {
     const some = deletions.slice(start, start + PARALLEL);
-    const outcomes = await Promise.allSettled(
-      some.map((deletion) => settleDeletion(app, deletion)),
-    );
+    const outcomes = await Promise.allSettled(some.map((deletion) => syncDeletion(app, deletion)));
     for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
   }
 }

@@ -1,14 +1,14 @@
 import { authorize, type Caller } from "@statehouse/authorization";
 import { nextVersion } from "@statehouse/events/version";
 import type { PageInput } from "@statehouse/postgres";
-import { noSuchTag, noSuchWorkspace } from "../domain/errors.ts";
+import { tagNotFound, workspaceNotFound } from "../domain/errors.ts";
 import type { TagId, WorkspaceId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
 import type { Tag } from "../domain/tag.ts";
 import { checkTagBindingCount, mergeTagBindings } from "../domain/tag-binding.ts";
 import { touch } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
-import { readableIn, targetOf } from "./caller.ts";
+import { readScopeIn, targetOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
 import { checkOverrides, replaceWorkspaceTags, requireReadable } from "./tag-binding.ts";
 
@@ -30,7 +30,7 @@ export async function listOrganizationTags(
   const { id: organizationId } = await getOrganization(app, caller, organizationName);
   const { excludeWorkspaceId } = search;
   if (excludeWorkspaceId) await requireReadable(app, caller, excludeWorkspaceId);
-  const readable = readableIn(caller, "workspace:read", organizationId);
+  const readable = readScopeIn(caller, "workspace:read", organizationId);
   const sought = { organizationId, readable, ...search };
   const tags = await app.reads.tags.pageOfOrganization(sought);
   return { tags, total: await app.reads.tags.countOfOrganization(sought) };
@@ -47,7 +47,7 @@ export const deleteOrganizationTags = (
     authorize(caller, "organization:manage-workspaces", { organizationId }, "organization");
     const wanted = [...new Set(ids)];
     const removed = await tx.tags.remove(organizationId, wanted);
-    if (removed.length < wanted.length) throw noSuchTag();
+    if (removed.length < wanted.length) throw tagNotFound();
     const revision = nextVersion(0n, app.now());
     for (const { id, name } of removed) {
       await tx.record({ type: "tagDeleted", tag: { id, organizationId, name, revision } });
@@ -64,14 +64,14 @@ export const addTagToWorkspaces = (
     const tag = await tx.tags.get(tagId);
     const { organizationId } = tag;
     authorize(caller, "organization:read", { organizationId }, "tag");
-    const readable = readableIn(caller, "workspace:read", organizationId);
+    const readable = readScopeIn(caller, "workspace:read", organizationId);
     const visible = await tx.tags.namesOf(organizationId, [tagId], readable);
-    if (!visible.has(tagId)) throw noSuchTag();
+    if (!visible.has(tagId)) throw tagNotFound();
     // In one order everywhere, against deadlocks.
     for (const id of [...new Set(workspaceIds)].toSorted()) {
       const workspace = await tx.workspaces.getForUpdate({ id });
       authorize(caller, "workspace:update", targetOf(workspace));
-      if (workspace.organizationId !== organizationId) throw noSuchWorkspace();
+      if (workspace.organizationId !== organizationId) throw workspaceNotFound();
       const current = await tx.tagBindings.ofWorkspace(id);
       const wanted = mergeTagBindings([{ key: tag.name, value: "" }], current);
       const problems = new Problems();

@@ -2,29 +2,27 @@ import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authoriza
 import type { FieldError } from "@statehouse/errors";
 import {
   nameTaken,
-  noSuchOrganization,
-  onlyUsersCreateOrganizations,
+  organizationCreatorNotUser,
+  organizationNotFound,
   takenText,
 } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import {
+  applyOrganizationSettings,
   newOrganization,
   type Organization,
+  type OrganizationSettings,
+  type OrganizationView,
   problemOfOrganizationName,
   touchOrganization,
 } from "../domain/organization.ts";
-import {
-  applyOrganizationSettings,
-  type OrganizationSettings,
-} from "../domain/organization-settings.ts";
-import type { OrganizationView } from "../domain/organization-view.ts";
 import { Problems } from "../domain/problems.ts";
 import { defaultProject } from "../domain/project.ts";
-import type { UnprovisionedOrganization } from "../store/acknowledgement.ts";
 import type { OrganizationSearch } from "../store/organization.ts";
+import type { UnprovisionedOrganization } from "../store/pending-sync.ts";
 import type { Tx } from "../store/transaction.ts";
+import { type WithAllowedActions, withOrganizationActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
-import { type Shown, showOrganization } from "./shown.ts";
 
 /** What a request says of an organization. */
 export interface OrganizationInput {
@@ -43,17 +41,17 @@ export async function createOrganization(
   app: App,
   caller: Caller,
   wanted: NewInput,
-): Promise<Shown<OrganizationView>> {
+): Promise<WithAllowedActions<OrganizationView>> {
   const { principal } = grantsOf(caller);
-  if (principal.type !== "user") throw onlyUsersCreateOrganizations();
+  if (principal.type !== "user") throw organizationCreatorNotUser();
   const organization = await app.transaction((tx) => commit(app, tx, principal.id, wanted));
-  await settleOrganization(app, {
+  await syncOrganization(app, {
     id: organization.id,
     creatorUserId: organization.creatorUserId,
     version: organization.revision,
     userTokensEnabled: organization.userTokensEnabled,
   });
-  return showOrganization(asOwner(caller, organization.id))({
+  return withOrganizationActions(asOwner(caller, organization.id))({
     ...organization,
     dataRetentionPolicy: null,
     projectCount: 1,
@@ -66,11 +64,11 @@ export async function getOrganization(
   app: App,
   caller: Caller,
   name: string,
-): Promise<Shown<OrganizationView>> {
+): Promise<WithAllowedActions<OrganizationView>> {
   const organization = await app.reads.organizations.findByName(name);
-  if (!organization) throw noSuchOrganization();
+  if (!organization) throw organizationNotFound();
   authorize(caller, "organization:read", { organizationId: organization.id });
-  return showOrganization(caller)(organization);
+  return withOrganizationActions(caller)(organization);
 }
 
 /** Those that the caller belongs to, by name; without a page all of them. */
@@ -78,11 +76,11 @@ export async function listOrganizations(
   app: App,
   caller: Caller,
   { query, page }: Omit<OrganizationSearch, "ids">,
-): Promise<{ organizations: Shown<OrganizationView>[]; total: number }> {
+): Promise<{ organizations: WithAllowedActions<OrganizationView>[]; total: number }> {
   const search = { ids: readableOrganizations(caller), query, page };
   const found = await app.reads.organizations.page(search);
   const total = page ? await app.reads.organizations.count(search) : found.length;
-  return { organizations: found.map(showOrganization(caller)), total };
+  return { organizations: found.map(withOrganizationActions(caller)), total };
 }
 
 /** Changes its name and those settings that are given. Throws `invalid` with every problem. */
@@ -91,7 +89,7 @@ export async function updateOrganization(
   caller: Caller,
   name: string,
   { newName, settings, problems: known }: OrganizationInput & { newName: string | undefined },
-): Promise<Shown<OrganizationView>> {
+): Promise<WithAllowedActions<OrganizationView>> {
   const updated = await app.transaction(async (tx) => {
     const organization = await tx.organizations.getByNameForUpdate(name);
     const { id } = organization;
@@ -118,7 +116,7 @@ export async function updateOrganization(
   if (settings.userTokensEnabled !== undefined) {
     await app.access.setOrganizationSettings(updated.tokens);
   }
-  return showOrganization(caller)(updated.view);
+  return withOrganizationActions(caller)(updated.view);
 }
 
 /** Those of `ids` that the caller belongs to. */
@@ -126,14 +124,14 @@ export async function batchGetOrganizations(
   app: App,
   caller: Caller,
   ids: readonly string[],
-): Promise<Shown<OrganizationView>[]> {
+): Promise<WithAllowedActions<OrganizationView>[]> {
   const readable = new Set(readableOrganizations(caller));
   const own = ids.filter((id) => readable.has(id));
-  return (await app.reads.organizations.batch(own)).map(showOrganization(caller));
+  return (await app.reads.organizations.batch(own)).map(withOrganizationActions(caller));
 }
 
 /** Gets access's acknowledgement of all that it has to know, then lets everybody see the organization. */
-export async function settleOrganization(
+export async function syncOrganization(
   app: App,
   organization: UnprovisionedOrganization,
 ): Promise<void> {
@@ -143,7 +141,7 @@ export async function settleOrganization(
   if (!userTokensEnabled) {
     await app.access.setOrganizationSettings({ organizationId, userTokensEnabled, version });
   }
-  await app.acknowledgements.organizationProvisioned(organization.id);
+  await app.pendingSyncs.markOrganizationProvisioned(organization.id);
 }
 
 async function commit(

@@ -8,10 +8,10 @@ import {
 } from "@statehouse/authorization";
 import type { FieldError } from "@statehouse/errors";
 import {
-  defaultProjectStays,
-  noSuchOrganization,
-  noSuchProject,
+  defaultProjectNotDeletable,
+  organizationNotFound,
   projectNotEmpty,
+  projectNotFound,
 } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
 import { isOrganizationName } from "../domain/organization.ts";
@@ -22,9 +22,9 @@ import {
   newProject,
   type Project,
   type ProjectSettings,
+  type ProjectView,
   touchProject,
 } from "../domain/project.ts";
-import type { ProjectView } from "../domain/project-view.ts";
 import {
   checkTagBindingCount,
   checkTagBindings,
@@ -33,9 +33,9 @@ import {
 } from "../domain/tag-binding.ts";
 import type { ProjectSearch } from "../store/project.ts";
 import type { Tx } from "../store/transaction.ts";
+import { type WithAllowedActions, withProjectActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
-import { readableBy } from "./caller.ts";
-import { type Shown, showProject } from "./shown.ts";
+import { readScopeOf } from "./caller.ts";
 
 /** What a request says of a project; bindings that are given replace all. */
 export interface ProjectInput {
@@ -52,14 +52,14 @@ export const createProject = (
   app: App,
   caller: Caller,
   { organizationName, ...wanted }: ProjectInput & { organizationName: string },
-): Promise<Shown<ProjectView>> =>
+): Promise<WithAllowedActions<ProjectView>> =>
   app.transaction(async (tx) => {
     const { id: organizationId } = await tx.organizations.getByName(organizationName);
     authorize(caller, "project:create", { organizationId }, "organization");
     const project = newProject(app.newId("prj"), organizationId, app.now());
     await apply(app, tx, project, wanted);
     await tx.record({ type: "projectCreated", project });
-    return showProject(caller)(await tx.projects.view(project.id));
+    return withProjectActions(caller)(await tx.projects.view(project.id));
   });
 
 /** Changes those settings that are given. Throws `notFound`, `forbidden`, or `invalid`. */
@@ -67,7 +67,7 @@ export const updateProject = (
   app: App,
   caller: Caller,
   { id, ...wanted }: ProjectInput & { id: ProjectId },
-): Promise<Shown<ProjectView>> =>
+): Promise<WithAllowedActions<ProjectView>> =>
   app.transaction(async (tx) => {
     const project = await tx.projects.getForUpdate(id);
     const { organizationId } = project;
@@ -75,7 +75,7 @@ export const updateProject = (
     touchProject(project, app.now());
     await apply(app, tx, project, wanted);
     await tx.record({ type: "projectUpdated", project });
-    return showProject(caller)(await tx.projects.view(id));
+    return withProjectActions(caller)(await tx.projects.view(id));
   });
 
 /** Throws the conflicts `default_project`, and `project_not_empty` while it has workspaces. */
@@ -85,7 +85,7 @@ export const deleteProject = (app: App, caller: Caller, id: ProjectId): Promise<
     const { organizationId } = project;
     authorize(caller, "project:delete", { organizationId, projectId: id });
     const organization = await tx.organizations.get(organizationId);
-    if (organization.defaultProjectId === id) throw defaultProjectStays();
+    if (organization.defaultProjectId === id) throw defaultProjectNotDeletable();
     if (await tx.projects.hasWorkspaces(id)) throw projectNotEmpty();
     touchProject(project, app.now());
     await tx.record({ type: "projectDeleted", project });
@@ -97,11 +97,11 @@ export async function getProject(
   app: App,
   caller: Caller,
   id: ProjectId,
-): Promise<Shown<ProjectView>> {
+): Promise<WithAllowedActions<ProjectView>> {
   const project = await app.reads.projects.find(id);
-  if (!project) throw noSuchProject();
+  if (!project) throw projectNotFound();
   authorize(caller, "project:read", { organizationId: project.organizationId, projectId: id });
-  return showProject(caller)(project);
+  return withProjectActions(caller)(project);
 }
 
 /** Those of `ids` that the caller may read. */
@@ -109,14 +109,14 @@ export async function batchGetProjects(
   app: App,
   caller: Caller,
   ids: readonly string[],
-): Promise<Shown<ProjectView>[]> {
+): Promise<WithAllowedActions<ProjectView>[]> {
   const grants = grantsOf(caller);
   const projects = await app.reads.projects.batch(ids);
   return projects
     .filter(({ id: projectId, organizationId }) =>
       allowed(grants, "project:read", { organizationId, projectId }),
     )
-    .map(showProject(caller));
+    .map(withProjectActions(caller));
 }
 
 /** Those that the caller may read. Throws `notFound` when it does not belong to the organization. */
@@ -124,14 +124,14 @@ export async function listProjects(
   app: App,
   caller: Caller,
   { action, ...search }: ProjectSearch & { action: Action },
-): Promise<{ projects: Shown<ProjectView>[]; total: number }> {
-  if (!isOrganizationName(search.organizationName)) throw noSuchOrganization();
-  const readable = readableBy(caller, action);
+): Promise<{ projects: WithAllowedActions<ProjectView>[]; total: number }> {
+  if (!isOrganizationName(search.organizationName)) throw organizationNotFound();
+  const readable = readScopeOf(caller, action);
   const found = await app.reads.projects.count(search, readable);
-  if (!found) throw noSuchOrganization();
+  if (!found) throw organizationNotFound();
   refuseUserToken(grantsOf(caller), found.organizationId);
   const projects = await app.reads.projects.page(search, readable, found.organizationId);
-  return { projects: projects.map(showProject(caller)), total: found.total };
+  return { projects: projects.map(withProjectActions(caller)), total: found.total };
 }
 
 async function apply(
@@ -164,6 +164,6 @@ async function apply(
 /** For access: the organization of a project. Throws `notFound`. */
 export async function getProjectPlacement(app: App, id: ProjectId): Promise<OrganizationId> {
   const organizationId = await app.reads.projects.organizationOf(id);
-  if (!organizationId) throw noSuchProject();
+  if (!organizationId) throw projectNotFound();
   return organizationId;
 }

@@ -3,13 +3,12 @@ import type { PageInput } from "@statehouse/postgres";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
 import { checkConsumers, requireApprovedConsumers } from "../domain/remote-state-consumer.ts";
-import { touch, type Workspace } from "../domain/workspace.ts";
-import type { WorkspaceView } from "../domain/workspace-view.ts";
+import { touch, type Workspace, type WorkspaceView } from "../domain/workspace.ts";
 import type { ConsumerQuestion } from "../store/remote-state-consumer.ts";
 import type { Tx } from "../store/transaction.ts";
+import { type WithAllowedActions, withWorkspaceActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
-import { readableBy, targetOf } from "./caller.ts";
-import { type Shown, showWorkspace } from "./shown.ts";
+import { readScopeOf, targetOf } from "./caller.ts";
 import { getWorkspace } from "./workspace.ts";
 
 /** The consumers that the caller may read, by name. Throws `notFound`. */
@@ -18,12 +17,12 @@ export async function listRemoteStateConsumers(
   caller: Caller,
   workspaceId: WorkspaceId,
   page: PageInput,
-): Promise<{ workspaces: Shown<WorkspaceView>[]; total: number }> {
+): Promise<{ workspaces: WithAllowedActions<WorkspaceView>[]; total: number }> {
   const producer = await getWorkspace(app, caller, { id: workspaceId });
-  const readable = readableBy(caller, "workspace:read");
+  const readable = readScopeOf(caller, "workspace:read");
   const workspaces = await app.reads.remoteStateConsumers.page(producer, readable, page);
   const total = await app.reads.remoteStateConsumers.count(producer, readable);
-  return { workspaces: workspaces.map(showWorkspace(caller)), total };
+  return { workspaces: workspaces.map(withWorkspaceActions(caller)), total };
 }
 
 /** Makes the set exactly this one. Throws `notFound`, `forbidden`, or `invalid` with every problem. */

@@ -4,8 +4,7 @@ import { isEnded } from "../domain/run.ts";
 import { touch } from "../domain/workspace.ts";
 import { epochToUnlock, isHeldBy, takeLock } from "../domain/workspace-lock.ts";
 import type { App } from "./app.ts";
-import { namingHolder } from "./holder.ts";
-import { getLock, releaseSealed } from "./workspace-lock.ts";
+import { getLock, releaseSealed, withHolderName } from "./workspace-lock.ts";
 
 interface RunLock {
   workspaceId: WorkspaceId;
@@ -22,7 +21,7 @@ export const lockAsRun = (
   app: App,
   { workspaceId, runId, reason }: RunLock & { reason: string },
 ): Promise<void> =>
-  namingHolder(app, () =>
+  withHolderName(app, () =>
     app.transaction(async (tx) => {
       const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
       const run = await tx.runs.find(runId);
@@ -40,7 +39,7 @@ export const lockAsRun = (
  * conflict, or `unavailable` while a version is pending.
  */
 export const unlockAsRun = (app: App, { workspaceId, runId }: RunLock): Promise<void> =>
-  namingHolder(app, async () => {
+  withHolderName(app, async () => {
     const epoch = epochToUnlock(await getLock(app, workspaceId), holderOf(runId));
     const summary = await app.state.sealLock(workspaceId, epoch, { discardPending: false });
     await app.transaction(async (tx) => {

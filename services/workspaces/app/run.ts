@@ -1,5 +1,5 @@
 import { allowed, type Caller, grantsOf } from "@statehouse/authorization";
-import { noSuchWorkspace, runEnded, runOfOtherWorkspace } from "../domain/errors.ts";
+import { runEnded, runOfOtherWorkspace, workspaceNotFound } from "../domain/errors.ts";
 import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
 import type { RunView } from "../domain/run.ts";
 import type { App } from "./app.ts";
@@ -24,7 +24,7 @@ export async function getRunPlacement(
   { runId, workspaceId }: { runId: RunId; workspaceId: WorkspaceId },
 ): Promise<OrganizationId> {
   const found = await app.reads.runs.placement(runId, workspaceId);
-  if (!found) throw noSuchWorkspace();
+  if (!found) throw workspaceNotFound();
   if (found.elsewhere) throw runOfOtherWorkspace();
   if (found.ended) throw runEnded();
   return found.organizationId;

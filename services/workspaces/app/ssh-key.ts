@@ -1,6 +1,6 @@
 import { authorize, type Caller } from "@statehouse/authorization";
 import type { PageInput } from "@statehouse/postgres";
-import { noSuchSshKey } from "../domain/errors.ts";
+import { sshKeyNotFound } from "../domain/errors.ts";
 import type { SshKeyId, WorkspaceId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
 import {
@@ -10,14 +10,13 @@ import {
   type SshKeyInput,
   sshKeyPlace,
 } from "../domain/ssh-key.ts";
-import { touch } from "../domain/workspace.ts";
-import type { WorkspaceView } from "../domain/workspace-view.ts";
+import { touch, type WorkspaceView } from "../domain/workspace.ts";
 import type { SshKeyView } from "../store/ssh-key.ts";
 import type { Tx } from "../store/transaction.ts";
+import { type WithAllowedActions, withWorkspaceActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
-import { type Shown, showWorkspace } from "./shown.ts";
 
 /** Throws `notFound`, `forbidden`, or `invalid` with every problem. */
 export const createSshKey = (
@@ -37,7 +36,7 @@ export const createSshKey = (
 /** Throws `notFound` when the caller does not belong to its organization. */
 export async function getSshKey(app: App, caller: Caller, id: SshKeyId): Promise<SshKeyView> {
   const sshKey = await app.reads.sshKeys.find(id);
-  if (!sshKey) throw noSuchSshKey();
+  if (!sshKey) throw sshKeyNotFound();
   authorize(caller, "organization:read", sshKey, "SSH key");
   return sshKey;
 }
@@ -80,19 +79,19 @@ export const assignSshKey = (
   app: App,
   caller: Caller,
   { workspaceId, sshKeyId }: { workspaceId: WorkspaceId; sshKeyId: SshKeyId | null },
-): Promise<Shown<WorkspaceView>> =>
+): Promise<WithAllowedActions<WorkspaceView>> =>
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
     authorize(caller, "workspace:update", targetOf(workspace));
     if (sshKeyId) {
       const { organizationId } = await tx.sshKeys.getForUse(sshKeyId);
-      if (organizationId !== workspace.organizationId) throw noSuchSshKey();
+      if (organizationId !== workspace.organizationId) throw sshKeyNotFound();
     }
     workspace.sshKeyId = sshKeyId;
     touch(workspace, app.now());
     await tx.workspaces.save(workspace);
     await tx.record({ type: "workspaceUpdated", workspace });
-    return showWorkspace(caller)(await tx.workspaces.view(workspaceId));
+    return withWorkspaceActions(caller)(await tx.workspaces.view(workspaceId));
   });
 
 async function apply(app: App, tx: Tx, sshKey: SshKey, wanted: SshKeyInput): Promise<void> {

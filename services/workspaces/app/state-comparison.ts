@@ -8,7 +8,7 @@ import {
 import type { ComparisonPosition } from "../store/state-comparison.ts";
 import type { App } from "./app.ts";
 import { applySummary } from "./state-summary.ts";
-import { sendPlacement } from "./workspace-placement.ts";
+import { syncPlacement } from "./workspace-placement.ts";
 
 /** Workspaces at a time, each of which is one statement on either side while nothing differs. */
 const PAGE = 500;
@@ -89,7 +89,7 @@ async function compareOurs(
   after: string,
   found: Comparison,
 ): Promise<string | undefined> {
-  const page = await app.stateComparisons.toldOfAfter(after, PAGE);
+  const page = await app.stateComparisons.reportedAfter(after, PAGE);
   const told = page.filter((row) => row.told).map(({ id }) => id);
   if (told.length > 0) {
     const known = new Set(ids(await app.state.listWorkspaces({ workspaceIds: told })));
@@ -105,7 +105,7 @@ const mend = {
     if (own && !own.deleted) await applySummary(app, own.placement.workspaceId, summary);
   },
   placement: async (app, _, own) => {
-    if (own && !own.deleted) await sendPlacement(app, own.placement);
+    if (own && !own.deleted) await syncPlacement(app, own.placement);
   },
   deletion: (app, { workspaceId }) => app.state.dropWorkspace(workspaceId),
 } satisfies Record<Healing, Mend>;

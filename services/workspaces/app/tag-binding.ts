@@ -1,5 +1,5 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
-import { noSuchWorkspace } from "../domain/errors.ts";
+import { workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
 import { disallowedOverrides } from "../domain/reserved-tag-key.ts";
@@ -138,7 +138,7 @@ export async function requireReadable(
   workspaceId: WorkspaceId,
 ): Promise<Placement> {
   const found = await app.reads.workspaces.lockAndPlacement(workspaceId);
-  if (!found) throw noSuchWorkspace();
+  if (!found) throw workspaceNotFound();
   authorize(caller, "workspace:read", found.placement);
   return found.placement;
 }

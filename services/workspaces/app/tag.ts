@@ -1,6 +1,6 @@
 import { authorize, type Caller } from "@statehouse/authorization";
 import type { PageInput } from "@statehouse/postgres";
-import { noSuchTag } from "../domain/errors.ts";
+import { tagNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { Problems } from "../domain/problems.ts";
 import type { Tag, TagRef } from "../domain/tag.ts";
@@ -8,7 +8,7 @@ import { checkTagBindingCount, checkTagNames, mergeTagBindings } from "../domain
 import { touch, type Workspace } from "../domain/workspace.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { readableIn, targetOf } from "./caller.ts";
+import { readScopeIn, targetOf } from "./caller.ts";
 import { checkOverrides, replaceWorkspaceTags, requireReadable } from "./tag-binding.ts";
 
 /** A workspace's flat tags, by name. */
@@ -19,7 +19,7 @@ export async function listWorkspaceTags(
   page: PageInput,
 ): Promise<{ tags: Tag[]; total: number }> {
   const { organizationId } = await requireReadable(app, caller, workspaceId);
-  const readable = readableIn(caller, "workspace:read", organizationId);
+  const readable = readScopeIn(caller, "workspace:read", organizationId);
   const tags = await app.reads.tags.pageOfWorkspace(workspaceId, readable, page);
   return { tags, total: await app.reads.tags.countOfWorkspace(workspaceId) };
 }
@@ -82,11 +82,11 @@ async function namesOf(
   refs: readonly TagRef[],
 ): Promise<string[]> {
   const ids = refs.flatMap((ref) => ("id" in ref ? [ref.id] : []));
-  const readable = readableIn(caller, "workspace:read", organizationId);
+  const readable = readScopeIn(caller, "workspace:read", organizationId);
   const known = await tx.tags.namesOf(organizationId, ids, readable);
   return refs.map((ref) => {
     const name = "id" in ref ? known.get(ref.id) : ref.name;
-    if (name === undefined) throw noSuchTag();
+    if (name === undefined) throw tagNotFound();
     return name;
   });
 }

@@ -1,20 +1,19 @@
 import { authorize, type Caller } from "@statehouse/authorization";
-import { noSuchWorkspace } from "../domain/errors.ts";
+import { workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
-import { touch, type Workspace } from "../domain/workspace.ts";
+import type { PendingDeletion } from "../domain/pending-sync.ts";
+import { touch, type Workspace, type WorkspaceRef } from "../domain/workspace.ts";
 import {
   endDeletionLock,
   type ManagedResources,
   refusalToDelete,
   takeDeletionLock,
 } from "../domain/workspace-deletion.ts";
-import type { PendingDeletion } from "../domain/workspace-deletion-record.ts";
-import type { WorkspaceRef } from "../domain/workspace-view.ts";
 import type { Tx } from "../store/transaction.ts";
+import { forceDeleteAction } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
-import { namingHolder } from "./holder.ts";
-import { forceDeleteAction } from "./shown.ts";
+import { withHolderName } from "./workspace-lock.ts";
 
 /**
  * Deletes a workspace, whatever it holds and whoever has its lock. Throws `unavailable` while state has
@@ -27,7 +26,7 @@ export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRe
     authorize(caller, forceDeleteAction(organization.allowForceDeleteWorkspaces), target);
     return pending ?? removeWorkspace(app, tx, workspace);
   });
-  await settleDeletion(app, deletion);
+  await syncDeletion(app, deletion);
 }
 
 /**
@@ -35,7 +34,7 @@ export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRe
  * has to be asked in between: a deletion lock keeps everybody out, and ends with its lease.
  */
 export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef): Promise<void> =>
-  namingHolder(app, async () => {
+  withHolderName(app, async () => {
     const begun = await app.transaction(async (tx) => {
       const { workspace, pending, target } = await workspaceOrDeletion(tx, ref);
       authorize(caller, "workspace:delete", target);
@@ -43,14 +42,14 @@ export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef)
       return { id: workspace.id, epoch: takeDeletionLock(workspace, app.now()) };
     });
     const deletion = begun.deletion ?? (await finishSafely(app, begun.id, begun.epoch));
-    await settleDeletion(app, deletion);
+    await syncDeletion(app, deletion);
   });
 
 /** Gets state's acknowledgement; then nothing of the workspace is left but its id. */
-export async function settleDeletion(app: App, deletion: PendingDeletion): Promise<void> {
+export async function syncDeletion(app: App, deletion: PendingDeletion): Promise<void> {
   const { workspaceId, organizationId } = deletion;
   await app.state.dropWorkspace(workspaceId, organizationId);
-  await app.acknowledgements.workspaceDropped(workspaceId);
+  await app.pendingSyncs.clearDeletion(workspaceId);
 }
 
 async function finishSafely(app: App, id: WorkspaceId, epoch: bigint): Promise<PendingDeletion> {
@@ -109,6 +108,6 @@ async function workspaceOrDeletion(
   const workspace = await tx.workspaces.findForUpdate(ref);
   if (workspace) return { workspace, target: targetOf(workspace) };
   const pending = await tx.workspaceDeletions.findPending(ref);
-  if (!pending) throw noSuchWorkspace();
+  if (!pending) throw workspaceNotFound();
   return { pending, target: pending };
 }

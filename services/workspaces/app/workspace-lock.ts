@@ -1,9 +1,9 @@
 import { authorize, type Caller } from "@statehouse/authorization";
 import { noteActivity } from "../domain/auto-destroy.ts";
-import { noSuchWorkspace } from "../domain/errors.ts";
+import { LockConflict, workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { applyStateSummary, type StateSummary } from "../domain/state-summary.ts";
-import { touch, type Workspace } from "../domain/workspace.ts";
+import { touch, type Workspace, type WorkspaceView } from "../domain/workspace.ts";
 import {
   epochToForceUnlock,
   epochToUnlock,
@@ -12,27 +12,25 @@ import {
   type WorkspaceLock,
 } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
-import type { WorkspaceView } from "../domain/workspace-view.ts";
 import type { Tx } from "../store/transaction.ts";
+import { type WithAllowedActions, withWorkspaceActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { holderOf, targetOf } from "./caller.ts";
-import { namingHolder } from "./holder.ts";
-import { type Shown, showWorkspace } from "./shown.ts";
 
 /** Takes the workspace's lock for `caller`. Throws `notFound`, or the conflict `workspace_locked`. */
 export const lockWorkspace = (
   app: App,
   caller: Caller,
   { workspaceId, reason }: { workspaceId: WorkspaceId; reason: string },
-): Promise<Shown<WorkspaceView>> =>
-  namingHolder(app, () =>
+): Promise<WithAllowedActions<WorkspaceView>> =>
+  withHolderName(app, () =>
     app.transaction(async (tx) => {
       const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
       authorize(caller, "workspace:lock", targetOf(workspace));
       const lock = takeLock(workspace, holderOf(caller), reason, app.now());
       touch(workspace, app.now());
       await tx.record({ type: "workspaceLocked", workspace, lock });
-      return showWorkspace(caller)(await tx.workspaces.view(workspaceId));
+      return withWorkspaceActions(caller)(await tx.workspaces.view(workspaceId));
     }),
   );
 
@@ -44,8 +42,8 @@ export const unlockWorkspace = (
   app: App,
   caller: Caller,
   { workspaceId }: { workspaceId: WorkspaceId },
-): Promise<Shown<WorkspaceView>> =>
-  namingHolder(app, async () => {
+): Promise<WithAllowedActions<WorkspaceView>> =>
+  withHolderName(app, async () => {
     const workspace = await getLock(app, workspaceId);
     authorize(caller, "workspace:lock", workspace.placement);
     const epoch = epochToUnlock(workspace, holderOf(caller));
@@ -58,7 +56,7 @@ export const forceUnlockWorkspace = async (
   app: App,
   caller: Caller,
   { workspaceId }: { workspaceId: WorkspaceId },
-): Promise<Shown<WorkspaceView>> => {
+): Promise<WithAllowedActions<WorkspaceView>> => {
   const workspace = await getLock(app, workspaceId);
   authorize(caller, "workspace:force-unlock", workspace.placement);
   const epoch = epochToForceUnlock(workspace);
@@ -72,7 +70,7 @@ export async function getLock(
   id: WorkspaceId,
 ): Promise<{ lock: WorkspaceLock | null; placement: Placement }> {
   const found = await app.reads.workspaces.lockAndPlacement(id);
-  if (!found) throw noSuchWorkspace();
+  if (!found) throw workspaceNotFound();
   return found;
 }
 
@@ -87,14 +85,14 @@ const release = (
   app: App,
   caller: Caller,
   { workspaceId, ...sealed }: Release & { workspaceId: WorkspaceId },
-): Promise<Shown<WorkspaceView>> =>
+): Promise<WithAllowedActions<WorkspaceView>> =>
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
     // It may have moved while state was asked.
     const action = sealed.forced ? "workspace:force-unlock" : "workspace:lock";
     authorize(caller, action, targetOf(workspace));
     await releaseSealed(app, tx, workspace, sealed);
-    return showWorkspace(caller)(await tx.workspaces.view(workspaceId));
+    return withWorkspaceActions(caller)(await tx.workspaces.view(workspaceId));
   });
 
 /** Ends a lock whose epoch is sealed, only if it is still that one. */
@@ -108,4 +106,18 @@ export async function releaseSealed(
   if (applyStateSummary(workspace, summary)) noteActivity(workspace, app.now());
   touch(workspace, app.now());
   await tx.record({ type: "workspaceUnlocked", workspace, epoch, forced });
+}
+
+/**
+ * Runs `work`, and names the holder in the conflict that it may end with. Access is asked only then, after
+ * the transaction is over; when it does not answer, the conflict names the holder by id.
+ */
+export async function withHolderName<T>(app: App, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof LockConflict)) throw error;
+    const name = await app.access.nameOf(error.holder).catch(() => undefined);
+    throw name === undefined ? error : error.named(name);
+  }
 }

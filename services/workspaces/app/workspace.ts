@@ -7,32 +7,40 @@ import {
 } from "@statehouse/authorization";
 import type { FieldError } from "@statehouse/errors";
 import { latestRelease } from "../domain/engine-version.ts";
-import { noSuchOrganization, noSuchProject, noSuchWorkspace } from "../domain/errors.ts";
+import { organizationNotFound, projectNotFound, workspaceNotFound } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
 import { isOrganizationName } from "../domain/organization.ts";
 import { Problems } from "../domain/problems.ts";
 import type { TagBindingInput } from "../domain/tag-binding.ts";
-import { newWorkspace, touch, type Workspace } from "../domain/workspace.ts";
+import {
+  newWorkspace,
+  touch,
+  type Workspace,
+  type WorkspaceRef,
+  type WorkspaceView,
+} from "../domain/workspace.ts";
 import { moveWorkspace } from "../domain/workspace-placement.ts";
 import {
   applySettings,
-  type Circumstances,
+  type ValidationContext,
   type WorkspaceSettings,
 } from "../domain/workspace-settings.ts";
-import type { WorkspaceRef, WorkspaceView } from "../domain/workspace-view.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { WorkspaceSearch } from "../store/workspace-search.ts";
+import {
+  type WithAllowedActions,
+  withConsumerActions,
+  withWorkspaceActions,
+} from "./allowed-actions.ts";
 import type { App } from "./app.ts";
-import { readableBy, targetOf } from "./caller.ts";
-import { mayShowAsConsumer } from "./run-reading.ts";
-import { type Shown, showToConsumer, showWorkspace } from "./shown.ts";
+import { readScopeOf, targetOf } from "./caller.ts";
 import {
   checkedTags,
   checkOverrides,
   replaceWorkspaceTags,
   wantedTagsPointer,
 } from "./tag-binding.ts";
-import { settlePlacement } from "./workspace-placement.ts";
+import { syncPendingPlacement } from "./workspace-placement.ts";
 
 /** What a request says of a workspace beside its settings. */
 export interface WorkspaceInput {
@@ -52,7 +60,7 @@ export const createWorkspace = (
   app: App,
   caller: Caller,
   { organizationName, ...wanted }: WorkspaceInput & { organizationName: string },
-): Promise<Shown<WorkspaceView>> =>
+): Promise<WithAllowedActions<WorkspaceView>> =>
   app.transaction(async (tx) => {
     const organization = await tx.organizations.getByName(organizationName);
     const { id: organizationId, defaultProjectId } = organization;
@@ -70,15 +78,15 @@ export const createWorkspace = (
     const problems = new Problems(wanted.problems);
     const name = wanted.settings.name ?? "";
     const nameTaken = await tx.workspaces.nameTaken(organizationId, name);
-    const circumstances = await circumstancesOf(app, tx, workspace, wanted.settings);
-    applySettings(workspace, wanted.settings, { ...circumstances, nameTaken, problems });
+    const context = await validationContextOf(app, tx, workspace, wanted.settings);
+    applySettings(workspace, wanted.settings, { ...context, nameTaken, problems });
     const tags = { current: [], wanted: checkedTags(wanted, problems) };
     await checkOverrides(tx, workspace, tags, problems, wantedTagsPointer);
     problems.throwIfAny();
     await tx.workspaces.save(workspace);
     await replaceWorkspaceTags(app, tx, workspace, tags);
     await tx.record({ type: "workspaceCreated", workspace });
-    return showWorkspace(caller)(await tx.workspaces.view(workspace.id));
+    return withWorkspaceActions(caller)(await tx.workspaces.view(workspace.id));
   });
 
 /** Throws `notFound` when it does not exist or the caller may not read it. One statement. */
@@ -86,12 +94,12 @@ export async function getWorkspace(
   app: App,
   caller: Caller,
   ref: WorkspaceRef,
-): Promise<Shown<WorkspaceView>> {
+): Promise<WithAllowedActions<WorkspaceView>> {
   const workspace = await app.reads.workspaces.find(ref);
-  if (!workspace) throw noSuchWorkspace();
-  if (await mayShowAsConsumer(app, caller, workspace)) return showToConsumer(workspace);
+  if (!workspace) throw workspaceNotFound();
+  if (await mayShowAsConsumer(app, caller, workspace)) return withConsumerActions(workspace);
   authorize(caller, "workspace:read", targetOf(workspace));
-  return showWorkspace(caller)(workspace);
+  return withWorkspaceActions(caller)(workspace);
 }
 
 /** Those of `ids` that the caller may read. */
@@ -99,12 +107,12 @@ export async function batchGetWorkspaces(
   app: App,
   caller: Caller,
   ids: readonly string[],
-): Promise<Shown<WorkspaceView>[]> {
+): Promise<WithAllowedActions<WorkspaceView>[]> {
   const grants = grantsOf(caller);
   const workspaces = await app.reads.workspaces.batch(ids);
   return workspaces
     .filter((workspace) => allowed(grants, "workspace:read", targetOf(workspace)))
-    .map(showWorkspace(caller));
+    .map(withWorkspaceActions(caller));
 }
 
 /** Those that the caller may read. Throws `notFound` when it does not belong to the organization. */
@@ -112,12 +120,12 @@ export async function listWorkspaces(
   app: App,
   caller: Caller,
   search: WorkspaceSearch,
-): Promise<{ workspaces: Shown<WorkspaceView>[]; total: number }> {
-  if (!isOrganizationName(search.organizationName)) throw noSuchOrganization();
-  const found = await app.reads.workspaceLists.find(search, readableBy(caller, "workspace:read"));
-  if (!found) throw noSuchOrganization();
+): Promise<{ workspaces: WithAllowedActions<WorkspaceView>[]; total: number }> {
+  if (!isOrganizationName(search.organizationName)) throw organizationNotFound();
+  const found = await app.reads.workspaceLists.find(search, readScopeOf(caller, "workspace:read"));
+  if (!found) throw organizationNotFound();
   refuseUserToken(grantsOf(caller), found.organizationId);
-  return { workspaces: found.workspaces.map(showWorkspace(caller)), total: found.total };
+  return { workspaces: found.workspaces.map(withWorkspaceActions(caller)), total: found.total };
 }
 
 /**
@@ -128,7 +136,7 @@ export async function updateWorkspace(
   app: App,
   caller: Caller,
   { ref, ...wanted }: WorkspaceInput & { ref: WorkspaceRef },
-): Promise<Shown<WorkspaceView>> {
+): Promise<WithAllowedActions<WorkspaceView>> {
   const { workspace, view } = await app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate(ref);
     const destination = wanted.projectId === workspace.projectId ? undefined : wanted.projectId;
@@ -142,8 +150,8 @@ export async function updateWorkspace(
     const { name } = settings;
     const renamed = name !== undefined && name !== workspace.name;
     const nameTaken = renamed && (await tx.workspaces.nameTaken(workspace.organizationId, name));
-    const circumstances = await circumstancesOf(app, tx, workspace, settings);
-    applySettings(workspace, settings, { ...circumstances, nameTaken, problems });
+    const context = await validationContextOf(app, tx, workspace, settings);
+    applySettings(workspace, settings, { ...context, nameTaken, problems });
     const { tagBindings } = wanted;
     const tags = tagBindings && {
       current: await tx.tagBindings.ofWorkspace(workspace.id),
@@ -157,8 +165,8 @@ export async function updateWorkspace(
     await tx.record({ type: "workspaceUpdated", workspace });
     return { workspace, view: await tx.workspaces.view(workspace.id) };
   });
-  await settlePlacement(app, workspace);
-  return showWorkspace(caller)(view);
+  await syncPendingPlacement(app, workspace);
+  return withWorkspaceActions(caller)(view);
 }
 
 /** A request that only moves, or repeats a move, needs no more than the right to move. */
@@ -194,7 +202,7 @@ async function requireProject(
   organizationId: OrganizationId,
 ): Promise<void> {
   const project = await tx.projects.get(id);
-  if (project.organizationId !== organizationId) throw noSuchProject();
+  if (project.organizationId !== organizationId) throw projectNotFound();
 }
 
 const changesSettings = ({ tagBindings, settings }: WorkspaceInput): boolean => {
@@ -204,16 +212,38 @@ const changesSettings = ({ tagBindings, settings }: WorkspaceInput): boolean => 
 };
 
 /** What the rules of settings depend on beside workspace and request. */
-async function circumstancesOf(
+async function validationContextOf(
   app: App,
   tx: Tx,
   { organizationId, projectId }: Workspace,
   { execution }: WorkspaceSettings,
-): Promise<Omit<Circumstances, "nameTaken" | "problems">> {
+): Promise<Omit<ValidationContext, "nameTaken" | "problems">> {
   const pool = execution?.agentPoolId;
   const poolKnown = !!pool && (await tx.agentPools.belongsTo(pool, organizationId));
   const { plan, ...inherited } = await tx.workspaces.inherited(projectId);
   const { assessments: offered, engineReleases } = app.settings;
   const assessments = { offered, plan, engineReleases };
   return { poolKnown, inherited, assessments, now: app.now() };
+}
+
+/**
+ * Whether the caller is a run of another workspace that this one admits as a consumer: it finds what it
+ * reads by name, so it must be shown. Users, teams and organizations never gain anything by consumer sets.
+ */
+export async function mayShowAsConsumer(
+  app: App,
+  caller: Caller,
+  { id, organizationId }: Pick<Workspace, "id" | "organizationId">,
+): Promise<boolean> {
+  const { principal, organizations } = grantsOf(caller);
+  if (principal.type !== "run") return false;
+  // A run's grants are on one workspace: its own.
+  const [own] = organizations.get(organizationId)?.workspaces.keys() ?? [];
+  if (own === undefined || own === id) return false;
+  const readable = await app.reads.remoteStateConsumers.readableAs({
+    runId: principal.id,
+    consumerId: own,
+    workspaceIds: [id],
+  });
+  return readable.length > 0;
 }

@@ -1,7 +1,7 @@
 import type { Consumption } from "@statehouse/events";
 import type { App } from "../app/app.ts";
+import { pendingSyncHandlers } from "./pending-sync.ts";
 import { runHandlers } from "./run.ts";
-import { unsettledHandlers } from "./unsettled.ts";
 import { workspaceStateHandlers } from "./workspace-state.ts";
 
 /** Everything that workspaces listens to. */
@@ -12,5 +12,5 @@ export const consumptions = (app: App): Consumption[] => [
     handlers: workspaceStateHandlers(app),
   },
   { name: "runs", filters: ["statehouse.runs.>"], handlers: runHandlers(app) },
-  { name: "unsettled", filters: ["statehouse.workspaces.>"], handlers: unsettledHandlers(app) },
+  { name: "unsettled", filters: ["statehouse.workspaces.>"], handlers: pendingSyncHandlers(app) },
 ];

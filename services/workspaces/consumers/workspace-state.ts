@@ -2,8 +2,8 @@ import { type EventHandlers, on } from "@statehouse/events";
 import { WorkspaceStateChangedSchema } from "@statehouse/proto/statehouse/state/v1/events";
 import type { App } from "../app/app.ts";
 import { applySummary } from "../app/state-summary.ts";
+import { summaryFromProto } from "../clients/state.ts";
 import { workspaceId } from "../rpc/ids.ts";
-import { summaryFromProto } from "../rpc/state.ts";
 
 /** Keeps each workspace's state summary in step with what state says. */
 export const workspaceStateHandlers = (app: App): EventHandlers =>

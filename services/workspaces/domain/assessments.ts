@@ -1,6 +1,6 @@
 import semver from "semver";
 import { resolveEngineVersion } from "./engine-version.ts";
-import type { ExecutionMode } from "./execution-mode.ts";
+import type { ExecutionMode } from "./execution.ts";
 import { type Plan, planTable } from "./plan.ts";
 import type { Problems } from "./problems.ts";
 

@@ -5,7 +5,7 @@ import {
   type DefaultExecutionInput,
   wantedDefaultExecution,
 } from "./default-execution.ts";
-import type { ExecutionMode } from "./execution-mode.ts";
+import type { ExecutionMode } from "./execution.ts";
 import { Problems } from "./problems.ts";
 
 const pool = "apool-1234567890123456";

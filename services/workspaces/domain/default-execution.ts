@@ -1,4 +1,4 @@
-import { type ExecutionMode, isExecutionMode } from "./execution-mode.ts";
+import { type ExecutionMode, isExecutionMode } from "./execution.ts";
 import type { AgentPoolId } from "./ids.ts";
 import type { Problems } from "./problems.ts";
 

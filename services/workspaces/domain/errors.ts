@@ -1,5 +1,5 @@
 import { AppError, badRequest, conflict, forbidden, invalid, notFound } from "@statehouse/errors";
-import type { Holder } from "./holder.ts";
+import type { Holder } from "./ids.ts";
 
 const holderTitles = { user: "User", team: "Team", run: "Run" } as const satisfies Record<
   Holder["type"],
@@ -27,25 +27,25 @@ export const workspaceLocked = (holder: Holder) =>
   new LockConflict("workspace_locked", holder, holder.id);
 
 /** Only the holder may unlock. */
-export const lockedByOther = (holder: Holder) =>
+export const workspaceLockedByOther = (holder: Holder) =>
   new LockConflict("locked_by_other", holder, holder.id);
 
 /** A deletion under way keeps everybody else out for as long as its lease lasts. */
-export const lockedForDeletion = () =>
+export const workspaceLockedForDeletion = () =>
   conflict("workspace_locked", "The workspace is locked while it is being deleted.");
 
 /** The deletion's lock was lost to somebody in the meantime; nothing was changed. */
-export const deletionOvertaken = () =>
+export const workspaceDeletionOvertaken = () =>
   conflict("workspace_locked", "The workspace was locked while it was about to be deleted.");
 
 export const reasonTooLong = (most: number) =>
   invalid([{ field: "reason", detail: `Reason is too long (maximum is ${most} characters)` }]);
 
-export const alreadyUnlocked = () =>
+export const workspaceAlreadyUnlocked = () =>
   conflict("already_unlocked", "The workspace is already unlocked.");
 
 /** go-tfe tells "locked" and "being processed" apart from everything else: neither may be in it. */
-export const managesResources = (count: number) =>
+export const workspaceManagesResources = (count: number) =>
   conflict(
     "manages_resources",
     `The workspace manages ${count} ${count === 1 ? "resource" : "resources"}; destroy them first, or force the deletion.`,
@@ -56,7 +56,7 @@ export const stateBeingProcessed = () =>
   conflict("state_being_processed", "The workspace's latest state is still being processed.");
 
 /** An organization's token speaks for nobody who could be asked to give a lock back. */
-export const cannotHoldLock = () =>
+export const lockHolderNotAllowed = () =>
   forbidden("cannot_hold_lock", "An organization token cannot hold a workspace's lock.");
 
 /** Only what is empty can go. */
@@ -64,7 +64,7 @@ export const projectNotEmpty = () =>
   conflict("project_not_empty", "The project has workspaces; delete or move them first.");
 
 /** Workspaces that name no project are made in it. */
-export const defaultProjectStays = () =>
+export const defaultProjectNotDeletable = () =>
   conflict("default_project", "The default project cannot be deleted.");
 
 /** Something still refers to the pool. */
@@ -75,14 +75,14 @@ export const agentPoolInUse = () =>
   );
 
 /** Organizations belong to people. */
-export const onlyUsersCreateOrganizations = () =>
+export const organizationCreatorNotUser = () =>
   forbidden("users_only", "Only a user can create an organization.");
 
 /** A list is asked for in an order that it does not have. */
-export const unknownSort = (keys: readonly string[]) =>
+export const sortUnknown = (keys: readonly string[]) =>
   badRequest("sort", `sort must be one of ${keys.join(", ")}, with a leading - to reverse it.`);
 
-export const unknownPlan = () => invalid([{ field: "plan-identifier", detail: "Plan is invalid" }]);
+export const planUnknown = () => invalid([{ field: "plan-identifier", detail: "Plan is invalid" }]);
 
 /** The text clients match, for organizations, projects and workspaces alike. */
 export const takenText = "Name has already been taken";
@@ -90,18 +90,18 @@ export const takenText = "Name has already been taken";
 /** Lost the race for a name that was free when the request was checked. */
 export const nameTaken = () => invalid([{ field: "name", detail: takenText }]);
 
-export const noSuchOrganization = () => notFound("organization");
-export const noSuchProject = () => notFound("project");
-export const noSuchWorkspace = () => notFound("workspace");
-export const noSuchRun = () => notFound("run");
-export const noSuchAgentPool = () => notFound("agent pool");
-export const noSuchSshKey = () => notFound("SSH key");
-export const noSuchDataRetentionPolicy = () => notFound("data retention policy");
-export const noSuchReservedTagKey = () => notFound("reserved tag key");
-export const noSuchTag = () => notFound("tag");
+export const organizationNotFound = () => notFound("organization");
+export const projectNotFound = () => notFound("project");
+export const workspaceNotFound = () => notFound("workspace");
+export const runNotFound = () => notFound("run");
+export const agentPoolNotFound = () => notFound("agent pool");
+export const sshKeyNotFound = () => notFound("SSH key");
+export const dataRetentionPolicyNotFound = () => notFound("data retention policy");
+export const reservedTagKeyNotFound = () => notFound("reserved tag key");
+export const tagNotFound = () => notFound("tag");
 
 /** While everybody of the organization may read, there is no set to change. */
-export const globalRemoteStateShared = () =>
+export const globalRemoteStateEnabled = () =>
   invalid([
     {
       field: "/data",
@@ -111,7 +111,7 @@ export const globalRemoteStateShared = () =>
   ]);
 
 /** A report that no rule can make sense of; its event is parked. */
-export const unusableReport = (what: string) =>
+export const reportInvalid = (what: string) =>
   invalid([{ field: what, detail: `${what} is invalid` }]);
 
 /** A run writes and locks the workspace that it was reported for, and no other. */

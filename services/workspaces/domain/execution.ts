@@ -1,4 +1,3 @@
-import { type ExecutionMode, isExecutionMode } from "./execution-mode.ts";
 import type { AgentPoolId } from "./ids.ts";
 import type { Problems } from "./problems.ts";
 
@@ -26,7 +25,7 @@ export interface ExecutionSettings {
   overwritesAgentPool?: boolean | undefined;
 }
 
-interface Circumstances {
+interface ValidationContext {
   inherited: InheritedExecution;
   /** The wanted pool is one of the organization's. */
   poolKnown: boolean;
@@ -37,7 +36,7 @@ interface Circumstances {
 export function applyExecution(
   workspace: Execution,
   settings: ExecutionSettings,
-  { inherited, poolKnown, problems }: Circumstances,
+  { inherited, poolKnown, problems }: ValidationContext,
 ): void {
   if (Object.values(settings).every((value) => value === undefined)) return;
   applyMode(workspace, settings, problems);
@@ -96,3 +95,12 @@ const modeOfOperations = (operations: boolean | undefined): string | undefined =
   if (operations === undefined) return undefined;
   return operations ? "remote" : "local";
 };
+
+/** Where runs of a workspace are executed; `local` means state storage only. */
+export const executionModes = ["remote", "local", "agent"] as const;
+
+export type ExecutionMode = (typeof executionModes)[number];
+
+/** Narrows a text that came from outside. */
+export const isExecutionMode = (mode: string): mode is ExecutionMode =>
+  executionModes.some((known) => known === mode);

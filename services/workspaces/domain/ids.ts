@@ -14,3 +14,9 @@ export type ConfigurationVersionId = `cv-${string}`;
 
 /** Makes a new id. */
 export type NewId = <Prefix extends string>(prefix: Prefix) => `${Prefix}-${string}`;
+
+/** Who holds a lock. */
+export interface Holder {
+  type: "user" | "team" | "run";
+  id: string;
+}

@@ -1,12 +1,17 @@
 import type { FieldError } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
-import type { CollaboratorAuthPolicy } from "./collaborator-auth-policy.ts";
-import type { ExecutionMode } from "./execution-mode.ts";
+import type { DataRetentionPolicyView } from "./data-retention-policy.ts";
+import {
+  type DefaultExecutionInput,
+  unknownDefaultAgentPool,
+  wantedDefaultExecution,
+} from "./default-execution.ts";
+import type { ExecutionMode } from "./execution.ts";
 import type { AgentPoolId, OrganizationId, ProjectId } from "./ids.ts";
-import { applyOrganizationSettings, type OrganizationSettings } from "./organization-settings.ts";
+import { RETRY_AFTER_MS } from "./pending-sync.ts";
 import { type Plan, topPlan } from "./plan.ts";
 import { Problems } from "./problems.ts";
-import { RETRY_AFTER_MS } from "./retry.ts";
+import { checkText, inWords, limits } from "./text.ts";
 
 /**
  * `provisioning`: committed here, not yet acknowledged by access. Nobody but its creator, who can
@@ -126,3 +131,101 @@ export function beginOrganizationDeletion(organization: Organization, now: Date)
   organization.name = `~${organization.id}`;
   touchOrganization(organization, now);
 }
+
+/** An organization as it is shown: always an active one. */
+export type OrganizationView = Omit<
+  Organization,
+  "status" | "creatorUserId" | "retryAt" | "revision" | "updatedAt"
+> & {
+  /** Its own; null: what the site says. */
+  dataRetentionPolicy: DataRetentionPolicyView | null;
+  /** Null to who may not read all of them. */
+  projectCount: number | null;
+  workspaceCount: number | null;
+};
+
+const booleans = [
+  "allowForceDeleteWorkspaces",
+  "assessmentsEnforced",
+  "userTokensEnabled",
+  "costEstimationEnabled",
+  "sendPassingStatusesForUntriggeredSpeculativePlans",
+  "aggregatedCommitStatusEnabled",
+  "speculativePlanManagementEnabled",
+] as const satisfies readonly (keyof Organization)[];
+
+/** Minutes, with the attribute of each. */
+const durations = {
+  sessionTimeout: "session-timeout",
+  sessionRemember: "session-remember",
+} as const satisfies { [Name in keyof Organization]?: string };
+
+type Duration = keyof typeof durations;
+
+/** What create and update accept; absent: the default on create, the previous value on update. */
+export type OrganizationSettings = DefaultExecutionInput & {
+  email?: string | undefined;
+  collaboratorAuthPolicy?: string | undefined;
+  ownersTeamSamlRoleId?: string | undefined;
+} & { [Name in (typeof booleans)[number]]?: boolean | undefined } & {
+  [Name in Duration]?: number | undefined;
+};
+
+interface ValidationContext {
+  problems: Problems;
+  /** The wanted default pool is one of the organization's. */
+  poolKnown?: boolean;
+}
+
+// One @ between something and a host with a dot; whether it exists, only a message sent there tells.
+const EMAIL = /^[^\s@]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?\.[A-Za-z]{2,63}$/;
+
+/** Applies settings; `problems` gets whatever breaks a rule. */
+export function applyOrganizationSettings(
+  organization: Organization,
+  settings: OrganizationSettings,
+  { problems, poolKnown = false }: ValidationContext,
+): void {
+  if (settings.email !== undefined) {
+    if (settings.email === "") problems.add("email", "Email can't be blank");
+    else if (!EMAIL.test(settings.email)) problems.add("email", "Email is invalid");
+    organization.email = settings.email;
+  }
+  for (const name of booleans) {
+    const value = settings[name];
+    if (value !== undefined) organization[name] = value;
+  }
+  for (const name of Object.keys(durations) as Duration[]) {
+    const value = settings[name];
+    if (value === undefined) continue;
+    if (value < 1) problems.add(durations[name], `${inWords(durations[name])} must be above 0`);
+    organization[name] = value;
+  }
+  const { collaboratorAuthPolicy, ownersTeamSamlRoleId } = settings;
+  if (collaboratorAuthPolicy !== undefined) {
+    if (isCollaboratorAuthPolicy(collaboratorAuthPolicy))
+      organization.collaboratorAuthPolicy = collaboratorAuthPolicy;
+    else problems.add("collaborator-auth-policy", "Collaborator auth policy is invalid");
+  }
+  if (ownersTeamSamlRoleId !== undefined) {
+    checkText("owners-team-saml-role-id", ownersTeamSamlRoleId, limits.samlRoleId, problems);
+    organization.ownersTeamSamlRoleId = ownersTeamSamlRoleId || null;
+  }
+  const { defaultExecutionMode, defaultAgentPoolId } = wantedDefaultExecution(
+    organization,
+    settings,
+    problems,
+  );
+  if (settings.defaultAgentPoolId && !poolKnown) unknownDefaultAgentPool(problems);
+  organization.defaultExecutionMode = defaultExecutionMode;
+  organization.defaultAgentPoolId = defaultAgentPoolId;
+}
+
+/** Whether an organization's people need a second factor. A record: nobody signs in with a password here. */
+export const collaboratorAuthPolicies = ["password", "two_factor_mandatory"] as const;
+
+export type CollaboratorAuthPolicy = (typeof collaboratorAuthPolicies)[number];
+
+/** Narrows a text that came from outside. */
+export const isCollaboratorAuthPolicy = (text: string): text is CollaboratorAuthPolicy =>
+  collaboratorAuthPolicies.some((policy) => policy === text);

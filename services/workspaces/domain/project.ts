@@ -5,7 +5,7 @@ import {
   wantedDefaultExecution,
 } from "./default-execution.ts";
 import { takenText } from "./errors.ts";
-import type { ExecutionMode } from "./execution-mode.ts";
+import type { ExecutionMode } from "./execution.ts";
 import type { AgentPoolId, OrganizationId, ProjectId } from "./ids.ts";
 import type { Problems } from "./problems.ts";
 import { checkText, limits } from "./text.ts";
@@ -38,7 +38,7 @@ export interface ProjectSettings extends DefaultExecutionInput {
   overwritesDefaultExecutionMode?: boolean | undefined;
 }
 
-interface Circumstances {
+interface ValidationContext {
   /** Another project of the organization has the wanted name. */
   nameTaken: boolean;
   problems: Problems;
@@ -81,7 +81,7 @@ export function defaultProject(id: ProjectId, organizationId: OrganizationId, no
 export function applyProjectSettings(
   project: Project,
   settings: ProjectSettings,
-  { nameTaken, problems, poolKnown = false }: Circumstances,
+  { nameTaken, problems, poolKnown = false }: ValidationContext,
 ): void {
   const { name, description, overwritesDefaultExecutionMode: overwrites } = settings;
   if (name !== undefined) project.name = name;
@@ -119,4 +119,18 @@ function problemOfName(name: string): string | undefined {
   if (name.length < MIN_LENGTH) return `Name is too short (minimum is ${MIN_LENGTH} characters)`;
   if (name.length > MAX_LENGTH) return `Name is too long (maximum is ${MAX_LENGTH} characters)`;
   return undefined;
+}
+
+/** A project as it is shown. */
+export interface ProjectView
+  extends Pick<Project, "id" | "organizationId" | "name" | "description" | "createdAt"> {
+  organizationName: string;
+  /** Null to who may not read all of them. */
+  workspaceCount: number | null;
+  isDefault: boolean;
+  /** What its workspaces inherit: its own mode, or else the organization's. */
+  defaultExecutionMode: ExecutionMode;
+  overwritesDefaultExecutionMode: boolean;
+  /** With the mode `agent`. */
+  defaultAgentPoolId: Project["defaultAgentPoolId"];
 }

@@ -1,4 +1,4 @@
-import { globalRemoteStateShared } from "./errors.ts";
+import { globalRemoteStateEnabled } from "./errors.ts";
 import type { WorkspaceId } from "./ids.ts";
 import type { Problems } from "./problems.ts";
 import type { Workspace } from "./workspace.ts";
@@ -7,7 +7,7 @@ import type { Workspace } from "./workspace.ts";
 export function requireApprovedConsumers({
   globalRemoteState,
 }: Pick<Workspace, "globalRemoteState">): void {
-  if (globalRemoteState) throw globalRemoteStateShared();
+  if (globalRemoteState) throw globalRemoteStateEnabled();
 }
 
 /**

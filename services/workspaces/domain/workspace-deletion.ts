@@ -1,10 +1,10 @@
 import { nextVersion } from "@statehouse/events/version";
 import {
-  deletionOvertaken,
-  lockedForDeletion,
-  managesResources,
   stateBeingProcessed,
+  workspaceDeletionOvertaken,
   workspaceLocked,
+  workspaceLockedForDeletion,
+  workspaceManagesResources,
 } from "./errors.ts";
 import { isBeingDeleted, type Lockable } from "./workspace-lock.ts";
 
@@ -21,7 +21,7 @@ const LEASE_MS = 120_000;
 /** First half of a safe delete. Answers with the epoch that its second half must still find. */
 export function takeDeletionLock(workspace: Lockable, now: Date): bigint {
   if (workspace.lock) throw workspaceLocked(workspace.lock.holder);
-  if (isBeingDeleted(workspace, now)) throw lockedForDeletion();
+  if (isBeingDeleted(workspace, now)) throw workspaceLockedForDeletion();
   const epoch = nextVersion(workspace.lastLockEpoch, now);
   workspace.lastLockEpoch = epoch;
   workspace.deletionLock = { epoch, until: new Date(now.getTime() + LEASE_MS) };
@@ -32,7 +32,7 @@ export function takeDeletionLock(workspace: Lockable, now: Date): bigint {
 export function endDeletionLock(workspace: Lockable, epoch: bigint): void {
   if (workspace.lock) throw workspaceLocked(workspace.lock.holder);
   if (workspace.lastLockEpoch !== epoch || workspace.deletionLock?.epoch !== epoch) {
-    throw deletionOvertaken();
+    throw workspaceDeletionOvertaken();
   }
   workspace.deletionLock = null;
 }
@@ -40,6 +40,6 @@ export function endDeletionLock(workspace: Lockable, epoch: bigint): void {
 /** Why a workspace may not be deleted safely, if there is a reason. */
 export function refusalToDelete({ count, processed }: ManagedResources) {
   if (!processed) return stateBeingProcessed();
-  if (count > 0) return managesResources(count);
+  if (count > 0) return workspaceManagesResources(count);
   return undefined;
 }

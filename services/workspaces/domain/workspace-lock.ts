@@ -1,13 +1,13 @@
 import { invalid } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import {
-  alreadyUnlocked,
-  lockedByOther,
-  lockedForDeletion,
   reasonTooLong,
+  workspaceAlreadyUnlocked,
   workspaceLocked,
+  workspaceLockedByOther,
+  workspaceLockedForDeletion,
 } from "./errors.ts";
-import type { Holder } from "./holder.ts";
+import type { Holder } from "./ids.ts";
 import { holdsNul } from "./text.ts";
 
 export interface WorkspaceLock {
@@ -46,7 +46,7 @@ export function takeLock(
   if (holdsNul(reason)) throw invalid([{ field: "reason", detail: "Reason is invalid" }]);
   if (reason.length > MAX_REASON_LENGTH) throw reasonTooLong(MAX_REASON_LENGTH);
   if (workspace.lock) throw workspaceLocked(workspace.lock.holder);
-  if (isBeingDeleted(workspace, now)) throw lockedForDeletion();
+  if (isBeingDeleted(workspace, now)) throw workspaceLockedForDeletion();
   const epoch = nextVersion(workspace.lastLockEpoch, now);
   const lock = { holder, reason, since: now, epoch };
   workspace.lastLockEpoch = epoch;
@@ -57,20 +57,20 @@ export function takeLock(
 
 /** The epoch that an unlock by `holder` has to seal. Throws when there is no lock, or it is another's. */
 export function epochToUnlock({ lock }: Pick<Lockable, "lock">, holder: Holder): bigint {
-  if (!lock) throw alreadyUnlocked();
-  if (!sameHolder(lock.holder, holder)) throw lockedByOther(lock.holder);
+  if (!lock) throw workspaceAlreadyUnlocked();
+  if (!sameHolder(lock.holder, holder)) throw workspaceLockedByOther(lock.holder);
   return lock.epoch;
 }
 
 /** The epoch that a force-unlock has to seal, whoever holds it. */
 export function epochToForceUnlock({ lock }: Pick<Lockable, "lock">): bigint {
-  if (!lock) throw alreadyUnlocked();
+  if (!lock) throw workspaceAlreadyUnlocked();
   return lock.epoch;
 }
 
 /** locked → unlocked, once `sealed` is sealed at state, and only if the lock is still that one. */
 export function releaseLock(workspace: Lockable, sealed: bigint): void {
-  if (workspace.lock?.epoch !== sealed) throw alreadyUnlocked();
+  if (workspace.lock?.epoch !== sealed) throw workspaceAlreadyUnlocked();
   workspace.lock = null;
 }
 

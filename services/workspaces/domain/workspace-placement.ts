@@ -1,6 +1,6 @@
 import { nextVersion } from "@statehouse/events/version";
 import type { OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
-import { RETRY_AFTER_MS } from "./retry.ts";
+import { RETRY_AFTER_MS } from "./pending-sync.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Where a workspace belongs. Grants are given on projects, so state must know it too. */
@@ -19,7 +19,7 @@ export function moveWorkspace(workspace: Workspace, projectId: ProjectId, now: D
 }
 
 /** What state has not acknowledged yet, if anything. */
-export function unsettledPlacement(workspace: Workspace): Placement | undefined {
+export function pendingPlacement(workspace: Workspace): Placement | undefined {
   const { id: workspaceId, organizationId, projectId, placementVersion: version } = workspace;
   if (workspace.placementAcknowledged >= version) return undefined;
   return { workspaceId, organizationId, projectId, version };

@@ -2,7 +2,11 @@ import { AppError } from "@statehouse/errors";
 import { describe, expect, test } from "vitest";
 import { Problems } from "./problems.ts";
 import { newWorkspace, type Workspace } from "./workspace.ts";
-import { applySettings, type Circumstances, type WorkspaceSettings } from "./workspace-settings.ts";
+import {
+  applySettings,
+  type ValidationContext,
+  type WorkspaceSettings,
+} from "./workspace-settings.ts";
 
 const now = new Date("2026-01-02T03:04:05.678Z");
 
@@ -14,7 +18,7 @@ function workspace(settings: WorkspaceSettings = {}): Workspace {
   return apply({ name: "network", ...settings }, fresh);
 }
 
-const usual: Omit<Circumstances, "problems"> = {
+const usual: Omit<ValidationContext, "problems"> = {
   nameTaken: false,
   poolKnown: true,
   inherited: { mode: "local", agentPoolId: null },
@@ -25,10 +29,10 @@ const usual: Omit<Circumstances, "problems"> = {
 function apply(
   settings: WorkspaceSettings,
   to = workspace(),
-  circumstances: Partial<Circumstances> = {},
+  context: Partial<ValidationContext> = {},
 ): Workspace {
   const problems = new Problems();
-  applySettings(to, settings, { ...usual, problems, ...circumstances });
+  applySettings(to, settings, { ...usual, problems, ...context });
   problems.throwIfAny();
   return to;
 }

@@ -6,8 +6,7 @@ import { applyExecution, type ExecutionSettings, type InheritedExecution } from 
 import type { Problems } from "./problems.ts";
 import { checkText, checkTexts, limits } from "./text.ts";
 import { changeVcsRepo, type VcsRepoSettings } from "./vcs-repo.ts";
-import type { Workspace } from "./workspace.ts";
-import { problemOfWorkspaceName } from "./workspace-name.ts";
+import { problemOfWorkspaceName, type Workspace } from "./workspace.ts";
 
 const booleans = [
   "allowDestroyPlan",
@@ -56,7 +55,7 @@ export type WorkspaceSettings = Optional<
 };
 
 /** What the rules need to know beside workspace and request. */
-export interface Circumstances {
+export interface ValidationContext {
   /** Another workspace of the organization has the wanted name. */
   nameTaken: boolean;
   /** The wanted agent pool is one of the organization's. */
@@ -72,10 +71,10 @@ export interface Circumstances {
 export function applySettings(
   workspace: Workspace,
   settings: WorkspaceSettings,
-  circumstances: Circumstances,
+  context: ValidationContext,
 ): void {
-  const { problems } = circumstances;
-  applyName(workspace, settings, circumstances);
+  const { problems } = context;
+  applyName(workspace, settings, context);
   for (const name of booleans) {
     const value = settings[name];
     if (value !== undefined) workspace[name] = value;
@@ -98,13 +97,13 @@ export function applySettings(
     if (!known) problems.add("engine-version", "Engine version is invalid");
     workspace.engineVersion = settings.engineVersion;
   }
-  applyExecution(workspace, settings.execution ?? {}, circumstances);
-  applyAutoDestroy(workspace, settings.autoDestroy ?? {}, problems, circumstances.now);
+  applyExecution(workspace, settings.execution ?? {}, context);
+  applyAutoDestroy(workspace, settings.autoDestroy ?? {}, problems, context.now);
   if (settings.vcsRepo === null) workspace.vcsRepo = null;
   else if (settings.vcsRepo) {
     workspace.vcsRepo = changeVcsRepo(workspace.vcsRepo, settings.vcsRepo, problems);
   }
-  applyAssessments(workspace, settings, circumstances);
+  applyAssessments(workspace, settings, context);
   if (workspace.globalRemoteState && workspace.projectRemoteState) {
     problems.add("project-remote-state", projectRemoteStateText);
   }
@@ -113,7 +112,7 @@ export function applySettings(
 function applyName(
   workspace: Workspace,
   { name }: WorkspaceSettings,
-  { nameTaken, problems }: Pick<Circumstances, "nameTaken" | "problems">,
+  { nameTaken, problems }: Pick<ValidationContext, "nameTaken" | "problems">,
 ): void {
   if (name !== undefined) workspace.name = name;
   const problem = problemOfWorkspaceName(workspace.name) ?? (nameTaken ? takenText : undefined);
@@ -123,7 +122,7 @@ function applyName(
 function applyAssessments(
   workspace: Workspace,
   { assessmentsEnabled }: WorkspaceSettings,
-  { inherited, assessments, problems }: Circumstances,
+  { inherited, assessments, problems }: ValidationContext,
 ): void {
   if (assessmentsEnabled === undefined) return;
   workspace.assessmentsEnabled = assessmentsEnabled;

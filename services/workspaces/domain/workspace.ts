@@ -1,6 +1,8 @@
 import { nextVersion } from "@statehouse/events/version";
-import type { ExecutionMode } from "./execution-mode.ts";
+import type { DataRetentionPolicyView } from "./data-retention-policy.ts";
+import type { ExecutionMode } from "./execution.ts";
 import type { AgentPoolId, OrganizationId, ProjectId, SshKeyId, WorkspaceId } from "./ids.ts";
+import type { Performance } from "./performance.ts";
 import type { VcsRepo } from "./vcs-repo.ts";
 import type { DeletionLock, WorkspaceLock } from "./workspace-lock.ts";
 
@@ -118,4 +120,77 @@ export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
 export function touch(workspace: Workspace, now: Date): void {
   workspace.revision = nextVersion(workspace.revision, now);
   workspace.updatedAt = now;
+}
+
+/** The public service's limit; far below what an index row can hold. */
+const MAX_LENGTH = 90;
+const CHARACTERS = /^[A-Za-z0-9_-]+$/;
+
+/** Whether a workspace can have this name at all. */
+export const isWorkspaceName = (name: string): boolean =>
+  problemOfWorkspaceName(name) === undefined;
+
+/** What is wrong with a name, in the words that clients show. */
+export function problemOfWorkspaceName(name: string): string | undefined {
+  if (name === "") return "Name can't be blank";
+  if (!CHARACTERS.test(name)) return "Name is invalid";
+  if (name.length > MAX_LENGTH) return `Name is too long (maximum is ${MAX_LENGTH} characters)`;
+  return undefined;
+}
+
+type ShownFields = Omit<
+  Workspace,
+  | "executionMode"
+  | "agentPoolId"
+  | "deletionLock"
+  | "lastLockEpoch"
+  | "placementVersion"
+  | "placementAcknowledged"
+  | "retryAt"
+  | "stateRevision"
+  | "revision"
+>;
+
+/** A workspace as it is shown, with what it inherits and what belongs to it. */
+export interface WorkspaceView extends ShownFields {
+  organizationName: string;
+  /** The organization's setting: workspace admins may force the deletion. */
+  allowForceDelete: boolean;
+  /** The effective one. */
+  executionMode: ExecutionMode;
+  overwritesExecutionMode: boolean;
+  /** The effective one: it belongs to whatever says the mode. */
+  agentPoolId: Workspace["agentPoolId"];
+  /** Flat tags, by name. */
+  tagNames: string[];
+  /** What runners report; null while nothing was reported. */
+  currentRunId: string | null;
+  latestRunId: string | null;
+  currentConfigurationVersionId: string | null;
+  hasReadme: boolean;
+  /** Its own; null: what the organization or the site says. */
+  dataRetentionPolicy: DataRetentionPolicyView | null;
+  /** Null while no run has errored or was applied. */
+  performance: Performance | null;
+}
+
+/** How a request addresses a workspace. */
+export type WorkspaceRef =
+  | { id: Workspace["id"] }
+  | { organizationName: string; workspaceName: string };
+
+/** What a list of workspaces can be sorted by; specification, "List workspaces query parameters". */
+export const workspaceSortKeys = ["name", "latest-change-at", "current-run.created-at"] as const;
+
+export interface WorkspaceSort {
+  key: (typeof workspaceSortKeys)[number];
+  descending: boolean;
+}
+
+/** Reads `name`, `-name` and their like; empty: by name. Undefined: there is no such order. */
+export function workspaceSortOf(text: string): WorkspaceSort | undefined {
+  const descending = text.startsWith("-");
+  const name = descending ? text.slice(1) : text || "name";
+  const key = workspaceSortKeys.find((known) => known === name);
+  return key && { key, descending };
 }

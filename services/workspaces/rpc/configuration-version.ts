@@ -9,10 +9,10 @@ import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { batchGetConfigurationVersions } from "../app/configuration-version.ts";
 import type { ConfigurationVersion } from "../domain/configuration-version.ts";
-import { unusableReport } from "../domain/errors.ts";
+import { reportInvalid } from "../domain/errors.ts";
 import type { Context } from "./context.ts";
 import { idsIn, isConfigurationVersionId, workspaceId } from "./ids.ts";
-import { jsonOf } from "./report.ts";
+import { jsonOf } from "./run.ts";
 
 export const configurationVersionService = (
   app: App,
@@ -34,9 +34,9 @@ export const configurationVersionService = (
 /** A configuration version as reported. Throws `invalid` on what is none. */
 export function configurationVersionFromProto(message: ReportMessage): ConfigurationVersion {
   const { configurationVersionId: id, createdAt, ingressAttributes } = message;
-  if (!isConfigurationVersionId(id)) throw unusableReport("configuration-version-id");
-  if (!createdAt) throw unusableReport("created-at");
-  if (ingressAttributes && !ingressAttributes.id) throw unusableReport("ingress-attributes");
+  if (!isConfigurationVersionId(id)) throw reportInvalid("configuration-version-id");
+  if (!createdAt) throw reportInvalid("created-at");
+  if (ingressAttributes && !ingressAttributes.id) throw reportInvalid("ingress-attributes");
   return {
     id,
     workspaceId: workspaceId(message.workspaceId),

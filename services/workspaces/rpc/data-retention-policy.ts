@@ -14,7 +14,7 @@ import {
   setDataRetentionPolicy,
 } from "../app/data-retention-policy.ts";
 import type { DataRetentionPolicyView } from "../domain/data-retention-policy.ts";
-import { noSuchDataRetentionPolicy } from "../domain/errors.ts";
+import { dataRetentionPolicyNotFound } from "../domain/errors.ts";
 import type { Context } from "./context.ts";
 import { idsIn, workspaceId } from "./ids.ts";
 
@@ -53,7 +53,7 @@ function targetIn(message: TargetMessage | undefined): DataRetentionTarget {
   if (of?.case === "workspaceId") return { workspaceId: workspaceId(of.value) };
   if (of?.case === "organizationName") return { organizationName: of.value };
   if (of?.case === "site") return "site";
-  throw noSuchDataRetentionPolicy();
+  throw dataRetentionPolicyNotFound();
 }
 
 /** Also of the documents that show a policy as their own. */

@@ -1,11 +1,11 @@
 import {
-  noSuchAgentPool,
-  noSuchProject,
-  noSuchReservedTagKey,
-  noSuchRun,
-  noSuchSshKey,
-  noSuchTag,
-  noSuchWorkspace,
+  agentPoolNotFound,
+  projectNotFound,
+  reservedTagKeyNotFound,
+  runNotFound,
+  sshKeyNotFound,
+  tagNotFound,
+  workspaceNotFound,
 } from "../domain/errors.ts";
 import type {
   AgentPoolId,
@@ -25,25 +25,25 @@ const is = <Id extends string>(prefix: string, text: string): text is Id =>
 
 /** Throws `notFound`: what is no id is nobody's. */
 export function workspaceId(text: string): WorkspaceId {
-  if (!is<WorkspaceId>("ws", text)) throw noSuchWorkspace();
+  if (!is<WorkspaceId>("ws", text)) throw workspaceNotFound();
   return text;
 }
 
 /** Throws `notFound`. */
 export function projectId(text: string): ProjectId {
-  if (!is<ProjectId>("prj", text)) throw noSuchProject();
+  if (!is<ProjectId>("prj", text)) throw projectNotFound();
   return text;
 }
 
 /** Throws `notFound`. */
 export function tagId(text: string): TagId {
-  if (!is<TagId>("tag", text)) throw noSuchTag();
+  if (!is<TagId>("tag", text)) throw tagNotFound();
   return text;
 }
 
 /** Throws `notFound`. */
 export function runId(text: string): RunId {
-  if (!isRunId(text)) throw noSuchRun();
+  if (!isRunId(text)) throw runNotFound();
   return text;
 }
 
@@ -56,19 +56,19 @@ export const isConfigurationVersionId = (text: string): text is ConfigurationVer
 
 /** Throws `notFound`. */
 export function agentPoolId(text: string): AgentPoolId {
-  if (!is<AgentPoolId>("apool", text)) throw noSuchAgentPool();
+  if (!is<AgentPoolId>("apool", text)) throw agentPoolNotFound();
   return text;
 }
 
 /** Throws `notFound`. */
 export function reservedTagKeyId(text: string): ReservedTagKeyId {
-  if (!is<ReservedTagKeyId>("rtk", text)) throw noSuchReservedTagKey();
+  if (!is<ReservedTagKeyId>("rtk", text)) throw reservedTagKeyNotFound();
   return text;
 }
 
 /** Throws `notFound`. */
 export function sshKeyId(text: string): SshKeyId {
-  if (!is<SshKeyId>("sshkey", text)) throw noSuchSshKey();
+  if (!is<SshKeyId>("sshkey", text)) throw sshKeyNotFound();
   return text;
 }
 

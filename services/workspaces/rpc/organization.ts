@@ -7,6 +7,7 @@ import type {
   OrganizationSettings as SettingsMessage,
 } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import type { ServiceImpl } from "@statehouse/rpc";
+import type { WithAllowedActions } from "../app/allowed-actions.ts";
 import type { App } from "../app/app.ts";
 import {
   batchGetOrganizations,
@@ -16,9 +17,7 @@ import {
   updateOrganization,
 } from "../app/organization.ts";
 import { deleteOrganization } from "../app/organization-deletion.ts";
-import type { Shown } from "../app/shown.ts";
-import type { OrganizationSettings } from "../domain/organization-settings.ts";
-import type { OrganizationView } from "../domain/organization-view.ts";
+import type { OrganizationSettings, OrganizationView } from "../domain/organization.ts";
 import type { Context } from "./context.ts";
 import { dataRetentionPolicyToProto } from "./data-retention-policy.ts";
 import { idsIn, optionalAgentPoolId } from "./ids.ts";
@@ -77,7 +76,7 @@ const settingsOf = (message: SettingsMessage | undefined): OrganizationSettings 
 });
 
 export function organizationToProto(
-  organization: Shown<OrganizationView>,
+  organization: WithAllowedActions<OrganizationView>,
 ): MessageInitShape<typeof OrganizationSchema> {
   const { createdAt, sessionTimeout, sessionRemember, ...others } = organization;
   const { ownersTeamSamlRoleId, defaultAgentPoolId, dataRetentionPolicy, ...rest } = others;

@@ -7,6 +7,7 @@ import type {
   ProjectSettings as SettingsMessage,
 } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import type { ServiceImpl } from "@statehouse/rpc";
+import type { WithAllowedActions } from "../app/allowed-actions.ts";
 import type { App } from "../app/app.ts";
 import {
   batchGetProjects,
@@ -17,8 +18,7 @@ import {
   listProjects,
   updateProject,
 } from "../app/project.ts";
-import type { Shown } from "../app/shown.ts";
-import type { ProjectView } from "../domain/project-view.ts";
+import type { ProjectView } from "../domain/project.ts";
 import type { Context } from "./context.ts";
 import { idsIn, optionalAgentPoolId, projectId } from "./ids.ts";
 
@@ -76,7 +76,7 @@ const projectToProto = ({
   defaultAgentPoolId,
   workspaceCount,
   ...project
-}: Shown<ProjectView>): MessageInitShape<typeof ProjectSchema> => ({
+}: WithAllowedActions<ProjectView>): MessageInitShape<typeof ProjectSchema> => ({
   ...project,
   ...(workspaceCount === null ? {} : { workspaceCount }),
   ...(description === null ? {} : { description }),

@@ -8,11 +8,10 @@ import type { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run"
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { batchGetRuns, getRunPlacement } from "../app/run.ts";
-import { unusableReport } from "../domain/errors.ts";
+import { reportInvalid } from "../domain/errors.ts";
 import { isRunStatus, type Run } from "../domain/run.ts";
 import type { Context } from "./context.ts";
 import { idsIn, isRunId, runId, workspaceId } from "./ids.ts";
-import { jsonOf } from "./report.ts";
 
 export const runService = (app: App): ServiceImpl<typeof RunService, Context> => ({
   batchGetRuns: async ({ ids }, { caller }) => {
@@ -35,9 +34,9 @@ export const runService = (app: App): ServiceImpl<typeof RunService, Context> =>
 /** A run as reported. Throws `invalid` on what is no run. */
 export function runFromProto(message: RunMessage): Run {
   const { runId: id, status, createdAt, plan, apply } = message;
-  if (!isRunId(id)) throw unusableReport("run-id");
-  if (!isRunStatus(status)) throw unusableReport("status");
-  if (!createdAt) throw unusableReport("created-at");
+  if (!isRunId(id)) throw reportInvalid("run-id");
+  if (!isRunStatus(status)) throw reportInvalid("status");
+  if (!createdAt) throw reportInvalid("created-at");
   return {
     id,
     workspaceId: workspaceId(message.workspaceId),
@@ -56,6 +55,13 @@ export function runFromProto(message: RunMessage): Run {
 
 function durationOf(phase: { durationMs?: bigint | undefined } | undefined): number | null {
   if (phase?.durationMs === undefined) return null;
-  if (phase.durationMs > BigInt(Number.MAX_SAFE_INTEGER)) throw unusableReport("duration");
+  if (phase.durationMs > BigInt(Number.MAX_SAFE_INTEGER)) throw reportInvalid("duration");
   return Number(phase.durationMs);
+}
+
+/** A report as it is kept. Throws `invalid` on what PostgreSQL cannot keep. */
+export function jsonOf(report: JsonValue): object {
+  if (typeof report !== "object" || report === null) throw reportInvalid("report");
+  if (JSON.stringify(report).includes("\\u0000")) throw reportInvalid("text");
+  return report;
 }

@@ -14,7 +14,7 @@ import {
   listOrganizationTags,
 } from "../app/organization-tag.ts";
 import { addWorkspaceTags, listWorkspaceTags, removeWorkspaceTags } from "../app/tag.ts";
-import { noSuchTag } from "../domain/errors.ts";
+import { tagNotFound } from "../domain/errors.ts";
 import type { Tag, TagRef } from "../domain/tag.ts";
 import type { Context } from "./context.ts";
 import { tagId, workspaceId } from "./ids.ts";
@@ -64,5 +64,5 @@ const tagToProto = ({ createdAt, ...tag }: Tag): MessageInitShape<typeof TagSche
 function refOf({ by }: RefMessage): TagRef {
   if (by.case === "id") return { id: tagId(by.value) };
   if (by.case === "name") return { name: by.value };
-  throw noSuchTag();
+  throw tagNotFound();
 }

@@ -6,18 +6,18 @@ import type {
   WorkspaceSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import type { WorkspacePlacementSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
-import type { Shown } from "../app/shown.ts";
+import type { WithAllowedActions } from "../app/allowed-actions.ts";
 import { engineVersionResolver } from "../domain/engine-version.ts";
 import { average, type Performance } from "../domain/performance.ts";
+import type { WorkspaceView } from "../domain/workspace.ts";
 import type { WorkspaceLock } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
-import type { WorkspaceView } from "../domain/workspace-view.ts";
 import { dataRetentionPolicyToProto } from "./data-retention-policy.ts";
 
 /** Makes messages of workspaces, each with the known release that its engine version means. */
 export const workspaceMessages = (engineReleases: readonly string[]) => {
   const resolve = engineVersionResolver(engineReleases);
-  return (workspace: Shown<WorkspaceView>): MessageInitShape<typeof WorkspaceSchema> =>
+  return (workspace: WithAllowedActions<WorkspaceView>): MessageInitShape<typeof WorkspaceSchema> =>
     nullIsAbsent({
       ...workspace,
       resolvedEngineVersion: resolve(workspace.engineVersion) ?? null,

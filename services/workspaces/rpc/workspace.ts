@@ -15,14 +15,14 @@ import {
   type WorkspaceInput,
 } from "../app/workspace.ts";
 import { deleteWorkspace, safeDeleteWorkspace } from "../app/workspace-deletion.ts";
-import { noSuchWorkspace, unknownSort } from "../domain/errors.ts";
+import { sortUnknown, workspaceNotFound } from "../domain/errors.ts";
 import type { AgentPoolId } from "../domain/ids.ts";
 import {
+  type WorkspaceRef,
   type WorkspaceSort,
   workspaceSortKeys,
   workspaceSortOf,
-} from "../domain/workspace-sort.ts";
-import type { WorkspaceRef } from "../domain/workspace-view.ts";
+} from "../domain/workspace.ts";
 import type { Context } from "./context.ts";
 import { idsIn, projectId, workspaceId } from "./ids.ts";
 import { workspaceMessages } from "./workspace-message.ts";
@@ -74,7 +74,7 @@ export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService,
 
 function sortOf(text: string): WorkspaceSort {
   const sort = workspaceSortOf(text);
-  if (!sort) throw unknownSort(workspaceSortKeys);
+  if (!sort) throw sortUnknown(workspaceSortKeys);
   return sort;
 }
 
@@ -84,7 +84,7 @@ function refOf(message: RefMessage | undefined): WorkspaceRef {
   if (by?.case === "name") {
     return { organizationName: by.value.organizationName, workspaceName: by.value.name };
   }
-  throw noSuchWorkspace();
+  throw workspaceNotFound();
 }
 
 function inputOf(

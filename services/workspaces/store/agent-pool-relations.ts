@@ -2,12 +2,12 @@ import { type EntityManager, queryIn } from "@statehouse/postgres";
 import type { AgentPool, AgentPoolRelations } from "../domain/agent-pool.ts";
 import type { ProjectId, WorkspaceId } from "../domain/ids.ts";
 import { Parameters } from "./parameters.ts";
-import { type Readable, readableProjects, readableWorkspaces } from "./readable.ts";
+import { type ReadScope, readableProjects, readableWorkspaces } from "./read-scope.ts";
 
 /** Which workspaces and projects somebody may be shown, or may name. */
-export interface ReadableRelations {
-  workspaces: Readable;
-  projects: Readable;
+export interface RelationScope {
+  workspaces: ReadScope;
+  projects: ReadScope;
 }
 
 /**
@@ -19,7 +19,7 @@ export const relateAgentPool =
   async (
     { id, organizationId }: AgentPool,
     given: Partial<AgentPoolRelations>,
-    readable: ReadableRelations,
+    readable: RelationScope,
   ): Promise<Record<keyof AgentPoolRelations, boolean>> => {
     return {
       allowedWorkspaceIds: await relateWorkspaces("allowed", given.allowedWorkspaceIds),

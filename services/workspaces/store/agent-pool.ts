@@ -1,21 +1,26 @@
 import { LockMode } from "@mikro-orm/core";
-import type { Database, EntityManager } from "@statehouse/postgres";
-import { offsetOf, type PageInput, queryIn, uniqueViolation } from "@statehouse/postgres";
+import {
+  type Database,
+  type EntityManager,
+  offsetOf,
+  type PageInput,
+  queryIn,
+  uniqueViolation,
+} from "@statehouse/postgres";
 import type { AgentPool, AgentPoolView } from "../domain/agent-pool.ts";
-import { nameTaken, noSuchAgentPool } from "../domain/errors.ts";
+import { agentPoolNotFound, nameTaken } from "../domain/errors.ts";
 import type { AgentPoolId, OrganizationId } from "../domain/ids.ts";
-import { type ReadableRelations, relateAgentPool } from "./agent-pool-relations.ts";
+import { type RelationScope, relateAgentPool } from "./agent-pool-relations.ts";
 import { agentPoolSchema } from "./entities.ts";
-import { Parameters } from "./parameters.ts";
-import { containing } from "./pattern.ts";
-import { readableProjects, readableWorkspaces } from "./readable.ts";
+import { containing, Parameters } from "./parameters.ts";
+import { readableProjects, readableWorkspaces } from "./read-scope.ts";
 
 const related = (relation: "allowed" | "excluded", readable: string) =>
   `array(select w.id from agent_pool_workspaces r join workspaces w on w.id = r.workspace_id
      where r.agent_pool_id = a.id and r.relation = '${relation}' and ${readable} order by w.id)`;
 
 /** Pools, with those of what they name that can be shown. */
-function view(shown: ReadableRelations, parameters: Parameters): string {
+function view(shown: RelationScope, parameters: Parameters): string {
   const workspaces = readableWorkspaces(shown.workspaces, parameters);
   // index: agent_pool_workspaces_pkey, agent_pool_projects_pkey, workspaces_agent_pool, workspaces_pkey
   return `
@@ -34,9 +39,9 @@ function view(shown: ReadableRelations, parameters: Parameters): string {
 export interface AgentPoolSearch {
   organizationId: OrganizationId;
   /** What of each pool is shown. */
-  shown: ReadableRelations;
+  shown: RelationScope;
   /** In which workspaces and projects a name is looked for. */
-  named: ReadableRelations;
+  named: RelationScope;
   /** Part of the name; empty: any. */
   query: string;
   /** Those that the workspace of this name may use; empty: all. */
@@ -84,7 +89,7 @@ const usableBy = `case when a.organization_scoped
 
 /** Reads of agent pools of active organizations, outside any transaction. */
 export const agentPoolReads = (database: Database) => ({
-  async batch(ids: readonly string[], shown: ReadableRelations): Promise<AgentPoolView[]> {
+  async batch(ids: readonly string[], shown: RelationScope): Promise<AgentPoolView[]> {
     const parameters = new Parameters();
     return database.query<AgentPoolView>(
       // index: agent_pools_pkey
@@ -122,7 +127,7 @@ export const agentPoolRows = (em: EntityManager) => ({
   async getForUpdate(id: AgentPoolId): Promise<AgentPool> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
     const pool = await em.findOne(agentPoolSchema, { id }, { lockMode });
-    if (!pool) throw noSuchAgentPool();
+    if (!pool) throw agentPoolNotFound();
     return pool;
   },
 
@@ -177,14 +182,14 @@ export const agentPoolRows = (em: EntityManager) => ({
 
   relate: relateAgentPool(em),
 
-  async view(id: AgentPoolId, shown: ReadableRelations): Promise<AgentPoolView> {
+  async view(id: AgentPoolId, shown: RelationScope): Promise<AgentPoolView> {
     const parameters = new Parameters();
     const [row] = await queryIn<AgentPoolView>(
       em,
       `${view(shown, parameters)} where a.id = ${parameters.bind(id)}`,
       parameters.values,
     );
-    if (!row) throw noSuchAgentPool();
+    if (!row) throw agentPoolNotFound();
     return row;
   },
 });

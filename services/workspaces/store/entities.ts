@@ -1,7 +1,7 @@
 import { ArrayType, BigIntType, EntitySchema } from "@mikro-orm/core";
 import { AgentPool } from "../domain/agent-pool.ts";
 import { DataRetentionPolicy } from "../domain/data-retention-policy.ts";
-import type { Holder } from "../domain/holder.ts";
+import type { Holder } from "../domain/ids.ts";
 import { Organization } from "../domain/organization.ts";
 import { Project } from "../domain/project.ts";
 import { ReservedTagKey } from "../domain/reserved-tag-key.ts";

@@ -2,8 +2,11 @@ import { LockMode } from "@mikro-orm/core";
 import { type EntityManager, queryIn } from "@statehouse/postgres";
 import type { OrganizationId } from "../domain/ids.ts";
 import { isOrganizationName } from "../domain/organization.ts";
-import type { Deleter, PendingOrganizationDeletion } from "../domain/organization-deletion.ts";
-import { RETRY_AFTER_MS } from "../domain/retry.ts";
+import {
+  type Deleter,
+  type PendingOrganizationDeletion,
+  RETRY_AFTER_MS,
+} from "../domain/pending-sync.ts";
 import type { Workspace } from "../domain/workspace.ts";
 import { workspaceSchema } from "./entities.ts";
 

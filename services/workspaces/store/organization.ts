@@ -1,13 +1,22 @@
 import { LockMode } from "@mikro-orm/core";
-import type { Database, EntityManager } from "@statehouse/postgres";
-import { offsetOf, type PageInput, queryIn, uniqueViolation } from "@statehouse/postgres";
-import { nameTaken, noSuchOrganization } from "../domain/errors.ts";
+import {
+  type Database,
+  type EntityManager,
+  offsetOf,
+  type PageInput,
+  queryIn,
+  uniqueViolation,
+} from "@statehouse/postgres";
+import { nameTaken, organizationNotFound } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
-import { isOrganizationName, type Organization } from "../domain/organization.ts";
-import type { OrganizationView } from "../domain/organization-view.ts";
+import {
+  isOrganizationName,
+  type Organization,
+  type OrganizationView,
+} from "../domain/organization.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policy.ts";
 import { organizationSchema } from "./entities.ts";
-import { containing } from "./pattern.ts";
+import { containing } from "./parameters.ts";
 
 const view = `
   select o.id, o.name, o.email, o.default_project_id as "defaultProjectId",
@@ -139,20 +148,20 @@ export const organizationRows = (em: EntityManager) => ({
     const organization = isOrganizationName(name)
       ? await em.findOne(organizationSchema, { name, status: "active" }, { lockMode })
       : null;
-    if (!organization) throw noSuchOrganization();
+    if (!organization) throw organizationNotFound();
     return organization;
   },
 
   async get(id: OrganizationId): Promise<Organization> {
     const organization = await em.findOne(organizationSchema, { id });
-    if (!organization) throw noSuchOrganization();
+    if (!organization) throw organizationNotFound();
     return organization;
   },
 
   /** An active one. */
   async getByNameForUpdate(name: string): Promise<Organization> {
     const organization = await this.findByNameForUpdate(name);
-    if (organization?.status !== "active") throw noSuchOrganization();
+    if (organization?.status !== "active") throw organizationNotFound();
     return organization;
   },
 
@@ -166,7 +175,7 @@ export const organizationRows = (em: EntityManager) => ({
   async view(id: OrganizationId): Promise<OrganizationView> {
     await em.flush();
     const [row] = await queryIn<OrganizationView>(em, `${view} where o.id = $1`, [id]);
-    if (!row) throw noSuchOrganization();
+    if (!row) throw organizationNotFound();
     return row;
   },
 

@@ -1,14 +1,18 @@
 import { LockMode } from "@mikro-orm/core";
-import type { Database, EntityManager } from "@statehouse/postgres";
-import { offsetOf, type PageInput, queryIn, uniqueViolation } from "@statehouse/postgres";
-import { nameTaken, noSuchProject } from "../domain/errors.ts";
+import {
+  type Database,
+  type EntityManager,
+  offsetOf,
+  type PageInput,
+  queryIn,
+  uniqueViolation,
+} from "@statehouse/postgres";
+import { nameTaken, projectNotFound } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
-import type { Project } from "../domain/project.ts";
-import type { ProjectView } from "../domain/project-view.ts";
+import type { Project, ProjectView } from "../domain/project.ts";
 import { projectSchema } from "./entities.ts";
-import { Parameters } from "./parameters.ts";
-import { containing } from "./pattern.ts";
-import { type Readable, readableProjects } from "./readable.ts";
+import { containing, Parameters } from "./parameters.ts";
+import { type ReadScope, readableProjects } from "./read-scope.ts";
 import type { TagFilter } from "./workspace-search.ts";
 
 const view = `
@@ -35,7 +39,7 @@ export interface ProjectSearch {
   page: PageInput;
 }
 
-const conditions = (search: ProjectSearch, readable: Readable, parameters: Parameters): string =>
+const conditions = (search: ProjectSearch, readable: ReadScope, parameters: Parameters): string =>
   [
     readableProjects(readable, parameters),
     ...(search.query ? [`p.name ilike ${parameters.bind(containing(search.query))}`] : []),
@@ -67,7 +71,7 @@ export const projectReads = (database: Database) => ({
   /** The organization, and how many of its projects are readable and sought; undefined: no such member's. */
   async count(
     search: ProjectSearch,
-    readable: Readable,
+    readable: ReadScope,
   ): Promise<{ organizationId: OrganizationId; total: number } | undefined> {
     const parameters = new Parameters();
     const organization = `o.name = ${parameters.bind(search.organizationName)}
@@ -85,7 +89,7 @@ export const projectReads = (database: Database) => ({
 
   async page(
     search: ProjectSearch,
-    readable: Readable,
+    readable: ReadScope,
     organizationId: OrganizationId,
   ): Promise<ProjectView[]> {
     const parameters = new Parameters();
@@ -117,14 +121,14 @@ export const projectRows = (em: EntityManager) => ({
   async get(id: ProjectId): Promise<Project> {
     const lockMode = LockMode.PESSIMISTIC_READ;
     const project = await em.findOne(projectSchema, { id }, { lockMode });
-    if (!project) throw noSuchProject();
+    if (!project) throw projectNotFound();
     return project;
   },
 
   async getForUpdate(id: ProjectId): Promise<Project> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
     const project = await em.findOne(projectSchema, { id }, { lockMode });
-    if (!project) throw noSuchProject();
+    if (!project) throw projectNotFound();
     return project;
   },
 
@@ -164,7 +168,7 @@ export const projectRows = (em: EntityManager) => ({
   async view(id: ProjectId): Promise<ProjectView> {
     await em.flush();
     const [row] = await queryIn<ProjectView>(em, `${view} where p.id = $1`, [id]);
-    if (!row) throw noSuchProject();
+    if (!row) throw projectNotFound();
     return row;
   },
 });

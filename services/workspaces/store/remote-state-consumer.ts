@@ -6,10 +6,9 @@ import {
   queryIn,
 } from "@statehouse/postgres";
 import type { OrganizationId, WorkspaceId } from "../domain/ids.ts";
-import type { Workspace } from "../domain/workspace.ts";
-import type { WorkspaceView } from "../domain/workspace-view.ts";
+import type { Workspace, WorkspaceView } from "../domain/workspace.ts";
 import { Parameters } from "./parameters.ts";
-import { type Readable, readableWorkspaces } from "./readable.ts";
+import { type ReadScope, readableWorkspaces } from "./read-scope.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-view.ts";
 
 /** Whose state is read: with global remote state everybody of the organization may. */
@@ -23,7 +22,7 @@ export interface ConsumerQuestion {
 }
 
 /** On workspaces `w`. */
-function conditions(producer: Producer, readable: Readable, parameters: Parameters): string {
+function conditions(producer: Producer, readable: ReadScope, parameters: Parameters): string {
   const readableOnes = readableWorkspaces(readable, parameters);
   const id = parameters.bind(producer.id);
   if (producer.globalRemoteState) {
@@ -39,7 +38,7 @@ function conditions(producer: Producer, readable: Readable, parameters: Paramete
 
 /** Consumers, outside any transaction. */
 export const remoteStateConsumerReads = (database: Database) => ({
-  async count(producer: Producer, readable: Readable): Promise<number> {
+  async count(producer: Producer, readable: ReadScope): Promise<number> {
     const { globalRemoteState, organizationId } = producer;
     // Of those who read everything, all but itself: counted already.
     if (globalRemoteState && readable.organizationIds.includes(organizationId)) {
@@ -58,7 +57,7 @@ export const remoteStateConsumerReads = (database: Database) => ({
     return row?.total ?? 0;
   },
 
-  async page(producer: Producer, readable: Readable, page: PageInput): Promise<WorkspaceView[]> {
+  async page(producer: Producer, readable: ReadScope, page: PageInput): Promise<WorkspaceView[]> {
     const parameters = new Parameters();
     const sought = conditions(producer, readable, parameters);
     const rows = await database.query<WorkspaceRow>(

@@ -1,8 +1,14 @@
 import { LockMode } from "@mikro-orm/core";
 import { invalid } from "@statehouse/errors";
-import type { Database, EntityManager } from "@statehouse/postgres";
-import { offsetOf, type PageInput, queryIn, uniqueViolation } from "@statehouse/postgres";
-import { noSuchReservedTagKey } from "../domain/errors.ts";
+import {
+  type Database,
+  type EntityManager,
+  offsetOf,
+  type PageInput,
+  queryIn,
+  uniqueViolation,
+} from "@statehouse/postgres";
+import { reservedTagKeyNotFound } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId, ReservedTagKeyId } from "../domain/ids.ts";
 import { type ReservedTagKey, takenKeyText } from "../domain/reserved-tag-key.ts";
 import type { TagBindingInput } from "../domain/tag-binding.ts";
@@ -37,7 +43,7 @@ export const reservedTagKeyRows = (em: EntityManager) => ({
   async getForUpdate(id: ReservedTagKeyId): Promise<ReservedTagKey> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
     const reserved = await em.findOne(reservedTagKeySchema, { id }, { lockMode });
-    if (!reserved) throw noSuchReservedTagKey();
+    if (!reserved) throw reservedTagKeyNotFound();
     return reserved;
   },
 

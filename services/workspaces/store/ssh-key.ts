@@ -1,9 +1,15 @@
 import { LockMode } from "@mikro-orm/core";
-import type { Database, EntityManager } from "@statehouse/postgres";
-import { offsetOf, type PageInput } from "@statehouse/postgres";
-import { noSuchSshKey } from "../domain/errors.ts";
+import {
+  type Database,
+  type EntityManager,
+  offsetOf,
+  type PageInput,
+  resealColumn,
+  type Sealer,
+} from "@statehouse/postgres";
+import { sshKeyNotFound } from "../domain/errors.ts";
 import type { OrganizationId, SshKeyId } from "../domain/ids.ts";
-import type { SshKey } from "../domain/ssh-key.ts";
+import { type SshKey, sshKeyPlace } from "../domain/ssh-key.ts";
 import { sshKeySchema } from "./entities.ts";
 
 /** A key as it is shown: never what it is. */
@@ -45,14 +51,14 @@ export const sshKeyReads = (database: Database) => ({
 export const sshKeyRows = (em: EntityManager) => ({
   async getForUpdate(id: SshKeyId): Promise<SshKey> {
     const sshKey = await em.findOne(sshKeySchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (!sshKey) throw noSuchSshKey();
+    if (!sshKey) throw sshKeyNotFound();
     return sshKey;
   },
 
   /** It stays until the transaction ends. */
   async getForUse(id: SshKeyId): Promise<SshKey> {
     const sshKey = await em.findOne(sshKeySchema, { id }, { lockMode: LockMode.PESSIMISTIC_READ });
-    if (!sshKey) throw noSuchSshKey();
+    if (!sshKey) throw sshKeyNotFound();
     return sshKey;
   },
 
@@ -66,3 +72,11 @@ export const sshKeyRows = (em: EntityManager) => ({
     await em.flush();
   },
 });
+
+/** Seals private keys again under the first key; answers how many. Safe to repeat. */
+export const resealSshKeys = (database: Database, sealer: Sealer): Promise<number> =>
+  resealColumn(database, sealer, {
+    table: "ssh_keys",
+    column: "sealed_value",
+    placeOf: sshKeyPlace,
+  });

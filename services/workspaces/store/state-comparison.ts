@@ -58,7 +58,7 @@ export const stateComparisons = (database: Database) => ({
   },
 
   /** Those that state has told of, in the order of this database. */
-  async toldOfAfter(after: string, limit: number): Promise<{ id: string; told: boolean }[]> {
+  async reportedAfter(after: string, limit: number): Promise<{ id: string; told: boolean }[]> {
     return database.query(
       // index: workspaces_pkey
       `select id, state_revision > 0 as told from workspaces where id > $1 order by id limit $2`,

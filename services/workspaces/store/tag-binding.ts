@@ -1,5 +1,4 @@
-import type { Database, EntityManager } from "@statehouse/postgres";
-import { newId, queryIn } from "@statehouse/postgres";
+import { type Database, type EntityManager, newId, queryIn } from "@statehouse/postgres";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
 import type { EffectiveTagBinding, ProjectTagBinding, TagBinding } from "../domain/tag-binding.ts";
 import { tagRows } from "./tag.ts";

@@ -1,14 +1,19 @@
-import type { Database, EntityManager } from "@statehouse/postgres";
-import { newId, offsetOf, type PageInput, queryIn } from "@statehouse/postgres";
-import { noSuchTag } from "../domain/errors.ts";
+import {
+  type Database,
+  type EntityManager,
+  newId,
+  offsetOf,
+  type PageInput,
+  queryIn,
+} from "@statehouse/postgres";
+import { tagNotFound } from "../domain/errors.ts";
 import type { OrganizationId, TagId, WorkspaceId } from "../domain/ids.ts";
 import type { Tag } from "../domain/tag.ts";
-import { Parameters } from "./parameters.ts";
-import { containing } from "./pattern.ts";
-import { type Readable, readableWorkspaces } from "./readable.ts";
+import { containing, Parameters } from "./parameters.ts";
+import { type ReadScope, readableWorkspaces } from "./read-scope.ts";
 
 /** The bindings `u` that give flat tag `t` to workspaces, as far as those are readable. */
-function uses(readable: Readable, parameters: Parameters): string {
+function uses(readable: ReadScope, parameters: Parameters): string {
   // index: tag_bindings_tagged
   const all = `tag_bindings u where u.organization_id = t.organization_id and u.key = t.name
     and u.value = '' and u.workspace_id is not null`;
@@ -21,7 +26,7 @@ function uses(readable: Readable, parameters: Parameters): string {
 const columns = (count: string) => `t.id, t.name, o.name as "organizationName",
   t.created_at as "createdAt", ${count} as "instanceCount"`;
 
-const countOfUses = (readable: Readable, parameters: Parameters) =>
+const countOfUses = (readable: ReadScope, parameters: Parameters) =>
   `(select count(*) from ${uses(readable, parameters)})`;
 
 /** An organization's tags `t`, and how to count their uses: where not all can be read, in one pass for all of them. */
@@ -44,7 +49,7 @@ function tagsUsed(
 export interface TagsOfOrganization {
   organizationId: OrganizationId;
   /** Tags of other workspaces are not shown, nor are those counted; of this organization only. */
-  readable: Readable;
+  readable: ReadScope;
   /** Part of the name; empty: any. */
   query: string;
   /** Without those that this workspace has. */
@@ -102,7 +107,7 @@ export const tagReads = (database: Database) => ({
 
   async pageOfWorkspace(
     workspaceId: WorkspaceId,
-    readable: Readable,
+    readable: ReadScope,
     page: PageInput,
   ): Promise<Tag[]> {
     const parameters = new Parameters();
@@ -167,7 +172,7 @@ export const tagRows = (em: EntityManager) => ({
       `select id, organization_id as "organizationId", name from tags where id = $1`,
       [id],
     );
-    if (!row) throw noSuchTag();
+    if (!row) throw tagNotFound();
     return row;
   },
 
@@ -199,7 +204,7 @@ export const tagRows = (em: EntityManager) => ({
   async namesOf(
     organizationId: OrganizationId,
     ids: readonly string[],
-    readable: Readable,
+    readable: ReadScope,
   ): Promise<Map<string, string>> {
     if (ids.length === 0) return new Map();
     const parameters = new Parameters();

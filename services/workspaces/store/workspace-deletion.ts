@@ -1,11 +1,7 @@
-import type { EntityManager } from "@statehouse/postgres";
-import { queryIn } from "@statehouse/postgres";
+import { type EntityManager, queryIn } from "@statehouse/postgres";
 import { isOrganizationName } from "../domain/organization.ts";
-import { RETRY_AFTER_MS } from "../domain/retry.ts";
-import type { Workspace } from "../domain/workspace.ts";
-import type { PendingDeletion } from "../domain/workspace-deletion-record.ts";
-import { isWorkspaceName } from "../domain/workspace-name.ts";
-import type { WorkspaceRef } from "../domain/workspace-view.ts";
+import { type PendingDeletion, RETRY_AFTER_MS } from "../domain/pending-sync.ts";
+import { isWorkspaceName, type Workspace, type WorkspaceRef } from "../domain/workspace.ts";
 
 const columns = `d.workspace_id as "workspaceId", d.organization_id as "organizationId",
   d.project_id as "projectId"`;

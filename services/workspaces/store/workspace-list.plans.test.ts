@@ -3,7 +3,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { insertOrganization, workspaceDefaults } from "../test/rows.ts";
 import { migrations } from "./migrations.ts";
-import type { Readable } from "./readable.ts";
+import type { ReadScope } from "./read-scope.ts";
 import { workspaceLists } from "./workspace-list.ts";
 import type { WorkspaceSearch } from "./workspace-search.ts";
 
@@ -54,13 +54,13 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-const owner: Readable = {
+const owner: ReadScope = {
   memberOf: ["org-1"],
   organizationIds: ["org-1"],
   projectIds: [],
   workspaceIds: [],
 };
-const confined: Readable = {
+const confined: ReadScope = {
   memberOf: ["org-1"],
   organizationIds: [],
   projectIds: ["prj-3", "prj-4", "prj-5"],
@@ -102,7 +102,7 @@ function rowsSeen(node: PlanNode): number {
 const PAGE_SEES = 2500;
 
 /** What a list finds, and its statements with their plans, and how many rows each went through. */
-async function plansOf(search: WorkspaceSearch, readable: Readable) {
+async function plansOf(search: WorkspaceSearch, readable: ReadScope) {
   const plans: { sql: string; plan: string; seen: number }[] = [];
   const lists = workspaceLists({
     query: async <Row>(sql: string, values: readonly unknown[] = []) => {

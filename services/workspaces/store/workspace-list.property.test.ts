@@ -4,11 +4,11 @@ import { freshDatabase } from "@statehouse/testing";
 import fc from "fast-check";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { workspaceSortKeys } from "../domain/workspace-sort.ts";
+import { workspaceSortKeys } from "../domain/workspace.ts";
 import { insertOrganization, insertProject, insertWorkspace } from "../test/rows.ts";
 import { entities } from "./entities.ts";
 import { migrations } from "./migrations.ts";
-import type { Readable } from "./readable.ts";
+import type { ReadScope } from "./read-scope.ts";
 import { workspaceLists } from "./workspace-list.ts";
 import type { WorkspaceSearch } from "./workspace-search.ts";
 
@@ -99,7 +99,7 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 /** What the list must say, by going through all rows. */
-function naive(search: WorkspaceSearch, readable: Readable): Row[] {
+function naive(search: WorkspaceSearch, readable: ReadScope): Row[] {
   const effective = (row: Row) =>
     new Map([...(inherited.get(row.projectId) ?? []), ...row.bindings]);
   const flat = (row: Row, tag: string) => row.bindings.get(tag) === "";
@@ -171,7 +171,7 @@ const searches: fc.Arbitrary<WorkspaceSearch> = fc.record({
     size: fc.integer({ min: 1, max: 30 }),
   }),
 });
-const readables: fc.Arbitrary<Readable> = fc
+const readables: fc.Arbitrary<ReadScope> = fc
   .record({
     whole: fc.boolean(),
     projectIds: fc.subarray([...PROJECTS, "prj-elsewhere"]),

@@ -1,10 +1,8 @@
-import type { Database } from "@statehouse/postgres";
-import { offsetOf } from "@statehouse/postgres";
+import { type Database, offsetOf } from "@statehouse/postgres";
 import type { OrganizationId } from "../domain/ids.ts";
-import type { WorkspaceSort } from "../domain/workspace-sort.ts";
-import type { WorkspaceView } from "../domain/workspace-view.ts";
+import type { WorkspaceSort, WorkspaceView } from "../domain/workspace.ts";
 import { Parameters } from "./parameters.ts";
-import type { Readable } from "./readable.ts";
+import type { ReadScope } from "./read-scope.ts";
 import { isFiltered, soughtByRow, soughtBySet, type WorkspaceSearch } from "./workspace-search.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-view.ts";
 
@@ -55,7 +53,10 @@ const FEW = 1000;
  * is looked at.
  */
 export const workspaceLists = (database: Pick<Database, "query">, few = FEW) => {
-  const place = async (search: WorkspaceSearch, readable: Readable): Promise<Place | undefined> => {
+  const place = async (
+    search: WorkspaceSearch,
+    readable: ReadScope,
+  ): Promise<Place | undefined> => {
     const parameters = new Parameters();
     const [row] = await database.query<Place>(
       placeSql(search, readable, parameters),
@@ -66,7 +67,7 @@ export const workspaceLists = (database: Pick<Database, "query">, few = FEW) => 
 
   const count = async (
     search: WorkspaceSearch,
-    readable: Readable,
+    readable: ReadScope,
     place: Place,
   ): Promise<Sought> => {
     if (!isFiltered(search)) return { total: place.size, firstName: undefined };
@@ -85,7 +86,7 @@ export const workspaceLists = (database: Pick<Database, "query">, few = FEW) => 
 
   const page = async (
     search: WorkspaceSearch,
-    readable: Readable,
+    readable: ReadScope,
     place: Place,
     sought: Sought,
   ): Promise<WorkspaceView[]> => {
@@ -107,7 +108,7 @@ export const workspaceLists = (database: Pick<Database, "query">, few = FEW) => 
 
   return {
     /** A page of those that are readable and sought, and their number; undefined: no such member's organization. */
-    async find(search: WorkspaceSearch, readable: Readable): Promise<FoundWorkspaces | undefined> {
+    async find(search: WorkspaceSearch, readable: ReadScope): Promise<FoundWorkspaces | undefined> {
       const found = await place(search, readable);
       if (!found) return undefined;
       const { organizationId } = found;
@@ -127,7 +128,7 @@ function firstNameOf({ name, wildcardName, sort }: WorkspaceSearch): string {
 }
 
 /** One row, or none: the organization, its projects in which to look, and how many workspaces they have. */
-function placeSql(search: WorkspaceSearch, readable: Readable, parameters: Parameters): string {
+function placeSql(search: WorkspaceSearch, readable: ReadScope, parameters: Parameters): string {
   const whole = `o.id = any(${parameters.bind(readable.organizationIds)})`;
   const projects = parameters.bind(readable.projectIds);
   const project = search.projectId && parameters.bind(search.projectId);
@@ -164,7 +165,7 @@ const oneOf = (value: string, values: string): string =>
 function withinBySet(
   { organizationId, projectIds }: Place,
   { projectId }: WorkspaceSearch,
-  { workspaceIds }: Readable,
+  { workspaceIds }: ReadScope,
   parameters: Parameters,
 ): string {
   const inOrganization = () => `w.organization_id = ${parameters.bind(organizationId)}`;
@@ -184,7 +185,7 @@ function withinBySet(
 /** The same as a condition that leaves only the organization's order to begin with: right where it is large. */
 function withinByRow(
   { organizationId, projectIds }: Place,
-  { workspaceIds }: Readable,
+  { workspaceIds }: ReadScope,
   parameters: Parameters,
 ): string {
   const inOrganization = `w.organization_id = ${parameters.bind(organizationId)}`;
@@ -201,7 +202,7 @@ function withinByRow(
  */
 function candidates(
   search: WorkspaceSearch,
-  readable: Readable,
+  readable: ReadScope,
   place: Place & Sought & { isFew: boolean },
   parameters: Parameters,
 ): { with: string; from: string } {

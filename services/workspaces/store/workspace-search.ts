@@ -1,8 +1,7 @@
 import type { PageInput } from "@statehouse/postgres";
 import type { OrganizationId } from "../domain/ids.ts";
-import type { WorkspaceSort } from "../domain/workspace-sort.ts";
-import type { Parameters } from "./parameters.ts";
-import { containing, withStars } from "./pattern.ts";
+import type { WorkspaceSort } from "../domain/workspace.ts";
+import { containing, type Parameters, withStars } from "./parameters.ts";
 
 /** Matches effective bindings; what is empty may be anything. */
 export interface TagFilter {

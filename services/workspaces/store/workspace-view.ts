@@ -1,5 +1,5 @@
+import type { WorkspaceView } from "../domain/workspace.ts";
 import type { WorkspaceLock } from "../domain/workspace-lock.ts";
-import type { WorkspaceView } from "../domain/workspace-view.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policy.ts";
 
 const workspaceView = `

@@ -1,16 +1,18 @@
 import { LockMode } from "@mikro-orm/core";
-import type { Database, EntityManager } from "@statehouse/postgres";
-import { queryIn, uniqueViolation } from "@statehouse/postgres";
-import { nameTaken, noSuchProject, noSuchWorkspace } from "../domain/errors.ts";
+import { type Database, type EntityManager, queryIn, uniqueViolation } from "@statehouse/postgres";
+import { nameTaken, projectNotFound, workspaceNotFound } from "../domain/errors.ts";
 import type { InheritedExecution } from "../domain/execution.ts";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
 import { isOrganizationName } from "../domain/organization.ts";
 import type { Plan } from "../domain/plan.ts";
-import type { Workspace } from "../domain/workspace.ts";
+import {
+  isWorkspaceName,
+  type Workspace,
+  type WorkspaceRef,
+  type WorkspaceView,
+} from "../domain/workspace.ts";
 import type { WorkspaceLock } from "../domain/workspace-lock.ts";
-import { isWorkspaceName } from "../domain/workspace-name.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
-import type { WorkspaceRef, WorkspaceView } from "../domain/workspace-view.ts";
 import { workspaceSchema } from "./entities.ts";
 import {
   type LockJson,
@@ -97,7 +99,7 @@ export const workspaceRows = (em: EntityManager) => ({
 
   async getForUpdate(ref: WorkspaceRef): Promise<Workspace> {
     const workspace = await this.findForUpdate(ref);
-    if (!workspace) throw noSuchWorkspace();
+    if (!workspace) throw workspaceNotFound();
     return workspace;
   },
 
@@ -123,7 +125,7 @@ export const workspaceRows = (em: EntityManager) => ({
        from projects p join organizations o on o.id = p.organization_id where p.id = $1`,
       [projectId],
     );
-    if (!row) throw noSuchProject();
+    if (!row) throw projectNotFound();
     return row;
   },
 
@@ -147,7 +149,7 @@ export const workspaceRows = (em: EntityManager) => ({
   async view(id: WorkspaceId): Promise<WorkspaceView> {
     await em.flush();
     const [row] = await queryIn<WorkspaceRow>(em, selectWorkspaces("where w.id = $1"), [id]);
-    if (!row) throw noSuchWorkspace();
+    if (!row) throw workspaceNotFound();
     return toWorkspaceView(row);
   },
 });

@@ -3,7 +3,7 @@ import { createLogger } from "@statehouse/runtime";
 import { freshDatabase } from "@statehouse/testing";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { tellDueAutoDestroys } from "../app/auto-destroy.ts";
+import { publishDueAutoDestroys } from "../app/auto-destroy.ts";
 import { reportRun } from "../app/run-report.ts";
 import { applySummary } from "../app/state-summary.ts";
 import { entities } from "../store/entities.ts";
@@ -68,9 +68,9 @@ const told = async (): Promise<string[]> =>
 
 test("what is due is told, and what is to come waits for its moment", async () => {
   const [late, soon] = [await workspace(1), await workspace(2)];
-  expect(await tellDueAutoDestroys(app())).toBe(0);
+  expect(await publishDueAutoDestroys(app())).toBe(0);
   time = start + HOUR;
-  expect(await tellDueAutoDestroys(app())).toBe(1);
+  expect(await publishDueAutoDestroys(app())).toBe(1);
   expect(await told()).toEqual([late]);
   const { rows } = await client.query("select type, message from outbox");
   expect(rows[0].type).toBe("statehouse.workspaces.workspace.auto-destroy-due.v1");
@@ -82,7 +82,7 @@ test("what is due is told, and what is to come waits for its moment", async () =
   });
   expect([await dueIn(late), await dueIn(soon)]).toEqual([null, 2]);
   time = start + 2 * HOUR;
-  await tellDueAutoDestroys(app());
+  await publishDueAutoDestroys(app());
   expect(await told()).toEqual([late, soon]);
 });
 
@@ -91,7 +91,7 @@ test("of many that look at once, each is told of by one", async () => {
   for (let hour = 0; hour < 120; hour++) ids.push(await workspace(hour % 7));
   time = start + 10 * HOUR;
   const look = async (): Promise<void> => {
-    while ((await tellDueAutoDestroys(app())) > 0);
+    while ((await publishDueAutoDestroys(app())) > 0);
   };
   await Promise.all(Array.from({ length: 5 }, look));
   await look();
@@ -148,7 +148,7 @@ test("a new state moves the moment, news of one that is known do not", async () 
 test("activity after the moment schedules the next one, and moves nothing without a duration", async () => {
   const [moving, fixed] = [await workspace(1, "3h"), await workspace(4)];
   time = start + HOUR;
-  await tellDueAutoDestroys(app());
+  await publishDueAutoDestroys(app());
   expect(await dueIn(moving)).toBeNull();
   time = start + 2 * HOUR;
   await run(moving);

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { sshKeyPlace } from "../domain/ssh-key.ts";
 import { entities } from "../store/entities.ts";
 import { migrations } from "../store/migrations.ts";
-import { resealSshKeys } from "../store/ssh-key-sealing.ts";
+import { resealSshKeys } from "../store/ssh-key.ts";
 import { runWorkspaces } from "./running-workspaces.ts";
 
 const ring = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString("base64")}`;

@@ -1,6 +1,6 @@
 import { openDatabase } from "@statehouse/postgres";
 import { createLogger } from "@statehouse/runtime";
-import type { Readable } from "../../../services/workspaces/store/readable.ts";
+import type { ReadScope } from "../../../services/workspaces/store/read-scope.ts";
 import { workspaceLists } from "../../../services/workspaces/store/workspace-list.ts";
 import type { WorkspaceSearch } from "../../../services/workspaces/store/workspace-search.ts";
 import { type Aim, atMost } from "../aim.ts";
@@ -75,7 +75,7 @@ async function statementTimes(
       return found;
     },
   });
-  const owner: Readable = {
+  const owner: ReadScope = {
     memberOf: [organizationId],
     organizationIds: [organizationId],
     projectIds: [],

@@ -1,5 +1,4 @@
-import type { Holder } from "../domain/holder.ts";
-import type { OrganizationId, WorkspaceId } from "../domain/ids.ts";
+import type { Holder, OrganizationId, WorkspaceId } from "../domain/ids.ts";
 import type { StateRecord } from "../domain/state-comparison.ts";
 import type { StateSummary } from "../domain/state-summary.ts";
 import type { ManagedResources } from "../domain/workspace-deletion.ts";
@@ -13,7 +12,7 @@ export interface TokenSettings {
 }
 
 /** What workspaces asks of access. */
-export interface Access {
+export interface AccessClient {
   /** Makes the team of owners with the creator in it; a repeat changes nothing. */
   provisionOrganization(organization: {
     id: OrganizationId;
@@ -29,7 +28,7 @@ export interface Access {
 }
 
 /** What workspaces asks of state. Repeats change nothing. */
-export interface State {
+export interface StateClient {
   /** Ends an epoch of the lock. Throws `unavailable` while a version of it is pending, unless discarded. */
   sealLock(
     workspaceId: WorkspaceId,

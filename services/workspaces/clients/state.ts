@@ -5,11 +5,11 @@ import {
   WorkspaceStateService,
 } from "@statehouse/proto/statehouse/state/v1/workspace_state";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
-import type { State } from "../app/neighbours.ts";
+import type { StateClient } from "../app/clients.ts";
 import type { StateSummary } from "../domain/state-summary.ts";
 
 /** State as the use cases see it. */
-export function stateOver(channel: Channel, identity: CallOptions): State {
+export function createStateClient(channel: Channel, identity: CallOptions): StateClient {
   const states = createClient(WorkspaceStateService, channel, identity);
   const retention = createClient(RetentionService, channel, identity);
   return {

@@ -2,10 +2,10 @@ import { isNotFound } from "@statehouse/errors";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
 import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
-import type { Access } from "../app/neighbours.ts";
+import type { AccessClient } from "../app/clients.ts";
 
 /** Access as the use cases see it. */
-export function accessOver(channel: Channel, identity: CallOptions): Access {
+export function createAccessClient(channel: Channel, identity: CallOptions): AccessClient {
   const organizations = createClient(OrganizationAccessService, channel, identity);
   const names = createClient(PrincipalNameService, channel, identity);
   return {

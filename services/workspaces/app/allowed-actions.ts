@@ -8,13 +8,13 @@ import {
   scope,
   type Target,
 } from "@statehouse/authorization";
-import type { OrganizationView } from "../domain/organization-view.ts";
-import type { ProjectView } from "../domain/project-view.ts";
-import type { WorkspaceView } from "../domain/workspace-view.ts";
+import type { OrganizationView } from "../domain/organization.ts";
+import type { ProjectView } from "../domain/project.ts";
+import type { WorkspaceView } from "../domain/workspace.ts";
 import { targetOf } from "./caller.ts";
 
 /** Something with what the caller may do to it. */
-export type Shown<View> = View & { allowedActions: Action[] };
+export type WithAllowedActions<View> = View & { allowedActions: Action[] };
 
 const actions = Object.keys(actionRules) as Action[];
 const projectActions = actions.filter((action) => action.startsWith("project:"));
@@ -23,9 +23,9 @@ const workspaceActions = actions.filter(
 );
 
 /** With everything that the caller may do in the organization as a whole, and what in some project of it. */
-export const showOrganization =
+export const withOrganizationActions =
   (caller: Caller) =>
-  (organization: OrganizationView): Shown<OrganizationView> => ({
+  (organization: OrganizationView): WithAllowedActions<OrganizationView> => ({
     ...organization,
     projectCount: readsAll(caller, "project:read", organization) ? organization.projectCount : null,
     workspaceCount: readsAll(caller, "workspace:read", organization)
@@ -48,9 +48,9 @@ const readsAllOf = (caller: Caller, { id: projectId, organizationId }: ProjectVi
 const inSomeProject: ReadonlySet<Action> = new Set(["project:create-workspace"]);
 const isSomewhere = (found: Scope): boolean => found.all || found.projectIds.length > 0;
 
-export const showProject =
+export const withProjectActions =
   (caller: Caller) =>
-  (project: ProjectView): Shown<ProjectView> => ({
+  (project: ProjectView): WithAllowedActions<ProjectView> => ({
     ...project,
     // A count tells of what a list would hide.
     workspaceCount: readsAllOf(caller, project) ? project.workspaceCount : null,
@@ -61,9 +61,9 @@ export const showProject =
   });
 
 /** For one workspace, or each of a list: what is allowed is worked out once for each project, unless grants are on the workspace itself. */
-export const showWorkspace = (caller: Caller) => {
+export const withWorkspaceActions = (caller: Caller) => {
   const known = new Map<string, Action[]>();
-  return (workspace: WorkspaceView): Shown<WorkspaceView> => {
+  return (workspace: WorkspaceView): WithAllowedActions<WorkspaceView> => {
     const { id, organizationId, projectId, allowForceDelete } = workspace;
     const alone = grantsOf(caller).organizations.get(organizationId)?.workspaces.has(id);
     const key = alone ? id : projectId;
@@ -75,7 +75,9 @@ export const showWorkspace = (caller: Caller) => {
 };
 
 /** For a run of another workspace that may read this one's state, and nothing else. */
-export const showToConsumer = (workspace: WorkspaceView): Shown<WorkspaceView> => ({
+export const withConsumerActions = (
+  workspace: WorkspaceView,
+): WithAllowedActions<WorkspaceView> => ({
   ...workspace,
   allowedActions: ["workspace:read", "state:read", "state:read-outputs"],
 });

@@ -1,7 +1,7 @@
 import type { Parameters } from "./parameters.ts";
 
 /** What a caller may read of one kind of thing, over all its organizations. */
-export interface Readable {
+export interface ReadScope {
   /** Every organization that the caller belongs to. */
   memberOf: readonly string[];
   /** Those in which it may read all of them. */
@@ -13,7 +13,7 @@ export interface Readable {
 }
 
 /** As a condition on workspaces `w`. */
-export const readableWorkspaces = (readable: Readable, parameters: Parameters): string =>
+export const readableWorkspaces = (readable: ReadScope, parameters: Parameters): string =>
   either(parameters, [
     ["w.organization_id", readable.organizationIds],
     ["w.project_id", readable.projectIds],
@@ -21,7 +21,7 @@ export const readableWorkspaces = (readable: Readable, parameters: Parameters): 
   ]);
 
 /** As a condition on projects `p`. */
-export const readableProjects = (readable: Readable, parameters: Parameters): string =>
+export const readableProjects = (readable: ReadScope, parameters: Parameters): string =>
   either(parameters, [
     ["p.organization_id", readable.organizationIds],
     ["p.id", readable.projectIds],

@@ -1,8 +1,10 @@
 import type { Database } from "@statehouse/postgres";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
-import type { PendingOrganizationDeletion } from "../domain/organization-deletion.ts";
-import { RETRY_AFTER_MS } from "../domain/retry.ts";
-import type { PendingDeletion } from "../domain/workspace-deletion-record.ts";
+import {
+  type PendingDeletion,
+  type PendingOrganizationDeletion,
+  RETRY_AFTER_MS,
+} from "../domain/pending-sync.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 
 /** An organization that access has not acknowledged. */
@@ -46,7 +48,7 @@ const CLAIM = 100;
  * What a neighbour has acknowledged, and what it still has to. `claim…` takes what is overdue, and puts
  * it off for the next one who looks, so that replicas share the work without holding a transaction.
  */
-export const acknowledgementsOf = (database: Database) => {
+export const pendingSyncsOf = (database: Database) => {
   const claim = <Row>(table: string, key: string, overdue: string, columns: string, now: Date) =>
     database.query<Row>(
       // index: organizations_unsettled, workspaces_unsettled, workspace_deletions_unsettled,
@@ -80,7 +82,7 @@ export const acknowledgementsOf = (database: Database) => {
       return rows.map(withVersion);
     },
 
-    async organizationProvisioned(id: OrganizationId): Promise<void> {
+    async markOrganizationProvisioned(id: OrganizationId): Promise<void> {
       await database.query(
         // index: organizations_pkey
         "update organizations set status = 'active' where id = $1 and status = 'provisioning'",
@@ -88,7 +90,7 @@ export const acknowledgementsOf = (database: Database) => {
       );
     },
 
-    async findUnsettledPlacement(id: string): Promise<Placement | undefined> {
+    async findPendingPlacement(id: string): Promise<Placement | undefined> {
       const [row] = await database.query<PlacementRow>(
         // index: workspaces_pkey
         `select ${placementColumns} from workspaces
@@ -98,13 +100,13 @@ export const acknowledgementsOf = (database: Database) => {
       return row && withVersion(row);
     },
 
-    async claimUnsettledPlacements(now: Date): Promise<Placement[]> {
+    async claimPendingPlacements(now: Date): Promise<Placement[]> {
       const overdue = "placement_acknowledged < placement_version";
       const rows = await claim<PlacementRow>("workspaces", "id", overdue, placementColumns, now);
       return rows.map(withVersion);
     },
 
-    async placementSet({ workspaceId, version }: Placement): Promise<void> {
+    async markPlacementSynced({ workspaceId, version }: Placement): Promise<void> {
       await database.query(
         // index: workspaces_pkey
         `update workspaces set placement_acknowledged = $2
@@ -145,7 +147,7 @@ export const acknowledgementsOf = (database: Database) => {
     },
 
     /** A part of it is done: whoever looks next may go on at once. */
-    async organizationDeletionGoesOn(id: OrganizationId, now: Date): Promise<void> {
+    async rescheduleOrganizationDeletion(id: OrganizationId, now: Date): Promise<void> {
       await database.query(
         // index: organization_deletions_pkey
         `update organization_deletions set retry_at = $2
@@ -155,7 +157,7 @@ export const acknowledgementsOf = (database: Database) => {
     },
 
     /** Leaves nothing but the id, which is never used again. */
-    async workspaceDropped(id: WorkspaceId): Promise<void> {
+    async clearDeletion(id: WorkspaceId): Promise<void> {
       await database.query(
         // index: workspace_deletions_pkey
         `update workspace_deletions
@@ -167,4 +169,4 @@ export const acknowledgementsOf = (database: Database) => {
   };
 };
 
-export type Acknowledgements = ReturnType<typeof acknowledgementsOf>;
+export type PendingSyncs = ReturnType<typeof pendingSyncsOf>;

@@ -1,6 +1,6 @@
 import { type Logger, runWithDeadline, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
-import { tellDueAutoDestroys } from "../app/auto-destroy.ts";
+import { publishDueAutoDestroys } from "../app/auto-destroy.ts";
 
 interface AutoDestroyOptions {
   app: App;
@@ -18,9 +18,9 @@ export const startAutoDestroys = ({
   logger,
 }: AutoDestroyOptions): AsyncDisposable =>
   startLoop({
-    name: "tell of due destroy runs",
+    name: "publish due destroy runs",
     intervalMs,
     work: async () =>
-      (await runWithDeadline(Date.now() + BATCH_MS, () => tellDueAutoDestroys(app))) > 0,
+      (await runWithDeadline(Date.now() + BATCH_MS, () => publishDueAutoDestroys(app))) > 0,
     logger,
   });

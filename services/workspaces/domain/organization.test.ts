@@ -1,7 +1,12 @@
 import { AppError } from "@statehouse/errors";
 import { expect, test } from "vitest";
-import { beginOrganizationDeletion, isOrganizationName, newOrganization } from "./organization.ts";
-import { applyOrganizationSettings, type OrganizationSettings } from "./organization-settings.ts";
+import {
+  applyOrganizationSettings,
+  beginOrganizationDeletion,
+  isOrganizationName,
+  newOrganization,
+  type OrganizationSettings,
+} from "./organization.ts";
 import { Problems } from "./problems.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");

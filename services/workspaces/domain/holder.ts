@@ -1,5 +1,0 @@
-/** Who holds a lock. */
-export interface Holder {
-  type: "user" | "team" | "run";
-  id: string;
-}
