@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { lint } from "./lint.ts";
+
+const script = (text: string) => lint("services/state/app/example.ts", text);
+
+test.each([
+  ["a comment", "example.ts", "// The relay tells\n// the consumers.\n", "tells"],
+  ["a comment of a declaration", "example.ts", "/**\n * Mends the row.\n */\nlet a = 1;", "Mends"],
+  ["a log message", "example.ts", 'logger.warn({ id }, "nobody answers");', "nobody"],
+  [
+    "an error's text",
+    "example.ts",
+    "invalid([{ field, detail: `\u0024{name} is no level` }]);",
+    "is no",
+  ],
+  [
+    "an error of a test",
+    "example.test.ts",
+    'throw new Error("the neighbour is down");',
+    "neighbour",
+  ],
+  ["a test's name", "example.test.ts", 'test("it goes on", () => {});', "goes on"],
+  ["a comment in protobuf", "example.proto", "// Kept for\n// ever.\nmessage A {}", "for ever"],
+  ["a comment in YAML", "example.yml", "on: push # for everybody\n", "everybody"],
+  ["Markdown", "example.md", "# Title\n\nState hears\nof a move.\n", "hears"],
+])("a forbidden word in %s is a finding", (_, file, text, found) => {
+  expect(lint(file, text)).toEqual([expect.objectContaining({ found })]);
+});
+
+test("a finding names the line, the replacement and the reason", () => {
+  expect(script("let a = 1;\n\n/* A row. It is\n   parked. */\n")).toEqual([
+    {
+      place: "services/state/app/example.ts:4",
+      kind: "comment",
+      found: "parked",
+      replacement: "store as a dead letter",
+      reason: "glossary: dead letter",
+    },
+  ]);
+});
+
+test("a repeated word is a finding", () => {
+  expect(script("// Locks the the workspace.\n")).toEqual([
+    expect.objectContaining({ found: "the the" }),
+  ]);
+});
+
+test.each([
+  ["identifiers", "const nobody = tell.heard(neighbours); // Uses `nobody`.\n"],
+  ["longer words", "// The header, the heartbeat and the retell.\n"],
+  ["keys and values that are not prose", 'const a = { told: "nobody" };'],
+  ["SQL", "sql`select told from heard where nobody is no`;"],
+  ["paths", "// See app/neighbour.ts.\n"],
+  ["ordinary negation", "// There is no lock; it is no longer held.\n"],
+])("%s are not", (_, text) => {
+  expect(script(text)).toEqual([]);
+});
+
+test("code and links in Markdown are not", () => {
+  expect(lint("a.md", "```\ntell\n```\n\n[Runs](docs/tell.md), `nobody`.\n")).toEqual([]);
+});
+
+test("messages that clients match are exempt", () => {
+  expect(script("// Create while nobody holds the lock: 412.\n")).toEqual([]);
+});
