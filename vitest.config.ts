@@ -8,7 +8,6 @@ export default defineConfig({
     include: [
       "packages/**/*.test.ts",
       "services/**/*.test.ts",
-      "deploy/**/*.test.ts",
       "test/{system,compat,faults,golden,model}/**/*.test.ts",
     ],
     globalSetup: ["packages/testing/global-setup.ts"],

@@ -2,12 +2,13 @@ import { create } from "@bufbuild/protobuf";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { unavailable } from "@statehouse/errors";
 import { type Database, openDatabase } from "@statehouse/postgres";
+import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
 import {
   type WorkspaceCreated,
   WorkspaceCreatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { createLogger, traceId, withServerSpan } from "@statehouse/runtime";
-import { type FreshDatabase, freshDatabase, ownNats, waitFor } from "@statehouse/testing";
+import { ownNats, waitFor } from "@statehouse/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { replayConsumptions, startConsumer } from "./consumer.ts";
 import type { Event } from "./event.ts";

@@ -1,7 +1,7 @@
 import { jetstreamManager } from "@nats-io/jetstream";
+import { freePort } from "@statehouse/local-services";
 import { ownNats, waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
-import { freePort } from "../../deploy/local/port.ts";
 import { connectNats } from "./nats.ts";
 import { ensureStream, STREAM } from "./stream.ts";
 

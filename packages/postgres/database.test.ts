@@ -1,9 +1,9 @@
 import { defineEntity, LockMode, p } from "@mikro-orm/core";
 import { conflict } from "@statehouse/errors";
+import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger, runWithDeadline } from "@statehouse/runtime";
-import { type FreshDatabase, freshDatabase, ownPostgres, waitFor } from "@statehouse/testing";
+import { ownPostgres, startWire, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { startWire } from "../../test/faults/wire.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { uniqueViolation } from "./failures.ts";
 import { migrate } from "./migrations.ts";

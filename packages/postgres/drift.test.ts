@@ -1,5 +1,4 @@
 import { EntitySchema } from "@mikro-orm/core";
-import { migratedSchemaDrift } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import {
   bigint,
@@ -11,6 +10,7 @@ import {
   textArray,
   timestamptz,
 } from "./columns.ts";
+import { migratedSchemaDrift } from "./testing/index.ts";
 
 class Cup {}
 

@@ -1,4 +1,5 @@
-import { freshDatabase, waitFor } from "@statehouse/testing";
+import { freshDatabase } from "@statehouse/postgres/testing";
+import { waitFor } from "@statehouse/testing";
 import { Client } from "pg";
 import { expect, test } from "vitest";
 import { migrate } from "./migrations.ts";

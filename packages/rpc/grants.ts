@@ -1,5 +1,9 @@
-import type { Grants, OrganizationGrants } from "@statehouse/authorization";
-import { permissionValues, workspacePermissionValues } from "@statehouse/authorization";
+import {
+  type Grants,
+  type OrganizationGrants,
+  permissionValues,
+  workspacePermissionValues,
+} from "@statehouse/authorization";
 import {
   type Grants as GrantsMessage,
   GrantsService,

@@ -2,6 +2,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { credentials, Client as GrpcClient, status } from "@grpc/grpc-js";
 import type { Principal } from "@statehouse/authorization";
 import { AppError, conflict, invalid } from "@statehouse/errors";
+import { freePort } from "@statehouse/local-services";
 import {
   HealthCheckRequestSchema,
   HealthCheckResponseSchema,
@@ -17,7 +18,6 @@ import {
 } from "@statehouse/runtime";
 import { importJWK, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { freePort } from "../../deploy/local/port.ts";
 import {
   type AssertionKeys,
   type CallOptions,

@@ -1,6 +1,5 @@
 export { type FreshBucket, freshBucket, minioClient, objectNames } from "./bucket.ts";
 export { type Authority, newAuthority } from "./certificate.ts";
-export { type FreshDatabase, freshDatabase } from "./database.ts";
 export { ownMinio, ownNats, ownPostgres } from "./own-part.ts";
 export {
   commandLine,
@@ -12,7 +11,7 @@ export {
   sharedParts,
   shareParts,
 } from "./parts.ts";
-export { migratedSchemaDrift } from "./schema-drift.ts";
 export { type StartedParts, startParts } from "./start-parts.ts";
 export { type TemporaryFolder, temporaryFolder } from "./temporary-folder.ts";
 export { waitFor } from "./wait.ts";
+export { mentions, startWire, type Wire } from "./wire.ts";

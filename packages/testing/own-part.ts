@@ -1,7 +1,14 @@
 import path from "node:path";
-import { type Minio, type MinioOptions, startMinio } from "../../deploy/local/minio.ts";
-import { type Nats, type NatsOptions, startNats } from "../../deploy/local/nats.ts";
-import { type Postgres, startPostgres } from "../../deploy/local/postgres.ts";
+import {
+  type Minio,
+  type MinioOptions,
+  type Nats,
+  type NatsOptions,
+  type Postgres,
+  startMinio,
+  startNats,
+  startPostgres,
+} from "@statehouse/local-services";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 /** A NATS of one's own: the names of our stream and subjects are fixed, so two stacks cannot share one. 15 ms. */

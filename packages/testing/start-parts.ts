@@ -1,10 +1,16 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { type Minio, startMinio } from "../../deploy/local/minio.ts";
-import { startNats } from "../../deploy/local/nats.ts";
-import { findCommandLine, findPart, missingPart } from "../../deploy/local/parts.mjs";
-import { type Postgres, startPostgres } from "../../deploy/local/postgres.ts";
+import {
+  findCommandLine,
+  findPart,
+  type Minio,
+  missingPart,
+  type Postgres,
+  startMinio,
+  startNats,
+  startPostgres,
+} from "@statehouse/local-services";
 import type { MinioAddress, NeededPart, SharedParts } from "./parts.ts";
 
 /** The parts of one run, and what stops them. */

@@ -9,20 +9,23 @@ import {
   implement,
 } from "@statehouse/rpc";
 import { createLogger, readConfig, runCommand } from "@statehouse/runtime";
-import { runCollection } from "../state/collection-run.ts";
-import { configSchema as stateConfig } from "../state/config.ts";
-import { type WorkspacesConfig, configSchema as workspacesConfig } from "../workspaces/config.ts";
-import { createApp as createWorkspaces } from "../workspaces/create-app.ts";
-import { dataRetentionPolicyService } from "../workspaces/rpc/data-retention-policy.ts";
-import { entities } from "../workspaces/store/entities.ts";
-import { migrations } from "../workspaces/store/migrations.ts";
+import { runCollection } from "@statehouse/state/collection-run";
+import { configSchema as stateConfig } from "@statehouse/state/config";
+import {
+  type WorkspacesConfig,
+  configSchema as workspacesConfig,
+} from "@statehouse/workspaces/config";
+import { createApp as createWorkspaces } from "@statehouse/workspaces/create-app";
+import { dataRetentionPolicyService } from "@statehouse/workspaces/rpc/data-retention-policy";
+import { entities } from "@statehouse/workspaces/store/entities";
+import { migrations } from "@statehouse/workspaces/store/migrations";
 import { standaloneSchema } from "./config.ts";
 import { lateChannel } from "./late-channel.ts";
 import { runningEnvironments } from "./running-environments.ts";
 
 // Deletes what retention lets go of the states of `npm start`, beside it, or, where the settings of a service are given,
 // of that one's. With --dry-run it names it only.
-if (process.env.DATABASE_URL) await import("../state/collect.ts");
+if (process.env.DATABASE_URL) await import("@statehouse/state/collect");
 else {
   await runCommand("Collecting", async (print) => {
     const { DATA_DIR } = readConfig(standaloneSchema.pick({ DATA_DIR: true }));

@@ -11,4 +11,4 @@ await runCommand("The check", async () => {
     process.env.BLOB_DIRECTORY ??= blobsIn(DATA_DIR).BLOB_DIRECTORY;
   }
 });
-if (process.exitCode === undefined) await import("../state/fsck.ts");
+if (process.exitCode === undefined) await import("@statehouse/state/fsck");

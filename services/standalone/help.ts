@@ -1,9 +1,9 @@
+import { configSchema as accessConfig } from "@statehouse/access/config";
+import { configSchema as gatewayConfig } from "@statehouse/gateway/config";
 import { describeConfig } from "@statehouse/runtime";
+import { configSchema as stateConfig } from "@statehouse/state/config";
+import { configSchema as workspacesConfig } from "@statehouse/workspaces/config";
 import { z } from "zod";
-import { configSchema as accessConfig } from "../access/config.ts";
-import { configSchema as gatewayConfig } from "../gateway/config.ts";
-import { configSchema as stateConfig } from "../state/config.ts";
-import { configSchema as workspacesConfig } from "../workspaces/config.ts";
 import { standaloneSchema } from "./config.ts";
 
 /** What standalone decides itself for the services in it. */

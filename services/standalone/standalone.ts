@@ -1,13 +1,11 @@
 import path from "node:path";
+import { migrations as access } from "@statehouse/access/store/migrations";
+import { claimAlone, startNats, startPostgres } from "@statehouse/local-services";
 import { migrate } from "@statehouse/postgres";
 import { createIdentity } from "@statehouse/rpc";
 import { createLogger } from "@statehouse/runtime";
-import { startNats } from "../../deploy/local/nats.ts";
-import { claimAlone } from "../../deploy/local/owner.ts";
-import { startPostgres } from "../../deploy/local/postgres.ts";
-import { migrations as access } from "../access/store/migrations.ts";
-import { migrations as state } from "../state/store/migrations.ts";
-import { migrations as workspaces } from "../workspaces/store/migrations.ts";
+import { migrations as state } from "@statehouse/state/store/migrations";
+import { migrations as workspaces } from "@statehouse/workspaces/store/migrations";
 import { compose } from "./compose.ts";
 import type { StandaloneConfig } from "./config.ts";
 import { openDataDirectory, openSecrets } from "./data-directory.ts";

@@ -1,6 +1,5 @@
 import type { Caller, Principal } from "@statehouse/authorization";
-import type { Database } from "@statehouse/postgres";
-import { createSealer } from "@statehouse/postgres";
+import { createSealer, type Database } from "@statehouse/postgres";
 import {
   type Channel,
   createCallers,

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { cliConfiguration } from "@statehouse/standalone/cli-configuration";
 import { commandLine, temporaryFolder } from "@statehouse/testing";
-import { cliConfiguration } from "../../services/standalone/cli-configuration.ts";
 
 export interface Outcome {
   code: number;

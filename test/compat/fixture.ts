@@ -1,4 +1,4 @@
-import { cliHost } from "../../services/standalone/cli-configuration.ts";
+import { cliHost } from "@statehouse/standalone/cli-configuration";
 import { type Api, api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import type { Person } from "../stack/people.ts";

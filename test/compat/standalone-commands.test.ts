@@ -1,8 +1,8 @@
 import path from "node:path";
+import { databaseOf } from "@statehouse/standalone/running-database";
 import { temporaryFolder, waitFor } from "@statehouse/testing";
 import { Client } from "pg";
 import { expect, test } from "vitest";
-import { databaseOf } from "../../services/standalone/running-database.ts";
 import { api, document, download } from "../stack/http.ts";
 import { expectStatus, inlineState, stateFile } from "../stack/state.ts";
 import { running, type Start, useNpmStart } from "./npm-start.ts";

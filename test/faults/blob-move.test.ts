@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { type FreshBucket, freshBucket, needs, waitFor } from "@statehouse/testing";
+import { type FreshBucket, freshBucket, needs, startWire, waitFor } from "@statehouse/testing";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { download } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
@@ -9,7 +9,6 @@ import { storeView } from "../stack/store.ts";
 import { expectWhole } from "./check.ts";
 import { type Site, s3Settings, startSite } from "./site.ts";
 import { forget, newLockedWorkspace, one, succession, unlock, write } from "./steps.ts";
-import { startWire } from "./wire.ts";
 
 const STATES = 8;
 

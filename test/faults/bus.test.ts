@@ -1,7 +1,7 @@
 import { jetstream } from "@nats-io/jetstream";
 import { connect, headers } from "@nats-io/transport-node";
 import { STREAM } from "@statehouse/events";
-import { waitFor } from "@statehouse/testing";
+import { mentions, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectStatus } from "../stack/state.ts";
 import { type Bus, durables, openBus } from "./bus.ts";
@@ -17,7 +17,6 @@ import {
   write,
 } from "./steps.ts";
 import { useSite } from "./use-site.ts";
-import { mentions } from "./wire.ts";
 
 const site = useSite(() => ({}));
 let bus: Bus;

@@ -1,12 +1,11 @@
 import { execFile } from "node:child_process";
-import { needs, waitFor } from "@statehouse/testing";
+import { mentions, needs, waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
 import { endLeases, eventually, mendAll, type Site, stateReplica } from "./site.ts";
 import { newLockedWorkspace, succession, unlock, write } from "./steps.ts";
 import { useSite } from "./use-site.ts";
-import { mentions } from "./wire.ts";
 
 const GONE = "backing_data_permanently_deleted";
 const older = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 });

@@ -1,8 +1,8 @@
+import { mentions } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { eventually, mendAll } from "./site.ts";
 import { attempted, newLockedWorkspace, one, unlock, write } from "./steps.ts";
 import { useSite } from "./use-site.ts";
-import { mentions } from "./wire.ts";
 
 const site = useSite(() => ({}));
 

@@ -1,10 +1,10 @@
+import { mentions, startWire } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { api } from "../stack/http.ts";
 import { expectStatus, inlineState, type StateFile } from "../stack/state.ts";
 import { eventually } from "./site.ts";
 import { lock, newLockedWorkspace, one, two, unlock, write } from "./steps.ts";
 import { useSite } from "./use-site.ts";
-import { mentions, startWire } from "./wire.ts";
 
 const site = useSite(() => ({}));
 

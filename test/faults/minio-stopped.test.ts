@@ -1,4 +1,4 @@
-import { needs, ownMinio, waitFor } from "@statehouse/testing";
+import { mentions, needs, ownMinio, waitFor } from "@statehouse/testing";
 import { beforeEach, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import { announcement, expectStatus } from "../stack/state.ts";
@@ -16,7 +16,6 @@ import {
   write,
 } from "./steps.ts";
 import { useSiteOn } from "./use-site.ts";
-import { mentions } from "./wire.ts";
 
 needs("minio")("while MinIO is away", () => {
   const { site, part: store } = useSiteOn(ownMinio, (minio) => ({

@@ -1,10 +1,9 @@
-import { waitFor } from "@statehouse/testing";
+import { mentions, waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { type Answer, api, document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { eventually, mendAll } from "./site.ts";
 import { useSite } from "./use-site.ts";
-import { mentions } from "./wire.ts";
 
 const site = useSite(() => ({}));
 

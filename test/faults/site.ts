@@ -1,10 +1,10 @@
+import { migrations as accessMigrations } from "@statehouse/access/store/migrations";
 import { migrate } from "@statehouse/postgres";
+import { serviceNames } from "@statehouse/standalone/environments";
+import { migrations as stateMigrations } from "@statehouse/state/store/migrations";
 import { freshBucket, type ownMinio, type ownPostgres, waitFor } from "@statehouse/testing";
+import { migrations as workspacesMigrations } from "@statehouse/workspaces/store/migrations";
 import { Client } from "pg";
-import { migrations as accessMigrations } from "../../services/access/store/migrations.ts";
-import { serviceNames } from "../../services/standalone/environments.ts";
-import { migrations as stateMigrations } from "../../services/state/store/migrations.ts";
-import { migrations as workspacesMigrations } from "../../services/workspaces/store/migrations.ts";
 import { type Answer, type Api, api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import type { Person } from "../stack/people.ts";

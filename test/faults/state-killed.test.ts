@@ -1,4 +1,4 @@
-import { needs, waitFor } from "@statehouse/testing";
+import { mentions, needs, waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import { stateFile } from "../stack/state.ts";
@@ -16,7 +16,6 @@ import {
   write,
 } from "./steps.ts";
 import { useSite } from "./use-site.ts";
-import { mentions } from "./wire.ts";
 
 const finalizing = (workspaceId: string) => mentions("state-version.finalized.v1", workspaceId);
 

@@ -1,11 +1,10 @@
-import { needs, ownPostgres, waitFor } from "@statehouse/testing";
+import { mentions, needs, ownPostgres, waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { download } from "../stack/http.ts";
 import { expectStatus, rollbackTo, type StateFile } from "../stack/state.ts";
 import { eventually, mendAll, type Site } from "./site.ts";
 import { acknowledge, attempted, newLockedWorkspace, two, write } from "./steps.ts";
 import { useSite, useSiteOn } from "./use-site.ts";
-import { mentions } from "./wire.ts";
 
 type Action =
   | "soft_delete_backing_data"

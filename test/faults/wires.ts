@@ -1,5 +1,5 @@
-import type { Environment, ServiceName } from "../../services/standalone/environments.ts";
-import { startWire, type Wire } from "./wire.ts";
+import type { Environment, ServiceName } from "@statehouse/standalone/environments";
+import { startWire, type Wire } from "@statehouse/testing";
 
 /** Which variable of which service names the other end. */
 const ends = {

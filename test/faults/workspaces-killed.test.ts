@@ -1,4 +1,4 @@
-import { waitFor } from "@statehouse/testing";
+import { mentions, waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { type Answer, download } from "../stack/http.ts";
 import { eventually, mendAll } from "./site.ts";
@@ -13,7 +13,6 @@ import {
   write,
 } from "./steps.ts";
 import { useSite } from "./use-site.ts";
-import { mentions } from "./wire.ts";
 
 const site = useSite(() => ({}));
 

@@ -1,5 +1,5 @@
+import type { Route } from "@statehouse/gateway/http/route";
 import { z } from "zod";
-import type { Route } from "../../services/gateway/http/route.ts";
 
 /** A place in a route's body where an id is taken. */
 export interface IdPosition {

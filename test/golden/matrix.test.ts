@@ -1,6 +1,6 @@
+import { credentialTypes } from "@statehouse/gateway/http/authentication";
+import { routes } from "@statehouse/gateway/routes/routes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { credentialTypes } from "../../services/gateway/http/authentication.ts";
-import { routes } from "../../services/gateway/routes/routes.ts";
 import { document } from "../stack/http.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 import { expectStatus } from "../stack/state.ts";

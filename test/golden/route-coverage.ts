@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { routes } from "../../services/gateway/routes/routes.ts";
+import { routes } from "@statehouse/gateway/routes/routes";
 
 /** What every route may answer besides what it declares. */
 const everywhere = new Set([401, 405]);

@@ -1,5 +1,5 @@
-import { compose } from "../../services/standalone/compose.ts";
-import { listen } from "../../services/standalone/listener.ts";
+import { compose } from "@statehouse/standalone/compose";
+import { listen } from "@statehouse/standalone/listener";
 import type { RunningServices, RunOptions } from "./stack.ts";
 
 /** All four services in this process, on one listener, as standalone runs them. */

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { freePort } from "../../deploy/local/port.ts";
+import { freePort } from "@statehouse/local-services";
 
 /** Where no part looks for a port while one of ours is away. */
 const RANGE = { first: 25_000, end: 30_000 };

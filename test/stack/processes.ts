@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { withFileLimit } from "@statehouse/local-services";
 import { grpcChannel } from "@statehouse/rpc";
-import { waitFor } from "@statehouse/testing";
-import { withFileLimit } from "../../deploy/local/file-limit.ts";
 import {
   type Environment,
   type ServiceName,
   serviceNames,
-} from "../../services/standalone/environments.ts";
+} from "@statehouse/standalone/environments";
+import { waitFor } from "@statehouse/testing";
 import { reservePort } from "./port.ts";
 import type { RunningServices, RunOptions } from "./stack.ts";
 

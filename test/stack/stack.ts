@@ -1,17 +1,18 @@
+import { migrations as accessMigrations } from "@statehouse/access/store/migrations";
+import { freshDatabase } from "@statehouse/postgres/testing";
 import { type Channel, createIdentity } from "@statehouse/rpc";
 import { createLogger } from "@statehouse/runtime";
-import { freshDatabase, ownNats } from "@statehouse/testing";
-import { migrations as accessMigrations } from "../../services/access/store/migrations.ts";
-import { newSecrets } from "../../services/standalone/data-directory.ts";
+import { newSecrets } from "@statehouse/standalone/data-directory";
 import {
   type Environment,
   type Installation,
   type ServiceName,
   serviceEnvironments,
   serviceNames,
-} from "../../services/standalone/environments.ts";
-import { migrations as stateMigrations } from "../../services/state/store/migrations.ts";
-import { migrations as workspacesMigrations } from "../../services/workspaces/store/migrations.ts";
+} from "@statehouse/standalone/environments";
+import { migrations as stateMigrations } from "@statehouse/state/store/migrations";
+import { ownNats } from "@statehouse/testing";
+import { migrations as workspacesMigrations } from "@statehouse/workspaces/store/migrations";
 import { type BlobKind, blobSettings } from "./blobs.ts";
 import { inOneProcess } from "./one-process.ts";
 import { createPeople, type People } from "./people.ts";

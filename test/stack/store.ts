@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
+import type { Environment } from "@statehouse/standalone/environments";
 import { minioClient, objectNames } from "@statehouse/testing";
-import type { Environment } from "../../services/standalone/environments.ts";
 
 /** What lies in a stack's blob store, seen from outside. */
 export interface StoreView {

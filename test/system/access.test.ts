@@ -1,6 +1,6 @@
+import type { Route } from "@statehouse/gateway/http/route";
+import { routes } from "@statehouse/gateway/routes/routes";
 import { describe, expect, test } from "vitest";
-import type { Route } from "../../services/gateway/http/route.ts";
-import { routes } from "../../services/gateway/routes/routes.ts";
 import { document, download } from "../stack/http.ts";
 import { organizationId, unusedName } from "../stack/organization.ts";
 import { announcement, stateFile } from "../stack/state.ts";

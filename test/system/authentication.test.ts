@@ -1,5 +1,5 @@
+import { routes } from "@statehouse/gateway/routes/routes";
 import { describe, expect, test } from "vitest";
-import { routes } from "../../services/gateway/routes/routes.ts";
 import { document } from "../stack/http.ts";
 import { errorDetails, newParty, recordedApi, useWorld } from "./fixture.ts";
 

@@ -1,4 +1,4 @@
-import type { Route } from "../../services/gateway/http/route.ts";
+import type { Route } from "@statehouse/gateway/http/route";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { inlineState, rollbackTo, stateFile, writeState } from "../stack/state.ts";

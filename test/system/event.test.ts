@@ -1,10 +1,10 @@
+import { startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres";
 import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
 import { declaredEvents, type Published, published } from "../stack/published.ts";
-import { startRunner } from "../stack/runner.ts";
 import {
   announcement,
   inlineState,

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { startRunner } from "@statehouse/events/testing";
+import type { Route } from "@statehouse/gateway/http/route";
+import { routes } from "@statehouse/gateway/routes/routes";
 import { waitFor } from "@statehouse/testing";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Route } from "../../services/gateway/http/route.ts";
-import { routes } from "../../services/gateway/routes/routes.ts";
 import { idPositions, withId } from "../golden/id-positions.ts";
-import { startRunner } from "../stack/runner.ts";
 import { bodyFor, type Estate, newEstate, parametersOf, pathWith } from "./estate.ts";
 import { newParty, type Party, recordedApi, useWorld } from "./fixture.ts";
 import { expectAlike, kinds, type Probe, parameters, unacceptable } from "./probe.ts";

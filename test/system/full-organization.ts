@@ -1,8 +1,8 @@
+import { startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres";
 import { waitFor } from "@statehouse/testing";
 import { type Answer, type Api, document, linkage, upload } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
-import { startRunner } from "../stack/runner.ts";
 import {
   announcement,
   expectStatus,

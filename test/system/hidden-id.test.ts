@@ -1,9 +1,9 @@
+import { startRunner } from "@statehouse/events/testing";
+import { routes } from "@statehouse/gateway/routes/routes";
 import { waitFor } from "@statehouse/testing";
 import { beforeAll, expect, test } from "vitest";
-import { routes } from "../../services/gateway/routes/routes.ts";
 import { idPositions, withId } from "../golden/id-positions.ts";
 import { document } from "../stack/http.ts";
-import { startRunner } from "../stack/runner.ts";
 import { expectStatus } from "../stack/state.ts";
 import { bodyFor, type Estate, newEstate, parametersOf, pathWith } from "./estate.ts";
 import { newTeam, type Party, useWorld } from "./fixture.ts";

@@ -1,5 +1,5 @@
+import { routes } from "@statehouse/gateway/routes/routes";
 import { beforeAll, expect, test } from "vitest";
-import { routes } from "../../services/gateway/routes/routes.ts";
 import type { Answer } from "../stack/http.ts";
 import { includedIn, linkedFrom, nameOf } from "../stack/resources.ts";
 import { type Estate, newEstate, pathWith } from "./estate.ts";

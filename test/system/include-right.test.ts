@@ -1,5 +1,5 @@
+import { routes } from "@statehouse/gateway/routes/routes";
 import { beforeAll, expect, test } from "vitest";
-import { routes } from "../../services/gateway/routes/routes.ts";
 import { document } from "../stack/http.ts";
 import { workspaceAccess } from "../stack/team-access.ts";
 import { type Estate, newEstate, parametersOf, pathWith } from "./estate.ts";

@@ -1,6 +1,6 @@
 import { newId } from "@statehouse/postgres";
+import { createUploadTokens, type UploadClaims } from "@statehouse/state/domain/upload-token";
 import { describe, expect, test } from "vitest";
-import { createUploadTokens, type UploadClaims } from "../../services/state/domain/upload-token.ts";
 import { document, upload } from "../stack/http.ts";
 import { announcement, stateFile, writeState } from "../stack/state.ts";
 import { newLockedWorkspace, newWorkspace, recordedApi, useWorld } from "./fixture.ts";

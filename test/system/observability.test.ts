@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { serviceNames } from "@statehouse/standalone/environments";
 import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { serviceNames } from "../../services/standalone/environments.ts";
 import { type Published, published } from "../stack/published.ts";
 import { startProcesses } from "../stack/stack.ts";
 import { startTraceCollector, type TraceCollector } from "../stack/traces.ts";

@@ -1,6 +1,6 @@
-import { organizationPermissions } from "../../services/gateway/resources/organizations.ts";
-import type { PermissionTable } from "../../services/gateway/resources/permissions.ts";
-import { projectPermissions } from "../../services/gateway/resources/projects.ts";
+import { organizationPermissions } from "@statehouse/gateway/resources/organizations";
+import type { PermissionTable } from "@statehouse/gateway/resources/permissions";
+import { projectPermissions } from "@statehouse/gateway/resources/projects";
 import { type Answer, document, linkage } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { expectStatus, inlineState, stateFile, writeState } from "../stack/state.ts";

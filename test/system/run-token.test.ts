@@ -1,8 +1,8 @@
+import { type Runner, startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres";
 import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { download } from "../stack/http.ts";
-import { type Runner, startRunner } from "../stack/runner.ts";
 import type { RunnerCalls } from "../stack/runner-calls.ts";
 import { announcement, inlineState, processedVersion, stateFile } from "../stack/state.ts";
 import { errorDetails, newProject, newWorkspace, recordedApi, useWorld } from "./fixture.ts";

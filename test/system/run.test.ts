@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
+import { moment, type Runner, startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres";
 import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { costOf } from "../stack/request-cost.ts";
-import { moment, type Runner, startRunner } from "../stack/runner.ts";
 import { inlineState, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, newProject, newWorkspace, useWorld } from "./fixture.ts";
 

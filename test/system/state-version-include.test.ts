@@ -1,8 +1,8 @@
+import { type Runner, startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres";
 import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { organizationId, unusedName } from "../stack/organization.ts";
-import { type Runner, startRunner } from "../stack/runner.ts";
 import { inlineState, processedVersion, stateFile } from "../stack/state.ts";
 import {
   newLockedWorkspace,

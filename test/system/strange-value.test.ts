@@ -1,6 +1,6 @@
+import { routes } from "@statehouse/gateway/routes/routes";
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
-import { routes } from "../../services/gateway/routes/routes.ts";
 import { bodyFor, type Estate, newEstate, pathWith } from "./estate.ts";
 import { errorDetails, useWorld } from "./fixture.ts";
 

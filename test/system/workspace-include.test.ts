@@ -1,3 +1,4 @@
+import { type Runner, startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres";
 import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -6,7 +7,6 @@ import { newOrganization } from "../stack/organization.ts";
 import { costOf } from "../stack/request-cost.ts";
 import { linkedFrom, nameOf, type Resource } from "../stack/resources.ts";
 import { teamRole } from "../stack/roles.ts";
-import { type Runner, startRunner } from "../stack/runner.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
 import { newActor } from "./actors.ts";
 import { errorDetails, newProject, newWorkspace, useWorld } from "./fixture.ts";

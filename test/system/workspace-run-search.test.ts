@@ -1,7 +1,7 @@
+import { moment, startRunner } from "@statehouse/events/testing";
 import { waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { newOrganization } from "../stack/organization.ts";
-import { moment, startRunner } from "../stack/runner.ts";
 import { namesOf, newWorkspace, useWorld } from "./fixture.ts";
 
 const world = useWorld();

@@ -1,5 +1,4 @@
-import type { OrganizationAccess } from "@statehouse/authorization";
-import { organizationAccessNames } from "@statehouse/authorization";
+import { type OrganizationAccess, organizationAccessNames } from "@statehouse/authorization";
 import type { FieldError } from "@statehouse/errors";
 import {
   badOrganizationAccess,

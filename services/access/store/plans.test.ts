@@ -1,4 +1,4 @@
-import { freshDatabase } from "@statehouse/testing";
+import { freshDatabase } from "@statehouse/postgres/testing";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { authenticate, batchAuthenticate } from "./authentication.ts";

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { freshDatabase } from "@statehouse/postgres/testing";
 import { generateAssertionKey } from "@statehouse/rpc";
-import { freshDatabase } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { migrations } from "../store/migrations.ts";
 

@@ -1,3 +1,4 @@
+import { freshDatabase } from "@statehouse/postgres/testing";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
@@ -16,7 +17,7 @@ import {
   generateAssertionKey,
 } from "@statehouse/rpc";
 import { createLogger, readConfig } from "@statehouse/runtime";
-import { freshDatabase, sharedParts } from "@statehouse/testing";
+import { sharedParts } from "@statehouse/testing";
 import { configSchema } from "../config.ts";
 import { start } from "../start.ts";
 import { migrations } from "../store/migrations.ts";

@@ -4,9 +4,14 @@ import path from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { createLogger } from "@statehouse/runtime";
-import { freshBucket, needs, type TemporaryFolder, temporaryFolder } from "@statehouse/testing";
+import {
+  freshBucket,
+  needs,
+  startWire,
+  type TemporaryFolder,
+  temporaryFolder,
+} from "@statehouse/testing";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { startWire } from "../../../test/faults/wire.ts";
 import { type BlobMove, type BlobProblem, moveBlobs, type OwnedBlob } from "./blob-move.ts";
 import type { BlobStore } from "./blob-store.ts";
 import { openDirectoryStore } from "./directory-store.ts";

@@ -7,10 +7,10 @@ import {
   needs,
   newAuthority,
   ownMinio,
+  startWire,
   waitFor,
 } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startWire } from "../../../test/faults/wire.ts";
 import { conformance, type TestedStore } from "../test/blob-store-conformance.ts";
 import { onFullMinio } from "../test/full-minio.ts";
 import type { S3Settings } from "./s3-connection.ts";

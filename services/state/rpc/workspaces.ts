@@ -1,7 +1,9 @@
 import { DataRetentionPolicyService } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
-import type { WorkspacePlacement } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
-import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
+import {
+  WorkspaceLockService,
+  type WorkspacePlacement,
+} from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
 import type { Workspaces } from "../app/app.ts";
 import { workspaceNotFound } from "../domain/errors.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createSealer, openDatabase } from "@statehouse/postgres";
+import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
-import { freshDatabase } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import type { StateVersionOutputId } from "../domain/ids.ts";
 import { StateVersion } from "../domain/state-version.ts";

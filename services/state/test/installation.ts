@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { freshDatabase } from "@statehouse/postgres/testing";
 import { createIdentity, generateAssertionKey } from "@statehouse/rpc";
 import { createLogger, type EditionName } from "@statehouse/runtime";
-import { freshDatabase } from "@statehouse/testing";
 import { configSchema } from "../config.ts";
 import { migrations } from "../store/migrations.ts";
 import { neighbours } from "./neighbours.ts";

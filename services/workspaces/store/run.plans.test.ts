@@ -1,6 +1,6 @@
 import { openDatabase } from "@statehouse/postgres";
+import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
-import { freshDatabase } from "@statehouse/testing";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { insertOrganization, workspaceDefaults } from "../test/rows.ts";

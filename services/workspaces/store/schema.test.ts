@@ -1,4 +1,4 @@
-import { migratedSchemaDrift } from "@statehouse/testing";
+import { migratedSchemaDrift } from "@statehouse/postgres/testing";
 import { expect, test } from "vitest";
 import { entities } from "./entities.ts";
 import { migrations } from "./migrations.ts";

@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { freshDatabase } from "@statehouse/postgres/testing";
 import { generateAssertionKey } from "@statehouse/rpc";
-import { freshDatabase, sharedParts } from "@statehouse/testing";
+import { sharedParts } from "@statehouse/testing";
 import { expect, test } from "vitest";
 
 const program = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));

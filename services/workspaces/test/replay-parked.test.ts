@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
+import { freshDatabase } from "@statehouse/postgres/testing";
 import { generateAssertionKey } from "@statehouse/rpc";
-import { freshDatabase } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { migrations } from "../store/migrations.ts";
 

@@ -1,6 +1,6 @@
 import { newId, openDatabase } from "@statehouse/postgres";
+import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
-import { freshDatabase } from "@statehouse/testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { reportRun } from "../app/run-report.ts";

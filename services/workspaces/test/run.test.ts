@@ -1,3 +1,4 @@
+import { startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres";
 import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
@@ -6,7 +7,6 @@ import { WorkspaceReadmeService } from "@statehouse/proto/statehouse/workspaces/
 import { createClient } from "@statehouse/rpc";
 import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startRunner } from "../../../test/stack/runner.ts";
 import { failureOf } from "./failure.ts";
 import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
 

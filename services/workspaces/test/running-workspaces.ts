@@ -1,4 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { configSchema as accessConfig } from "@statehouse/access/config";
+import { start as startAccess } from "@statehouse/access/start";
+import { migrations as accessMigrations } from "@statehouse/access/store/migrations";
+import { freshDatabase } from "@statehouse/postgres/testing";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
@@ -23,13 +27,10 @@ import {
   generateAssertionKey,
 } from "@statehouse/rpc";
 import { createLogger, readConfig } from "@statehouse/runtime";
-import { freshDatabase, ownNats, temporaryFolder } from "@statehouse/testing";
-import { configSchema as accessConfig } from "../../access/config.ts";
-import { start as startAccess } from "../../access/start.ts";
-import { migrations as accessMigrations } from "../../access/store/migrations.ts";
-import { configSchema as stateConfig } from "../../state/config.ts";
-import { start as startState } from "../../state/start.ts";
-import { migrations as stateMigrations } from "../../state/store/migrations.ts";
+import { configSchema as stateConfig } from "@statehouse/state/config";
+import { start as startState } from "@statehouse/state/start";
+import { migrations as stateMigrations } from "@statehouse/state/store/migrations";
+import { ownNats, temporaryFolder } from "@statehouse/testing";
 import { configSchema } from "../config.ts";
 import { start } from "../start.ts";
 import { migrations } from "../store/migrations.ts";

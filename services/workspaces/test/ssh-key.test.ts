@@ -1,6 +1,6 @@
 import { createSealer, openDatabase } from "@statehouse/postgres";
+import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
-import { freshDatabase } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { sshKeyPlace } from "../domain/ssh-key.ts";
 import { entities } from "../store/entities.ts";

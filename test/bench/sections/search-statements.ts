@@ -1,8 +1,8 @@
 import { openDatabase } from "@statehouse/postgres";
 import { createLogger } from "@statehouse/runtime";
-import type { ReadScope } from "../../../services/workspaces/store/read-scope.ts";
-import { workspaceLists } from "../../../services/workspaces/store/workspace-list.ts";
-import type { WorkspaceSearch } from "../../../services/workspaces/store/workspace-search.ts";
+import type { ReadScope } from "@statehouse/workspaces/store/read-scope";
+import { workspaceLists } from "@statehouse/workspaces/store/workspace-list";
+import type { WorkspaceSearch } from "@statehouse/workspaces/store/workspace-search";
 import { type Aim, atMost } from "../aim.ts";
 import type { SizedSite } from "../sized-site.ts";
 import { median } from "../statistics.ts";

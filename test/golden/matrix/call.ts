@@ -1,6 +1,6 @@
 import { type Action, allowed } from "@statehouse/authorization";
-import type { Route } from "../../../services/gateway/http/route.ts";
-import { routes } from "../../../services/gateway/routes/routes.ts";
+import type { Route } from "@statehouse/gateway/http/route";
+import { routes } from "@statehouse/gateway/routes/routes";
 import type { Answer } from "../../stack/http.ts";
 import { bodyFor, pathWith } from "../../system/estate.ts";
 import { renewals } from "./renewals.ts";

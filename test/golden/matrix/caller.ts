@@ -1,5 +1,5 @@
 import type { Grants } from "@statehouse/authorization";
-import type { CredentialType } from "../../../services/gateway/http/authentication.ts";
+import type { CredentialType } from "@statehouse/gateway/http/authentication";
 import type { Api } from "../../stack/http.ts";
 import type { GivenRole, RolePlace } from "../../stack/roles.ts";
 import type { Site } from "./site.ts";

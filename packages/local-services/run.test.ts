@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { mkdtempDisposable } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { temporaryFolder } from "../../packages/testing/temporary-folder.ts";
-import { waitFor } from "../../packages/testing/wait.ts";
 import { alive } from "./lock.mjs";
 
 const run = fileURLToPath(new URL("run.mjs", import.meta.url));
@@ -15,7 +15,7 @@ async function start(
   script: string,
   ...args: string[]
 ): Promise<ChildProcess & { output: Promise<string> }> {
-  const folder = await temporaryFolder();
+  const folder = await mkdtempDisposable(path.join(tmpdir(), "statehouse-test-"));
   onTestFinished(() => folder[Symbol.asyncDispose]());
   const file = path.join(folder.path, "script.ts");
   writeFileSync(file, script);
@@ -82,5 +82,5 @@ test("the script does not outlive us", async () => {
   const child = await start("console.log(process.pid); setInterval(() => {}, 1000);");
   const [line] = await once(child.stdout ?? child, "data");
   child.kill("SIGKILL");
-  await waitFor(() => !alive(Number(line)), { what: "the script to stop" });
+  await expect.poll(() => alive(Number(line))).toBe(false);
 });

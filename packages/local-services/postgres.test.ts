@@ -1,17 +1,17 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempDisposable } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TemporaryFolder, temporaryFolder } from "../../packages/testing/temporary-folder.ts";
-import { waitFor } from "../../packages/testing/wait.ts";
 import { alive } from "./lock.mjs";
 import { type Postgres, startPostgres } from "./postgres.ts";
 
-let folder: TemporaryFolder;
+let folder: Awaited<ReturnType<typeof mkdtempDisposable>>;
 beforeAll(async () => {
-  folder = await temporaryFolder();
+  folder = await mkdtempDisposable(path.join(tmpdir(), "statehouse-test-"));
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 
@@ -111,7 +111,7 @@ test("it does not outlive an owner that died by kill -9, and the next start find
   });
   const [line] = await once(owner.stdout, "data");
   owner.kill("SIGKILL");
-  await waitFor(() => !alive(Number(line)), { what: "PostgreSQL to stop" });
+  await expect.poll(() => alive(Number(line))).toBe(false);
   await using postgres = await start("orphan");
   expect(await rows(postgres, "SELECT 1 AS n")).toEqual([{ n: 1 }]);
 });

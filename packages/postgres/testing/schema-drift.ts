@@ -1,6 +1,6 @@
-import { openDatabase, type SqlMigration, schemaDrift } from "@statehouse/postgres";
 import { createLogger } from "@statehouse/runtime";
-import { freshDatabase } from "./database.ts";
+import { openDatabase, type SqlMigration, schemaDrift } from "../index.ts";
+import { freshDatabase } from "./fresh-database.ts";
 
 type Entities = Parameters<typeof openDatabase>[0]["entities"];
 

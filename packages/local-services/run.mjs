@@ -11,7 +11,8 @@ const echoMs = 500;
 
 await orOneSentence(async () => {
   const [script, ...args] = process.argv.slice(2);
-  if (!script) throw new Failure("usage: node deploy/local/run.mjs <script> [arguments]");
+  if (!script)
+    throw new Failure("usage: node packages/local-services/run.mjs <script> [arguments]");
   const windows = process.platform === "win32";
   // A group of its own: Ctrl-C reaches the whole foreground group and npm sends it on once more, but a draining
   // service must hear it once, since the second time means "now".

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import { migrate, type SqlMigration } from "@statehouse/postgres";
+import { sharedParts } from "@statehouse/testing";
 import { Client, escapeIdentifier, Pool } from "pg";
-import { sharedParts } from "./parts.ts";
+import { migrate, type SqlMigration } from "../index.ts";
 
 export interface FreshDatabase extends AsyncDisposable {
   readonly url: string;

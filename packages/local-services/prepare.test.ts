@@ -1,19 +1,20 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempDisposable } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type TemporaryFolder, temporaryFolder } from "../../packages/testing/temporary-folder.ts";
 import { installed } from "./install.mjs";
 import { withLock } from "./lock.mjs";
 import { pinnedNode, postgresPackage } from "./platform.mjs";
 
 const prepare = fileURLToPath(new URL("prepare.mjs", import.meta.url));
 
-let folder: TemporaryFolder;
+let folder: Awaited<ReturnType<typeof mkdtempDisposable>>;
 beforeAll(async () => {
-  folder = await temporaryFolder();
+  folder = await mkdtempDisposable(path.join(tmpdir(), "statehouse-test-"));
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 
