@@ -130,6 +130,21 @@ describe("transaction", () => {
     expect(hooks).toBe(1);
   });
 
+  test("that only validates returns its result, rolls back and runs no hook", async () => {
+    let hooks = 0;
+    const result = await database.transaction(
+      async (em) => {
+        afterCommit(em, () => hooks++);
+        em.persist(em.create(Cup, { id: "a", name: "a", epoch: 1 }));
+        return "valid";
+      },
+      { validateOnly: true },
+    );
+    expect(result).toBe("valid");
+    expect(hooks).toBe(0);
+    expect(await database.query("select from cups")).toHaveLength(0);
+  });
+
   test("is not reported as done when an error inside it was swallowed", async () => {
     const swallowed = database.transaction(async (em) => {
       await queryIn(em, "select 1/0").catch(() => {});

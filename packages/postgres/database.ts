@@ -13,7 +13,7 @@ import {
   type StatementListener,
   traced,
 } from "./statements.ts";
-import { runTransaction } from "./transaction.ts";
+import { runTransaction, type TransactionMode } from "./transaction.ts";
 
 export interface DatabaseOptions {
   /** Of the service: two ORMs of one process that shared it would join each other's transactions. */
@@ -37,7 +37,7 @@ export interface Database extends AsyncDisposable {
    * Runs `work` in a transaction that ends with the caller's deadline, flushes and commits. Repeats
    * it after a deadlock. Throws `unavailable` when the database gave no answer, also to COMMIT.
    */
-  transaction<T>(work: (em: EntityManager) => Promise<T>): Promise<T>;
+  transaction<T>(work: (em: EntityManager) => Promise<T>, mode?: TransactionMode): Promise<T>;
   /** One statement with `$1` placeholders and a kept plan, outside any transaction. Dates, numbers. */
   query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
   /** Throws the reason when the database does not answer or its schema is behind. */
@@ -80,7 +80,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
   return {
     orm,
-    transaction: (work) => runTransaction({ pool, fork, ceilingMs, logger }, work),
+    transaction: (work, mode) => runTransaction({ pool, fork, ceilingMs, logger, ...mode }, work),
     query,
     async ready() {
       const missing = missingMigrations(options.migrations, await appliedMigrations(query));

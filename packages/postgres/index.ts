@@ -8,5 +8,5 @@ export { offsetOf, type PageInput, pageOf } from "./paging.ts";
 export { resealColumn } from "./resealing.ts";
 export { createSealer, type Sealer } from "./sealing.ts";
 export { awaitedStatementCount } from "./statements.ts";
-export { afterCommit, queryIn } from "./transaction.ts";
+export { afterCommit, queryIn, type TransactionMode } from "./transaction.ts";
 export { pageWithTotal, type RowWithTotal, withTotal } from "./with-total.ts";

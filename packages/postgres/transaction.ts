@@ -14,7 +14,12 @@ interface OpenTransaction {
   hooks: (() => void)[];
 }
 
-export interface TransactionOptions {
+export interface TransactionMode {
+  /** Rolls back instead of committing, so that `work` validates a request and changes nothing; no hook runs. */
+  validateOnly?: boolean;
+}
+
+export interface TransactionOptions extends TransactionMode {
   pool: Pool;
   /** A new entity manager, bound to nothing. */
   fork(): EntityManager;
@@ -47,7 +52,7 @@ export async function runTransaction<T>(
 }
 
 async function attemptTransaction<T>(
-  { pool, fork, ceilingMs, logger }: TransactionOptions,
+  { pool, fork, ceilingMs, logger, validateOnly = false }: TransactionOptions,
   work: (em: EntityManager) => Promise<T>,
 ): Promise<T> {
   const { client, until } = await begin(pool, ceilingMs);
@@ -60,9 +65,11 @@ async function attemptTransaction<T>(
     transactions.set(em, transaction);
     result = await work(em);
     await em.flush();
-    const { command } = await client.query(inTime(transaction, { text: "commit" }));
+    const end = validateOnly ? "rollback" : "commit";
+    const { command } = await client.query(inTime(transaction, { text: end }));
     // PostgreSQL answers COMMIT with ROLLBACK after an error that somebody swallowed.
-    if (command !== "COMMIT") throw new Error("The transaction had failed and was rolled back");
+    if (command !== end.toUpperCase())
+      throw new Error("The transaction had failed and was rolled back");
   } catch (error) {
     broken = isLost(error) || isStalePlan(error) || !(await rolledBack(transaction));
     throw error;
@@ -70,6 +77,7 @@ async function attemptTransaction<T>(
     transaction.open = false;
     client.release(broken);
   }
+  if (validateOnly) return result;
   for (const hook of transaction.hooks) {
     try {
       hook();

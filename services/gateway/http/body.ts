@@ -3,6 +3,7 @@ import { badRequest, type FieldError, invalid } from "@statehouse/errors";
 import getRawBody from "raw-body";
 import type { z } from "zod";
 import { bodyTooLarge } from "./errors.ts";
+import { parseLeniently } from "./lenient.ts";
 
 /** Escapes behind which characters may hide that no database column takes. */
 const SUSPECT = /\\u(?:0000|d[89a-f])/i;
@@ -54,7 +55,7 @@ function refuseUnstorable(body: unknown): void {
   }
 }
 
-/** Checks a body against its schema. Throws `invalid` with all problems at once, each with its pointer. */
+/** Parses a body by its schema. Throws `invalid` with all problems at once, each at its pointer. */
 export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   body: unknown,
@@ -62,6 +63,19 @@ export function parseBody<Schema extends z.ZodType>(
   const result = schema.safeParse(body ?? {}, { error: problemOf });
   if (result.success) return result.data;
   throw invalid(problemsIn(result.error.issues));
+}
+
+/**
+ * Like `parseBody`, for a service that validates the part of a body that parses: that part, and the problems of the
+ * rest.
+ */
+export function parseBodyLeniently(
+  schema: z.ZodType,
+  body: unknown,
+): { body: unknown; problems: readonly FieldError[] } {
+  const { success, data, error } = schema.safeParse(body ?? {}, { error: problemOf });
+  if (success) return { body: data, problems: [] };
+  return { body: parseLeniently(schema, body ?? {}), problems: problemsIn(error.issues) };
 }
 
 function problemsIn(issues: readonly z.core.$ZodIssue[]): FieldError[] {

@@ -21,8 +21,7 @@ const logger = createLogger({
   service: "gateway",
   destination: { write: (line) => void lines.push(line) },
 });
-const answer = (error: unknown, failures: number[] = []) =>
-  errorAnswer(error, { failures }, logger);
+const answer = (error: unknown, declared: number[] = []) => errorAnswer(error, declared, logger);
 
 const table: [AppError, number, string][] = [
   [badRequest("json", "d"), 400, "bad request"],
@@ -53,7 +52,7 @@ describe("an error of ours", () => {
   test("about fields names each with its pointer, all at once", () => {
     const { status, errors } = answer(
       invalid([
-        { field: "name", detail: "Name has already been taken" },
+        { field: "/data/attributes/name", detail: "Name has already been taken" },
         { field: "/data/type", detail: "Type is required", title: "other title" },
       ]),
     );

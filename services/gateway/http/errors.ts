@@ -1,7 +1,6 @@
 import { AppError, type FieldError } from "@statehouse/errors";
 import { HttpProblem, httpErrors } from "@statehouse/errors/http";
 import { type Logger, traceId } from "@statehouse/runtime";
-import { type Pointers, pointerOf } from "./pointers.ts";
 
 export const bodyTooLarge = (limit: number) =>
   new HttpProblem(413, "payload too large", `The request body may have at most ${limit} bytes.`);
@@ -21,11 +20,12 @@ export interface ErrorAnswer {
   errors: readonly ErrorObject[];
 }
 
-const fieldError = ({ field, detail, title }: FieldError, pointers?: Pointers): ErrorObject => ({
+/** `field` is a pointer here: see `withPointers`. */
+const fieldError = ({ field, detail, title }: FieldError): ErrorObject => ({
   status: "422",
   title: title || httpErrors.invalid.title,
   detail,
-  source: { pointer: pointerOf(field, pointers) },
+  source: { pointer: field },
 });
 
 const single = (
@@ -39,18 +39,11 @@ const single = (
   errors: [{ status: String(status), title, detail }],
 });
 
-/** The part of a route that its errors depend on. */
-export interface Failing {
-  readonly failures: readonly number[];
-  readonly pointers?: Pointers | undefined;
-}
-
-function appErrorAnswer(error: AppError, { failures, pointers }: Failing): ErrorAnswer {
+function appErrorAnswer(error: AppError, declared: readonly number[]): ErrorAnswer {
   if (error.kind === "invalid" && error.fields.length > 0) {
-    const errors = error.fields.map((field) => fieldError(field, pointers));
-    return { status: 422, headers: {}, errors };
+    return { status: 422, headers: {}, errors: error.fields.map(fieldError) };
   }
-  if (error.kind === "forbidden" && !failures.includes(httpErrors.forbidden.status)) {
+  if (error.kind === "forbidden" && !declared.includes(httpErrors.forbidden.status)) {
     const { status, title } = httpErrors.notFound;
     return single(status, title, "The resource was not found, or you may not do this to it.");
   }
@@ -65,11 +58,15 @@ function appErrorAnswer(error: AppError, { failures, pointers }: Failing): Error
 }
 
 /**
- * The answer to a request whose route failed with `error`. Unexpected errors are logged here, once, and shown as a
- * trace id only.
+ * The answer to a request that failed with `error` on a route that declares the failure statuses `declared`.
+ * Unexpected errors are logged here, once, and shown as a trace id only.
  */
-export function errorAnswer(error: unknown, route: Failing, logger: Logger): ErrorAnswer {
-  if (error instanceof AppError) return appErrorAnswer(error, route);
+export function errorAnswer(
+  error: unknown,
+  declared: readonly number[],
+  logger: Logger,
+): ErrorAnswer {
+  if (error instanceof AppError) return appErrorAnswer(error, declared);
   if (error instanceof HttpProblem) {
     return single(error.status, error.title, error.message, error.headers);
   }

@@ -81,8 +81,16 @@ describe("the edge", () => {
   test("shows problems of fields from the schema and from the service alike", async () => {
     const path = "/api/v2/organizations/acme/workspaces";
     const missing = await ask("POST", path, { data: { type: "workspaces" } });
+    expect(seen.validated).toBe(true);
     const taken = await ask("POST", path, {
       data: { type: "workspaces", attributes: { name: "a" } },
+    });
+    expect(seen.validated).toBe(false);
+    const problem = (detail: string, pointer: string) => ({
+      status: "422",
+      title: "invalid attribute",
+      detail,
+      source: { pointer: `/data/attributes/${pointer}` },
     });
     for (const [answer, detail] of [
       [missing, "Name is required"],
@@ -90,12 +98,8 @@ describe("the edge", () => {
     ] as const) {
       expect(answer.status).toBe(422);
       expect(answer.json.errors).toEqual([
-        {
-          status: "422",
-          title: "invalid attribute",
-          detail,
-          source: { pointer: "/data/attributes/name" },
-        },
+        problem(detail, "name"),
+        problem("Vcs app installation id is invalid", "vcs-repo/vcs-app-installation-id"),
       ]);
     }
   });

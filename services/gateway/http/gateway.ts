@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { metrics } from "@opentelemetry/api";
-import { AppError } from "@statehouse/errors";
+import { AppError, type FieldError } from "@statehouse/errors";
 import {
   type Edition,
   type Logger,
@@ -12,11 +12,11 @@ import Koa from "koa";
 import { type IncludeTree, parseInclude } from "../jsonapi/include.ts";
 import type { Services } from "../services.ts";
 import { type Authenticate, type Caller, credentialTypes } from "./authentication.ts";
-import { parseBody, readJson } from "./body.ts";
+import { parseBody, parseBodyLeniently, readJson } from "./body.ts";
 import { errorAnswer } from "./errors.ts";
-import { type MendedBody, mendBody } from "./mended-body.ts";
 import type { Route, Settings } from "./route.ts";
 import { createRouter, type Match } from "./router.ts";
+import { refuse, withPointers } from "./validation.ts";
 
 export interface GatewayOptions {
   routes: readonly Route[];
@@ -38,8 +38,7 @@ const nobody: Caller = {
   assertion: () => Promise.reject(new Error("a route without credentials called a service")),
 };
 const noQuery = new URLSearchParams();
-/** Stands in for the route of a request that has none. */
-const noRoute = { failures: [], pointers: undefined };
+const noFailures: readonly number[] = [];
 
 /** Answers HTTP requests by the routes' declarations. To be mounted on a listener. */
 export function createGateway(options: GatewayOptions): RequestListener {
@@ -61,11 +60,14 @@ export function createGateway(options: GatewayOptions): RequestListener {
     const includes = readIncludes(route, query);
     const { body, problems } = await readBody(route, ctx.req, options.maxBodyBytes);
     const { services, settings } = options;
-    const input = { params, body, problems, query, services, caller, edition, settings };
+    const validateOnly = problems.length > 0;
+    const input = { params, body, validateOnly, query, services, caller, edition, settings };
     const url = () => `${options.publicUrl}${ctx.url}`;
-    const text = await runWithDeadline(soon(), () =>
-      route.answer(input, { context: input, includes, url }),
-    );
+    const call = () =>
+      withPointers(route.pointers, () =>
+        runWithDeadline(soon(), () => route.answer(input, { context: input, includes, url })),
+      );
+    const text = await (validateOnly ? refuse(problems, call) : call());
     ctx.status = route.success;
     if (route.contentType) ctx.set("Content-Type", route.contentType);
     if (route.headers) ctx.set(route.headers(edition));
@@ -73,7 +75,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
   };
 
   const fail = (ctx: Koa.Context, error: unknown, route: Route | undefined): void => {
-    const { status, headers, errors } = errorAnswer(error, route ?? noRoute, logger);
+    const { status, headers, errors } = errorAnswer(error, route?.failures ?? noFailures, logger);
     ctx.status = status;
     ctx.set("Content-Type", "application/vnd.api+json");
     ctx.set(headers);
@@ -135,16 +137,16 @@ export function createGateway(options: GatewayOptions): RequestListener {
   };
 }
 
-const noBody: MendedBody<undefined> = { body: undefined, problems: [] };
+const noBody = { body: undefined, problems: [] };
 
 async function readBody(
-  { body: schema, refusedBy }: Route,
+  { body: schema, validatesOnly }: Route,
   request: IncomingMessage,
   limit: number,
-): Promise<MendedBody<unknown>> {
+): Promise<{ body: unknown; problems: readonly FieldError[] }> {
   if (!schema) return noBody;
   const json = await readJson(request, limit);
-  if (refusedBy === "service") return mendBody(schema, json);
+  if (validatesOnly) return parseBodyLeniently(schema, json);
   return { body: parseBody(schema, json), problems: [] };
 }
 

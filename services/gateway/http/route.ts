@@ -1,4 +1,3 @@
-import type { FieldError } from "@statehouse/errors";
 import type { Edition, Feature } from "@statehouse/runtime";
 import type { z } from "zod";
 import type { IncludeTree } from "../jsonapi/include.ts";
@@ -48,8 +47,8 @@ export type ParamsOf<Path extends string> = Path extends `${infer Head}/${infer 
 export interface RouteInput<Path extends string, Body> extends RequestContext {
   params: ParamsOf<Path>;
   body: Body;
-  /** What the schema finds wrong with the body; none, but where the service refuses it. */
-  problems: readonly FieldError[];
+  /** The body breaks its schema: `body` is the part that parses, and the service validates it and changes nothing. */
+  validateOnly: boolean;
   query: URLSearchParams;
 }
 
@@ -65,10 +64,10 @@ export interface RouteDeclaration<Path extends string, Body extends z.ZodType, R
   /** What the JSON body must be; without it a body is ignored, whatever it is. */
   body?: Body;
   /**
-   * Who refuses a body that breaks its schema: the gateway, or the service, which then hears of `problems` and
-   * tells what else is wrong. A client is to hear of everything at once.
+   * Whether the service's method has `validate_only`, so that it also validates what parses of a body that breaks
+   * its schema: a client gets all problems of a request at once.
    */
-  refusedBy?: "gateway" | "service";
+  validatesOnly?: boolean;
   /** Where the body holds fields of the service's message that are not the attribute of the same name. */
   pointers?: Pointers;
   /** Includes that it knows, with their nested paths. */
@@ -95,7 +94,7 @@ export interface Route {
   readonly credentials: "none" | readonly CredentialType[] | undefined;
   readonly edition: Feature | undefined;
   readonly body: z.ZodType | undefined;
-  readonly refusedBy: "gateway" | "service";
+  readonly validatesOnly: boolean;
   readonly pointers: Pointers | undefined;
   readonly includes: readonly string[];
   readonly contentType: string | undefined;
@@ -122,13 +121,13 @@ export function route<Path extends string, Body extends z.ZodType, Result>(
     credentials: declaration.credentials,
     edition: declaration.edition,
     body: declaration.body,
-    refusedBy: declaration.refusedBy ?? "gateway",
+    validatesOnly: declaration.validatesOnly ?? false,
     pointers: declaration.pointers,
     includes,
     contentType: rendering?.contentType,
     headers: declaration.headers,
     answer: async (input, rendered) => {
-      // The router found `params` by this very path, the body passed this very schema.
+      // The router found `params` by this path, and the body passed this schema or is the part of it that parses.
       const result = await declaration.handle(input as RouteInput<Path, z.infer<Body>>);
       return rendering?.render(result, rendered);
     },

@@ -16,14 +16,14 @@ export const organizationRoutes: readonly Route[] = [
     path: "/organizations",
     summary: "Create an organization",
     body: createOrganizationBody,
-    refusedBy: "service",
+    validatesOnly: true,
     pointers: organizationPointers,
     success: [201, one(organizationResource)],
     failures: [404, 422, 503],
     credentials: ["user"],
-    handle: async ({ services: { workspaces }, body, problems, caller }) => {
+    handle: async ({ services: { workspaces }, body, validateOnly, caller }) => {
       const { name } = body.data.attributes;
-      const wanted = { name, settings: organizationSettings(body), problems: [...problems] };
+      const wanted = { name, settings: organizationSettings(body), validateOnly };
       return (await workspaces.organizations.createOrganization(wanted, caller)).organization;
     },
   }),
@@ -63,17 +63,17 @@ export const organizationRoutes: readonly Route[] = [
     path: "/organizations/:organizationName",
     summary: "Update an organization",
     body: updateOrganizationBody,
-    refusedBy: "service",
+    validatesOnly: true,
     pointers: organizationPointers,
     success: [200, one(organizationResource)],
     failures: [404, 422, 503],
-    handle: async ({ services: { workspaces }, params, body, problems, caller }) => {
+    handle: async ({ services: { workspaces }, params, body, validateOnly, caller }) => {
       const { name: newName } = body.data.attributes;
       const { organization } = await workspaces.organizations.updateOrganization(
         {
           name: params.organizationName,
           settings: organizationSettings(body),
-          problems: [...problems],
+          validateOnly,
           ...(newName === undefined ? {} : { newName }),
         },
         caller,

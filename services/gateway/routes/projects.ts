@@ -64,12 +64,12 @@ export const projectRoutes: readonly Route[] = [
     path: "/organizations/:organizationName/projects",
     summary: "Create a project",
     body: createProjectBody,
-    refusedBy: "service",
+    validatesOnly: true,
     pointers: projectPointers,
     success: [201, one(projectResource)],
     failures: [404, 422],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, body, problems, caller }) => {
+    handle: async ({ services: { workspaces }, params, body, validateOnly, caller }) => {
       const { attributes, relationships } = body.data;
       const { project } = await workspaces.projects.createProject(
         {
@@ -78,7 +78,7 @@ export const projectRoutes: readonly Route[] = [
           ...(attributes.description === undefined ? {} : { description: attributes.description }),
           tagBindings: relationships["tag-bindings"] ?? [],
           settings: projectSettings(body),
-          problems: [...problems],
+          validateOnly,
         },
         caller,
       );
@@ -101,19 +101,19 @@ export const projectRoutes: readonly Route[] = [
     path: "/projects/:projectId",
     summary: "Update a project",
     body: updateProjectBody,
-    refusedBy: "service",
+    validatesOnly: true,
     pointers: projectPointers,
     success: [200, one(projectResource)],
     failures: [404, 422],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, body, problems, caller }) => {
+    handle: async ({ services: { workspaces }, params, body, validateOnly, caller }) => {
       const { attributes, relationships } = body.data;
       const tagBindings = relationships["tag-bindings"];
       const { project } = await workspaces.projects.updateProject(
         {
           id: params.projectId,
           settings: projectSettings(body),
-          problems: [...problems],
+          validateOnly,
           ...given({
             name: attributes.name,
             description: attributes.description,

@@ -97,11 +97,17 @@ const listOf = (values: readonly string[] | undefined) => values && { values: [.
 
 type Attributes = z.infer<typeof updateWorkspaceBody>["data"]["attributes"];
 
-/** The attributes that a body sets to null, of those where that is not the same as leaving them out. */
-export const unsetAttributes = ({ data: { attributes } }: z.infer<typeof updateWorkspaceBody>) =>
-  (["auto-destroy-at", "auto-destroy-activity-duration", "vcs-repo"] as const).filter(
-    (name) => attributes[name] === null,
-  );
+const removable = {
+  "auto-destroy-at": "autoDestroyAt",
+  "auto-destroy-activity-duration": "autoDestroyActivityDuration",
+  "vcs-repo": "vcsRepo",
+} as const;
+
+/** The settings that a body removes: null where that is not the same as leaving the attribute out. */
+export const unsetSettings = ({ data: { attributes } }: z.infer<typeof updateWorkspaceBody>) =>
+  (["auto-destroy-at", "auto-destroy-activity-duration", "vcs-repo"] as const)
+    .filter((name) => attributes[name] === null)
+    .map((name) => removable[name]);
 
 const vcsRepoOf = (vcsRepo: Attributes["vcs-repo"]) =>
   vcsRepo

@@ -8,7 +8,7 @@ import { workspaceResource } from "../resources/workspaces.ts";
 import { tagFilters } from "./tag-filters.ts";
 import {
   createWorkspaceBody,
-  unsetAttributes,
+  unsetSettings,
   updateWorkspaceBody,
   workspacePointers,
   workspaceSettings,
@@ -67,7 +67,7 @@ const routesAt = <Path extends string>(
     path,
     summary: "Update a workspace",
     body: updateWorkspaceBody,
-    refusedBy: "service",
+    validatesOnly: true,
     pointers: workspacePointers,
     success: [200, one(workspaceResource)],
     failures: [404, 422, 503],
@@ -77,8 +77,8 @@ const routesAt = <Path extends string>(
           {
             workspace: refOf(input.params),
             settings: workspaceSettings(input.body),
-            unset: unsetAttributes(input.body),
-            problems: [...input.problems],
+            unset: unsetSettings(input.body),
+            validateOnly: input.validateOnly,
           },
           input.caller,
         )
@@ -151,17 +151,17 @@ export const workspaceRoutes: readonly Route[] = [
     path: "/organizations/:organizationName/workspaces",
     summary: "Create a workspace",
     body: createWorkspaceBody,
-    refusedBy: "service",
+    validatesOnly: true,
     pointers: workspacePointers,
     success: [201, one(workspaceResource)],
     failures: [404, 422],
-    handle: async ({ services: { workspaces }, params, body, problems, caller }) =>
+    handle: async ({ services: { workspaces }, params, body, validateOnly, caller }) =>
       (
         await workspaces.workspaces.createWorkspace(
           {
             organizationName: params.organizationName,
             settings: workspaceSettings(body),
-            problems: [...problems],
+            validateOnly,
           },
           caller,
         )

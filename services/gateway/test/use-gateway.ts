@@ -27,6 +27,8 @@ export const seen = {
   uploads: [] as [string, Buffer][],
   created: 0,
   uploaded: false,
+  /** Whether the last creation of a workspace was only to be validated. */
+  validated: false,
 };
 
 const workspace = (id: string) => ({
@@ -67,8 +69,12 @@ const methodsOf: [DescService, ServiceBinding<object>["methods"]][] = [
         if (id === "ws-slow") await pause(2 * REQUEST_TIMEOUT_S * 1000, undefined, { ref: false });
         return workspace(id);
       },
-      createWorkspace: async () => {
-        throw invalid([{ field: "name", detail: "Name has already been taken" }]);
+      createWorkspace: async ({ validateOnly }: { validateOnly: boolean }) => {
+        seen.validated = validateOnly;
+        throw invalid([
+          { field: "name", detail: "Name has already been taken" },
+          { field: "vcsRepo.appInstallationId", detail: "Vcs app installation id is invalid" },
+        ]);
       },
       updateWorkspace: async () => {
         throw forbidden("not_allowed", "a secret refusal");
@@ -190,7 +196,13 @@ export function useGateway(): void {
   });
   afterAll(() => stack.disposeAsync());
   beforeEach(() => {
-    Object.assign(seen, { authenticated: 0, uploads: [], created: 0, uploaded: false });
+    Object.assign(seen, {
+      authenticated: 0,
+      uploads: [],
+      created: 0,
+      uploaded: false,
+      validated: false,
+    });
     logged.length = 0;
   });
 }

@@ -1,4 +1,5 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import { Problems } from "@statehouse/errors";
 import {
   type AgentPool,
   type AgentPoolRelations,
@@ -9,7 +10,6 @@ import {
 } from "../domain/agent-pool.ts";
 import { agentPoolInUse, agentPoolNotFound } from "../domain/errors.ts";
 import type { AgentPoolId } from "../domain/ids.ts";
-import { Problems } from "../domain/problems.ts";
 import type { AgentPoolSearch } from "../store/agent-pool.ts";
 import type { RelationScope } from "../store/agent-pool-relations.ts";
 import type { ReadScope } from "../store/read-scope.ts";

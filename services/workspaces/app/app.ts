@@ -1,4 +1,4 @@
-import type { Sealer } from "@statehouse/postgres";
+import type { Sealer, TransactionMode } from "@statehouse/postgres";
 import type { ExecutionMode } from "../domain/execution.ts";
 import type { NewId } from "../domain/ids.ts";
 import type { deletionLocks } from "../store/deletion-lock.ts";
@@ -10,7 +10,7 @@ import type { AccessClient, StateClient } from "./clients.ts";
 
 /** What the use cases work with. */
 export interface App {
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T>;
   reads: Reads;
   pendingSyncs: PendingSyncs;
   stateComparisons: StateComparisons;

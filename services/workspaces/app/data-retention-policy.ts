@@ -1,4 +1,5 @@
 import { authorize, type Caller, requireAdministrator } from "@statehouse/authorization";
+import { Problems } from "@statehouse/errors";
 import {
   applyDataRetention,
   type DataRetentionInput,
@@ -9,7 +10,6 @@ import {
 } from "../domain/data-retention-policy.ts";
 import { dataRetentionPolicyNotFound, workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
-import { Problems } from "../domain/problems.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";

@@ -1,9 +1,9 @@
 import { authorize, type Caller } from "@statehouse/authorization";
+import { Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { PageInput } from "@statehouse/postgres";
 import { tagNotFound, workspaceNotFound } from "../domain/errors.ts";
 import type { TagId, WorkspaceId } from "../domain/ids.ts";
-import { Problems } from "../domain/problems.ts";
 import type { Tag } from "../domain/tag.ts";
 import { checkTagBindingCount, mergeTagBindings } from "../domain/tag-binding.ts";
 import { touch } from "../domain/workspace.ts";

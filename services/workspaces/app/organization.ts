@@ -1,5 +1,5 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
-import type { FieldError } from "@statehouse/errors";
+import { Problems } from "@statehouse/errors";
 import {
   nameTaken,
   organizationCreatorNotUser,
@@ -16,7 +16,6 @@ import {
   problemOfOrganizationName,
   touchOrganization,
 } from "../domain/organization.ts";
-import { Problems } from "../domain/problems.ts";
 import { defaultProject } from "../domain/project.ts";
 import type { OrganizationSearch } from "../store/organization.ts";
 import type { UnprovisionedOrganization } from "../store/pending-sync.ts";
@@ -27,8 +26,8 @@ import type { App } from "./app.ts";
 /** What a request says of an organization. */
 export interface OrganizationInput {
   settings: OrganizationSettings;
-  /** What is known to be wrong with it. */
-  problems: readonly FieldError[];
+  /** Changes nothing; the result is what the change would give. */
+  validateOnly: boolean;
 }
 
 type NewInput = OrganizationInput & { name: string };
@@ -44,13 +43,18 @@ export async function createOrganization(
 ): Promise<WithAllowedActions<OrganizationView>> {
   const { principal } = grantsOf(caller);
   if (principal.type !== "user") throw organizationCreatorNotUser();
-  const organization = await app.transaction((tx) => commit(app, tx, principal.id, wanted));
-  await syncOrganization(app, {
-    id: organization.id,
-    creatorUserId: organization.creatorUserId,
-    version: organization.revision,
-    userTokensEnabled: organization.userTokensEnabled,
+  const { validateOnly, ...fields } = wanted;
+  const organization = await app.transaction((tx) => commit(app, tx, principal.id, fields), {
+    validateOnly,
   });
+  if (!validateOnly) {
+    await syncOrganization(app, {
+      id: organization.id,
+      creatorUserId: organization.creatorUserId,
+      version: organization.revision,
+      userTokensEnabled: organization.userTokensEnabled,
+    });
+  }
   return withOrganizationActions(asOwner(caller, organization.id))({
     ...organization,
     dataRetentionPolicy: null,
@@ -88,32 +92,35 @@ export async function updateOrganization(
   app: App,
   caller: Caller,
   name: string,
-  { newName, settings, problems: known }: OrganizationInput & { newName: string | undefined },
+  { newName, settings, validateOnly }: OrganizationInput & { newName: string | undefined },
 ): Promise<WithAllowedActions<OrganizationView>> {
-  const updated = await app.transaction(async (tx) => {
-    const organization = await tx.organizations.getByNameForUpdate(name);
-    const { id } = organization;
-    authorize(caller, "organization:update", { organizationId: id });
-    const problems = new Problems(known);
-    if (newName !== undefined && newName !== name) {
-      const taken = await tx.organizations.nameTaken(newName);
-      const problem = problemOfOrganizationName(newName) ?? (taken ? takenText : undefined);
-      if (problem !== undefined) problems.add("name", problem);
-      organization.name = newName;
-    }
-    const pool = settings.defaultAgentPoolId;
-    const poolKnown = !!pool && (await tx.agentPools.belongsTo(pool, id));
-    applyOrganizationSettings(organization, settings, { problems, poolKnown });
-    problems.throwIfAny();
-    touchOrganization(organization, app.now());
-    await tx.organizations.save(organization);
-    await tx.record({ type: "organizationUpdated", organization });
-    const { userTokensEnabled, revision: version } = organization;
-    const view = await tx.organizations.view(id);
-    return { view, tokens: { organizationId: id, userTokensEnabled, version } };
-  });
+  const updated = await app.transaction(
+    async (tx) => {
+      const organization = await tx.organizations.getByNameForUpdate(name);
+      const { id } = organization;
+      authorize(caller, "organization:update", { organizationId: id });
+      const problems = new Problems();
+      if (newName !== undefined && newName !== name) {
+        const taken = await tx.organizations.nameTaken(newName);
+        const problem = problemOfOrganizationName(newName) ?? (taken ? takenText : undefined);
+        if (problem !== undefined) problems.add("name", problem);
+        organization.name = newName;
+      }
+      const pool = settings.defaultAgentPoolId;
+      const poolKnown = !!pool && (await tx.agentPools.belongsTo(pool, id));
+      applyOrganizationSettings(organization, settings, { problems, poolKnown });
+      problems.throwIfAny();
+      touchOrganization(organization, app.now());
+      await tx.organizations.save(organization);
+      await tx.record({ type: "organizationUpdated", organization });
+      const { userTokensEnabled, revision: version } = organization;
+      const view = await tx.organizations.view(id);
+      return { view, tokens: { organizationId: id, userTokensEnabled, version } };
+    },
+    { validateOnly },
+  );
   // Also when it does not change: a repeat tells access what it may not have heard.
-  if (settings.userTokensEnabled !== undefined) {
+  if (settings.userTokensEnabled !== undefined && !validateOnly) {
     await app.access.setOrganizationSettings(updated.tokens);
   }
   return withOrganizationActions(caller)(updated.view);
@@ -148,7 +155,7 @@ async function commit(
   app: App,
   tx: Tx,
   creatorUserId: string,
-  wanted: NewInput,
+  wanted: Omit<NewInput, "validateOnly">,
 ): Promise<Organization> {
   const now = app.now();
   const organization = newOrganization(

@@ -1,6 +1,6 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import { Problems } from "@statehouse/errors";
 import type { ProjectId } from "../domain/ids.ts";
-import { Problems } from "../domain/problems.ts";
 import { touchProject } from "../domain/project.ts";
 import {
   checkTagBindingCount,

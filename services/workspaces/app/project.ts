@@ -6,7 +6,7 @@ import {
   grantsOf,
   refuseUserToken,
 } from "@statehouse/authorization";
-import type { FieldError } from "@statehouse/errors";
+import { Problems } from "@statehouse/errors";
 import {
   defaultProjectNotDeletable,
   organizationNotFound,
@@ -15,7 +15,6 @@ import {
 } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
 import { isOrganizationName } from "../domain/organization.ts";
-import { Problems } from "../domain/problems.ts";
 import {
   applyProjectSettings,
   isProjectName,
@@ -41,8 +40,8 @@ import { readScopeOf } from "./caller.ts";
 export interface ProjectInput {
   settings: ProjectSettings;
   tagBindings: readonly TagBindingInput[] | undefined;
-  /** What is known to be wrong with it. */
-  problems: readonly FieldError[];
+  /** Changes nothing; the result is what the change would give. */
+  validateOnly: boolean;
 }
 
 const bindingsPointer = "/data/relationships/tag-bindings/data";
@@ -60,7 +59,7 @@ export const createProject = (
     await apply(app, tx, project, wanted);
     await tx.record({ type: "projectCreated", project });
     return withProjectActions(caller)(await tx.projects.view(project.id));
-  });
+  }, wanted);
 
 /** Changes those settings that are given. Throws `notFound`, `forbidden`, or `invalid`. */
 export const updateProject = (
@@ -76,7 +75,7 @@ export const updateProject = (
     await apply(app, tx, project, wanted);
     await tx.record({ type: "projectUpdated", project });
     return withProjectActions(caller)(await tx.projects.view(id));
-  });
+  }, wanted);
 
 /** Throws the conflicts `default_project`, and `project_not_empty` while it has workspaces. */
 export const deleteProject = (app: App, caller: Caller, id: ProjectId): Promise<void> =>
@@ -138,10 +137,10 @@ async function apply(
   app: App,
   tx: Tx,
   project: Project,
-  { settings, tagBindings, problems: known }: ProjectInput,
+  { settings, tagBindings }: ProjectInput,
 ): Promise<void> {
   const { id: projectId, organizationId } = project;
-  const problems = new Problems(known);
+  const problems = new Problems();
   const { name, defaultAgentPoolId: pool } = settings;
   const renamed = name !== undefined && name !== project.name && isProjectName(name);
   const nameTaken = renamed && (await tx.projects.nameTaken(organizationId, name));

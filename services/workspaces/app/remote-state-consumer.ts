@@ -1,7 +1,7 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import { Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres";
 import type { WorkspaceId } from "../domain/ids.ts";
-import { Problems } from "../domain/problems.ts";
 import { checkConsumers, requireApprovedConsumers } from "../domain/remote-state-consumer.ts";
 import { touch, type Workspace, type WorkspaceView } from "../domain/workspace.ts";
 import type { ConsumerQuestion } from "../store/remote-state-consumer.ts";

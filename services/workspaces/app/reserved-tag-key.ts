@@ -1,7 +1,7 @@
 import { authorize, type Caller } from "@statehouse/authorization";
+import { Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres";
 import type { ReservedTagKeyId } from "../domain/ids.ts";
-import { Problems } from "../domain/problems.ts";
 import {
   applyReservedTagKey,
   newReservedTagKey,

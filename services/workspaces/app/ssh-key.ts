@@ -1,8 +1,8 @@
 import { authorize, type Caller } from "@statehouse/authorization";
+import { Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres";
 import { sshKeyNotFound } from "../domain/errors.ts";
 import type { SshKeyId, WorkspaceId } from "../domain/ids.ts";
-import { Problems } from "../domain/problems.ts";
 import {
   applySshKey,
   newSshKey,

@@ -1,7 +1,7 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
+import { Problems } from "@statehouse/errors";
 import { workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
-import { Problems } from "../domain/problems.ts";
 import { disallowedOverrides } from "../domain/reserved-tag-key.ts";
 import {
   checkTagBindingCount,

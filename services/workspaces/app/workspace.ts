@@ -5,12 +5,11 @@ import {
   grantsOf,
   refuseUserToken,
 } from "@statehouse/authorization";
-import type { FieldError } from "@statehouse/errors";
+import { Problems } from "@statehouse/errors";
 import { latestRelease } from "../domain/engine-version.ts";
 import { organizationNotFound, projectNotFound, workspaceNotFound } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
 import { isOrganizationName } from "../domain/organization.ts";
-import { Problems } from "../domain/problems.ts";
 import type { TagBindingInput } from "../domain/tag-binding.ts";
 import {
   newWorkspace,
@@ -51,43 +50,46 @@ export interface WorkspaceInput {
   tagNames: readonly string[] | undefined;
   /** On update they replace all bindings. */
   tagBindings: readonly TagBindingInput[] | undefined;
-  /** What is known to be wrong with it. */
-  problems: readonly FieldError[];
+  /** Changes nothing; the result is what the change would give. */
+  validateOnly: boolean;
 }
 
 /** Throws `notFound`, `forbidden`, or `invalid` with every problem. */
 export const createWorkspace = (
   app: App,
   caller: Caller,
-  { organizationName, ...wanted }: WorkspaceInput & { organizationName: string },
+  { organizationName, validateOnly, ...wanted }: WorkspaceInput & { organizationName: string },
 ): Promise<WithAllowedActions<WorkspaceView>> =>
-  app.transaction(async (tx) => {
-    const organization = await tx.organizations.getByName(organizationName);
-    const { id: organizationId, defaultProjectId } = organization;
-    authorize(caller, "organization:read", { organizationId });
-    const projectId = wanted.projectId ?? defaultProjectId;
-    await requireProject(tx, projectId, organizationId);
-    authorize(caller, "project:create-workspace", { organizationId, projectId });
-    const engineVersion = latestRelease(app.settings.engineReleases) ?? "latest";
-    const workspace = newWorkspace(
-      { id: app.newId("ws"), organizationId, projectId, engineVersion },
-      app.now(),
-    );
-    const { defaultRemoteStateAccess } = await tx.generalSettings.get();
-    workspace.globalRemoteState = defaultRemoteStateAccess;
-    const problems = new Problems(wanted.problems);
-    const name = wanted.settings.name ?? "";
-    const nameTaken = await tx.workspaces.nameTaken(organizationId, name);
-    const context = await validationContextOf(app, tx, workspace, wanted.settings);
-    applySettings(workspace, wanted.settings, { ...context, nameTaken, problems });
-    const tags = { current: [], wanted: checkedTags(wanted, problems) };
-    await checkOverrides(tx, workspace, tags, problems, wantedTagsPointer);
-    problems.throwIfAny();
-    await tx.workspaces.save(workspace);
-    await replaceWorkspaceTags(app, tx, workspace, tags);
-    await tx.record({ type: "workspaceCreated", workspace });
-    return withWorkspaceActions(caller)(await tx.workspaces.view(workspace.id));
-  });
+  app.transaction(
+    async (tx) => {
+      const organization = await tx.organizations.getByName(organizationName);
+      const { id: organizationId, defaultProjectId } = organization;
+      authorize(caller, "organization:read", { organizationId });
+      const projectId = wanted.projectId ?? defaultProjectId;
+      await requireProject(tx, projectId, organizationId);
+      authorize(caller, "project:create-workspace", { organizationId, projectId });
+      const engineVersion = latestRelease(app.settings.engineReleases) ?? "latest";
+      const workspace = newWorkspace(
+        { id: app.newId("ws"), organizationId, projectId, engineVersion },
+        app.now(),
+      );
+      const { defaultRemoteStateAccess } = await tx.generalSettings.get();
+      workspace.globalRemoteState = defaultRemoteStateAccess;
+      const problems = new Problems();
+      const name = wanted.settings.name ?? "";
+      const nameTaken = await tx.workspaces.nameTaken(organizationId, name);
+      const context = await validationContextOf(app, tx, workspace, wanted.settings);
+      applySettings(workspace, wanted.settings, { ...context, nameTaken, problems });
+      const tags = { current: [], wanted: checkedTags(wanted, problems) };
+      await checkOverrides(tx, workspace, tags, problems, wantedTagsPointer);
+      problems.throwIfAny();
+      await tx.workspaces.save(workspace);
+      await replaceWorkspaceTags(app, tx, workspace, tags);
+      await tx.record({ type: "workspaceCreated", workspace });
+      return withWorkspaceActions(caller)(await tx.workspaces.view(workspace.id));
+    },
+    { validateOnly },
+  );
 
 /** Throws `notFound` when it does not exist or the caller may not read it. One statement. */
 export async function getWorkspace(
@@ -135,37 +137,40 @@ export async function listWorkspaces(
 export async function updateWorkspace(
   app: App,
   caller: Caller,
-  { ref, ...wanted }: WorkspaceInput & { ref: WorkspaceRef },
+  { ref, validateOnly, ...wanted }: WorkspaceInput & { ref: WorkspaceRef },
 ): Promise<WithAllowedActions<WorkspaceView>> {
-  const { workspace, view } = await app.transaction(async (tx) => {
-    const workspace = await tx.workspaces.getForUpdate(ref);
-    const destination = wanted.projectId === workspace.projectId ? undefined : wanted.projectId;
-    authorizeUpdate(caller, workspace, {
-      mayOnlyMove: wanted.projectId !== undefined && !changesSettings(wanted),
-    });
-    if (destination) await move(app, tx, caller, workspace, destination);
-    const problems = new Problems(wanted.problems);
-    // Who made it is said once.
-    const { sourceName: _, sourceUrl: __, ...settings } = wanted.settings;
-    const { name } = settings;
-    const renamed = name !== undefined && name !== workspace.name;
-    const nameTaken = renamed && (await tx.workspaces.nameTaken(workspace.organizationId, name));
-    const context = await validationContextOf(app, tx, workspace, settings);
-    applySettings(workspace, settings, { ...context, nameTaken, problems });
-    const { tagBindings } = wanted;
-    const tags = tagBindings && {
-      current: await tx.tagBindings.ofWorkspace(workspace.id),
-      wanted: checkedTags({ tagNames: undefined, tagBindings }, problems),
-    };
-    if (tags) await checkOverrides(tx, workspace, tags, problems, wantedTagsPointer);
-    problems.throwIfAny();
-    touch(workspace, app.now());
-    await tx.workspaces.save(workspace);
-    if (tags) await replaceWorkspaceTags(app, tx, workspace, tags);
-    await tx.record({ type: "workspaceUpdated", workspace });
-    return { workspace, view: await tx.workspaces.view(workspace.id) };
-  });
-  await syncPendingPlacement(app, workspace);
+  const { workspace, view } = await app.transaction(
+    async (tx) => {
+      const workspace = await tx.workspaces.getForUpdate(ref);
+      const destination = wanted.projectId === workspace.projectId ? undefined : wanted.projectId;
+      authorizeUpdate(caller, workspace, {
+        mayOnlyMove: wanted.projectId !== undefined && !changesSettings(wanted),
+      });
+      if (destination) await move(app, tx, caller, workspace, destination);
+      const problems = new Problems();
+      // Who made it is said once.
+      const { sourceName: _, sourceUrl: __, ...settings } = wanted.settings;
+      const { name } = settings;
+      const renamed = name !== undefined && name !== workspace.name;
+      const nameTaken = renamed && (await tx.workspaces.nameTaken(workspace.organizationId, name));
+      const context = await validationContextOf(app, tx, workspace, settings);
+      applySettings(workspace, settings, { ...context, nameTaken, problems });
+      const { tagBindings } = wanted;
+      const tags = tagBindings && {
+        current: await tx.tagBindings.ofWorkspace(workspace.id),
+        wanted: checkedTags({ tagNames: undefined, tagBindings }, problems),
+      };
+      if (tags) await checkOverrides(tx, workspace, tags, problems, wantedTagsPointer);
+      problems.throwIfAny();
+      touch(workspace, app.now());
+      await tx.workspaces.save(workspace);
+      if (tags) await replaceWorkspaceTags(app, tx, workspace, tags);
+      await tx.record({ type: "workspaceUpdated", workspace });
+      return { workspace, view: await tx.workspaces.view(workspace.id) };
+    },
+    { validateOnly },
+  );
+  if (!validateOnly) await syncPendingPlacement(app, workspace);
   return withWorkspaceActions(caller)(view);
 }
 
@@ -205,7 +210,10 @@ async function requireProject(
   if (project.organizationId !== organizationId) throw projectNotFound();
 }
 
-const changesSettings = ({ tagBindings, settings }: WorkspaceInput): boolean => {
+const changesSettings = ({
+  tagBindings,
+  settings,
+}: Pick<WorkspaceInput, "tagBindings" | "settings">): boolean => {
   const { execution, autoDestroy, ...others } = settings;
   const all = { tagBindings, ...others, ...execution, ...autoDestroy };
   return Object.values(all).some((value) => value !== undefined);

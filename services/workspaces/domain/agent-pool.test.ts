@@ -1,7 +1,6 @@
-import { AppError } from "@statehouse/errors";
+import { AppError, Problems } from "@statehouse/errors";
 import { expect, test } from "vitest";
 import { applyAgentPoolSettings, newAgentPool } from "./agent-pool.ts";
-import { Problems } from "./problems.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
 

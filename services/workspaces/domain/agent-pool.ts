@@ -1,7 +1,7 @@
+import type { Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { takenText } from "./errors.ts";
 import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
-import type { Problems } from "./problems.ts";
 import { holdsNul } from "./text.ts";
 
 /** A record: no agent is run here, but an agent-pool-id refers to something. */

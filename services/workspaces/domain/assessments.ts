@@ -1,8 +1,8 @@
+import type { Problems } from "@statehouse/errors";
 import semver from "semver";
 import { resolveEngineVersion } from "./engine-version.ts";
 import type { ExecutionMode } from "./execution.ts";
 import { type Plan, planTable } from "./plan.ts";
-import type { Problems } from "./problems.ts";
 
 /** What decides whether a workspace's health may be assessed. */
 export interface AssessmentConditions {

@@ -1,4 +1,4 @@
-import { AppError } from "@statehouse/errors";
+import { AppError, Problems } from "@statehouse/errors";
 import { expect, test } from "vitest";
 import {
   type AutoDestroy,
@@ -8,7 +8,6 @@ import {
   noteActivity,
   takeDueMoment,
 } from "./auto-destroy.ts";
-import { Problems } from "./problems.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
 const HOUR = 3_600_000;

@@ -1,4 +1,4 @@
-import type { Problems } from "./problems.ts";
+import type { Problems } from "@statehouse/errors";
 
 /** When a workspace's next destroy run is due, and what moves that moment. */
 export interface AutoDestroy {

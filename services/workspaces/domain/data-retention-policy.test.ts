@@ -1,11 +1,10 @@
-import { AppError } from "@statehouse/errors";
+import { AppError, Problems } from "@statehouse/errors";
 import { expect, test } from "vitest";
 import {
   applyDataRetention,
   type DataRetentionInput,
   newDataRetentionPolicy,
 } from "./data-retention-policy.ts";
-import { Problems } from "./problems.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
 

@@ -1,6 +1,6 @@
+import type { Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { DataRetentionPolicyId, OrganizationId, WorkspaceId } from "./ids.ts";
-import type { Problems } from "./problems.ts";
 
 /** Backing data goes after so many days, or stays for ever. */
 const dataRetentionKinds = ["delete-older", "dont-delete"] as const;

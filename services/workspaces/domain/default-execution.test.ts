@@ -1,4 +1,4 @@
-import { AppError } from "@statehouse/errors";
+import { AppError, Problems } from "@statehouse/errors";
 import { expect, test } from "vitest";
 import {
   type DefaultExecution,
@@ -6,7 +6,6 @@ import {
   wantedDefaultExecution,
 } from "./default-execution.ts";
 import type { ExecutionMode } from "./execution.ts";
-import { Problems } from "./problems.ts";
 
 const pool = "apool-1234567890123456";
 const local: DefaultExecution<ExecutionMode> = {

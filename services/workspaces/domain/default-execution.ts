@@ -1,6 +1,6 @@
+import type { Problems } from "@statehouse/errors";
 import { type ExecutionMode, isExecutionMode } from "./execution.ts";
 import type { AgentPoolId } from "./ids.ts";
-import type { Problems } from "./problems.ts";
 
 /** The mode that workspaces inherit, and the pool that goes with the mode `agent`. */
 export interface DefaultExecution<Mode> {

@@ -1,7 +1,6 @@
-import { AppError } from "@statehouse/errors";
+import { AppError, Problems } from "@statehouse/errors";
 import { describe, expect, test } from "vitest";
 import { applyExecution, type Execution, type ExecutionSettings } from "./execution.ts";
-import { Problems } from "./problems.ts";
 
 const POOL = "apool-1";
 const nothing: Execution = { executionMode: null, agentPoolId: null, overwritesAgentPool: false };

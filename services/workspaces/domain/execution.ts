@@ -1,5 +1,5 @@
+import type { Problems } from "@statehouse/errors";
 import type { AgentPoolId } from "./ids.ts";
-import type { Problems } from "./problems.ts";
 
 /** A workspace's own say in where its runs are executed. */
 export interface Execution {

@@ -1,4 +1,4 @@
-import { AppError } from "@statehouse/errors";
+import { AppError, Problems } from "@statehouse/errors";
 import { expect, test } from "vitest";
 import {
   applyOrganizationSettings,
@@ -7,7 +7,6 @@ import {
   newOrganization,
   type OrganizationSettings,
 } from "./organization.ts";
-import { Problems } from "./problems.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
 const organization = () =>

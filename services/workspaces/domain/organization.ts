@@ -1,4 +1,4 @@
-import type { FieldError } from "@statehouse/errors";
+import { Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { DataRetentionPolicyView } from "./data-retention-policy.ts";
 import {
@@ -10,7 +10,6 @@ import type { ExecutionMode } from "./execution.ts";
 import type { AgentPoolId, OrganizationId, ProjectId } from "./ids.ts";
 import { RETRY_AFTER_MS } from "./pending-sync.ts";
 import { type Plan, topPlan } from "./plan.ts";
-import { Problems } from "./problems.ts";
 import { checkText, inWords, limits } from "./text.ts";
 
 /**
@@ -64,8 +63,6 @@ export interface NewOrganization {
   defaultExecutionMode: ExecutionMode;
   name: string;
   settings: OrganizationSettings;
-  /** What is known to be wrong with the wish. */
-  problems?: readonly FieldError[];
 }
 
 const NAME = /^[A-Za-z0-9_-]{3,40}$/;
@@ -80,11 +77,8 @@ export function problemOfOrganizationName(name: string): string | undefined {
 }
 
 /** An organization as it is committed before access knows of it. Throws `invalid` with every problem. */
-export function newOrganization(
-  { settings, problems: known, ...wanted }: NewOrganization,
-  now: Date,
-): Organization {
-  const problems = new Problems(known);
+export function newOrganization({ settings, ...wanted }: NewOrganization, now: Date): Organization {
+  const problems = new Problems();
   const problem = problemOfOrganizationName(wanted.name);
   if (problem !== undefined) problems.add("name", problem);
   const organization = new Organization({

@@ -1,6 +1,5 @@
-import { AppError } from "@statehouse/errors";
+import { AppError, Problems } from "@statehouse/errors";
 import { expect, test } from "vitest";
-import { Problems } from "./problems.ts";
 import { applyProjectSettings, newProject, type ProjectSettings } from "./project.ts";
 
 function problemsOf(name: string, nameTaken = false): string[] {

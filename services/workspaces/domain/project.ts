@@ -1,3 +1,4 @@
+import type { Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import {
   type DefaultExecutionInput,
@@ -7,7 +8,6 @@ import {
 import { takenText } from "./errors.ts";
 import type { ExecutionMode } from "./execution.ts";
 import type { AgentPoolId, OrganizationId, ProjectId } from "./ids.ts";
-import type { Problems } from "./problems.ts";
 import { checkText, limits } from "./text.ts";
 
 export class Project {

@@ -1,6 +1,6 @@
+import { Problems } from "@statehouse/errors";
 import { describe, expect, test } from "vitest";
 import type { WorkspaceId } from "./ids.ts";
-import { Problems } from "./problems.ts";
 import { checkConsumers, requireApprovedConsumers } from "./remote-state-consumer.ts";
 
 const check = (given: WorkspaceId[], eligible: WorkspaceId[]) => {

@@ -1,6 +1,6 @@
+import type { Problems } from "@statehouse/errors";
 import { globalRemoteStateEnabled } from "./errors.ts";
 import type { WorkspaceId } from "./ids.ts";
-import type { Problems } from "./problems.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Specification, "Remote state consumers": the set can be changed "only when global-remote-state is false". */

@@ -1,6 +1,5 @@
-import { AppError } from "@statehouse/errors";
+import { AppError, Problems } from "@statehouse/errors";
 import { expect, test } from "vitest";
-import { Problems } from "./problems.ts";
 import { applyReservedTagKey, disallowedOverrides, newReservedTagKey } from "./reserved-tag-key.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");

@@ -1,6 +1,6 @@
+import type { Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { OrganizationId, ReservedTagKeyId } from "./ids.ts";
-import type { Problems } from "./problems.ts";
 import { problemOfKey, type TagBindingInput } from "./tag-binding.ts";
 
 /** A key of bindings that an organization has a plan for. */

@@ -1,6 +1,6 @@
+import type { Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { OrganizationId, SshKeyId } from "./ids.ts";
-import type { Problems } from "./problems.ts";
 import { holdsNul } from "./text.ts";
 
 /** A key with which version control is reached. */

@@ -1,5 +1,5 @@
+import type { Problems } from "@statehouse/errors";
 import type { ProjectId, TagBindingId, WorkspaceId } from "./ids.ts";
-import type { Problems } from "./problems.ts";
 
 /** A key with a value on a workspace or project. With an empty value it is a flat tag. */
 export interface TagBinding {

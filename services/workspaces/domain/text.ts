@@ -1,4 +1,4 @@
-import type { Problems } from "./problems.ts";
+import type { Problems } from "@statehouse/errors";
 
 /** PostgreSQL cannot keep this character, and no name holds it. */
 export const holdsNul = (text: string): boolean => text.includes("\0");

@@ -1,6 +1,5 @@
-import { AppError } from "@statehouse/errors";
+import { AppError, Problems } from "@statehouse/errors";
 import { expect, test } from "vitest";
-import { Problems } from "./problems.ts";
 import { changeVcsRepo, type VcsRepo, type VcsRepoSettings } from "./vcs-repo.ts";
 
 const known: VcsRepo = {

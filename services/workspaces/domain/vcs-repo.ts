@@ -1,4 +1,4 @@
-import type { Problems } from "./problems.ts";
+import type { Problems } from "@statehouse/errors";
 import { holdsNul } from "./text.ts";
 
 /** Where a workspace's configuration comes from. A record for runners: nothing is cloned here. */

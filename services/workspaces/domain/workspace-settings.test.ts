@@ -1,6 +1,5 @@
-import { AppError } from "@statehouse/errors";
+import { AppError, Problems } from "@statehouse/errors";
 import { describe, expect, test } from "vitest";
-import { Problems } from "./problems.ts";
 import { newWorkspace, type Workspace } from "./workspace.ts";
 import {
   applySettings,

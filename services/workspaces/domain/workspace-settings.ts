@@ -1,9 +1,9 @@
+import type { Problems } from "@statehouse/errors";
 import { type AssessmentConditions, checkAssessments } from "./assessments.ts";
 import { type AutoDestroySettings, applyAutoDestroy } from "./auto-destroy.ts";
 import { isEngineVersion } from "./engine-version.ts";
 import { takenText } from "./errors.ts";
 import { applyExecution, type ExecutionSettings, type InheritedExecution } from "./execution.ts";
-import type { Problems } from "./problems.ts";
 import { checkText, checkTexts, limits } from "./text.ts";
 import { changeVcsRepo, type VcsRepoSettings } from "./vcs-repo.ts";
 import { problemOfWorkspaceName, type Workspace } from "./workspace.ts";

@@ -25,17 +25,17 @@ import { idsIn, optionalAgentPoolId } from "./ids.ts";
 export const organizationService = (
   app: App,
 ): ServiceImpl<typeof OrganizationService, Context> => ({
-  createOrganization: async ({ name, email, settings, problems }, { caller }) => {
+  createOrganization: async ({ name, email, settings, validateOnly }, { caller }) => {
     const wanted = settingsOf(settings);
     const organization = await createOrganization(app, caller, {
       name,
       settings: email === "" ? wanted : { ...wanted, email },
-      problems,
+      validateOnly,
     });
     return { organization: organizationToProto(organization) };
   },
-  updateOrganization: async ({ name, newName, settings, problems }, { caller }) => {
-    const wanted = { newName, settings: settingsOf(settings), problems };
+  updateOrganization: async ({ name, newName, settings, validateOnly }, { caller }) => {
+    const wanted = { newName, settings: settingsOf(settings), validateOnly };
     const organization = await updateOrganization(app, caller, name, wanted);
     return { organization: organizationToProto(organization) };
   },

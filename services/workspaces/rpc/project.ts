@@ -25,15 +25,15 @@ import { idsIn, optionalAgentPoolId, projectId } from "./ids.ts";
 export const projectService = (app: App): ServiceImpl<typeof ProjectService, Context> => ({
   createProject: async ({ organizationName, name, description, ...request }, { caller }) => {
     const settings = { name, description, ...settingsOf(request.settings) };
-    const { tagBindings, problems } = request;
-    const wanted = { organizationName, settings, tagBindings, problems };
+    const { tagBindings, validateOnly } = request;
+    const wanted = { organizationName, settings, tagBindings, validateOnly };
     return { project: projectToProto(await createProject(app, caller, wanted)) };
   },
   updateProject: async ({ id, name, description, ...request }, { caller }) => {
     const settings = { name, description, ...settingsOf(request.settings) };
     const tagBindings = request.tagBindings?.tagBindings;
-    const { problems } = request;
-    const wanted = { id: projectId(id), settings, tagBindings, problems };
+    const { validateOnly } = request;
+    const wanted = { id: projectId(id), settings, tagBindings, validateOnly };
     return { project: projectToProto(await updateProject(app, caller, wanted)) };
   },
   deleteProject: async ({ id }, { caller }) => {

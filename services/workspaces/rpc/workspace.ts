@@ -30,9 +30,13 @@ import { workspaceMessages } from "./workspace-message.ts";
 export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService, Context> => {
   const workspaceToProto = workspaceMessages(app.settings.engineReleases);
   return {
-    createWorkspace: async ({ organizationName, settings, problems }, { caller }) => ({
+    createWorkspace: async ({ organizationName, settings, validateOnly }, { caller }) => ({
       workspace: workspaceToProto(
-        await createWorkspace(app, caller, { organizationName, ...inputOf(settings), problems }),
+        await createWorkspace(app, caller, {
+          organizationName,
+          ...inputOf(settings),
+          validateOnly,
+        }),
       ),
     }),
     getWorkspace: async ({ workspace }, { caller }) => ({
@@ -57,8 +61,8 @@ export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService,
       const workspaces = await batchGetWorkspaces(app, caller, idsIn(ids));
       return { workspaces: workspaces.map(workspaceToProto) };
     },
-    updateWorkspace: async ({ workspace, settings, unset, problems }, { caller }) => {
-      const wanted = { ref: refOf(workspace), ...inputOf(settings, unset), problems };
+    updateWorkspace: async ({ workspace, settings, unset, validateOnly }, { caller }) => {
+      const wanted = { ref: refOf(workspace), ...inputOf(settings, unset), validateOnly };
       return { workspace: workspaceToProto(await updateWorkspace(app, caller, wanted)) };
     },
     deleteWorkspace: async ({ workspace }, { caller }) => {
@@ -90,9 +94,9 @@ function refOf(message: RefMessage | undefined): WorkspaceRef {
 function inputOf(
   message: SettingsMessage | undefined,
   unset: readonly string[] = [],
-): Omit<WorkspaceInput, "problems"> {
-  const nullable = (attribute: string, value: string | undefined) =>
-    unset.includes(attribute) ? null : value;
+): Omit<WorkspaceInput, "validateOnly"> {
+  const nullable = (field: string, value: string | undefined) =>
+    unset.includes(field) ? null : value;
   return {
     settings: {
       name: message?.name,
@@ -122,13 +126,13 @@ function inputOf(
         overwritesAgentPool: message?.overwritesAgentPool,
       },
       autoDestroy: {
-        autoDestroyAt: nullable("auto-destroy-at", message?.autoDestroyAt),
+        autoDestroyAt: nullable("autoDestroyAt", message?.autoDestroyAt),
         autoDestroyActivityDuration: nullable(
-          "auto-destroy-activity-duration",
+          "autoDestroyActivityDuration",
           message?.autoDestroyActivityDuration,
         ),
       },
-      vcsRepo: unset.includes("vcs-repo") ? null : message?.vcsRepo,
+      vcsRepo: unset.includes("vcsRepo") ? null : message?.vcsRepo,
     },
     // Blank means no move, and the default project on creation.
     projectId: message?.projectId ? projectId(message.projectId) : undefined,

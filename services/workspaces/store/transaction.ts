@@ -1,4 +1,4 @@
-import type { Database, EntityManager } from "@statehouse/postgres";
+import type { Database, EntityManager, TransactionMode } from "@statehouse/postgres";
 import type { WorkspacesEvent } from "../domain/events.ts";
 import { agentPoolRows } from "./agent-pool.ts";
 import { autoDestroyRows } from "./auto-destroy.ts";
@@ -49,5 +49,5 @@ export type Tx = ReturnType<typeof rowsIn>;
 /** Runs use cases in transactions of the database; see `Database.transaction`. */
 export const transactions =
   (database: Database) =>
-  <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
-    database.transaction((em) => work(rowsIn(em)));
+  <T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T> =>
+    database.transaction((em) => work(rowsIn(em)), mode);

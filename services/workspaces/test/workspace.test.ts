@@ -167,7 +167,7 @@ describe("update", () => {
       workingDirectory: "w",
     });
     await update(id, { autoDestroyAt: "2099-01-01T00:00:00Z" });
-    const unset = await update(id, {}, ["auto-destroy-at"]);
+    const unset = await update(id, {}, ["autoDestroyAt"]);
     expect(unset?.autoDestroyAt).toBeUndefined();
     expect(await show(byId(id))).toEqual(unset);
   });

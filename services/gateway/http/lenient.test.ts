@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { createWorkspaceBody } from "../routes/workspace-settings.ts";
+import { parseBodyLeniently } from "./body.ts";
+
+const tags = (...names: unknown[]) => ({
+  tags: { data: names.map((name) => ({ type: "tags", attributes: { name } })) },
+});
+const parse = (data: unknown) => {
+  const { body, problems } = parseBodyLeniently(createWorkspaceBody, { data });
+  return { body, problems: problems.map(({ field, detail }) => `${field} ${detail}`) };
+};
+
+describe("a lenient parse", () => {
+  test("reads a valid body as it is", () => {
+    const { body, problems } = parse({ type: "workspaces", attributes: { name: "a" } });
+    expect(body).toMatchObject({ data: { attributes: { name: "a" } } });
+    expect(problems).toEqual([]);
+  });
+
+  test("leaves out what breaks the schema, and keeps the rest", () => {
+    const attributes = { name: "a b", "auto-apply": "yes", description: 3, "queue-all-runs": true };
+    const { body, problems } = parse({ type: "workspaces", attributes });
+    expect(problems).toEqual([
+      "/data/attributes/auto-apply Auto apply must be true or false",
+      "/data/attributes/description Description must be a string",
+    ]);
+    expect(body).toEqual({
+      data: {
+        type: "workspaces",
+        attributes: { name: "a b", "queue-all-runs": true },
+        relationships: {},
+      },
+    });
+  });
+
+  test("reads a required text as empty where it is missing or wrong, and keeps the places of a list", () => {
+    const relationships = tags("fine", 3);
+    const { body, problems } = parse({ type: "projects", attributes: {}, relationships });
+    expect(problems).toEqual([
+      '/data/type Type must be "workspaces"',
+      "/data/attributes/name Name is required",
+      "/data/relationships/tags/data/1/attributes/name Name must be a string",
+    ]);
+    expect(body).toMatchObject({
+      data: { attributes: { name: "" }, relationships: { tags: ["fine", ""] } },
+    });
+  });
+
+  test("keeps one of two spellings that differ", () => {
+    const versions = { "engine-version": "1.9.0", "terraform-version": "1.8.0" };
+    const { body, problems } = parse({
+      type: "workspaces",
+      attributes: { name: "a", ...versions },
+    });
+    expect(problems).toHaveLength(1);
+    expect(body).toMatchObject({ data: { attributes: { name: "a", "engine-version": "1.9.0" } } });
+  });
+
+  test.each([
+    [undefined],
+    ["text"],
+    [[]],
+    [{ type: "workspaces", relationships: tags().tags.data }],
+  ])("of %j has problems, and a part that a service can validate", (data) => {
+    const { body, problems } = parse(data);
+    expect(problems.length).toBeGreaterThan(0);
+    expect(body).toMatchObject({ data: { attributes: { name: "" }, relationships: {} } });
+  });
+});

@@ -1,0 +1,32 @@
+import { z } from "zod";
+
+/**
+ * The part of `value` that `schema` accepts: members that break it are left out. A required text is empty instead, and
+ * the items of a list keep their places, so that a service can validate the others.
+ */
+export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown {
+  const { success, data } = z.safeParse(schema, value);
+  if (success) return data;
+  if (schema instanceof z.ZodObject) {
+    const given: object = isObject(value) ? value : {};
+    const members = Object.entries<z.core.$ZodType>(schema.shape).map(([name, member]) => [
+      name,
+      parseLeniently(member, Reflect.get(given, name)),
+    ]);
+    return Object.fromEntries(members);
+  }
+  if (schema instanceof z.ZodArray) {
+    return Array.isArray(value) ? value.map((item) => parseLeniently(schema.element, item)) : [];
+  }
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
+    return isObject(value) ? parseLeniently(schema.unwrap(), value) : undefined;
+  }
+  if (schema instanceof z.ZodPipe) {
+    return parseLeniently(schema.out, parseLeniently(schema.in, value));
+  }
+  // A transformation that finds a problem passes its input on.
+  if (schema instanceof z.ZodTransform) return value;
+  return schema instanceof z.ZodString ? "" : undefined;
+}
+
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;

@@ -1,0 +1,38 @@
+import { AppError, type FieldError, invalid } from "@statehouse/errors";
+import { type Pointers, pointerOf } from "./pointers.ts";
+
+/** Runs `call`; the field paths of an `invalid` that a service throws become pointers into the body. */
+export async function withPointers<Result>(
+  pointers: Pointers | undefined,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!isInvalid(error)) throw error;
+    throw invalid(error.fields.map((one) => ({ ...one, field: pointerOf(one.field, pointers) })));
+  }
+}
+
+/**
+ * Throws `invalid` with `problems` and those that `validate` finds. A problem at the place of one of `problems`, or
+ * below it, only follows from that one and is left out. Other errors of `validate`, such as `notFound`, win.
+ */
+export async function refuse(
+  problems: readonly FieldError[],
+  validate: () => Promise<unknown>,
+): Promise<never> {
+  const found: FieldError[] = [];
+  try {
+    await validate();
+  } catch (error) {
+    if (!isInvalid(error)) throw error;
+    found.push(...error.fields);
+  }
+  const follows = (pointer: string) =>
+    problems.some(({ field }) => pointer === field || pointer.startsWith(`${field}/`));
+  throw invalid([...problems, ...found.filter(({ field }) => !follows(field))]);
+}
+
+const isInvalid = (error: unknown): error is AppError =>
+  error instanceof AppError && error.kind === "invalid" && error.fields.length > 0;
