@@ -1,7 +1,7 @@
-# Apply this in the first minute: it needs no provider and no account anywhere.
+# A first apply: it needs no provider and no account.
 terraform {
   cloud {
-    # The organization is that of TF_CLOUD_ORGANIZATION.
+    # TF_CLOUD_ORGANIZATION sets the organization.
     hostname = "statehouse.local"
 
     workspaces {

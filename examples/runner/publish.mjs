@@ -1,4 +1,4 @@
-// A runner in one file: it tells Statehouse of a run from its beginning to its end. Nothing is executed.
+// A runner in one file: it reports one run to Statehouse, from its creation to its end. Nothing is executed.
 //   WORKSPACE_ID=ws-… NATS_URL=nats://127.0.0.1:4222 node examples/runner/publish.mjs
 import { randomBytes, randomUUID } from "node:crypto";
 import { jetstream } from "@nats-io/jetstream";
@@ -9,12 +9,12 @@ if (!workspaceId) throw new Error("WORKSPACE_ID must name a workspace: ws-…");
 const connection = await connect({ servers: process.env.NATS_URL ?? "nats://127.0.0.1:4222" });
 const stream = jetstream(connection);
 
-/** Publishes one report; the stream's answer says that it is kept. */
+/** Publishes one report and waits until the stream has stored it. */
 async function report(noun, subject, message) {
   const type = `statehouse.runs.${noun}.reported.v1`;
   const id = randomUUID();
   const head = headers();
-  head.set("Nats-Msg-Id", id); // a repeat after a lost answer is no second event
+  head.set("Nats-Msg-Id", id); // The stream drops a repeat with the same id.
   head.set("ce-specversion", "1.0");
   head.set("ce-id", id);
   head.set("ce-source", "examples/runner");
@@ -55,7 +55,7 @@ await report("readme", workspaceId, {
   rawMarkdown: "# Network\n\nWhere the subnets are.\n",
 });
 
-// Every report says all that is known of the run; the revision grows with each.
+// Every report describes the complete run, with a higher revision.
 let run = {
   runId: newId("run"),
   workspaceId,
