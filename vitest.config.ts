@@ -1,27 +1,62 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import MissingPartsReporter from "./packages/testing/missing-parts-reporter.ts";
+
+type ProjectOptions = NonNullable<TestProjectInlineConfiguration["test"]>;
 
 const onCi = process.env.CI === "true";
 
+// The folder of a test file is its layer: CONTRIBUTING.md, "Tests".
+const withLocalServices = "{packages,services}/*/test/**/*.test.ts";
+const plans = "services/*/test/plans/**/*.test.ts";
+const modules = "**/node_modules/**";
+
+const unit: ProjectOptions = {
+  name: "unit",
+  include: ["{packages,services}/**/*.test.ts"],
+  exclude: [modules, withLocalServices],
+  isolate: false,
+  testTimeout: 10_000,
+};
+
+/** Layers whose tests use PostgreSQL, NATS and MinIO, which are started once for all layers of a run. */
+const onLocalServices: ProjectOptions = {
+  globalSetup: ["packages/testing/global-setup.ts"],
+  // These end what hangs; no test asserts how fast something is.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 30_000 } },
+};
+
+const service: ProjectOptions = {
+  ...onLocalServices,
+  name: "service",
+  include: [withLocalServices],
+  exclude: [modules, plans],
+  isolate: false,
+};
+
+const system: ProjectOptions = {
+  ...onLocalServices,
+  name: "system",
+  include: ["test/system/**/*.test.ts"],
+};
+
+const slow: ProjectOptions = {
+  ...onLocalServices,
+  name: "slow",
+  include: ["test/{compat,faults,golden,model}/**/*.test.ts", plans],
+};
+
 export default defineConfig({
   test: {
-    include: [
-      "packages/**/*.test.ts",
-      "services/**/*.test.ts",
-      "test/{system,compat,faults,golden,model}/**/*.test.ts",
-    ],
-    globalSetup: ["packages/testing/global-setup.ts"],
+    projects: [unit, service, system, slow].map((test) => ({ extends: true as const, test })),
     // Real processes and signals: threads would share them.
     pool: "forks",
     // Node runs the files as they are, as it does in production, worker threads and instrumentation included.
     experimental: { viteModuleRunner: false },
     // Every stack under test brings processes of its own; more workers only make each other late.
     maxWorkers: 2,
-    // These end what hangs; how fast something is, no test asserts.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 30_000 } },
-    // Left unmended, a flaky test hides a bug.
+    // A retry hides the bug that makes a test fail now and then.
     retry: 0,
     allowOnly: !onCi,
     reporters: [

@@ -1,11 +1,11 @@
 let source: (() => Promise<string>) | undefined;
 
-/** Told by startTelemetry where the numbers are. */
-export function serveMetricsFrom(read: () => Promise<string>): void {
+/** Sets what `metricsText` reads; startTelemetry calls it, and its disposal passes undefined. */
+export function serveMetricsFrom(read: (() => Promise<string>) | undefined): void {
   source = read;
 }
 
-/** The process's metrics in Prometheus' text format. Empty until telemetry was started. */
+/** The process's metrics in Prometheus' text format. Empty unless telemetry is started. */
 export async function metricsText(): Promise<string> {
   return source ? source() : "";
 }

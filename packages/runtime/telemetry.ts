@@ -28,7 +28,11 @@ export async function startTelemetry({
   serveMetricsFrom(async () => serializer.serialize((await reader.collect()).resourceMetrics));
 
   const stack = new AsyncDisposableStack();
-  stack.defer(() => meterProvider.shutdown());
+  stack.defer(async () => {
+    serveMetricsFrom(undefined);
+    metrics.disable();
+    await meterProvider.shutdown();
+  });
   if (env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) {
     // Loaded only here: the exporter and its SDK cost start-up time that most runs need not pay.
     const [sdk, { OTLPTraceExporter }] = await Promise.all([
@@ -45,6 +49,7 @@ export async function startTelemetry({
     recordSpans(true);
     stack.defer(async () => {
       recordSpans(false);
+      trace.disable();
       await provider.shutdown();
     });
   }

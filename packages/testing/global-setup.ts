@@ -1,11 +1,21 @@
 import type { TestProject } from "vitest/node";
-import { missingParts, startParts } from "./start-parts.ts";
+import { missingParts, type StartedParts, startParts } from "./start-parts.ts";
 
-/** Starts the parts all test files share, once for the run. With CI=true a missing part fails the run. */
+let started: Promise<StartedParts> | undefined;
+let users = 0;
+
+/**
+ * Provides the parts that all test files share. Vitest calls it for each project of a run: the first call starts the
+ * parts, the last teardown stops them. With CI=true a missing part fails the run.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const missing = Object.values(missingParts());
   if (process.env.CI === "true" && missing.length > 0) throw new Error(missing.join(" "));
-  const started = await startParts({ fast: true });
-  project.provide("statehouseParts", started.parts);
-  return async () => started[Symbol.asyncDispose]();
+  users++;
+  started ??= startParts({ fast: true });
+  project.provide("statehouseParts", (await started).parts);
+  return async () => {
+    users--;
+    if (users === 0) await (await started)?.[Symbol.asyncDispose]();
+  };
 }

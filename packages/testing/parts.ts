@@ -35,7 +35,16 @@ export function shareParts(parts: SharedParts): void {
 }
 
 /** PostgreSQL, NATS and MinIO of this run. */
-export const sharedParts = (): SharedParts => handedOver ?? inject("statehouseParts");
+export function sharedParts(): SharedParts {
+  // Typed as always there, but undefined in projects without the global setup.
+  const parts: SharedParts | undefined = handedOver ?? inject("statehouseParts");
+  if (!parts) {
+    throw new Error(
+      "Unit tests run without PostgreSQL, NATS and MinIO; a test that needs them belongs into the folder `test/` of its package.",
+    );
+  }
+  return parts;
+}
 
 /** The shared MinIO, for suites under `needs("minio")`. */
 export function sharedMinio(): MinioAddress {

@@ -140,7 +140,7 @@ const bindings = methodsOf.map(([desc, methods]): ServiceBinding<object> => {
 /** Lines of the gateway's log since the test began. */
 export const logged: string[] = [];
 
-const stack = new AsyncDisposableStack();
+let stack: AsyncDisposableStack;
 let base: string;
 let ops: string;
 
@@ -150,6 +150,7 @@ let ops: string;
  */
 export function useGateway(): void {
   beforeAll(async () => {
+    stack = new AsyncDisposableStack();
     const { privateJwk, publicJwk } = await generateAssertionKey();
     const serve = (name: string) =>
       stack.use(

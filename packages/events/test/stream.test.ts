@@ -1,0 +1,28 @@
+import { jetstreamManager } from "@nats-io/jetstream";
+import { freePort } from "@statehouse/local-services";
+import { ownNats, waitFor } from "@statehouse/testing";
+import { expect, test } from "vitest";
+import { connectNats } from "../nats.ts";
+import { ensureStream, STREAM } from "../stream.ts";
+
+test("in a cluster the stream gets the copies that are asked for, and never loses one again", {
+  timeout: 120_000,
+}, async () => {
+  await using parts = new AsyncDisposableStack();
+  const routes = [await freePort(), await freePort(), await freePort()];
+  const servers = await Promise.all(
+    routes.map(async (port) => parts.use(await ownNats({ cluster: { port, routes } }))),
+  );
+  const url = servers.map((server) => server.url).join(",");
+  const copiesAfter = async (streamReplicas: number) => {
+    await using nats = connectNats({ url, name: "test", streamReplicas });
+    // The servers have to find each other first.
+    await waitFor(() => ensureStream(nats).then(() => true), { timeout: 30_000, interval: 200 });
+    const { streams } = await jetstreamManager(await nats.connection());
+    // Not while the copies choose their leader.
+    return await waitFor(async () => (await streams.info(STREAM)).config.num_replicas);
+  };
+  expect(await copiesAfter(1)).toBe(1);
+  expect(await copiesAfter(3)).toBe(3);
+  expect(await copiesAfter(1)).toBe(3);
+});

@@ -1,0 +1,124 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempDisposable } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { alive } from "../lock.mjs";
+import { type Postgres, startPostgres } from "../postgres.ts";
+
+let folder: Awaited<ReturnType<typeof mkdtempDisposable>>;
+beforeAll(async () => {
+  folder = await mkdtempDisposable(path.join(tmpdir(), "statehouse-test-"));
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+const start = (name: string): Promise<Postgres> =>
+  startPostgres({ dataDirectory: path.join(folder.path, name), fast: true });
+
+async function rows(postgres: Postgres, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: postgres.url("tea") });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+test("a second start finds the data, in UTF-8 and a locale that is the same everywhere", async () => {
+  const first = await start("twice");
+  await first.createDatabases(["tea"]);
+  await rows(first, "CREATE TABLE cups AS SELECT 'grün' AS colour");
+  await first.stop();
+  expect(alive(first.pid)).toBe(false);
+  await using second = await start("twice");
+  await second.createDatabases(["tea"]);
+  expect(await rows(second, "SELECT colour, upper(colour) AS shout FROM cups")).toEqual([
+    { colour: "grün", shout: "GRÜN" },
+  ]);
+  expect(await rows(second, "SHOW server_encoding")).toEqual([{ server_encoding: "UTF8" }]);
+});
+
+test("nobody enters without the password, which only we can read", async () => {
+  await using postgres = await start("password");
+  const password = path.join(folder.path, "password", "password");
+  expect(statSync(password).mode & 0o777).toBe(0o600);
+  const url = postgres.url("postgres").replace(/:[^:@/]+@/, ":wrong@");
+  await expect(new Client({ connectionString: url }).connect()).rejects.toThrow("authentication");
+});
+
+test("a session does not hold up stopping, and the port stays the same after a restart", async () => {
+  await using postgres = await start("restart");
+  const { port } = postgres;
+  const session = new Client({ connectionString: postgres.url("postgres") });
+  session.on("error", () => {});
+  await session.connect();
+  await postgres.stop();
+  await postgres.start();
+  expect(postgres.port).toBe(port);
+});
+
+test("a postmaster.pid left by kill -9 does not hinder the next start", async () => {
+  const killed = await start("killed");
+  await killed.createDatabases(["tea"]);
+  await rows(killed, "CREATE TABLE cups AS SELECT 1 AS n");
+  await killed.kill();
+  expect(existsSync(pidFile("killed"))).toBe(true);
+  await killed.start();
+  expect(await rows(killed, "SELECT n FROM cups")).toEqual([{ n: 1 }]);
+  await killed.stop();
+});
+
+test("a left-over postmaster.pid with the id of a stranger is not believed, nor is the stranger hurt", async () => {
+  await (await start("stranger")).stop();
+  const stranger = spawn("sleep", ["60"]);
+  writeFileSync(pidFile("stranger"), `${stranger.pid}\n/somewhere\n`);
+  writeFileSync(path.join(folder.path, "stranger", "owner"), `${stranger.pid} long ago`);
+  await (await start("stranger")).stop();
+  expect(stranger.exitCode ?? stranger.signalCode).toBe(null);
+  stranger.kill();
+});
+
+test("a folder in use is refused with its owner's name, and the one that uses it goes on", async () => {
+  await using postgres = await start("in-use");
+  await expect(start("in-use")).rejects.toThrow(
+    `is in use by another Statehouse (process ${process.pid})`,
+  );
+  await postgres.createDatabases(["tea"]);
+  expect(await rows(postgres, "SELECT 1 AS n")).toEqual([{ n: 1 }]);
+});
+
+test("databases of another major version are refused", async () => {
+  await (await start("version")).stop();
+  writeFileSync(path.join(folder.path, "version", "cluster", "PG_VERSION"), "12\n");
+  await expect(start("version")).rejects.toThrow(/were made by PostgreSQL 12, and this is/);
+});
+
+test("it does not outlive an owner that died by kill -9, and the next start finds the data", async () => {
+  const dataDirectory = path.join(folder.path, "orphan");
+  const script = `
+    const { startPostgres } = await import(${JSON.stringify(import.meta.resolve("../postgres.ts"))});
+    const postgres = await startPostgres({ dataDirectory: ${JSON.stringify(dataDirectory)}, fast: true });
+    await postgres.createDatabases(["tea"]);
+    console.log(postgres.pid);
+    setInterval(() => {}, 1000);`;
+  const owner = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [line] = await once(owner.stdout, "data");
+  owner.kill("SIGKILL");
+  await expect.poll(() => alive(Number(line))).toBe(false);
+  await using postgres = await start("orphan");
+  expect(await rows(postgres, "SELECT 1 AS n")).toEqual([{ n: 1 }]);
+});
+
+test("what it prints is in its log", () => {
+  const log = path.join(folder.path, "twice", "postgres.log");
+  expect(readFileSync(log, "utf8")).toContain("ready to accept connections");
+});
+
+const pidFile = (name: string): string => path.join(folder.path, name, "cluster", "postmaster.pid");

@@ -1,0 +1,148 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempDisposable } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { installed } from "../install.mjs";
+import { withLock } from "../lock.mjs";
+import { pinnedNode, postgresPackage } from "../platform.mjs";
+
+const prepare = fileURLToPath(new URL("../prepare.mjs", import.meta.url));
+
+let folder: Awaited<ReturnType<typeof mkdtempDisposable>>;
+beforeAll(async () => {
+  folder = await mkdtempDisposable(path.join(tmpdir(), "statehouse-test-"));
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+/** A machine that has these programs and nothing in its cache. */
+function machine(name: string, programs: Record<string, string>): NodeJS.ProcessEnv {
+  const bin = path.join(folder.path, name, "bin");
+  mkdirSync(bin, { recursive: true });
+  for (const [program, script] of Object.entries(programs)) {
+    writeFileSync(path.join(bin, program), `#!/bin/sh\n${script}\n`);
+    chmodSync(path.join(bin, program), 0o755);
+  }
+  return { PATH: bin, XDG_CACHE_HOME: path.join(folder.path, name, "cache") };
+}
+
+function runPrepare(
+  env: NodeJS.ProcessEnv,
+  ...args: string[]
+): { code: number | null; said: string } {
+  const { status, stderr } = spawnSync(process.execPath, [prepare, ...args], {
+    env,
+    encoding: "utf8",
+  });
+  return { code: status, said: stderr };
+}
+
+const nats = { "nats-server": "echo nats-server: v2.11.0" };
+
+test("without nats-server and Go, one sentence says what to install", () => {
+  const { code, said } = runPrepare(machine("bare", {}));
+  expect(code).toBe(1);
+  expect(said).toMatch(/^nats-server is missing: install it .* or install Go .*\.\n$/);
+});
+
+test("a nats-server on PATH that is too old counts as none", () => {
+  const { said } = runPrepare(machine("old", { "nats-server": "echo nats-server: v2.9.25" }));
+  expect(said).toMatch(/^nats-server is missing/);
+});
+
+test("with everything there it says nothing", () => {
+  expect(runPrepare(machine("full", nats))).toEqual({ code: 0, said: "" });
+});
+
+test("what only tests need is named and not required", () => {
+  const { code, said } = runPrepare(machine("user", nats), "--tests");
+  expect(code).toBe(0);
+  expect(said).toMatch(
+    /^minio is missing: .* will be skipped\.\nterraform is missing: .* will be skipped\.\n$/,
+  );
+});
+
+test("on CI a missing part is a failure", () => {
+  const { code, said } = runPrepare({ ...machine("ci", nats), CI: "true" }, "--tests");
+  expect(code).toBe(1);
+  expect(said).toMatch(/^minio is missing: .*\.\n$/);
+});
+
+test("a build that fails is told with its reason and its log, and leaves nothing in the cache", () => {
+  const env = machine("broken", {
+    go: "echo 'go: module lookup failed: no such host' >&2; exit 1",
+  });
+  const { code, said } = runPrepare(env);
+  expect(code).toBe(1);
+  expect(said).toMatch(
+    /Building nats-server .*: failed: go: module lookup failed: no such host \(all of its output: .*build-nats-server\.log\)\.\n$/,
+  );
+  expect(said).not.toMatch(/\n {4}at /);
+});
+
+test("two runs that both lack a part build it once", async () => {
+  const count = path.join(folder.path, "count");
+  const go = `echo built >> ${count}; sleep 0.3; printf '#!/bin/sh\\n' > "$GOBIN/nats-server"; chmod +x "$GOBIN/nats-server"`;
+  const env = machine("twice", { go });
+  for (const tool of ["sleep", "chmod"]) {
+    symlinkSync(`/bin/${tool}`, path.join(String(env.PATH), tool));
+  }
+  const runs = [1, 2].map(() => once(spawn(process.execPath, [prepare], { env }), "exit"));
+  expect(await Promise.all(runs)).toEqual([
+    [0, null],
+    [0, null],
+  ]);
+  expect(readFileSync(count, "utf8")).toBe("built\n");
+});
+
+test("platforms without a packaged Node or PostgreSQL are told so", () => {
+  expect(() => pinnedNode("sunos-x64", "20.1.0")).toThrow(
+    "There is no packaged Node 26 for sunos-x64; start Statehouse with Node 26 or newer (this is 20.1.0).",
+  );
+  expect(() => pinnedNode("linux-riscv64", "20.1.0")).toThrow("There is no packaged Node 26");
+  expect(pinnedNode("sunos-x64", "27.0.0")).toBe(process.execPath);
+  expect(() => postgresPackage("sunos-x64")).toThrow(
+    "There is no packaged PostgreSQL for sunos-x64",
+  );
+});
+
+test("an installation by hand is recognised, a changed lock file is noticed", () => {
+  const clone = path.join(folder.path, "clone");
+  mkdirSync(path.join(clone, "node_modules"), { recursive: true });
+  const lock = (version: string) => ({
+    packages: {
+      "": {},
+      "packages/own": { version: "0.1.0" },
+      "node_modules/tea": { version },
+      "node_modules/tea-for-windows": { version, optional: true },
+    },
+  });
+  const write = (file: string, content: object) =>
+    writeFileSync(path.join(clone, file), JSON.stringify(content));
+  write("package-lock.json", lock("1.0.0"));
+  expect(installed(clone)).toBe(false);
+  write("node_modules/.package-lock.json", {
+    packages: { "node_modules/tea": { version: "1.0.0" } },
+  });
+  expect(installed(clone)).toBe(true);
+  write("package-lock.json", lock("1.0.1"));
+  expect(installed(clone)).toBe(false);
+});
+
+test("a lock whose owner is gone is taken over", async () => {
+  const locks = path.join(folder.path, "locking", "statehouse", "locks");
+  mkdirSync(locks, { recursive: true });
+  const gone = spawnSync("true").pid;
+  writeFileSync(path.join(locks, "abandoned.lock"), String(gone));
+  const before = process.env.XDG_CACHE_HOME;
+  process.env.XDG_CACHE_HOME = path.join(folder.path, "locking");
+  try {
+    expect(await withLock("abandoned", async () => "done")).toBe("done");
+  } finally {
+    if (before === undefined) delete process.env.XDG_CACHE_HOME;
+    else process.env.XDG_CACHE_HOME = before;
+  }
+});

@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { mkdtempDisposable } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { alive } from "../lock.mjs";
+
+const run = fileURLToPath(new URL("../run.mjs", import.meta.url));
+
+async function start(
+  script: string,
+  ...args: string[]
+): Promise<ChildProcess & { output: Promise<string> }> {
+  const folder = await mkdtempDisposable(path.join(tmpdir(), "statehouse-test-"));
+  onTestFinished(() => folder[Symbol.asyncDispose]());
+  const file = path.join(folder.path, "script.ts");
+  writeFileSync(file, script);
+  const child = spawn(process.execPath, [run, file, ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+    // A group of its own, as a shell gives to what it starts.
+    detached: true,
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return Object.assign(child, { output: text(child.stdout) });
+}
+
+const counting = `
+  let heard = 0;
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      heard++;
+      setTimeout(() => { console.log(signal, heard); process.exit(3); }, 300);
+    });
+  }
+  setInterval(() => {}, 1000);
+  console.log("ready");
+`;
+
+test("the script gets its arguments and its exit code is ours", async () => {
+  const child = await start(
+    "console.log(process.argv.slice(2).join()); process.exit(5);",
+    "a",
+    "b",
+  );
+  expect(await once(child, "exit")).toEqual([5, null]);
+  expect(await child.output).toBe("a,b\n");
+});
+
+test("compiled code is kept between runs", async () => {
+  const child = await start(
+    'console.log((await import("node:module")).getCompileCacheDir()); process.exit(0);',
+  );
+  expect(await child.output).toContain(process.env.NODE_COMPILE_CACHE ?? "node_modules");
+});
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s reaches the script", async (signal) => {
+  const child = await start(counting);
+  await once(child.stdout ?? child, "data");
+  child.kill(signal);
+  expect(await once(child, "exit")).toEqual([3, null]);
+});
+
+test("Ctrl-C, which goes to the whole group and once more through npm, is heard once", async () => {
+  const child = await start(counting);
+  await once(child.stdout ?? child, "data");
+  process.kill(-(child.pid ?? Number.NaN), "SIGINT");
+  child.kill("SIGINT");
+  expect(await once(child, "exit")).toEqual([3, null]);
+  expect(await child.output).toContain("SIGINT 1");
+});
+
+test("a script that dies by a signal makes us die by it", async () => {
+  const child = await start('process.kill(process.pid, "SIGKILL");');
+  expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
+});
+
+test("the script does not outlive us", async () => {
+  const child = await start("console.log(process.pid); setInterval(() => {}, 1000);");
+  const [line] = await once(child.stdout ?? child, "data");
+  child.kill("SIGKILL");
+  await expect.poll(() => alive(Number(line))).toBe(false);
+});

@@ -1,0 +1,317 @@
+import { defineEntity, LockMode, p } from "@mikro-orm/core";
+import { conflict } from "@statehouse/errors";
+import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
+import { createLogger, runWithDeadline } from "@statehouse/runtime";
+import { ownPostgres, startWire, waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Database, openDatabase } from "../database.ts";
+import { uniqueViolation } from "../failures.ts";
+import { migrate } from "../migrations.ts";
+import { afterCommit, queryIn } from "../transaction.ts";
+
+class Cup {
+  id = "";
+  name = "";
+  epoch = 0;
+}
+
+const CupSchema = defineEntity({
+  class: Cup,
+  tableName: "cups",
+  properties: { id: p.string().primary(), name: p.string(), epoch: p.bigint("number") },
+});
+
+const migrations = [
+  {
+    name: "0001_cups",
+    up: `create table cups (
+      id text primary key,
+      name text not null constraint cups_name unique,
+      epoch bigint not null,
+      made_at timestamptz not null default now()
+    )`,
+  },
+];
+
+const logger = createLogger({ service: "test", level: "silent" });
+const statements: string[] = [];
+let fresh: FreshDatabase;
+let database: Database;
+
+const open = (
+  url: string,
+  { contextName = "cups", ...more }: { contextName?: string; idleTransactionMs?: number } = {},
+) =>
+  openDatabase({
+    contextName,
+    url,
+    entities: [CupSchema],
+    migrations,
+    poolSize: 4,
+    logger,
+    onStatement: (sql) => statements.push(sql),
+    ...more,
+  });
+
+const addCup = (id: string, target = database) =>
+  target.transaction(async (em) => {
+    em.persist(em.create(Cup, { id, name: id, epoch: 1 }));
+  });
+
+beforeAll(async () => {
+  fresh = await freshDatabase({ contextName: "cups", migrations });
+  database = await open(fresh.url);
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  await fresh[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  await database.query("truncate cups");
+  statements.length = 0;
+});
+
+describe("query", () => {
+  test("is one statement; timestamps are dates and bigint numbers", async () => {
+    await addCup("a");
+    statements.length = 0;
+    const rows = await database.query<{ epoch: number; made_at: Date }>(
+      "select epoch, made_at, count(*) over () as total from cups where id = $1",
+      ["a"],
+    );
+    expect(rows).toEqual([{ epoch: 1, made_at: expect.any(Date), total: 1 }]);
+    expect(statements).toHaveLength(1);
+  });
+
+  test("survives a migration that changes what a kept plan returns", async () => {
+    await addCup("a");
+    const all = () => database.query<{ colour: string }>("select * from cups where id = $1", ["a"]);
+    for (let i = 0; i < 8; i++) await all();
+    await database.query("alter table cups add column colour text default 'red'");
+    expect((await all())[0]?.colour).toBe("red");
+    await database.query("alter table cups drop column colour");
+  });
+});
+
+describe("transaction", () => {
+  test("opens with the caller's time limit in one message, flushes and commits", async () => {
+    await runWithDeadline(Date.now() + 5000, () => addCup("a"));
+    expect(statements).toEqual([
+      expect.stringMatching(/^begin; set local transaction_timeout = \d{4}$/),
+      expect.stringMatching(/^insert into "cups"/),
+      "commit",
+    ]);
+  });
+
+  test("sees its own SQL and the ORM's on the same connection", async () => {
+    await addCup("a");
+    await database.transaction(async (em) => {
+      const cup = await em.findOneOrFail(Cup, "a", { lockMode: LockMode.PESSIMISTIC_WRITE });
+      cup.epoch = 1_763_683_200_000_000;
+      await em.flush();
+      const sql = "select epoch from cups where id = $1";
+      expect(await queryIn(em, sql, ["a"])).toEqual([{ epoch: 1_763_683_200_000_000 }]);
+      expect(await database.query(sql, ["a"])).toEqual([{ epoch: 1 }]);
+    });
+  });
+
+  test("rolls back on an error and passes it on; hooks run only after a commit", async () => {
+    let hooks = 0;
+    const failing = database.transaction(async (em) => {
+      afterCommit(em, () => hooks++);
+      em.persist(em.create(Cup, { id: "a", name: "a", epoch: 1 }));
+      await em.flush();
+      throw conflict("locked", "The workspace is locked.");
+    });
+    await expect(failing).rejects.toMatchObject({ kind: "conflict", reason: "locked" });
+    expect(hooks).toBe(0);
+    expect(await database.query("select from cups")).toHaveLength(0);
+    await database.transaction(async (em) => afterCommit(em, () => hooks++));
+    expect(hooks).toBe(1);
+  });
+
+  test("that only validates returns its result, rolls back and runs no hook", async () => {
+    let hooks = 0;
+    const result = await database.transaction(
+      async (em) => {
+        afterCommit(em, () => hooks++);
+        em.persist(em.create(Cup, { id: "a", name: "a", epoch: 1 }));
+        return "valid";
+      },
+      { validateOnly: true },
+    );
+    expect(result).toBe("valid");
+    expect(hooks).toBe(0);
+    expect(await database.query("select from cups")).toHaveLength(0);
+  });
+
+  test("is not reported as done when an error inside it was swallowed", async () => {
+    const swallowed = database.transaction(async (em) => {
+      await queryIn(em, "select 1/0").catch(() => {});
+    });
+    await expect(swallowed).rejects.toThrow("rolled back");
+  });
+
+  test("names the constraint that was violated", async () => {
+    await addCup("a");
+    const failing = database.transaction(async (em) => {
+      em.persist(em.create(Cup, { id: "b", name: "a", epoch: 1 }));
+    });
+    const error: unknown = await failing.catch((cause: unknown) => cause);
+    expect(uniqueViolation(error, "cups_name")).toBe(true);
+    expect(uniqueViolation(error, "cups_pkey")).toBe(false);
+  });
+
+  test("ends with the caller's deadline", async () => {
+    const started = performance.now();
+    const slow = runWithDeadline(Date.now() + 300, () =>
+      database.transaction((em) => queryIn(em, "select pg_sleep(20)")),
+    );
+    await expect(slow).rejects.toMatchObject({ kind: "deadlineExceeded" });
+    expect(performance.now() - started).toBeLessThan(5000);
+    const late = runWithDeadline(Date.now() - 1, () => addCup("a"));
+    await expect(late).rejects.toMatchObject({ kind: "deadlineExceeded" });
+  });
+
+  test("ends with the caller's deadline also where nobody answers", async () => {
+    const url = new URL(fresh.url);
+    await using wire = await startWire(Number(url.port));
+    url.port = String(wire.port);
+    await using far = await open(url.href);
+    await far.query("select from cups");
+    wire.freeze();
+    const late = runWithDeadline(Date.now() + 300, () => far.query("select from cups"));
+    await expect(late).rejects.toMatchObject({ kind: "deadlineExceeded" });
+    wire.release();
+  });
+
+  test("that asks for nothing any more does not keep its rows from others", async () => {
+    await addCup("a");
+    await using silent = await open(fresh.url, { idleTransactionMs: 300 });
+    const [held, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const bump = (em: Parameters<typeof queryIn>[0]) =>
+      queryIn(em, "update cups set epoch = epoch + 1 where id = 'a'");
+    const waiting = silent.transaction(async (em) => {
+      await bump(em);
+      held.resolve();
+      await ended.promise;
+    });
+    await held.promise;
+    await database.transaction(bump);
+    ended.resolve();
+    await expect(waiting).rejects.toMatchObject({ kind: "unavailable" });
+    expect(await database.query("select epoch from cups")).toEqual([{ epoch: 2 }]);
+  });
+
+  test("is repeated as a whole after a deadlock", async () => {
+    await addCup("a");
+    await addCup("b");
+    const bothHoldOne = Promise.withResolvers<void>();
+    let holding = 0;
+    const bump = (ids: readonly [string, string]) =>
+      database.transaction(async (em) => {
+        const sql = "update cups set epoch = epoch + 1 where id = $1";
+        await queryIn(em, sql, [ids[0]]);
+        if (++holding === 2) bothHoldOne.resolve();
+        await bothHoldOne.promise;
+        await queryIn(em, sql, [ids[1]]);
+      });
+    await Promise.all([bump(["a", "b"]), bump(["b", "a"])]);
+    // The repeat may take its first row before the other is awake, and meet it again.
+    expect(holding).toBeGreaterThan(2);
+    expect(await database.query("select epoch from cups")).toEqual([{ epoch: 3 }, { epoch: 3 }]);
+  });
+
+  test("refuses work that was not awaited", async () => {
+    let late: Promise<unknown> | undefined;
+    const ended = Promise.withResolvers<void>();
+    await database.transaction(async (em) => {
+      late = ended.promise.then(() => queryIn(em, "select 1"));
+    });
+    ended.resolve();
+    await expect(late).rejects.toThrow("The transaction is over");
+  });
+});
+
+describe("text that PostgreSQL cannot keep", () => {
+  const refused = expect.objectContaining({ kind: "badRequest", reason: "unstorable_text" });
+
+  test("is the request's fault, as a parameter and inside jsonb", async () => {
+    await expect(database.query("select $1::text", ["a\0b"])).rejects.toEqual(refused);
+    await expect(database.query("select $1::jsonb", [JSON.stringify({ a: "\0" })])).rejects.toEqual(
+      refused,
+    );
+    await expect(
+      database.transaction((em) => queryIn(em, "select $1::text", ["\0"])),
+    ).rejects.toEqual(refused);
+  });
+
+  test("is refused from the ORM too, and the connection goes on", async () => {
+    await expect(addCup("a\0b")).rejects.toEqual(refused);
+    await addCup("a");
+    expect(await database.query("select id from cups")).toEqual([{ id: "a" }]);
+  });
+});
+
+describe("readiness", () => {
+  test("names the migrations that are missing", async () => {
+    await expect(database.ready()).resolves.toBeUndefined();
+    await using empty = await freshDatabase({ contextName: "none", migrations: [] });
+    await using behind = await open(empty.url);
+    await expect(behind.ready()).rejects.toThrow("lacks 0001_cups: run the migrate command");
+  });
+});
+
+test.each(["the ORM", "plain SQL"])("closing ends the connections that %s opened", async (user) => {
+  const closing = await open(fresh.url, { contextName: "closing" });
+  if (user === "the ORM") await closing.orm.em.fork().find(Cup, {});
+  else await closing.query("select from cups");
+  const connected = async () => {
+    const sql = "select from pg_stat_activity where application_name = 'closing'";
+    return (await database.query(sql)).length;
+  };
+  expect(await connected()).toBe(1);
+  await closing[Symbol.asyncDispose]();
+  await waitFor(async () => (await connected()) === 0);
+  await expect(closing.query("select 1")).rejects.toMatchObject({ kind: "unavailable" });
+});
+
+test("connections that PostgreSQL closed mean unavailable, and the pool stays whole", async () => {
+  const kill = `select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`;
+  for (let round = 0; round < 3; round++) {
+    const inside = Promise.withResolvers<void>();
+    const killed = Promise.withResolvers<void>();
+    const victim = database.transaction(async (em) => {
+      await queryIn(em, "select 1");
+      inside.resolve();
+      await killed.promise;
+      await queryIn(em, "select 2");
+    });
+    await inside.promise;
+    await database.query(kill);
+    killed.resolve();
+    await expect(victim).rejects.toMatchObject({ kind: "unavailable", reason: "database" });
+  }
+  // More than the pool holds: none of its places was lost.
+  await Promise.all(Array.from({ length: 12 }, (_, index) => addCup(`cup-${index}`)));
+});
+
+test("a restart of PostgreSQL is a pause", async () => {
+  await using postgres = await ownPostgres();
+  const url = postgres.url("postgres");
+  await migrate({ url, contextName: "cups", migrations });
+  await using restarted = await open(url);
+  await addCup("before", restarted);
+  await postgres.stop();
+  await expect(addCup("while", restarted)).rejects.toMatchObject({ kind: "unavailable" });
+  await expect(restarted.query("select 1")).rejects.toMatchObject({ kind: "unavailable" });
+  await expect(restarted.ready()).rejects.toThrow();
+  await postgres.start();
+  await waitFor(() => restarted.ready().then(() => true));
+  await addCup("after", restarted);
+  expect(await restarted.query("select id from cups order by id")).toEqual([
+    { id: "after" },
+    { id: "before" },
+  ]);
+});

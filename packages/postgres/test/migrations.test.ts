@@ -1,0 +1,49 @@
+import { freshDatabase } from "@statehouse/postgres/testing";
+import { waitFor } from "@statehouse/testing";
+import { Client } from "pg";
+import { expect, test } from "vitest";
+import { migrate } from "../migrations.ts";
+
+const first = { name: "0001_cups", up: "create table cups (id text primary key)" };
+const second = { name: "0002_size", up: "alter table cups add column size integer" };
+const empty = () => freshDatabase({ contextName: "migrations", migrations: [] });
+
+test("each migration is applied once, in order, however many start at the same time", async () => {
+  await using database = await empty();
+  const run = () =>
+    migrate({ url: database.url, contextName: "cups", migrations: [second, first] });
+  const applied = await Promise.all([run(), run(), run()]);
+  expect(applied.flat()).toEqual(["0001_cups", "0002_size"]);
+  expect(await run()).toEqual([]);
+});
+
+test("a migration that fails leaves nothing behind, and names itself", async () => {
+  await using database = await empty();
+  const broken = { name: "0002_broken", up: "create table pots (id text); select 1/0" };
+  const options = { url: database.url, contextName: "cups" };
+  const failing = migrate({ ...options, migrations: [first, broken] });
+  await expect(failing).rejects.toThrow("Migration 0002_broken of cups failed: division by zero");
+  const mended = { ...broken, up: "create table pots (id text)" };
+  expect(await migrate({ ...options, migrations: [first, mended] })).toEqual(["0002_broken"]);
+});
+
+test("a migration steps back from a table in use, lets others pass, and succeeds later", async () => {
+  await using database = await empty();
+  const options = { url: database.url, contextName: "cups" };
+  await migrate({ ...options, migrations: [first] });
+  const user = new Client({ connectionString: database.url });
+  const watcher = new Client({ connectionString: database.url });
+  await Promise.all([user.connect(), watcher.connect()]);
+  try {
+    await user.query("begin; select * from cups");
+    const migrating = migrate({ ...options, migrations: [first, second] });
+    const waiting = "select from pg_locks where not granted";
+    const isWaiting = async () => (await watcher.query(waiting)).rowCount === 1;
+    await waitFor(isWaiting, { what: "the migration to wait for its lock" });
+    await waitFor(async () => !(await isWaiting()), { what: "the migration to step back" });
+    await user.query("commit");
+    expect(await migrating).toEqual(["0002_size"]);
+  } finally {
+    await Promise.all([user.end(), watcher.end()]);
+  }
+});

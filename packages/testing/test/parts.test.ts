@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { freshBucket, minioClient, objectNames } from "../bucket.ts";
+import { ownNats } from "../own-part.ts";
+import { needs } from "../parts.ts";
+
+test("a NATS of one's own comes back on the same port", async () => {
+  await using nats = await ownNats();
+  const { url } = nats;
+  await nats.stop();
+  await nats.start();
+  expect(nats.url).toBe(url);
+});
+
+needs("minio")("a fresh bucket", () => {
+  test("is removed with what is in it", async () => {
+    const bucket = await freshBucket();
+    const client = minioClient(bucket);
+    await client.putObject(bucket.bucket, "a/b", Buffer.from("tea"));
+    expect(await objectNames(client, bucket.bucket)).toEqual(["a/b"]);
+    await bucket[Symbol.asyncDispose]();
+    expect(await client.bucketExists(bucket.bucket)).toBe(false);
+  });
+});

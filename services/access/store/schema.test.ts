@@ -1,8 +1,0 @@
-import { migratedSchemaDrift } from "@statehouse/postgres/testing";
-import { expect, test } from "vitest";
-import { entities } from "./entities.ts";
-import { migrations } from "./migrations.ts";
-
-test("the entities agree with the migrated database", async () => {
-  expect(await migratedSchemaDrift({ contextName: "access", entities, migrations })).toEqual([]);
-});

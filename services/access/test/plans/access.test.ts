@@ -1,0 +1,81 @@
+import { freshDatabase } from "@statehouse/postgres/testing";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { authenticate, batchAuthenticate } from "../../store/authentication.ts";
+import {
+  grantsOfAuditTrails,
+  grantsOfOrganization,
+  grantsOfTeam,
+  grantsOfUser,
+} from "../../store/grants.ts";
+import { migrations } from "../../store/migrations.ts";
+import { batchOfMemberships, listOfMemberships } from "../../store/organization-membership.ts";
+import { batchOfTeams, listOfTeams } from "../../store/team.ts";
+import { listTeamProjects, listTeamWorkspaces } from "../../store/team-access.ts";
+import { listOfTeamTokens, listOfUser, tokenInSlot } from "../../store/token.ts";
+import { batchOfUsers } from "../../store/user.ts";
+
+const stack = new AsyncDisposableStack();
+let client: Client;
+
+// 100,000 users, each with a token, in a team of one of 1,000 organizations with 5 teams each.
+const rows = `
+  insert into users select 'user-' || i, 'name-' || i, i || '@example.com', false, false, i, now(), false
+    from generate_series(1, 100000) i;
+  insert into organizations select 'org-' || i, i, 1, now(), null, true, 0 from generate_series(0, 999) i;
+  insert into teams
+    select 'team-' || i, 'org-' || i % 1000, 't-' || i, 'secret', '{read-projects}', i < 1000, now(), null, true
+    from generate_series(0, 4999) i;
+  insert into team_members select 'team-' || i % 5000, 'user-' || i, 'org-' || i % 1000, now()
+    from generate_series(1, 100000) i;
+  insert into team_projects
+    select 'tprj-' || i, 'team-' || i % 5000, 'prj-' || i, 'org-' || i % 1000, 'read', now(), '{}'
+    from generate_series(1, 20000) i;
+  insert into team_workspaces
+    select 'tws-' || i, 'team-' || i % 5000, 'ws-' || i, 'org-' || i % 1000, 'read', '{}', now()
+    from generate_series(1, 20000) i;
+  insert into organization_memberships
+    select 'ou-' || i, 'org-' || i % 1000, 'user-' || i, 'active', now()
+    from generate_series(1, 100000) i;
+  insert into tokens (id, user_id, hash, description, revision, created_at, expired_at, type, slot)
+    select 'at-' || i, 'user-' || i, md5(i::text), '', i, now(), now(), 'user', 'described'
+    from generate_series(1, 100000) i;
+  insert into tokens
+      (id, team_id, organization_id, hash, description, revision, created_at, expired_at, type, slot)
+    select 'at-t' || i, 'team-' || i, 'org-' || i % 1000, 't' || i, '', i, now(), now(), 'team', 'plain'
+    from generate_series(0, 4999) i;
+  analyze`;
+
+beforeAll(async () => {
+  const { url } = stack.use(await freshDatabase({ contextName: "access", migrations }));
+  client = stack.adopt(new Client({ connectionString: url }), (open) => open.end());
+  await client.connect();
+  await client.query(rows);
+});
+afterAll(() => stack.disposeAsync());
+
+const statements = {
+  authenticate,
+  batchAuthenticate,
+  grantsOfUser,
+  grantsOfTeam,
+  grantsOfOrganization,
+  grantsOfAuditTrails,
+  batchOfTeams,
+  listOfTeams,
+  batchOfUsers,
+  batchOfMemberships,
+  listOfMemberships,
+  listTeamProjects,
+  listTeamWorkspaces,
+  listOfUser,
+  listOfTeamTokens,
+  tokenInSlot,
+};
+
+test.each(Object.entries(statements))("%s reads no table from end to end", async (_, sql) => {
+  const { rows: lines } = await client.query(`explain (generic_plan) ${sql}`);
+  const plan = lines.map((line) => String(line["QUERY PLAN"])).join("\n");
+  expect(plan).toMatch(/Index/);
+  expect(plan).not.toMatch(/Seq Scan/);
+});

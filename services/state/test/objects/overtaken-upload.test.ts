@@ -1,0 +1,107 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { expect, it } from "vitest";
+import { permanentlyDeleteBackingData, softDeleteBackingData } from "../../app/backing-data.ts";
+import { discardExpiredVersions } from "../../app/pending-expiry.ts";
+import { isOwned } from "../../app/sweep.ts";
+import type { StateVersionId } from "../../domain/ids.ts";
+import { owner } from "../neighbours.ts";
+import { IDLE_MS, onEveryStore } from "../running-objects.ts";
+
+onEveryStore("uploads whose version is gone by the time that they are whole", (objects) => {
+  /** A version is let in to upload, `meanwhile` happens, and only then come the other bytes. */
+  async function overtaken(path: string, content: Buffer, meanwhile: () => Promise<unknown>) {
+    const headers = "Expect: 100-continue\r\nConnection: close\r\n";
+    const socket = objects().rawPut(path, content.length, headers);
+    const letIn = once(socket, "data");
+    const answer = text(socket);
+    await letIn;
+    let sent = 0;
+    const send = (to: number) => {
+      socket.write(content.subarray(sent, to));
+      sent = to;
+    };
+    const drip = setInterval(() => send(sent + 1), IDLE_MS / 8);
+    try {
+      await meanwhile();
+    } finally {
+      clearInterval(drip);
+    }
+    send(content.length);
+    return (await answer).slice("HTTP/1.1 100 Continue\r\n\r\n".length);
+  }
+  const rowOf = async (id: string) => {
+    const [row] = await objects().state.database.query(
+      "select status, blob_key, json_blob_key from state_version where id = $1",
+      [id],
+    );
+    return row;
+  };
+  const nothing = { blob_key: null, json_blob_key: null };
+
+  it.each([
+    [
+      "superseded by a newer one",
+      "409",
+      (workspaceId: string) => objects().state.create(workspaceId, "newer", { serial: 2n }),
+    ],
+    [
+      "discarded by a force-unlock",
+      "409",
+      (workspaceId: string) =>
+        objects().state.workspaceState.sealLock({
+          workspaceId,
+          epoch: 10n,
+          discardPending: true,
+        }),
+    ],
+    [
+      "discarded, since its window is over",
+      "409",
+      async () => {
+        const { app, pass } = objects().state;
+        pass(app.settings.pendingWindowMs);
+        await discardExpiredVersions(app);
+      },
+    ],
+    [
+      "dropped with its workspace",
+      "404",
+      (workspaceId: string) => objects().state.workspaceState.dropWorkspace({ workspaceId }),
+    ],
+  ])("%s: refused with %s", async (_, status, meanwhile) => {
+    const workspaceId = objects().state.lockedWorkspace();
+    const content = randomBytes(5000);
+    const version = await objects().pending(content, workspaceId);
+    const answer = await overtaken(version.raw, content, () => meanwhile(workspaceId));
+    expect(answer.startsWith(`HTTP/1.1 ${status} `), answer).toBe(true);
+    expect(await rowOf(version.id)).toMatchObject({
+      ...nothing,
+      status: status === "404" ? "pending" : "discarded",
+    });
+    const keys = await objects().keysOf(version.id);
+    expect(await isOwned(objects().state.app, keys)).toEqual(new Set());
+  });
+
+  it.each([
+    ["soft-deleted", [softDeleteBackingData]],
+    ["deleted for good", [softDeleteBackingData, permanentlyDeleteBackingData]],
+  ])("%s, while its JSON form comes", async (_, actions) => {
+    const { state } = objects();
+    const workspaceId = state.lockedWorkspace();
+    const version = await objects().pending("first", workspaceId);
+    expect((await objects().send(version.raw, "PUT", { body: "first" })).status).toBe(200);
+    const second = await state.create(workspaceId, "second", { serial: 2n });
+    await objects().send(second.internalUploadPath, "PUT", { body: "second" });
+    const caller = await state.callerOf(owner);
+    const remove = async () => {
+      for (const action of actions) {
+        await action(state.app, caller, version.id as StateVersionId);
+      }
+    };
+    const answer = await overtaken(version.json, randomBytes(5000), remove);
+    expect(answer).toMatch(/^HTTP\/1.1 409 [\s\S]*"The state version's data was deleted;/);
+    expect(await rowOf(version.id)).toMatchObject({ json_blob_key: null });
+  });
+});

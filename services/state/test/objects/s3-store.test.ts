@@ -1,0 +1,185 @@
+import dns from "node:dns";
+import { PassThrough, Readable } from "node:stream";
+import { createLogger } from "@statehouse/runtime";
+import {
+  freshBucket,
+  minioClient,
+  needs,
+  newAuthority,
+  ownMinio,
+  startWire,
+  waitFor,
+} from "@statehouse/testing";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { S3Settings } from "../../objects/s3-connection.ts";
+import { S3Store } from "../../objects/s3-store.ts";
+import { conformance, type TestedStore } from "../blob-store-conformance.ts";
+import { onFullMinio } from "../full-minio.ts";
+
+const silent = createLogger({ service: "test", level: "silent" });
+const never = new AbortController().signal;
+const DOMAIN = "statehouse.test";
+
+/** The store, and the same over a wire. */
+async function tested(stack: AsyncDisposableStack, settings: S3Settings): Promise<TestedStore> {
+  const store = new S3Store(settings, silent);
+  await store.prepared;
+  const endpoint = new URL(settings.endpoint);
+  const wire = stack.use(await startWire(Number(endpoint.port)));
+  endpoint.port = String(wire.port);
+  const far = new S3Store({ ...settings, endpoint: endpoint.origin, silenceMs: 2000 }, silent);
+  await far.prepared;
+  return { store, overWire: { store: far, wire }, onFullDisk: onFullMinio };
+}
+
+needs("minio")("a blob store in MinIO", () => {
+  conformance(async (stack) => {
+    return tested(stack, stack.use(await freshBucket()));
+  });
+});
+
+needs("minio")("a blob store in MinIO with TLS and an authority of its own", () => {
+  conformance(async (stack) => {
+    const authority = await newAuthority();
+    const { certificate, privateKey } = await authority.issue("127.0.0.1");
+    const tls = { certificate, privateKey, authority: authority.certificate };
+    const minio = stack.use(await ownMinio({ tls }));
+    return tested(stack, { ...minio, bucket: "statehouse", authorities: tls.authority });
+  });
+});
+
+needs("minio")("a blob store in MinIO that is addressed by the bucket's own name", () => {
+  const lookup = dns.lookup;
+  beforeAll(() => {
+    // As a name server would answer for the domain and every bucket in it.
+    const answering = (name: string, ...rest: unknown[]) =>
+      Reflect.apply(lookup, dns, [name.endsWith(DOMAIN) ? "127.0.0.1" : name, ...rest]);
+    dns.lookup = Object.assign(answering, { __promisify__: lookup.__promisify__ });
+  });
+  afterAll(() => {
+    dns.lookup = lookup;
+  });
+  conformance(async (stack) => {
+    const minio = stack.use(await ownMinio({ domain: DOMAIN }));
+    const endpoint = minio.endpoint.replace("127.0.0.1", DOMAIN);
+    return tested(stack, { ...minio, endpoint, bucket: "statehouse", addressing: "virtual-host" });
+  });
+});
+
+needs("minio")("a blob store in a bucket with versioning", () => {
+  let settings: S3Settings;
+  conformance(async (stack) => {
+    settings = { ...stack.use(await ownMinio()), bucket: "statehouse" };
+    await minioClient(settings).makeBucket(settings.bucket);
+    await minioClient(settings).setBucketVersioning(settings.bucket, { Status: "Enabled" });
+    return tested(stack, settings);
+  });
+
+  it("leaves no version of what was deleted, and of what it was refused", async () => {
+    await using store = new S3Store(settings, silent);
+    await store.prepared;
+    const [one, other] = ["ws-v/sv-1/raw-1", "ws-v/sv-1/raw-10"];
+    for (const key of [one, one, other]) await putOne(store, key);
+    await store.delete([one]);
+    expect(await versionsUnder(settings, "ws-v/")).toEqual([`${other} content`]);
+    expect(await versionsUnder(settings, "probe-")).toEqual([]);
+    await minioClient(settings).setBucketVersioning(settings.bucket, { Status: "Suspended" });
+    await store.delete([other]);
+    expect(await versionsUnder(settings, "ws-v/")).toEqual([]);
+  });
+});
+
+needs("minio")("a blob store in a bucket with object lock", () => {
+  it("hides what it may not delete yet, deletes what it may, and goes on", async () => {
+    await using minio = await ownMinio();
+    const settings = { ...minio, bucket: "statehouse" };
+    const client = minioClient(minio);
+    await client.makeBucket(settings.bucket, minio.region, { ObjectLocking: true });
+    await using store = new S3Store(settings, silent);
+    await store.prepared;
+    const [free, locked] = ["ws-1/sv-1/raw-1", "ws-1/sv-2/raw-2"];
+    await putOne(store, free);
+    const lock = { mode: "COMPLIANCE", unit: "Days", validity: 1 } as const;
+    await client.setObjectLockConfig(settings.bucket, lock);
+    await putOne(store, locked);
+    for (let time = 0; time < 2; time++) {
+      await store.delete([locked, free]);
+      expect(await versionsUnder(settings, "ws-1/")).toEqual([
+        `${locked} content`,
+        `${locked} marker`,
+      ]);
+    }
+    const keys: string[] = [];
+    for await (const { key } of store.list()) keys.push(key);
+    expect(keys).toEqual([]);
+    await expect(store.get(locked, () => new PassThrough(), never)).rejects.toMatchObject({
+      reason: "blob_missing",
+    });
+  });
+});
+
+needs("minio")("a store in S3 that cannot be used says in one sentence why", () => {
+  const problemOf = async (settings: S3Settings): Promise<string> => {
+    const said: string[] = [];
+    const keep = { write: (line: string) => void said.push(JSON.parse(line).msg) };
+    const logger = createLogger({ service: "test", level: "error", destination: keep });
+    await using store = new S3Store(settings, logger);
+    await waitFor(() => said.length > 0);
+    const reported = await store.ready().catch((error: Error) => error.message);
+    expect([reported]).toEqual(said);
+    return reported ?? "";
+  };
+
+  it("with wrong keys, names and regions", async () => {
+    await using bucket = await freshBucket();
+    const problem = (change: Partial<S3Settings>) => problemOf({ ...bucket, ...change });
+    const { endpoint } = bucket;
+    const refused = `${endpoint} refuses S3_ACCESS_KEY and S3_SECRET_KEY: one of them is wrong.`;
+    expect(await problem({ accessKey: "nobody" })).toBe(refused);
+    expect(await problem({ secretKey: "wrong" })).toBe(refused);
+    expect(await problem({ bucket: "No_Bucket" })).toBe(
+      "S3_BUCKET cannot be No_Bucket: that is no name of a bucket.",
+    );
+    expect(await problem({ region: "eu-west-9" })).toBe(
+      `The bucket ${bucket.bucket} is not in the region eu-west-9: set S3_REGION to us-east-1.`,
+    );
+    expect(await problem({ endpoint: "http://127.0.0.1:1" })).toBe(
+      "http://127.0.0.1:1 does not answer (ECONNREFUSED).",
+    );
+    expect(await problem({ addressing: "virtual-host", endpoint: "http://nowhere.invalid" })).toBe(
+      "The name in http://nowhere.invalid cannot be resolved; with S3_ADDRESSING=virtual-host it is the bucket's own, <bucket>.<host>.",
+    );
+    expect(await problem({ endpoint: endpoint.replace("http:", "https:") })).toBe(
+      `${endpoint.replace("http:", "https:")} does not speak TLS: S3_ENDPOINT may begin with http:.`,
+    );
+  });
+
+  it("with a certificate that is not trusted, or made for another name", async () => {
+    const authority = await newAuthority();
+    const issued = await authority.issue("127.0.0.1");
+    await using minio = await ownMinio({ tls: { ...issued, authority: authority.certificate } });
+    const settings = { ...minio, bucket: "statehouse" };
+    expect(await problemOf(settings)).toBe(
+      `The certificate of ${minio.endpoint} is signed by an authority that is not trusted here (UNABLE_TO_VERIFY_LEAF_SIGNATURE): name its certificate in S3_CA_FILE.`,
+    );
+    const endpoint = minio.endpoint.replace("127.0.0.1", "localhost");
+    expect(await problemOf({ ...settings, endpoint, authorities: authority.certificate })).toBe(
+      `The certificate of ${endpoint} is made for another name.`,
+    );
+  });
+});
+
+const putOne = (store: S3Store, key: string) =>
+  store.put(key, Readable.from([Buffer.from("x")]), { size: 1 }, never);
+
+/** Every version there is, deleted or not. */
+async function versionsUnder(settings: S3Settings, prefix: string): Promise<string[]> {
+  const found: string[] = [];
+  const listing = minioClient(settings).listObjects(settings.bucket, prefix, true, {
+    IncludeVersion: true,
+  });
+  for await (const { name, isDeleteMarker } of listing) {
+    found.push(`${name} ${isDeleteMarker ? "marker" : "content"}`);
+  }
+  return found.toSorted();
+}

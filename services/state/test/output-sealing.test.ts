@@ -1,0 +1,70 @@
+import { randomBytes } from "node:crypto";
+import { createSealer, openDatabase } from "@statehouse/postgres";
+import { freshDatabase } from "@statehouse/postgres/testing";
+import { createLogger } from "@statehouse/runtime";
+import { expect, test } from "vitest";
+import type { StateVersionOutputId } from "../domain/ids.ts";
+import { StateVersion } from "../domain/state-version.ts";
+import { entities } from "../store/entities.ts";
+import { migrations } from "../store/migrations.ts";
+import { resealOutputs } from "../store/output-sealing.ts";
+import { createReads } from "../store/reads.ts";
+import { createWrites } from "../store/writes.ts";
+
+const key = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
+
+test("after sealing again the old key is not needed any more, and no value has changed", async () => {
+  await using fresh = await freshDatabase({ contextName: "state", migrations });
+  await using database = await openDatabase({
+    contextName: "state",
+    url: fresh.url,
+    entities,
+    migrations,
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  const [old, current] = [key("old"), key("new")];
+  const names = Array.from({ length: 1200 }, (_, index) => `o${index}`);
+  await database.transaction(async (em) => {
+    const writes = createWrites(em, createSealer({ keys: old }));
+    const workspace = await writes.workspaceForUpdate("ws-a");
+    workspace.organizationId = "org-1";
+    workspace.projectId = "prj-1";
+    const version = new StateVersion({
+      id: "sv-a",
+      workspaceId: "ws-a",
+      position: 1n,
+      lockEpoch: 1n,
+      serial: 1n,
+      md5: "",
+      lineage: "",
+      intermediate: false,
+      createdAt: new Date(),
+      createdByType: "user",
+      createdById: "user-a",
+      runId: null,
+      expiresAt: new Date(),
+      outputsGiven: true,
+    });
+    await writes.addVersion(version);
+    await writes.addOutputs(
+      version,
+      names.map((name) => ({
+        name,
+        sensitive: true,
+        type: "string",
+        detailedTypeJson: '"string"',
+        valueJson: JSON.stringify(name),
+      })),
+    );
+  });
+  const both = createSealer({ keys: `${current},${old}` });
+  expect(await resealOutputs(database, both)).toBe(1200);
+  expect(await resealOutputs(database, both)).toBe(0);
+  const reads = createReads(database, createSealer({ keys: current }));
+  const ids = await database.query<{ id: StateVersionOutputId; name: string }>(
+    "select id, name from state_version_output order by position limit 3",
+  );
+  for (const { id, name } of ids) {
+    expect((await reads.output(id))?.valueJson).toBe(JSON.stringify(name));
+  }
+});

@@ -1,0 +1,90 @@
+import { openDatabase } from "@statehouse/postgres";
+import { freshDatabase } from "@statehouse/postgres/testing";
+import { createLogger } from "@statehouse/runtime";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { entities } from "../../store/entities.ts";
+import { migrations } from "../../store/migrations.ts";
+import { createRetentionReads, type RetentionLook } from "../../store/retention.ts";
+
+const PATIENCE_MS = 300_000;
+const stack = new AsyncDisposableStack();
+let client: Client;
+let url: string;
+
+// 1,000 workspaces of 1,000 versions each. The oldest tenth was collected before, the next one is due.
+// Made again afterwards: to keep indexes and totals while rows come is what takes longest.
+const rows = `
+  insert into workspace_state (workspace_id, organization_id, project_id, placement_version,
+      sealed_epoch, current_version_id, current_position, resource_count, revision)
+    select 'ws-' || w, 'org-' || w / 100, 'prj-1', 1, 0, 'sv-' || w || 'x1000', 1000, 0, 0
+    from generate_series(1, 1000) w;
+  alter table state_version disable trigger user;
+  alter table state_version drop constraint state_version_creation;
+  drop index state_version_status, state_version_position, state_version_contents;
+  insert into state_version (id, workspace_id, position, lock_epoch, serial, md5, lineage, status,
+      intermediate, created_at, created_by_type, created_by_id, expires_at, blob_key, size, sha256,
+      outputs_given, resources_processed, resource_count, extraction_attempts)
+    select 'sv-' || w || 'x' || v, 'ws-' || w, v, v, v, 'm', '',
+      case when v <= 100 then 'backing_data_permanently_deleted' else 'finalized' end,
+      false, now() - (1000 - v) * interval '1 day', 'user', 'user-1', now(),
+      case when v > 100 then 'blob-' || w || 'x' || v end, 1, 's', false, true, 0, 1
+    from generate_series(1, 1000) w, generate_series(1, 1000) v;
+  create unique index state_version_position on state_version (workspace_id, position);
+  create index state_version_contents on state_version (workspace_id, position)
+    include (id, created_at) where blob_key is not null;
+  analyze`;
+
+beforeAll(async () => {
+  url = stack.use(await freshDatabase({ contextName: "state", migrations })).url;
+  client = stack.adopt(new Client({ connectionString: url }), (open) => open.end());
+  await client.connect();
+  await client.query(rows);
+}, PATIENCE_MS);
+afterAll(() => stack.disposeAsync());
+
+test(
+  "what is due among 1,000,000 versions is read from its index, and nothing else is",
+  async () => {
+    const sent: string[] = [];
+    await using database = await openDatabase({
+      contextName: "state",
+      url,
+      entities,
+      migrations,
+      logger: createLogger({ service: "test", level: "silent" }),
+      onStatement: (sql) => void sent.push(sql),
+    });
+    // Older than 799.5 days: those of the positions 101 to 200.
+    const before = new Date(Date.now() - 799.5 * 86_400_000);
+    const looks = Array.from({ length: 500 }, (_, index): RetentionLook => {
+      const workspaceId = `ws-${index + 1}` as const;
+      return { due: { workspaceId, organizationId: "", rule: "policy", before }, after: 0n };
+    });
+    const found = await createRetentionReads(database).dueVersions(looks, 1000);
+    expect(found).toHaveLength(50_000);
+    expect(found[0]?.position).toBe(101n);
+    const { rows: plan } = await client.query(`explain (analyze, format json) ${sent.at(-1)}`, [
+      looks.map(({ due }) => due.workspaceId),
+      looks.map(() => before),
+      looks.map(() => 0),
+      1000,
+    ]);
+    const scans = scansOf(plan[0]["QUERY PLAN"][0].Plan).filter(
+      (scan) => scan["Relation Name"] === "state_version",
+    );
+    expect(scans.map((scan) => scan["Index Name"])).toEqual(["state_version_contents"]);
+    // What was collected is not in the index; of what is young, no more than up to the current version is seen.
+    expect(scans[0]?.["Actual Rows"]).toBe(100);
+  },
+  PATIENCE_MS,
+);
+
+interface Scan {
+  "Relation Name"?: string;
+  "Index Name"?: string;
+  "Actual Rows"?: number;
+  Plans?: Scan[];
+}
+
+const scansOf = (node: Scan): Scan[] => [node, ...(node.Plans ?? []).flatMap(scansOf)];

@@ -1,0 +1,73 @@
+import { createLogger, metricsText } from "@statehouse/runtime";
+import { startTelemetry } from "@statehouse/runtime/telemetry";
+import { waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startCollector } from "../../workers/collector.ts";
+import { type RunningState, runState } from "../running-state.ts";
+
+const logger = createLogger({ service: "state", level: "silent" });
+const stack = new AsyncDisposableStack();
+let state: RunningState;
+beforeAll(async () => {
+  // Before the instruments are made.
+  stack.use(await startTelemetry({ service: "state", env: {} }));
+  state = stack.use(await runState());
+});
+afterAll(() => stack.disposeAsync());
+
+/** Three versions of four bytes in a workspace that keeps them for 30 days, all older. */
+async function oldVersions(): Promise<{ workspaceId: string; ids: string[] }> {
+  const workspaceId = state.lockedWorkspace();
+  const ids: string[] = [];
+  for (const serial of [1n, 2n, 3n]) {
+    const created = await state.create(workspaceId, `abc${serial}`, { serial });
+    await state.put(created.internalUploadPath, `abc${serial}`);
+    ids.push(created.stateVersion?.id ?? "");
+  }
+  state.neighbours.retain(workspaceId, { days: 30 });
+  return { workspaceId, ids };
+}
+
+const age = (workspaceIds: string[]) =>
+  state.database.query(
+    `update state_version set created_at = created_at - interval '31 days'
+     where workspace_id = any($1)`,
+    [workspaceIds],
+  );
+
+/** The value of a metric with these labels; undefined while it has none. */
+async function metricOf(name: string, labels: Record<string, string>): Promise<number | undefined> {
+  const line = (await metricsText())
+    .split("\n")
+    .filter((text) => text.startsWith(`${name}{`))
+    .find((text) =>
+      Object.entries(labels).every(([key, value]) => text.includes(`${key}="${value}"`)),
+    );
+  return line === undefined ? undefined : Number(line.split("} ")[1]?.split(" ")[0]);
+}
+
+test("its metrics say what went by which rule, what stayed and why, and how far a pass has come", async () => {
+  const [plain, copied] = [await oldVersions(), await oldVersions()];
+  await state.versions.rollbackStateVersion({
+    workspaceId: copied.workspaceId,
+    rollbackStateVersionId: copied.ids[0] ?? "",
+  });
+  await age([plain.workspaceId, copied.workspaceId]);
+  const pass = { pass: "retention" };
+  {
+    await using _collector = startCollector({ app: state.app, logger });
+    await waitFor(async () => (await metricOf("pass_found", pass)) !== undefined);
+  }
+  // Two of the first workspace; of the other two, but not the one whose blob is that of the current copy.
+  expect(await metricOf("state_versions_collected_total", { rule: "policy" })).toBe(4);
+  expect(await metricOf("state_bytes_collected_total", { rule: "policy" })).toBe(16);
+  expect(await metricOf("state_versions_not_collected_total", { reason: "shared" })).toBe(1);
+  expect(await metricOf("pass_seen", pass)).toBe(2);
+  expect(await metricOf("pass_found", pass)).toBe(4);
+  expect(await metricOf("pass_age_seconds", pass)).toBeLessThan(60);
+  // Another's progress is shown, too: the pass belongs to all replicas.
+  state.pass(state.app.settings.collectionIntervalMs);
+  await using _collector = startCollector({ app: state.app, logger });
+  await waitFor(async () => (await metricOf("pass_found", pass)) === 0);
+  expect(await metricOf("state_versions_collected_total", { rule: "policy" })).toBe(4);
+});

@@ -1,0 +1,124 @@
+import { Readable } from "node:stream";
+import { createLogger } from "@statehouse/runtime";
+import { temporaryFolder, waitFor } from "@statehouse/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beginUpload, finishUpload } from "../../app/upload.ts";
+import { newBlobKey } from "../../objects/blob-key.ts";
+import type { BlobStore } from "../../objects/blob-store.ts";
+import { openDirectoryStore } from "../../objects/directory-store.ts";
+import { startExtraction } from "../../workers/extraction.ts";
+import { type RunningState, runState } from "../running-state.ts";
+
+const never = new AbortController().signal;
+const logger = createLogger({ service: "state", level: "silent" });
+
+const stack = new AsyncDisposableStack();
+let state: RunningState;
+let store: BlobStore;
+beforeAll(async () => {
+  state = stack.use(await runState());
+  store = stack.use(await openDirectoryStore(stack.use(await temporaryFolder()).path));
+});
+afterAll(() => stack.disposeAsync());
+
+/** A finalized version with this content. */
+async function uploaded(content: string): Promise<string> {
+  const workspaceId = state.lockedWorkspace();
+  const { stateVersion, internalUploadPath } = await state.create(workspaceId, content);
+  const claims = state.app.uploadTokens.verify(
+    internalUploadPath.split("/").at(-1) ?? "",
+    new Date(),
+  );
+  if (!claims) throw new Error("the token is not valid");
+  await beginUpload(state.app, claims);
+  const attemptStartedAt = new Date();
+  const blobKey = newBlobKey({ ...claims, startedAt: attemptStartedAt });
+  const body = Readable.from([Buffer.from(content)]);
+  const stored = await store.put(blobKey, body, { size: Buffer.byteLength(content) }, never);
+  await finishUpload(state.app, claims, { ...stored, blobKey, attemptStartedAt });
+  return stateVersion?.id ?? "";
+}
+
+const processed = (id: string) =>
+  waitFor(async () => {
+    const { stateVersion } = await state.versions.getStateVersion({ id });
+    return stateVersion?.resourcesProcessed && stateVersion;
+  });
+
+describe("extraction", () => {
+  it("finds outputs and resources of what was uploaded before and after it started", async () => {
+    const content = JSON.stringify({
+      version: 4,
+      terraform_version: "1.11.0",
+      serial: 1,
+      resources: [
+        { mode: "managed", type: "null_resource", name: "a", provider: "p", instances: [{}, {}] },
+      ],
+      outputs: { secret: { value: "s3cret", type: "string", sensitive: true } },
+    });
+    const before = await uploaded(content);
+    await using _ = startExtraction({ app: state.app, store, logger });
+    const after = await uploaded(content);
+    for (const id of [before, after]) {
+      const version = await processed(id);
+      expect(version).toMatchObject({ engineVersion: "1.11.0", formatVersion: 4 });
+      expect(version.resources).toMatchObject([{ name: "a", count: 2, module: "root" }]);
+      expect(JSON.parse(version.modulesJson)).toEqual({ root: { "null-resource": 2 } });
+      const { outputs } = await state.outputs.listStateVersionOutputs({
+        stateVersionId: id,
+        pageSize: 20,
+        pageNumber: 1,
+      });
+      expect(outputs).toMatchObject([{ name: "secret", sensitive: true, type: "string" }]);
+    }
+  });
+
+  it("is done with what it cannot read", async () => {
+    const encrypted = await uploaded(JSON.stringify({ serial: 1, encrypted_data: "x" }));
+    const broken = await uploaded("no state at all");
+    await using _ = startExtraction({ app: state.app, store, logger, intervalMs: 20 });
+    expect(await processed(encrypted)).toMatchObject({ resources: [] });
+    // Instead of waiting out the pauses between the attempts.
+    const hurry = setInterval(() => state.pass(60_000), 50);
+    try {
+      expect(await processed(broken)).toMatchObject({ resources: [] });
+    } finally {
+      clearInterval(hurry);
+    }
+  });
+
+  it("tries again as long as the bytes cannot be loaded", async () => {
+    const id = await uploaded(JSON.stringify({ version: 4 }));
+    const failing: BlobStore = {
+      ...store,
+      get: async (key, open, signal) => {
+        if (--failures >= 0) throw new Error("the disk is away");
+        await store.get(key, open, signal);
+      },
+    };
+    let failures = 6;
+    const hurry = setInterval(() => state.pass(60_000), 50);
+    try {
+      await using _ = startExtraction({ app: state.app, store: failing, logger, intervalMs: 20 });
+      expect(await processed(id)).toMatchObject({ formatVersion: 4 });
+      expect(failures).toBeLessThan(0);
+    } finally {
+      clearInterval(hurry);
+    }
+  });
+
+  it("lets two replicas share the work", async () => {
+    const contents = Array.from({ length: 8 }, (_, serial) =>
+      JSON.stringify({ version: 4, serial }),
+    );
+    const ids = await Promise.all(contents.map(uploaded));
+    await using _one = startExtraction({ app: state.app, store, logger });
+    await using _two = startExtraction({ app: state.app, store, logger });
+    const found = await Promise.all(ids.map(processed));
+    expect(found.map(({ formatVersion }) => formatVersion)).toEqual(ids.map(() => 4));
+    const events = await Promise.all(found.map(({ workspaceId }) => state.events(workspaceId)));
+    for (const types of events) {
+      expect(types.filter((type) => type === "state-version.processed")).toHaveLength(1);
+    }
+  });
+});

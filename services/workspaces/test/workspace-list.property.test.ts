@@ -1,0 +1,207 @@
+import { type Database, openDatabase } from "@statehouse/postgres";
+import { freshDatabase } from "@statehouse/postgres/testing";
+import { createLogger } from "@statehouse/runtime";
+import fc from "fast-check";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { workspaceSortKeys } from "../domain/workspace.ts";
+import { entities } from "../store/entities.ts";
+import { migrations } from "../store/migrations.ts";
+import type { ReadScope } from "../store/read-scope.ts";
+import { workspaceLists } from "../store/workspace-list.ts";
+import type { WorkspaceSearch } from "../store/workspace-search.ts";
+import { insertOrganization, insertProject, insertWorkspace } from "./rows.ts";
+
+interface Row {
+  id: string;
+  name: string;
+  projectId: string;
+  /** ms since 1970. */
+  createdAt: number;
+  latestChangeAt: number | null;
+  currentRunCreatedAt: number | null;
+  currentRunStatus: string | null;
+  bindings: Map<string, string>;
+}
+
+const KEYS = ["env", "team", "net"];
+const STATUSES = ["planning", "applied", "errored"];
+const VALUES = ["", "a", "b"];
+const PROJECTS = ["prj-0", "prj-1", "prj-2"];
+/** Of each project: bindings that its workspaces inherit. */
+const inherited = new Map([
+  ["prj-1", new Map([["env", "a"]])],
+  [
+    "prj-2",
+    new Map([
+      ["team", "b"],
+      ["net", ""],
+    ]),
+  ],
+]);
+
+// Few letters, so that searches find something, and two that LIKE takes for its own.
+const rows: Row[] = Array.from({ length: 60 }, (_, index) => ({
+  id: `ws-${String((index * 37) % 60).padStart(16, "0")}`,
+  name: `${["ab", "Ab", "b_a", "a-b", "ba"][index % 5]}${["_", "", "-", "a"][index % 4]}${index % 7}_${index}`,
+  projectId: PROJECTS[index % 3] ?? "",
+  createdAt: 1_700_000_000_000 + (index % 8) * 1000,
+  latestChangeAt: index % 3 === 0 ? 1_700_000_000_000 + (index % 5) * 2000 : null,
+  currentRunCreatedAt: index % 4 === 1 ? 1_700_000_000_000 + (index % 5) * 3000 : null,
+  currentRunStatus: index % 4 === 1 ? (STATUSES[index % 3] ?? null) : null,
+  bindings: new Map(
+    KEYS.flatMap((key, at) => {
+      const value = VALUES[Math.floor(index / 3 ** at) % 4];
+      return value === undefined ? [] : [[key, value] as const];
+    }),
+  ),
+}));
+
+const stack = new AsyncDisposableStack();
+let database: Database;
+
+beforeAll(async () => {
+  const { url } = stack.use(await freshDatabase({ contextName: "workspaces", migrations }));
+  const client = stack.adopt(new Client({ connectionString: url }), (open) => open.end());
+  await client.connect();
+  const sql = async (text: string, values: unknown[] = []) => {
+    await client.query(text, values);
+  };
+  await insertOrganization(sql, { id: "org-1", name: "acme" });
+  // What must not be found there, whatever the caller may read of it.
+  await insertOrganization(sql, { id: "org-2", name: "other" });
+  const elsewhere = { id: "ws-elsewhere", organizationId: "org-2", projectId: "prj-elsewhere" };
+  await insertProject(sql, { id: "prj-elsewhere", organizationId: "org-2", name: "other" });
+  await insertWorkspace(sql, { ...elsewhere, name: "ab", createdAt: 0, latestChangeAt: null });
+  for (const id of PROJECTS) await insertProject(sql, { id, organizationId: "org-1", name: id });
+  const bind = (owner: string, id: string, bindings: ReadonlyMap<string, string>) =>
+    sql(
+      `insert into tag_bindings (id, organization_id, ${owner}, key, value, created_at)
+       select 'tb-' || $1 || key, 'org-1', $1, key, value, now()
+       from unnest($2::text[], $3::text[]) as given (key, value)`,
+      [id, [...bindings.keys()], [...bindings.values()]],
+    );
+  for (const [id, bindings] of inherited) await bind("project_id", id, bindings);
+  for (const { bindings, currentRunCreatedAt, currentRunStatus, ...row } of rows) {
+    await insertWorkspace(sql, { ...row, organizationId: "org-1" });
+    if (currentRunCreatedAt !== null) {
+      await sql(
+        `update workspaces set current_run_created_at = $2, current_run_status = $3 where id = $1`,
+        [row.id, new Date(currentRunCreatedAt), currentRunStatus],
+      );
+    }
+    await bind("workspace_id", row.id, bindings);
+  }
+  const logger = createLogger({ service: "test", level: "silent" });
+  const contextName = "workspaces";
+  database = stack.use(await openDatabase({ contextName, url, entities, migrations, logger }));
+});
+afterAll(() => stack.disposeAsync());
+
+/** What the list must say, by going through all rows. */
+function naive(search: WorkspaceSearch, readable: ReadScope): Row[] {
+  const effective = (row: Row) =>
+    new Map([...(inherited.get(row.projectId) ?? []), ...row.bindings]);
+  const flat = (row: Row, tag: string) => row.bindings.get(tag) === "";
+  const lower = search.wildcardName.toLowerCase();
+  const middle = lower.replace(/^\*+|\*+$/g, "");
+  const matches = (name: string) => {
+    if (lower.startsWith("*") && lower.endsWith("*")) return name.includes(middle);
+    if (lower.startsWith("*")) return name.endsWith(middle);
+    if (lower.endsWith("*")) return name.startsWith(middle);
+    return name === middle;
+  };
+  const found = rows.filter(
+    (row) =>
+      (readable.organizationIds.length > 0 ||
+        readable.projectIds.includes(row.projectId) ||
+        readable.workspaceIds.includes(row.id)) &&
+      row.name.toLowerCase().includes(search.name.toLowerCase()) &&
+      (lower === "" || matches(row.name.toLowerCase())) &&
+      search.tags.every((tag) => flat(row, tag)) &&
+      !search.excludedTags.some((tag) => flat(row, tag)) &&
+      search.tagged.every(({ key, value }) =>
+        [...effective(row)].some(
+          ([own, held]) => (key === "" || own === key) && (value === "" || held === value),
+        ),
+      ) &&
+      (search.currentRunStatuses.length === 0 ||
+        search.currentRunStatuses.includes(row.currentRunStatus ?? "")) &&
+      (search.projectId === "" || row.projectId === search.projectId),
+  );
+  const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
+  const moments = {
+    "latest-change-at": ({ latestChangeAt, createdAt }: Row) => latestChangeAt ?? createdAt,
+    "current-run.created-at": ({ currentRunCreatedAt }: Row) => currentRunCreatedAt ?? 0,
+  };
+  const { key, descending } = search.sort;
+  found.sort((a, b) =>
+    key === "name"
+      ? compare(a.name, b.name)
+      : compare(moments[key](a), moments[key](b)) || compare(a.id, b.id),
+  );
+  return descending ? found.reverse() : found;
+}
+
+const some = <T>(values: readonly T[], maxLength: number) =>
+  fc.array(fc.constantFrom(...values), { maxLength });
+const part = fc.constantFrom("", "a", "B", "_", "%", "ab", "-b", "\\", "a_1");
+const searches: fc.Arbitrary<WorkspaceSearch> = fc.record({
+  organizationName: fc.constant("acme"),
+  name: part,
+  wildcardName: fc.oneof(
+    fc.constant(""),
+    fc
+      .tuple(fc.constantFrom("", "*"), part, fc.constantFrom("", "*"))
+      .map((parts) => parts.join("")),
+  ),
+  tags: some(KEYS, 2),
+  excludedTags: some([...KEYS, "nowhere"], 1),
+  tagged: fc.array(
+    fc
+      .record({ key: fc.constantFrom("", ...KEYS, "none"), value: fc.constantFrom(...VALUES) })
+      .filter(({ key, value }) => key !== "" || value !== ""),
+    { maxLength: 2 },
+  ),
+  currentRunStatuses: some(STATUSES, 2),
+  projectId: fc.constantFrom("", "", ...PROJECTS, "prj-none"),
+  sort: fc.record({ key: fc.constantFrom(...workspaceSortKeys), descending: fc.boolean() }),
+  page: fc.record({
+    number: fc.integer({ min: 1, max: 4 }),
+    size: fc.integer({ min: 1, max: 30 }),
+  }),
+});
+const readables: fc.Arbitrary<ReadScope> = fc
+  .record({
+    whole: fc.boolean(),
+    projectIds: fc.subarray([...PROJECTS, "prj-elsewhere"]),
+    workspaceIds: fc.subarray([...rows.slice(0, 9).map(({ id }) => id), "ws-elsewhere"]),
+  })
+  .map(({ whole, ...some }) => ({
+    memberOf: ["org-1", "org-2"],
+    organizationIds: whole ? ["org-1"] : [],
+    ...some,
+  }));
+
+// Where there are few, each is looked at; of many, those sought are found first, or gone through in order.
+test.each([
+  ["looked at one after the other", rows.length],
+  ["found by indexes", 0],
+])(
+  "every combination of filters, sort and page has what a naive filter over the rows has: %s",
+  async (_, few) => {
+    const lists = workspaceLists(database, few);
+    await fc.assert(
+      fc.asyncProperty(searches, readables, async (search, readable) => {
+        const expected = naive(search, readable);
+        const { number, size } = search.page;
+        const found = await lists.find(search, readable);
+        expect(found?.workspaces.map(({ name }) => name)).toEqual(
+          expected.slice((number - 1) * size, number * size).map(({ name }) => name),
+        );
+        expect(found?.total).toBe(expected.length);
+      }),
+      { numRuns: 500 },
+    );
+  },
+);
