@@ -1,19 +1,21 @@
 import { describe, expect, test } from "vitest";
-import { createWorkspaceBody } from "../routes/workspace-settings.ts";
+import { bodyOf } from "../jsonapi/noun.ts";
+import { workspaceNoun } from "../resources/workspace-attributes.ts";
 import { parseBodyLeniently } from "./body.ts";
 
 const tags = (...names: unknown[]) => ({
   tags: { data: names.map((name) => ({ type: "tags", attributes: { name } })) },
 });
+const createBody = bodyOf(workspaceNoun, ["name"]).body;
 const parse = (data: unknown) => {
-  const { body, problems } = parseBodyLeniently(createWorkspaceBody, { data });
+  const { body, problems } = parseBodyLeniently(createBody, { data });
   return { body, problems: problems.map(({ field, detail }) => `${field} ${detail}`) };
 };
 
 describe("a lenient parse", () => {
   test("reads a valid body as it is", () => {
     const { body, problems } = parse({ type: "workspaces", attributes: { name: "a" } });
-    expect(body).toMatchObject({ data: { attributes: { name: "a" } } });
+    expect(body).toEqual({ name: "a" });
     expect(problems).toEqual([]);
   });
 
@@ -24,13 +26,7 @@ describe("a lenient parse", () => {
       "/data/attributes/auto-apply Auto apply must be true or false",
       "/data/attributes/description Description must be a string",
     ]);
-    expect(body).toEqual({
-      data: {
-        type: "workspaces",
-        attributes: { name: "a b", "queue-all-runs": true },
-        relationships: {},
-      },
-    });
+    expect(body).toEqual({ name: "a b", queueAllRuns: true });
   });
 
   test("reads a required text as empty where it is missing or wrong, and keeps the places of a list", () => {
@@ -41,9 +37,7 @@ describe("a lenient parse", () => {
       "/data/attributes/name Name is required",
       "/data/relationships/tags/data/1/attributes/name Name must be a string",
     ]);
-    expect(body).toMatchObject({
-      data: { attributes: { name: "" }, relationships: { tags: ["fine", ""] } },
-    });
+    expect(body).toEqual({ name: "", tagNames: { values: ["fine", ""] } });
   });
 
   test("keeps one of two spellings that differ", () => {
@@ -53,7 +47,7 @@ describe("a lenient parse", () => {
       attributes: { name: "a", ...versions },
     });
     expect(problems).toHaveLength(1);
-    expect(body).toMatchObject({ data: { attributes: { name: "a", "engine-version": "1.9.0" } } });
+    expect(body).toEqual({ name: "a", engineVersion: "1.9.0" });
   });
 
   test.each([
@@ -64,6 +58,6 @@ describe("a lenient parse", () => {
   ])("of %j has problems, and a part that a service can validate", (data) => {
     const { body, problems } = parse(data);
     expect(problems.length).toBeGreaterThan(0);
-    expect(body).toMatchObject({ data: { attributes: { name: "" }, relationships: {} } });
+    expect(body).toEqual({ name: "" });
   });
 });

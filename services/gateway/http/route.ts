@@ -1,9 +1,9 @@
 import type { Edition, Feature } from "@statehouse/runtime";
 import type { z } from "zod";
 import type { IncludeTree } from "../jsonapi/include.ts";
+import type { Pointers } from "../jsonapi/pointers.ts";
 import type { Services } from "../services.ts";
 import type { Caller, CredentialType } from "./authentication.ts";
-import type { Pointers } from "./pointers.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 export type SuccessStatus = 200 | 201 | 204;

@@ -1,5 +1,5 @@
 import { AppError, type FieldError, invalid } from "@statehouse/errors";
-import { type Pointers, pointerOf } from "./pointers.ts";
+import { type Pointers, pointerOf } from "../jsonapi/pointers.ts";
 
 /** Runs `call`; the field paths of an `invalid` that a service throws become pointers into the body. */
 export async function withPointers<Result>(

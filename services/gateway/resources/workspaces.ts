@@ -1,5 +1,6 @@
-import type { VcsRepo, Workspace } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import type { Workspace } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import type { RequestContext } from "../http/route.ts";
+import { attributesOf } from "../jsonapi/noun.ts";
 import { empty, related, target, toMany, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { configurationVersionResource } from "./configuration-versions.ts";
@@ -12,6 +13,7 @@ import { stateVersionResource } from "./state-versions.ts";
 import { teamResource } from "./teams.ts";
 import { timestamp } from "./timestamps.ts";
 import { userResource } from "./users.ts";
+import { workspaceNoun } from "./workspace-attributes.ts";
 import { workspaceOutputResource } from "./workspace-outputs.ts";
 import { workspacePerformance } from "./workspace-performance.ts";
 import { workspacePermissions } from "./workspace-permissions.ts";
@@ -26,68 +28,30 @@ const selfOf = ({ id }: Workspace) => `/api/v2/workspaces/${id}`;
 const organizationOf = ({ organizationName }: Workspace) =>
   `/api/v2/organizations/${organizationName}`;
 
-const vcsRepo = (repository: VcsRepo) => ({
-  identifier: repository.identifier,
-  "display-identifier": repository.identifier,
-  branch: repository.branch,
-  "ingress-submodules": repository.ingressSubmodules,
-  "oauth-token-id": repository.oauthTokenId ?? null,
-  "vcs-app-installation-id": repository.appInstallationId ?? null,
-  "github-app-installation-id": repository.appInstallationId ?? null,
-  "tags-regex": repository.tagsRegex ?? null,
-});
+const sentAttributes = attributesOf(workspaceNoun);
 
 /** A workspace with everything that its service keeps of it; null for what is of no noun of ours. */
 export const workspaceResource = resource<Workspace, RequestContext>({
   type: "workspaces",
   id: ({ id }) => id,
-  attributes: (workspace, { edition }) => ({
-    name: workspace.name,
-    description: workspace.description ?? null,
+  attributes: (workspace, context) => ({
+    ...sentAttributes(workspace, context),
     environment: "default",
     "created-at": timestamp(workspace.createdAt),
     "updated-at": timestamp(workspace.updatedAt),
     "latest-change-at": timestamp(workspace.latestChangeAt ?? workspace.createdAt),
-    "allow-destroy-plan": workspace.allowDestroyPlan,
-    "assessments-enabled": edition.has("workspaces.assessments-enabled")
-      ? workspace.assessmentsEnabled
-      : undefined,
     "last-assessment-result-at": null,
-    "auto-apply": workspace.autoApply,
-    "auto-apply-run-trigger": workspace.autoApplyRunTrigger,
-    "auto-destroy-activity-duration": workspace.autoDestroyActivityDuration ?? null,
-    "auto-destroy-at": workspace.autoDestroyAt ? timestamp(workspace.autoDestroyAt) : null,
     "auto-destroy-status": null,
     "inherits-project-auto-destroy": true,
-    "execution-mode": workspace.executionMode,
-    "agent-pool-id": workspace.agentPoolId ?? null,
-    operations: workspace.executionMode !== "local",
-    "setting-overwrites": {
-      "execution-mode": workspace.overwritesExecutionMode,
-      "agent-pool": workspace.overwritesAgentPool,
-    },
-    "file-triggers-enabled": workspace.fileTriggersEnabled,
-    "global-remote-state": workspace.globalRemoteState,
-    "project-remote-state": workspace.projectRemoteState,
     locked: workspace.lock !== undefined,
     "locked-reason": workspace.lock?.reason ?? "",
-    "queue-all-runs": workspace.queueAllRuns,
     "resource-count": workspace.resourceCount,
     source: "tfe-api",
-    "source-name": workspace.sourceName ?? null,
-    "source-url": workspace.sourceUrl ?? null,
     "source-module-id": null,
     "no-code-upgrade-available": false,
-    "speculative-enabled": workspace.speculativeEnabled,
-    "structured-run-output-enabled": workspace.structuredRunOutputEnabled,
     "tag-names": workspace.tagNames,
-    "engine-version": workspace.engineVersion,
     "terraform-version": workspace.engineVersion,
-    "trigger-patterns": workspace.triggerPatterns,
-    "trigger-prefixes": workspace.triggerPrefixes,
-    "vcs-repo": workspace.vcsRepo ? vcsRepo(workspace.vcsRepo) : null,
     "vcs-repo-identifier": workspace.vcsRepo?.identifier ?? null,
-    "working-directory": workspace.workingDirectory ?? null,
     ...workspacePerformance(workspace.performance),
     "hyok-enabled": false,
     permissions: workspacePermissions(workspace.allowedActions),

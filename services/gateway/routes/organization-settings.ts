@@ -1,9 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { OrganizationSettingsSchema } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { z } from "zod";
-import type { Pointers } from "../http/pointers.ts";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
 import { given } from "../jsonapi/given.ts";
+import type { Pointers } from "../jsonapi/pointers.ts";
 import { defaultAgentPoolIn, nullableLinkage } from "./nullable-linkage.ts";
 
 /** Whole minutes; what is no positive number the service refuses with the others. */

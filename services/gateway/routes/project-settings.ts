@@ -1,9 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ProjectSettingsSchema } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { z } from "zod";
-import type { Pointers } from "../http/pointers.ts";
 import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
 import { given } from "../jsonapi/given.ts";
+import type { Pointers } from "../jsonapi/pointers.ts";
 import { defaultAgentPoolIn, nullableLinkage } from "./nullable-linkage.ts";
 import { tagBindingLinkages } from "./tag-linkages.ts";
 

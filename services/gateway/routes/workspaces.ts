@@ -4,15 +4,10 @@ import { readPage } from "../http/paging.ts";
 import { listParameter, parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type ParamsOf, type Route, route } from "../http/route.ts";
+import { bodyOf } from "../jsonapi/noun.ts";
+import { workspaceNoun } from "../resources/workspace-attributes.ts";
 import { workspaceResource } from "../resources/workspaces.ts";
 import { tagFilters } from "./tag-filters.ts";
-import {
-  createWorkspaceBody,
-  unsetSettings,
-  updateWorkspaceBody,
-  workspacePointers,
-  workspaceSettings,
-} from "./workspace-settings.ts";
 
 type WorkspaceRef = MessageInitShape<typeof WorkspaceRefSchema>;
 
@@ -31,6 +26,9 @@ const includes = [
   "project",
   "readme",
 ] as const;
+
+const createBody = bodyOf(workspaceNoun, ["name"]);
+const updateBody = bodyOf(workspaceNoun);
 
 const byId = "/workspaces/:workspaceId";
 const byName = "/organizations/:organizationName/workspaces/:name";
@@ -66,9 +64,8 @@ const routesAt = <Path extends string>(
     method: "PATCH",
     path,
     summary: "Update a workspace",
-    body: updateWorkspaceBody,
+    ...updateBody,
     validatesOnly: true,
-    pointers: workspacePointers,
     success: [200, one(workspaceResource)],
     failures: [404, 422, 503],
     handle: async (input) =>
@@ -76,8 +73,8 @@ const routesAt = <Path extends string>(
         await input.services.workspaces.workspaces.updateWorkspace(
           {
             workspace: refOf(input.params),
-            settings: workspaceSettings(input.body),
-            unset: unsetSettings(input.body),
+            settings: input.body,
+            unset: input.body.unset ?? [],
             validateOnly: input.validateOnly,
           },
           input.caller,
@@ -150,9 +147,8 @@ export const workspaceRoutes: readonly Route[] = [
     method: "POST",
     path: "/organizations/:organizationName/workspaces",
     summary: "Create a workspace",
-    body: createWorkspaceBody,
+    ...createBody,
     validatesOnly: true,
-    pointers: workspacePointers,
     success: [201, one(workspaceResource)],
     failures: [404, 422],
     handle: async ({ services: { workspaces }, params, body, validateOnly, caller }) =>
@@ -160,7 +156,7 @@ export const workspaceRoutes: readonly Route[] = [
         await workspaces.workspaces.createWorkspace(
           {
             organizationName: params.organizationName,
-            settings: workspaceSettings(body),
+            settings: body,
             validateOnly,
           },
           caller,

@@ -1,16 +1,18 @@
 import { AppError } from "@statehouse/errors";
 import { describe, expect, test } from "vitest";
 import { parseBody } from "../http/body.ts";
-import {
-  createWorkspaceBody,
-  updateWorkspaceBody,
-  workspaceSettings,
-} from "./workspace-settings.ts";
+import { bodyOf } from "../jsonapi/noun.ts";
+import { workspaceNoun } from "./workspace-attributes.ts";
 
-const update = (attributes: unknown, relationships?: unknown) =>
-  workspaceSettings(
-    parseBody(updateWorkspaceBody, { data: { type: "workspaces", attributes, relationships } }),
-  );
+const createWorkspaceBody = bodyOf(workspaceNoun, ["name"]).body;
+const updateWorkspaceBody = bodyOf(workspaceNoun).body;
+
+const parse = (attributes: unknown, relationships?: unknown) =>
+  parseBody(updateWorkspaceBody, { data: { type: "workspaces", attributes, relationships } });
+const update = (...parts: Parameters<typeof parse>) => {
+  const { unset: _, ...settings } = parse(...parts);
+  return settings;
+};
 
 function problems(read: () => unknown): (string | undefined)[][] {
   try {
@@ -46,6 +48,10 @@ describe("a body", () => {
   test("may leave out everything on update; null and absent are the same", () => {
     expect(update(undefined)).toEqual({});
     expect(update({ name: null, "auto-apply": null, "vcs-repo": null }, null)).toEqual({});
+  });
+  test("removes with null what can be removed", () => {
+    const attributes = { "auto-destroy-at": null, description: null, "vcs-repo": null };
+    expect(parse(attributes)).toEqual({ unset: ["autoDestroyAt", "vcsRepo"] });
   });
   test("keeps false, zero and empty texts", () => {
     expect(update({ "auto-apply": false, description: "" })).toEqual({

@@ -1,0 +1,147 @@
+import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
+import { z } from "zod";
+import { documentBody, optional, section, typeOf } from "./body.ts";
+import type { Pointers } from "./pointers.ts";
+import { bothSpellings, type Spellings } from "./spelling.ts";
+
+/** The fields of a message, as its service takes them. */
+export type FieldsOf<Desc extends DescMessage> = Omit<
+  Exclude<MessageInitShape<Desc>, { readonly $typeName: string }>,
+  "$typeName"
+>;
+
+/** A member of a body that is one field of the service's message. */
+interface FieldInput<Message, Field extends keyof Message> {
+  field: Field;
+  /** What a body may hold; absent and null mean the same. */
+  in: z.ZodType<Message[Field] | undefined>;
+  /** Null is not the same as absent: it removes the value, and `unset` names the field. */
+  removable?: true;
+}
+type AnyFieldInput<Message> = {
+  [Field in keyof Message]-?: FieldInput<Message, Field>;
+}[keyof Message];
+
+/** A member of a body that holds several fields: what `in` makes of it. */
+interface GroupInput<Message> {
+  field?: never;
+  in: z.ZodType<Partial<Message>>;
+}
+
+/** How documents show a member that is not the field of the same name of their item. */
+type Output<Item, Context> =
+  | { out: (item: Item, context: Context) => unknown; writeOnly?: never }
+  | { out?: never; writeOnly: true };
+
+/** Without `out`, documents show the field of the item, or null where that is absent. */
+type Attribute<Message, Item, Context> =
+  | {
+      [Field in keyof Message]-?: FieldInput<Message, Field> &
+        (
+          | Output<Item, Context>
+          | (Field extends keyof Item ? { out?: never; writeOnly?: never } : never)
+        );
+    }[keyof Message]
+  | (GroupInput<Message> & Output<Item, Context>);
+
+/**
+ * What clients send of a noun, by the names of JSON:API. Bodies, attributes and pointers are derived from it, so that
+ * a field is one line here. Attributes that clients only read are in the resource.
+ */
+export interface Noun<Message, Item, Context> {
+  type: string;
+  attributes: Readonly<Record<string, Attribute<Message, Item, Context>>>;
+  relationships?: Readonly<Record<string, AnyFieldInput<Message>>>;
+  /** Members that may be sent under another name too. */
+  spellings?: Spellings;
+  /** Where a body holds fields that no member is alone: parts of a member and items of a list. */
+  pointers?: Pointers;
+}
+
+/** The fields that a body has; `unset` names those that it removes. */
+export type Parsed<Message> = Partial<Message> & { unset?: string[] };
+
+type Inputs = Readonly<
+  Record<string, { field?: PropertyKey; in: z.ZodType; removable?: boolean | undefined }>
+>;
+
+/**
+ * The body of a request that creates or updates a noun, and where it holds each field. `required` are the attributes
+ * that must be given.
+ */
+export function bodyOf<Message, Item, Context>(
+  { type, attributes, relationships = {}, spellings = {}, pointers }: Noun<Message, Item, Context>,
+  required: readonly string[] = [],
+): { body: z.ZodType<Parsed<Message>>; pointers: Pointers } {
+  const body = documentBody(
+    z.object({
+      type: typeOf(type),
+      attributes: section(bothSpellings(spellings, fieldsIn<Message>(attributes, required))),
+      relationships: section(fieldsIn<Message>(relationships)),
+    }),
+  ).transform(({ data }) => ({ ...data.attributes, ...data.relationships }));
+  return {
+    body,
+    pointers: {
+      ...pointersOf("/data/attributes", attributes),
+      ...pointersOf("/data/relationships", relationships),
+      ...pointers,
+    },
+  };
+}
+
+/** An object with these members, as the fields that it has. */
+export const fieldsIn = <Message>(
+  inputs: Readonly<Record<string, AnyFieldInput<Message> | GroupInput<Message>>>,
+  required: readonly string[] = [],
+): z.ZodType<Parsed<Message>> =>
+  objectOf(inputs, required).transform((values) => {
+    const fields: Record<PropertyKey, unknown> = {};
+    const unset: PropertyKey[] = [];
+    for (const [name, { field }] of Object.entries(inputs)) {
+      const value = values[name];
+      if (value === undefined) continue;
+      if (field === undefined) Object.assign(fields, value);
+      else if (value === null) unset.push(field);
+      else fields[field] = value;
+    }
+    if (unset.length > 0) fields.unset = unset;
+    // By the types of `inputs` each value is one of its field.
+    return fields as Parsed<Message>;
+  });
+
+const objectOf = (inputs: Inputs, required: readonly string[]) =>
+  z.object(
+    Object.fromEntries(
+      Object.entries(inputs).map(([name, { in: schema, removable }]) => {
+        if (required.includes(name)) return [name, schema];
+        return [name, removable ? schema.nullish() : optional(schema)];
+      }),
+    ),
+  );
+
+const pointersOf = (parent: string, inputs: Inputs): Pointers =>
+  Object.fromEntries(
+    Object.entries(inputs).flatMap(([name, { field }]) =>
+      field === undefined ? [] : [[field, `${parent}/${name}`]],
+    ),
+  );
+
+/** Shows the attributes of `noun`. */
+export function attributesOf<Message, Item extends object, Context>({
+  attributes,
+}: Noun<Message, Item, Context>): (item: Item, context: Context) => Record<string, unknown> {
+  const shown = Object.entries(attributes)
+    .filter(([, { writeOnly }]) => !writeOnly)
+    .map(([name, { field, out }]) => {
+      const fieldOf = (item: Item): unknown => Reflect.get(item, field ?? name) ?? null;
+      return { name, show: out ?? fieldOf };
+    });
+  // Parsed, so that the engine gives all documents of the type one shape: objects that grow by computed names have none.
+  const blank = JSON.parse(JSON.stringify(Object.fromEntries(shown.map(({ name }) => [name, 0]))));
+  return (item, context) => {
+    const values: Record<string, unknown> = { ...blank };
+    for (const { name, show } of shown) values[name] = show(item, context);
+    return values;
+  };
+}
