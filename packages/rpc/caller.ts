@@ -1,7 +1,12 @@
 import type { Caller, Grants, Principal } from "@statehouse/authorization";
 import { LRUCache } from "lru-cache";
 
-/** Asks access what a principal may do. */
+/** The context of a method, beside its request. */
+export interface CallContext {
+  caller: Caller;
+}
+
+/** Loads the grants of a principal. */
 export type GrantsLoader = (principal: Principal) => Promise<Grants>;
 
 /**

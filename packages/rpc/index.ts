@@ -5,7 +5,7 @@ export {
   generateAssertionKey,
   type ServiceIdentity,
 } from "./assertion.ts";
-export { createCallers, type GrantsLoader } from "./caller.ts";
+export { type CallContext, createCallers, type GrantsLoader } from "./caller.ts";
 export type { CallMetadata, Channel } from "./channel.ts";
 export { type Client, createClient } from "./client.ts";
 export { callCount } from "./counter.ts";

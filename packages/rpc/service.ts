@@ -8,9 +8,10 @@ import {
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { Principal } from "@statehouse/authorization";
 import { type Callers, callers } from "@statehouse/proto/statehouse/rpc/v1/options";
+import type { CallContext } from "./caller.ts";
 
-/** One async function for each method of the service; `Ctx` is what the server makes of the caller. */
-export type ServiceImpl<S extends DescService, Ctx> = {
+/** One async function for each method of the service. */
+export type ServiceImpl<S extends DescService, Ctx = CallContext> = {
   [M in keyof S["method"]]: (
     request: MessageShape<S["method"][M]["input"]>,
     context: Ctx,
@@ -20,7 +21,7 @@ export type ServiceImpl<S extends DescService, Ctx> = {
 type AnyMethod<Ctx> = (request: never, context: Ctx) => Promise<Record<string, unknown>>;
 
 /** A service and the functions that answer it. */
-export interface ServiceBinding<Ctx> {
+export interface ServiceBinding<Ctx = CallContext> {
   desc: DescService;
   methods: Readonly<Record<string, AnyMethod<Ctx>>>;
 }

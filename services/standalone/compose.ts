@@ -1,15 +1,12 @@
-import { configSchema as accessConfig } from "@statehouse/access/config";
-import { start as startAccess } from "@statehouse/access/start";
-import { configSchema as gatewayConfig } from "@statehouse/gateway/config";
-import { start as startGateway } from "@statehouse/gateway/start";
+import { service as accessService } from "@statehouse/access/service";
+import { service as gatewayService } from "@statehouse/gateway/service";
 import type { Channel } from "@statehouse/rpc";
 import { type Check, createOpsHandler, type Logger, readConfig } from "@statehouse/runtime";
-import { configSchema as stateConfig } from "@statehouse/state/config";
-import { start as startState } from "@statehouse/state/start";
-import { configSchema as workspacesConfig } from "@statehouse/workspaces/config";
-import { start as startWorkspaces } from "@statehouse/workspaces/start";
+import { service as stateService } from "@statehouse/state/service";
+import { service as workspacesService } from "@statehouse/workspaces/service";
+import type { z } from "zod";
+import { deferredChannel } from "./deferred-channel.ts";
 import type { Environment, ServiceName } from "./environments.ts";
-import { lateChannel } from "./late-channel.ts";
 import type { Handler } from "./listener.ts";
 
 /** Four services in this process, behind one request handler. */
@@ -21,6 +18,19 @@ export interface Composition extends AsyncDisposable {
   workspaces: Channel;
 }
 
+interface Startable<Schema extends z.ZodObject, Running> {
+  name: ServiceName;
+  config: Schema;
+  start(
+    config: z.output<Schema>,
+    dependencies: {
+      channels: Record<"access" | "workspaces" | "state", Channel>;
+      embedded: boolean;
+      logger: Logger;
+    },
+  ): Promise<Running>;
+}
+
 /**
  * Starts access, workspaces, state and the gateway over in-process channels. Each reads its own settings from its
  * environment. Throws ConfigError.
@@ -30,32 +40,24 @@ export async function compose(
   logger: Logger,
 ): Promise<Composition> {
   await using starting = new AsyncDisposableStack();
-  const access = lateChannel("access");
-  const workspaces = lateChannel("workspaces");
-  const state = lateChannel("state");
-  const parts = (service: ServiceName) => ({
-    channels: { access, workspaces, state },
-    embedded: true as const,
-    logger: logger.child({ service }),
-  });
-  const runningAccess = starting.use(
-    await startAccess(readConfig(accessConfig, environments.access), parts("access")),
-  );
+  const access = deferredChannel("access");
+  const workspaces = deferredChannel("workspaces");
+  const state = deferredChannel("state");
+  const start = async <Schema extends z.ZodObject, Running extends AsyncDisposable>(
+    service: Startable<Schema, Running>,
+  ) => {
+    const config = readConfig(service.config, environments[service.name]);
+    const channels = { access, workspaces, state };
+    const child = logger.child({ service: service.name });
+    return starting.use(await service.start(config, { channels, embedded: true, logger: child }));
+  };
+  const runningAccess = await start(accessService);
   access.connect(runningAccess.rpc.inProcess());
-  const runningWorkspaces = starting.use(
-    await startWorkspaces(
-      readConfig(workspacesConfig, environments.workspaces),
-      parts("workspaces"),
-    ),
-  );
+  const runningWorkspaces = await start(workspacesService);
   workspaces.connect(runningWorkspaces.rpc.inProcess());
-  const runningState = starting.use(
-    await startState(readConfig(stateConfig, environments.state), parts("state")),
-  );
+  const runningState = await start(stateService);
   state.connect(runningState.rpc.inProcess());
-  const gateway = starting.use(
-    await startGateway(readConfig(gatewayConfig, environments.gateway), parts("gateway")),
-  );
+  const gateway = await start(gatewayService);
   const operations = createOpsHandler({
     checks: {
       ...named("access", runningAccess.checks),
@@ -71,7 +73,7 @@ export async function compose(
     handler: (request, response, awaitsContinue) => {
       const path = request.url ?? "";
       if (path.startsWith("/v1/object/")) {
-        runningState.objectHandler(request, response, awaitsContinue);
+        runningState.handlers.objects(request, response, awaitsContinue);
         return;
       }
       if (awaitsContinue) response.writeContinue();

@@ -1,12 +1,6 @@
-import type { Caller, Principal } from "@statehouse/authorization";
-import { createSealer, type Database } from "@statehouse/postgres";
-import {
-  type Channel,
-  createCallers,
-  grantsFromAccess,
-  type ServiceIdentity,
-} from "@statehouse/rpc";
-import { ConfigError, createWake, edition, type Logger } from "@statehouse/runtime";
+import { createSealer } from "@statehouse/postgres";
+import { ConfigError, createWake, edition } from "@statehouse/runtime";
+import type { AppParts } from "@statehouse/service";
 import type { App } from "./app/app.ts";
 import type { StateConfig } from "./config.ts";
 import { createUploadTokens } from "./domain/upload-token.ts";
@@ -20,22 +14,18 @@ import { transactions } from "./store/transaction.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-export interface AppParts {
-  database: Database;
-  channels: { access: Channel; workspaces: Channel };
-  identity: ServiceIdentity;
-  logger: Logger;
-}
-
-/** What the use cases need, and who calls them. Throws `ConfigError` on unusable keys. */
-export function createApp(
-  config: StateConfig,
-  { database, channels, identity, logger }: AppParts,
-): { app: App; callerOf: (principal: Principal) => Promise<Caller> } {
+/** The dependencies of the use cases. Throws `ConfigError` on unusable keys. */
+export function createApp({
+  config,
+  database,
+  channels,
+  identity,
+  callerOf,
+  logger,
+}: AppParts<StateConfig, "access" | "workspaces">): App {
   const sealer = usable("SEALING_KEYS", () => createSealer({ keys: config.SEALING_KEYS }));
-  const callerOf = createCallers(grantsFromAccess(channels.access, identity));
   const offered = edition(config.EDITION);
-  const app: App = {
+  return {
     transaction: transactions(database, sealer),
     reads: createReads(database, sealer),
     jobs: createJobs(database),
@@ -62,7 +52,6 @@ export function createApp(
     logger,
     now: () => new Date(),
   };
-  return { app, callerOf };
 }
 
 function usable<T>(name: string, make: () => T): T {

@@ -1,6 +1,6 @@
-import { createSealer, type Database, newId } from "@statehouse/postgres";
-import type { CallOptions, Channel } from "@statehouse/rpc";
+import { createSealer, newId } from "@statehouse/postgres";
 import { edition } from "@statehouse/runtime";
+import type { AppParts } from "@statehouse/service";
 import type { App } from "./app/app.ts";
 import { createAccessClient } from "./clients/access.ts";
 import { createStateClient } from "./clients/state.ts";
@@ -11,18 +11,21 @@ import { readsOf } from "./store/reads.ts";
 import { stateComparisons } from "./store/state-comparison.ts";
 import { transactions } from "./store/transaction.ts";
 
-export interface AppParts {
-  database: Database;
-  channels: { access: Channel; state: Channel };
-  identity: CallOptions;
-  now?: (() => Date) | undefined;
+/** What a test sets in place of the defaults. */
+export interface WorkspacesOptions {
+  /** Interval of the search for overdue work, in ms. */
+  reconciliationIntervalMs: number;
+  now: () => Date;
 }
 
-/** What the use cases need. */
-export const createApp = (
-  config: WorkspacesConfig,
-  { database, channels, identity, now = () => new Date() }: AppParts,
-): App => ({
+/** The dependencies of the use cases. */
+export const createApp = ({
+  config,
+  database,
+  channels,
+  identity,
+  options: { now = () => new Date() },
+}: AppParts<WorkspacesConfig, "access" | "state", WorkspacesOptions>): App => ({
   transaction: transactions(database),
   reads: readsOf(database),
   pendingSyncs: pendingSyncsOf(database),

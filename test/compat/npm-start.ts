@@ -12,8 +12,8 @@ export interface Started {
 
 export type Start = (env: Record<string, string>, ...args: string[]) => Started;
 
-/** `npm start` without npm, or another program of services/standalone. What a test leaves running is stopped. */
-export function useNpmStart(program = "main.ts"): Start {
+/** `npm start` without npm, or another command of the command line. Processes that a test leaves are stopped. */
+export function useNpmStart(command = "start"): Start {
   let children: ChildProcess[] = [];
   afterEach(async () => {
     for (const child of children) child.kill("SIGTERM");
@@ -25,7 +25,7 @@ export function useNpmStart(program = "main.ts"): Start {
     children = [];
   });
   return (env, ...args) => {
-    const child = spawn(process.execPath, [`services/standalone/${program}`, ...args], {
+    const child = spawn(process.execPath, ["services/cli/main.ts", command, ...args], {
       env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", PORT: "0", ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -8,8 +8,8 @@ import { expectStatus, inlineState, stateFile } from "../stack/state.ts";
 import { running, type Start, useNpmStart } from "./npm-start.ts";
 
 const start = useNpmStart();
-const collect = useNpmStart("collect.ts");
-const fsck = useNpmStart("fsck.ts");
+const collect = useNpmStart("collect");
+const fsck = useNpmStart("fsck");
 
 test("beside npm start, collect names what would go and lets it go, and fsck finds everything in order", {
   timeout: 120_000,
@@ -75,7 +75,7 @@ test("beside npm start, collect names what would go and lets it go, and fsck fin
   await waitFor(async () => (await database.query("select from blob_deletions")).rows.length === 0);
   expect(await lines(fsck)).toMatchObject({
     code: 0,
-    lines: expect.arrayContaining(["everything fits"]),
+    lines: expect.arrayContaining(["no problems found"]),
   });
 });
 

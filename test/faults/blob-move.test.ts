@@ -52,7 +52,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
 
   /** The command, as a program of its own. */
   const startCommand = (settings: Record<string, string> = {}) => {
-    const child = spawn(process.execPath, ["services/state/move-blobs.ts"], {
+    const child = spawn(process.execPath, ["services/cli/main.ts", "move-blobs"], {
       env: { PATH: process.env.PATH ?? "", ...site.stack.environments.state, ...settings },
     });
     let output = "";

@@ -211,7 +211,7 @@ needs("minio")("while the collector works", () => {
 
 const command = (environment: Record<string, string>, ...options: string[]) =>
   new Promise<{ code: unknown; lines: string[] }>((resolve) => {
-    const program = ["services/state/collect.ts", ...options];
+    const program = ["services/cli/main.ts", "collect", ...options];
     execFile(process.execPath, program, { env: environment }, (error, out, stderr) =>
       resolve({ code: error?.code ?? (stderr || 0), lines: out.split("\n") }),
     );

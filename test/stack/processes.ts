@@ -57,8 +57,8 @@ export function serviceProcess(name: ServiceName, environment: Environment): Ser
     kill: async () => void (await end("SIGKILL")),
     terminate: () => end("SIGTERM"),
     async start({ largestFile } = {}) {
-      const script = `services/${name}/main.ts`;
-      const { command, args } = withFileLimit(largestFile, process.execPath, [script]);
+      const program = ["services/cli/main.ts", name];
+      const { command, args } = withFileLimit(largestFile, process.execPath, program);
       child = spawn(command, args, {
         env: { ...inherited(), ...environment },
         stdio: ["ignore", "pipe", "pipe"],

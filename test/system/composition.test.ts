@@ -226,7 +226,7 @@ needs("minio")("four processes on MinIO", () => {
 
 describe.each(serviceNames)("%s, wrongly configured", (name) => {
   const start = (env: Record<string, string>) =>
-    run(process.execPath, [`services/${name}/main.ts`], {
+    run(process.execPath, ["services/cli/main.ts", name], {
       env: { PATH: process.env.PATH ?? "", ...env },
       timeout: 20_000,
     }).then(

@@ -7,7 +7,7 @@ import type { Tx } from "../store/transaction.ts";
 export interface App {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   reads: Reads;
-  tokenUsage: Pick<TokenUsage, "note">;
+  tokenUsage: TokenUsage;
   /** Asks workspaces; never while a transaction is open. Throws `notFound`. */
   organizationOfProject(projectId: ProjectId): Promise<OrganizationId>;
   /**

@@ -4,7 +4,7 @@ import { grantFilters, grantHandlers } from "./grants.ts";
 import { runFilters, runHandlers } from "./run.ts";
 
 /** Everything that access listens to. */
-export const consumptions = (app: Pick<App, "reads">): Consumption[] => [
+export const consumptions = (app: App): Consumption[] => [
   { name: "grants", filters: grantFilters, handlers: grantHandlers(app) },
   { name: "runs", filters: runFilters, handlers: runHandlers(app) },
 ];

@@ -1,6 +1,6 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { GrantsSchema, GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
-import type { ServiceImpl } from "@statehouse/rpc";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { GrantsSchema, type GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
+import { type GrantsLoader, grantsFromProto, type ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { getGrants } from "../app/grants.ts";
 import type { PrincipalGrants } from "../domain/grants.ts";
@@ -12,7 +12,15 @@ export const grantsService = (app: App): ServiceImpl<typeof GrantsService, Conte
   }),
 });
 
-export const grantsToProto = (
+/** Loads a principal's grants from the tables of this service. */
+export const loadGrants =
+  (app: App): GrantsLoader =>
+  async ({ type, id }) =>
+    grantsFromProto(
+      create(GrantsSchema, grantsToProto({ type, id }, await getGrants(app, { type, id }))),
+    );
+
+const grantsToProto = (
   { type, id }: { type: string; id: string },
   { versions, administrator, organizations }: PrincipalGrants,
 ): MessageInitShape<typeof GrantsSchema> => ({

@@ -10,19 +10,19 @@ beforeAll(async () => {
 });
 afterAll(() => access[Symbol.asyncDispose]());
 
-const run = async (file: string, args: readonly string[], env: Record<string, string> = {}) => {
-  const script = path.join(import.meta.dirname, "..", file);
+const run = async (args: readonly string[], env: Record<string, string> = {}) => {
+  const script = path.join(import.meta.dirname, "../../cli/main.ts");
   const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], {
     env: { PATH: process.env.PATH ?? "", DATABASE_URL: access.environment.DATABASE_URL, ...env },
   });
   return stdout.trim();
 };
-const user = (...args: string[]) => run("user-command.ts", args);
+const user = (...args: string[]) => run(["user", ...args]);
 
 test("the first administrator comes from the configuration, once", async () => {
   const env = { FIRST_ADMIN_USERNAME: "root", FIRST_ADMIN_EMAIL: "root@example.com" };
-  expect(await run("migrate.ts", [], env)).toContain("root administers the installation");
-  expect(await run("migrate.ts", [], env)).toBe("nothing to apply");
+  expect(await run(["migrate", "access"], env)).toContain("root administers the installation");
+  expect(await run(["migrate", "access"], env)).toBe("nothing to apply");
   const { user: root } = await access.users.getUserByName({ username: "root" });
   expect(root).toMatchObject({ administrator: true, email: "root@example.com" });
   await expect(user("suspend", "root")).rejects.toThrow("at least one administrator");

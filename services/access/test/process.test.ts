@@ -8,10 +8,13 @@ import { createClient, grpcChannel } from "@statehouse/rpc";
 import { expect, test } from "vitest";
 import { runAccess } from "./running-access.ts";
 
-const main = fileURLToPath(new URL("../main.ts", import.meta.url));
+const main = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
 const run = (environment: Record<string, string | undefined>): ChildProcess =>
-  spawn(process.execPath, [main], { env: environment, stdio: ["ignore", "pipe", "pipe"] });
+  spawn(process.execPath, [main, "access"], {
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 
 async function stderrAndCode(child: ChildProcess): Promise<{ stderr: string; code: unknown }> {
   let stderr = "";

@@ -19,7 +19,7 @@ import {
 import { createLogger, readConfig } from "@statehouse/runtime";
 import { sharedParts } from "@statehouse/testing";
 import { configSchema } from "../config.ts";
-import { start } from "../start.ts";
+import { service } from "../service.ts";
 import { migrations } from "../store/migrations.ts";
 import { projectPlacements } from "./project-placements.ts";
 
@@ -65,7 +65,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     ASSERTION_PUBLIC_KEYS: JSON.stringify(keys),
   };
   const access = starting.use(
-    await start(readConfig(configSchema, environment), {
+    await service.start(readConfig(configSchema, environment), {
       embedded,
       channels: { workspaces: placements.channel },
       logger,

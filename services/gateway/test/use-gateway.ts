@@ -13,7 +13,7 @@ import { createRpcServer, generateAssertionKey, type ServiceBinding } from "@sta
 import { createLogger } from "@statehouse/runtime";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { configSchema } from "../config.ts";
-import { start } from "../start.ts";
+import { service } from "../service.ts";
 
 const REQUEST_TIMEOUT_S = 3;
 
@@ -168,7 +168,7 @@ export function useGateway(): void {
       serve("state"),
     ];
     const gateway = stack.use(
-      await start(
+      await service.start(
         configSchema.parse({
           HOST: "127.0.0.1",
           PORT: 0,

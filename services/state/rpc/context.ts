@@ -1,6 +1,1 @@
-import type { Caller } from "@statehouse/authorization";
-
-/** What every method gets beside its request. */
-export interface Context {
-  caller: Caller;
-}
+export type { CallContext as Context } from "@statehouse/rpc";

@@ -4,7 +4,7 @@ import { RetentionService } from "@statehouse/proto/statehouse/state/v1/retentio
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
 import { WorkspaceStateService } from "@statehouse/proto/statehouse/state/v1/workspace_state";
-import { createClient, createRpcServer } from "@statehouse/rpc";
+import { createCallers, createClient, createRpcServer, grantsFromAccess } from "@statehouse/rpc";
 import type { EditionName } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import { beginUpload, finishUpload } from "../app/upload.ts";
@@ -45,15 +45,17 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
       onStatement: (sql) => void statements.push(sql),
     }),
   );
-  const parts = { database, channels: others.channels, identity: identities.state, logger };
-  const created = createApp(config, parts);
+  const { channels } = others;
+  const identity = identities.state;
+  const callerOf = createCallers(grantsFromAccess(channels.access, identity));
+  const parts = { config, database, channels, identity, callerOf, logger, options: {} };
   let shiftMs = 0;
-  const app: App = { ...created.app, now: () => new Date(Date.now() + shiftMs) };
+  const app: App = { ...createApp(parts), now: () => new Date(Date.now() + shiftMs) };
   const rpc = starting.use(
     createRpcServer({
       name: "state",
       keys,
-      context: async (principal) => ({ caller: await created.callerOf(principal) }),
+      context: async (principal) => ({ caller: await callerOf(principal) }),
       logger,
       bindings: bindings(app),
     }),
@@ -101,7 +103,7 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     identity: identities.gateway.on(owner),
     retention: createClient(RetentionService, channel, identities.workspaces),
     as: identities.gateway.on,
-    callerOf: created.callerOf,
+    callerOf,
     attemptOf,
 
     /** Time goes on by so many ms. */

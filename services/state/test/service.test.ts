@@ -13,7 +13,7 @@ import { readConfig } from "@statehouse/runtime";
 import { ownNats, temporaryFolder, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { configSchema } from "../config.ts";
-import { start } from "../start.ts";
+import { service as stateService } from "../service.ts";
 import { entities } from "../store/entities.ts";
 import { migrations } from "../store/migrations.ts";
 import { install } from "./installation.ts";
@@ -43,7 +43,9 @@ async function runService(stack: AsyncDisposableStack) {
   };
   const installation = stack.use(await install({ environment }));
   const { config, neighbours, logger, identities } = installation;
-  const running = stack.use(await start(config, { channels: neighbours.channels, logger }));
+  const running = stack.use(
+    await stateService.start(config, { channels: neighbours.channels, logger }),
+  );
   const database = stack.use(
     await openDatabase({
       contextName: "test",
@@ -166,7 +168,9 @@ test.each([
   ["SEALING_KEYS", "k1:c2hvcnQ="],
 ])("an unusable %s is one sentence at start", async (name, value) => {
   const config = { ...service.config, [name]: value };
-  await expect(start(config, { embedded: true })).rejects.toThrow(new RegExp(`^${name}: `));
+  await expect(stateService.start(config, { embedded: true })).rejects.toThrow(
+    new RegExp(`^${name}: `),
+  );
 });
 
 test("every missing variable is named at once", () => {

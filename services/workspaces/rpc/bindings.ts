@@ -35,7 +35,7 @@ import { workspaceLockService } from "./workspace-lock.ts";
 import { workspaceReadmeService } from "./workspace-readme.ts";
 
 /** Everything that the service answers. */
-export const bindingsOf = (app: App): ServiceBinding<Context>[] => [
+export const bindings = (app: App): ServiceBinding<Context>[] => [
   implement(AdminService, adminService(app)),
   implement(AgentPoolService, agentPoolService(app)),
   implement(DataRetentionPolicyService, dataRetentionPolicyService(app)),

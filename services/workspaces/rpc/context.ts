@@ -1,6 +1,1 @@
-import type { Caller } from "@statehouse/authorization";
-
-/** What a method gets beside its request: who calls, with grants. */
-export interface Context {
-  caller: Caller;
-}
+export type { CallContext as Context } from "@statehouse/rpc";

@@ -7,10 +7,13 @@ import { generateAssertionKey } from "@statehouse/rpc";
 import { sharedParts } from "@statehouse/testing";
 import { expect, test } from "vitest";
 
-const program = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
+const program = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
-const run = (name: string, environment: Record<string, string>): ChildProcess =>
-  spawn(process.execPath, [program(name)], { env: environment, stdio: ["ignore", "pipe", "pipe"] });
+const run = (args: readonly string[], environment: Record<string, string>): ChildProcess =>
+  spawn(process.execPath, [program, ...args], {
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 
 async function codeAndStderr(child: ChildProcess): Promise<{ code: unknown; stderr: string }> {
   let stderr = "";
@@ -44,7 +47,7 @@ test("as a process it is ready once it is migrated, and SIGTERM ends it with 0",
     ASSERTION_PUBLIC_KEYS: JSON.stringify({ workspaces: [publicJwk] }),
     SEALING_KEYS: `k1:${Buffer.alloc(32).toString("base64")}`,
   };
-  const child = run("main.ts", environment);
+  const child = run(["workspaces"], environment);
   const ended = codeAndStderr(child);
   const ops = await opsPort(child);
   child.stdout?.resume();
@@ -52,14 +55,17 @@ test("as a process it is ready once it is migrated, and SIGTERM ends it with 0",
   const before = await ready();
   expect(before.status).toBe(503);
   expect(await before.text()).toContain("0001_init");
-  expect(await codeAndStderr(run("migrate.ts", environment))).toEqual({ code: 0, stderr: "" });
+  expect(await codeAndStderr(run(["migrate", "workspaces"], environment))).toEqual({
+    code: 0,
+    stderr: "",
+  });
   expect((await ready()).status).toBe(200);
   child.kill("SIGTERM");
   expect(await ended).toEqual({ code: 0, stderr: "" });
 });
 
 test("a wrong environment is told with every problem", async () => {
-  const child = run("main.ts", { GRPC_PORT: "x", DEFAULT_EXECUTION_MODE: "agent" });
+  const child = run(["workspaces"], { GRPC_PORT: "x", DEFAULT_EXECUTION_MODE: "agent" });
   const { code, stderr } = await codeAndStderr(child);
   expect(code).toBe(1);
   const names = stderr

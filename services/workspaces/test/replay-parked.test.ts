@@ -6,12 +6,15 @@ import { generateAssertionKey } from "@statehouse/rpc";
 import { expect, test } from "vitest";
 import { migrations } from "../store/migrations.ts";
 
-const program = fileURLToPath(new URL("../replay-parked.ts", import.meta.url));
+const program = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
 const run = (environment: Record<string, string>) =>
   new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
-    execFile(process.execPath, [program], { env: environment }, (error, stdout, stderr) =>
-      resolve({ code: error?.code ?? 0, stdout, stderr }),
+    execFile(
+      process.execPath,
+      [program, "replay-dead-letters", "workspaces"],
+      { env: environment },
+      (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }),
     );
   });
 

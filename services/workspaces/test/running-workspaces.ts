@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { configSchema as accessConfig } from "@statehouse/access/config";
-import { start as startAccess } from "@statehouse/access/start";
+import { service as accessService } from "@statehouse/access/service";
 import { migrations as accessMigrations } from "@statehouse/access/store/migrations";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
@@ -28,11 +28,11 @@ import {
 } from "@statehouse/rpc";
 import { createLogger, readConfig } from "@statehouse/runtime";
 import { configSchema as stateConfig } from "@statehouse/state/config";
-import { start as startState } from "@statehouse/state/start";
+import { service as stateService } from "@statehouse/state/service";
 import { migrations as stateMigrations } from "@statehouse/state/store/migrations";
 import { ownNats, temporaryFolder } from "@statehouse/testing";
 import { configSchema } from "../config.ts";
-import { start } from "../start.ts";
+import { service } from "../service.ts";
 import { migrations } from "../store/migrations.ts";
 import { faultyChannel } from "./faulty-channel.ts";
 import { objectListener } from "./object-listener.ts";
@@ -103,7 +103,7 @@ export async function runWorkspaces({
   const embedded = true;
 
   const access = starting.use(
-    await startAccess(readConfig(accessConfig, environmentOf("access")), {
+    await accessService.start(readConfig(accessConfig, environmentOf("access")), {
       embedded,
       logger,
       channels: { workspaces: toWorkspaces },
@@ -111,16 +111,16 @@ export async function runWorkspaces({
   );
   toAccess.connect(access.rpc.inProcess());
   const state = starting.use(
-    await startState(readConfig(stateConfig, environmentOf("state")), {
+    await stateService.start(readConfig(stateConfig, environmentOf("state")), {
       embedded,
       logger,
       channels: { access: toAccess, workspaces: toWorkspaces },
     }),
   );
   toState.connect(state.rpc.inProcess());
-  listener.serve(state.objectHandler);
+  listener.serve(state.handlers.objects);
   const workspaces = starting.use(
-    await start(readConfig(configSchema, environmentOf("workspaces")), {
+    await service.start(readConfig(configSchema, environmentOf("workspaces")), {
       embedded,
       logger,
       reconciliationIntervalMs,

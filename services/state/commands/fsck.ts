@@ -1,21 +1,27 @@
 import { parseArgs } from "node:util";
-import {
-  createLogger,
-  readConfig,
-  runCommand,
-  StartError,
-  startProgress,
-} from "@statehouse/runtime";
-import { checkContents, contentProblems } from "./objects/content-check.ts";
-import { openBlobStore } from "./objects/open-store.ts";
-import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./operator.ts";
-import { createContentRows } from "./store/content-rows.ts";
+import { createLogger, readConfig, StartError, startProgress } from "@statehouse/runtime";
+import { checkContents, contentProblems } from "../objects/content-check.ts";
+import { openBlobStore } from "../objects/open-store.ts";
+import { createContentRows } from "../store/content-rows.ts";
+import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./contents.ts";
 
-// Compares what the database says of state with the bytes in the store, both ways, while state runs or not; changes
-// nothing. With --sizes only sizes are compared, and nothing is read. Exit 1 while something does not fit.
-await runCommand("The check", async (print) => {
-  const { values } = parseArgs({ options: { sizes: { type: "boolean", default: false } } });
-  const config = readConfig(contentSettings);
+export interface CheckCommand {
+  /** `--sizes` compares sizes only and reads no contents. */
+  args: readonly string[];
+  environment: Readonly<Record<string, string | undefined>>;
+  print(line: string): void;
+}
+
+/**
+ * Compares the database with the bytes in the store, in both directions, while the service runs or
+ * not; changes nothing. Returns false while there are problems.
+ */
+export async function fsck({ args, environment, print }: CheckCommand): Promise<boolean> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { sizes: { type: "boolean", default: false } },
+  });
+  const config = readConfig(contentSettings, environment);
   const logger = createLogger({ service: "state", level: "silent" });
   await using parts = new AsyncDisposableStack();
   const database = parts.use(await openOperatorDatabase(config.DATABASE_URL, logger));
@@ -45,8 +51,8 @@ await runCommand("The check", async (print) => {
   const { versions, contents, bytes, young, foreign, problems } = checked;
   print(`${versions} state versions, ${contents} contents, ${bytes} bytes`);
   if (young > 0)
-    print(`${young} contents without a row are young: uploads under way, or to be swept`);
-  if (foreign > 0) print(`${foreign} keys in the store are not ours`);
-  print(problems.length === 0 ? "everything fits" : `${problems.length} problems`);
-  if (problems.length > 0) process.exitCode = 1;
-});
+    print(`${young} recent contents without a row: uploads in progress, or not yet swept`);
+  if (foreign > 0) print(`${foreign} foreign keys in the store`);
+  print(problems.length === 0 ? "no problems found" : `${problems.length} problems`);
+  return problems.length === 0;
+}

@@ -1,25 +1,29 @@
 import { parseArgs } from "node:util";
-import { collectEverything } from "./app/collection-pass.ts";
-import type { KeptReason } from "./app/retention-collection.ts";
-import type { StateConfig } from "./config.ts";
-import type { AppParts } from "./create-app.ts";
-import { openOperatorApp } from "./operator.ts";
+import type { Channel } from "@statehouse/rpc";
+import { collectEverything } from "../app/collection-pass.ts";
+import type { KeptReason } from "../app/retention-collection.ts";
+import type { StateConfig } from "../config.ts";
+import { service } from "../service.ts";
 
-export interface CollectionRun {
+export interface CollectCommand {
+  /** `--dry-run` prints the versions and deletes none. */
+  args: readonly string[];
   config: StateConfig;
-  /** Of them only workspaces is asked. Default: by the addresses in the settings. */
-  channels?: AppParts["channels"];
+  /** Only workspaces is called. Default: by the addresses in the settings. */
+  channels?: { access: Channel; workspaces: Channel };
   print(line: string): void;
 }
 
 /**
- * Goes through all workspaces now and deletes what retention lets go. With --dry-run on the command line it names it
- * only. Throws `unavailable` without workspaces' answer.
+ * Applies retention to all workspaces now. Throws `unavailable` when workspaces does not answer.
  */
-export async function runCollection({ config, channels, print }: CollectionRun): Promise<void> {
-  const { values } = parseArgs({ options: { "dry-run": { type: "boolean", default: false } } });
+export async function collect({ args, config, channels, print }: CollectCommand): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { "dry-run": { type: "boolean", default: false } },
+  });
   const dryRun = values["dry-run"];
-  await using opened = await openOperatorApp(config, channels);
+  await using opened = await service.openApp(config, channels ? { channels } : {});
 
   let [versions, bytes] = [0, 0];
   const kept = new Map<KeptReason, number>();

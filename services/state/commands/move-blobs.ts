@@ -1,12 +1,15 @@
-import { createLogger, readConfig, runCommand, startProgress } from "@statehouse/runtime";
-import { type Moved, moveBlobs } from "./objects/blob-move.ts";
-import { openMove } from "./objects/open-store.ts";
-import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./operator.ts";
-import { createJobs } from "./store/jobs.ts";
+import { createLogger, readConfig, startProgress } from "@statehouse/runtime";
+import { type Moved, moveBlobs } from "../objects/blob-move.ts";
+import { openMove } from "../objects/open-store.ts";
+import { createJobs } from "../store/jobs.ts";
+import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./contents.ts";
 
-// Copies every content that a version refers to from BLOB_MOVING_FROM to BLOB_STORE, while state runs with the same
-// settings. However it ended, running it again goes on. Exit 1 while something could not be moved.
-await runCommand("Moving", async (print) => {
+/**
+ * Copies every content that a version refers to from BLOB_MOVING_FROM to BLOB_STORE, while the
+ * service runs with the same settings. However it ended, another run continues. Returns false while
+ * something could not be moved.
+ */
+export async function moveContents(print: (line: string) => void): Promise<boolean> {
   const config = readConfig(contentSettings);
   const logger = createLogger({ service: "state", level: "silent" });
   await using parts = new AsyncDisposableStack();
@@ -38,16 +41,17 @@ await runCommand("Moving", async (print) => {
       progress.end();
     }
   };
-  // Until one finds nothing to copy: what was finalized in the old place meanwhile comes along.
+  // Until a pass finds nothing to copy: contents finalized in the old place meanwhile are copied too.
   let moved: Moved;
   do {
     moved = await pass();
     const mebibytes = (moved.bytes / 1024 ** 2).toFixed(1);
-    print(`copied ${moved.copied} (${mebibytes} MiB), ${moved.alreadyThere} were there already`);
+    print(`copied ${moved.copied} (${mebibytes} MiB), ${moved.alreadyThere} already present`);
   } while (moved.copied > 0);
-  if (moved.problems === 0) print("everything is moved: state can run without BLOB_MOVING_FROM");
-  else {
-    print(`${moved.problems} could not be moved, and are where they were: keep BLOB_MOVING_FROM`);
-    process.exitCode = 1;
+  if (moved.problems === 0) {
+    print("everything is moved: state can run without BLOB_MOVING_FROM");
+    return true;
   }
-});
+  print(`${moved.problems} could not be moved and remain where they were: keep BLOB_MOVING_FROM`);
+  return false;
+}

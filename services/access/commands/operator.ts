@@ -1,19 +1,19 @@
 import { openDatabase } from "@statehouse/postgres";
 import { createLogger } from "@statehouse/runtime";
-import type { App } from "./app/app.ts";
-import { entities } from "./store/entities.ts";
-import { migrations } from "./store/migrations.ts";
-import { readsOf } from "./store/reads.ts";
-import { transactions } from "./store/transaction.ts";
+import type { App } from "../app/app.ts";
+import { entities } from "../store/entities.ts";
+import { migrations } from "../store/migrations.ts";
+import { readsOf } from "../store/reads.ts";
+import { transactions } from "../store/transaction.ts";
 
-/** The operator, who has the database anyway. */
+/** Commands work on the database itself and authorize nothing: their operator has its password. */
 export const operator = { kind: "service", name: "operator" } as const;
 
-const nowhere = async (): Promise<never> => {
-  throw new Error("the operator's commands ask no other service");
+const notCalled = async (): Promise<never> => {
+  throw new Error("commands of the operator call no other service");
 };
 
-/** The use cases on the database at `url`, for commands. */
+/** The use cases on the database at `url`. */
 export async function openOperatorApp(
   url: string,
   maxTokenDays?: number | undefined,
@@ -31,10 +31,10 @@ export async function openOperatorApp(
       transaction: transactions(database),
       reads: readsOf(database),
       settings: { maxTokenDays, runTokenLifetimeMs: 0 },
-      tokenUsage: { note: () => {} },
-      organizationOfProject: nowhere,
-      placementOfWorkspace: nowhere,
-      placeRun: nowhere,
+      tokenUsage: { note: () => {}, [Symbol.asyncDispose]: async () => {} },
+      organizationOfProject: notCalled,
+      placementOfWorkspace: notCalled,
+      placeRun: notCalled,
       now: () => new Date(),
     },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
 import { AppError, type ErrorKind } from "@statehouse/errors";
-import { createIdentity, grpcChannel, type ServiceIdentity } from "@statehouse/rpc";
+import { createIdentity, type ServiceIdentity } from "@statehouse/rpc";
 import {
   type Check,
   createLogger,
@@ -9,9 +9,9 @@ import {
   type Logger,
   listenOn,
   runWithDeadline,
-  startOpsServer,
 } from "@statehouse/runtime";
-import type { Config } from "./config.ts";
+import { openChannels, type Ports, serve } from "@statehouse/service";
+import { type Config, configSchema } from "./config.ts";
 import { createAuthentication } from "./http/authentication.ts";
 import { createGateway } from "./http/gateway.ts";
 import type { Route } from "./http/route.ts";
@@ -19,8 +19,8 @@ import { createObjectUpload } from "./object-upload.ts";
 import { routes } from "./routes/routes.ts";
 import { type Channels, createServices, type Services } from "./services.ts";
 
-/** What a composition gives instead of what the configuration would make. */
-export interface GatewayParts {
+/** What a composition provides in place of what the configuration describes. */
+interface Dependencies {
   /** Opens no listeners: the composition mounts `handler` and serves `checks` itself. */
   embedded?: boolean;
   channels?: Channels;
@@ -33,7 +33,7 @@ export interface RunningGateway extends AsyncDisposable {
   /** None is required: a gateway without its services still says so, in JSON. */
   readonly checks: Readonly<Record<keyof Channels, Check>>;
   /** Undefined when embedded. */
-  readonly ports: { http: number; ops: number } | undefined;
+  readonly ports: Ports<"http" | "ops"> | undefined;
 }
 
 const SERVICE = "gateway";
@@ -43,11 +43,12 @@ const DRAIN_MS = 10_000;
 const KEEP_ALIVE_MS = 75_000;
 
 /** Starts the gateway. Throws `StartError` when a port is taken. */
-export async function start(config: Config, parts: GatewayParts = {}): Promise<RunningGateway> {
+async function start(config: Config, parts: Dependencies = {}): Promise<RunningGateway> {
   await using starting = new AsyncDisposableStack();
   const logger = parts.logger ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
   const identity = await createIdentity(SERVICE, config.ASSERTION_PRIVATE_KEY);
-  const channels = parts.channels ?? starting.use(grpcChannels(config));
+  const channels =
+    parts.channels ?? openChannels(["access", "workspaces", "state"], config, starting);
   const objects = starting.use(createObjectUpload(config.STATE_OBJECT_URL ?? config.PUBLIC_URL));
   const services = createServices(channels, identity, objects);
   const handler = createGateway({
@@ -63,35 +64,31 @@ export async function start(config: Config, parts: GatewayParts = {}): Promise<R
   });
   const checks = checksOf(services, identity);
 
-  let ports: RunningGateway["ports"];
-  if (!parts.embedded) {
-    const host = config.HOST;
-    const ops = starting.use(
-      await startOpsServer({ host, port: config.OPS_PORT, checks, required: [] }),
-    );
+  const listen = async (host: string) => {
     const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handler);
-    const http = await listenOn(server, { host, port: config.PORT });
-    starting.defer(() => drain(server, DRAIN_MS));
-    ports = { http, ops: ops.port };
-    logger.info(ports, "gateway listens");
-  }
+    const port = await listenOn(server, { host, port: config.PORT });
+    return { port, [Symbol.asyncDispose]: () => drain(server, DRAIN_MS) };
+  };
+  const ports = parts.embedded
+    ? undefined
+    : await serve(
+        {
+          service: SERVICE,
+          host: config.HOST,
+          opsPort: config.OPS_PORT,
+          checks,
+          required: [],
+          listeners: { http: listen },
+          logger,
+        },
+        starting,
+      );
   const running = starting.move();
   return { handler, routes, checks, ports, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-function grpcChannels(config: Config): Channels & AsyncDisposable {
-  const access = grpcChannel({ address: config.ACCESS_ADDRESS, audience: "access" });
-  const workspaces = grpcChannel({ address: config.WORKSPACES_ADDRESS, audience: "workspaces" });
-  const state = grpcChannel({ address: config.STATE_ADDRESS, audience: "state" });
-  return {
-    access,
-    workspaces,
-    state,
-    async [Symbol.asyncDispose]() {
-      for (const channel of [access, workspaces, state]) await channel[Symbol.asyncDispose]();
-    },
-  };
-}
+/** The public API: authentication, JSON:API documents and routes. */
+export const service = { name: SERVICE, config: configSchema, start } as const;
 
 /** For how long a check waits, in ms; shorter than the operations server's own patience. */
 const CHECK_MS = 1500;

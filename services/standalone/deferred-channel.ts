@@ -2,12 +2,12 @@ import { unavailable } from "@statehouse/errors";
 import type { Channel } from "@statehouse/rpc";
 
 /** A channel that is connected after those who call through it were made: services call each other in a ring. */
-export interface LateChannel extends Channel {
+export interface DeferredChannel extends Channel {
   connect(channel: Channel): void;
 }
 
 /** Until it is connected, calls are answered `unavailable`. */
-export function lateChannel(audience: string): LateChannel {
+export function deferredChannel(audience: string): DeferredChannel {
   let target: Channel | undefined;
   return {
     audience,

@@ -1,17 +1,17 @@
-import { readConfig, runCommand, StartError } from "@statehouse/runtime";
-import type { App } from "./app/app.ts";
-import { createUser, getUserByName, setUserAdministrator, setUserSuspended } from "./app/user.ts";
-import { createUserToken } from "./app/user-token.ts";
-import { configSchema } from "./config.ts";
+import { readConfig, StartError } from "@statehouse/runtime";
+import type { App } from "../app/app.ts";
+import { createUser, getUserByName, setUserAdministrator, setUserSuspended } from "../app/user.ts";
+import { createUserToken } from "../app/user-token.ts";
+import { configSchema } from "../config.ts";
 import { openOperatorApp, operator } from "./operator.ts";
 
-const usage = `usage: node user-command.ts <action> <username> [e-mail]
-  create         adds the user, with the e-mail address
-  token          makes a token for the user and prints it, once
-  suspend        makes its tokens fail at once
-  unsuspend      lets it back in
-  grant-admin    makes it an administrator of the installation
-  revoke-admin   makes it an ordinary user
+const usage = `usage: statehouse user <action> <username> [e-mail]
+  create         creates the user with this e-mail address
+  token          creates a token of the user and prints it, once
+  suspend        suspends the user: its tokens fail at once
+  unsuspend      ends the suspension
+  grant-admin    makes the user an administrator of the installation
+  revoke-admin   makes the user an ordinary user
 `;
 
 const actions: Record<string, (app: App, username: string, email: string) => Promise<string>> = {
@@ -41,13 +41,15 @@ async function changed(
   return `changed ${id}`;
 }
 
-// Creates, promotes and suspends users on the database itself: also when nobody can log in any more.
-await runCommand("Changing a user", async (print) => {
-  const [, , name = "", username = "", email = ""] = process.argv;
+/** Creates, promotes and suspends users on the database itself: also when no administrator can sign in. */
+export async function changeUser(
+  [name = "", username = "", email = ""]: readonly string[],
+  print: (line: string) => void,
+): Promise<void> {
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (!action || username === "") throw new StartError(usage);
   const needed = configSchema.pick({ DATABASE_URL: true, TOKEN_MAX_DAYS: true });
   const { DATABASE_URL: url, TOKEN_MAX_DAYS: maxTokenDays } = readConfig(needed);
   await using opened = await openOperatorApp(url, maxTokenDays);
   print(await action(opened.app, username, email));
-});
+}

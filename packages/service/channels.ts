@@ -1,0 +1,22 @@
+import { type Channel, grpcChannel } from "@statehouse/rpc";
+
+/** A service that others call. */
+export type Clients = "access" | "workspaces" | "state";
+
+/** The setting that names a service's address. */
+export type ServiceAddresses<Client extends Clients> = {
+  [Name in Client as `${Uppercase<Name>}_ADDRESS`]: string;
+};
+
+/** gRPC channels to these services, at the addresses of the configuration. `stack` closes them. */
+export function openChannels<Client extends Clients>(
+  clients: readonly Client[],
+  config: ServiceAddresses<NoInfer<Client>>,
+  stack: AsyncDisposableStack,
+): Record<Client, Channel> {
+  const channels = clients.map((audience) => {
+    const address = Reflect.get(config, `${audience.toUpperCase()}_ADDRESS`) as string;
+    return [audience, stack.use(grpcChannel({ address, audience }))];
+  });
+  return Object.fromEntries(channels) as Record<Client, Channel>;
+}

@@ -1,0 +1,70 @@
+import { type Consumption, replayConsumptions } from "@statehouse/events";
+import {
+  createSealer,
+  type Database,
+  migrate,
+  openDatabase,
+  type Sealer,
+  type SqlMigration,
+} from "@statehouse/postgres";
+import { createLogger, keyRingSetting, readConfig, settings } from "@statehouse/runtime";
+import { z } from "zod";
+import type { Clients } from "./channels.ts";
+import type { OpenedApp } from "./define-service.ts";
+
+type Print = (line: string) => void;
+
+interface Migrated {
+  name: Clients;
+  migrations: readonly SqlMigration[];
+  afterMigration(print: Print): Promise<void>;
+}
+
+/** Applies the missing migrations to the database of DATABASE_URL. */
+export async function migrateService(service: Migrated, print: Print): Promise<void> {
+  const { DATABASE_URL: url } = readConfig(z.object({ DATABASE_URL: settings.DATABASE_URL }));
+  const { name: contextName, migrations } = service;
+  const applied = await migrate({ url, contextName, migrations });
+  for (const name of applied) print(`applied ${name}`);
+  if (applied.length === 0) print("nothing to apply");
+  await service.afterMigration(print);
+}
+
+const rotationSchema = z.object({
+  DATABASE_URL: settings.DATABASE_URL,
+  SEALING_KEYS: keyRingSetting({ bytes: 32 }).describe("The first key encrypts, all decrypt."),
+});
+
+interface Sealed {
+  name: Clients;
+  entities: Parameters<typeof openDatabase>[0]["entities"];
+  migrations: readonly SqlMigration[];
+  rotateKeys(database: Database, sealer: Sealer): Promise<number>;
+}
+
+/** Re-encrypts the sealed columns under the first of SEALING_KEYS; the other keys can be removed then. */
+export async function rotateKeys(service: Sealed, print: Print): Promise<void> {
+  const { DATABASE_URL: url, SEALING_KEYS: keys } = readConfig(rotationSchema);
+  const { name: contextName, entities, migrations } = service;
+  const logger = createLogger({ service: contextName });
+  await using database = await openDatabase({ contextName, url, entities, migrations, logger });
+  print(`re-encrypted ${await service.rotateKeys(database, createSealer({ keys }))} values`);
+}
+
+interface Consuming<Config, App> {
+  name: Clients;
+  config: z.ZodObject & z.ZodType<Config>;
+  openApp(config: Config): Promise<OpenedApp<App>>;
+  consumers(app: App): Consumption[];
+}
+
+/** Handles the dead letters of a service again. Returns false while some still fail. */
+export async function replayDeadLetters<Config, App>(
+  service: Consuming<Config, App>,
+  print: Print,
+): Promise<boolean> {
+  await using opened = await service.openApp(readConfig(service.config) as Config);
+  const { app, database } = opened;
+  const consumptions = service.consumers(app);
+  return await replayConsumptions({ database, service: service.name, consumptions, print });
+}

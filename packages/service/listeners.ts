@@ -1,0 +1,36 @@
+import { type Check, type Logger, startOpsServer } from "@statehouse/runtime";
+
+/** Requests that a service answers beside gRPC, on a port of their own or inside a composition. */
+export interface Listener<Handler> {
+  handler: Handler;
+  /** Opens the port. Throws `StartError` when it is taken. */
+  listen(host: string): Promise<{ readonly port: number } & AsyncDisposable>;
+}
+
+export type Ports<Name extends string> = Readonly<Record<Name, number>>;
+
+export interface ServeOptions<Name extends string> {
+  service: string;
+  host: string;
+  /** Of health, readiness and metrics. */
+  opsPort: number;
+  checks: Readonly<Record<string, Check>>;
+  /** Without these the service is not ready; the others are only reported. */
+  required: readonly string[];
+  listeners: Readonly<Record<Name, Listener<unknown>["listen"]>>;
+  logger: Logger;
+}
+
+/** Opens the operations port and the listeners, and logs their ports. `stack` closes them. */
+export async function serve<Name extends string>(
+  { service, host, opsPort, checks, required, listeners, logger }: ServeOptions<Name>,
+  stack: AsyncDisposableStack,
+): Promise<Ports<Name | "ops">> {
+  const ops = stack.use(await startOpsServer({ host, port: opsPort, checks, required }));
+  const ports: Record<string, number> = { ops: ops.port };
+  for (const [name, listen] of Object.entries<Listener<unknown>["listen"]>(listeners)) {
+    ports[name] = stack.use(await listen(host)).port;
+  }
+  logger.info(ports, `${service} listens`);
+  return ports as Ports<Name | "ops">;
+}

@@ -1,0 +1,19 @@
+import { readConfig } from "@statehouse/runtime";
+import { ensureAdministrator } from "../app/user.ts";
+import { configSchema } from "../config.ts";
+import { openOperatorApp } from "./operator.ts";
+
+/** Makes the configured user an administrator while the installation has none. */
+export async function createFirstAdministrator(print: (line: string) => void): Promise<void> {
+  const needed = configSchema.pick({
+    DATABASE_URL: true,
+    FIRST_ADMIN_USERNAME: true,
+    FIRST_ADMIN_EMAIL: true,
+  });
+  const config = readConfig(needed);
+  const { FIRST_ADMIN_USERNAME: username, FIRST_ADMIN_EMAIL: email } = config;
+  if (username === undefined || email === undefined) return;
+  await using opened = await openOperatorApp(config.DATABASE_URL);
+  const made = await ensureAdministrator(opened.app, { username, email });
+  if (made) print(`${made.username} administers the installation`);
+}

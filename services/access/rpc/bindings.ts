@@ -1,0 +1,40 @@
+import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
+import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
+import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
+import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
+import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
+import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
+import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
+import { TeamWorkspaceService } from "@statehouse/proto/statehouse/access/v1/team_workspace";
+import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
+import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
+import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token";
+import { implement, type ServiceBinding } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import { authenticationService } from "./authentication.ts";
+import type { Context } from "./context.ts";
+import { grantsService } from "./grants.ts";
+import { organizationAccessService } from "./organization.ts";
+import { organizationMembershipService } from "./organization-membership.ts";
+import { principalNameService } from "./principal-name.ts";
+import { runTokenService } from "./run-token.ts";
+import { teamService } from "./team.ts";
+import { teamProjectService } from "./team-project.ts";
+import { teamWorkspaceService } from "./team-workspace.ts";
+import { tokenService } from "./token.ts";
+import { userService } from "./user.ts";
+
+/** The gRPC services of access. */
+export const bindings = (app: App): ServiceBinding<Context>[] => [
+  implement(AuthenticationService, authenticationService(app)),
+  implement(GrantsService, grantsService(app)),
+  implement(OrganizationAccessService, organizationAccessService(app)),
+  implement(OrganizationMembershipService, organizationMembershipService(app)),
+  implement(PrincipalNameService, principalNameService(app)),
+  implement(RunTokenService, runTokenService(app)),
+  implement(TeamService, teamService(app)),
+  implement(TeamProjectService, teamProjectService(app)),
+  implement(TeamWorkspaceService, teamWorkspaceService(app)),
+  implement(TokenService, tokenService(app)),
+  implement(UserService, userService(app)),
+];

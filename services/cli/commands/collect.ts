@@ -1,0 +1,51 @@
+import { DataRetentionPolicyService } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
+import { type Channel, createRpcServer, implement } from "@statehouse/rpc";
+import { createLogger, readConfig } from "@statehouse/runtime";
+import { standaloneSchema } from "@statehouse/standalone/config";
+import { deferredChannel } from "@statehouse/standalone/deferred-channel";
+import { runningEnvironments } from "@statehouse/standalone/running-environments";
+import { collect } from "@statehouse/state/commands/collect";
+import { configSchema as stateConfig } from "@statehouse/state/config";
+import { dataRetentionPolicyService } from "@statehouse/workspaces/rpc/data-retention-policy";
+import { service as workspaces } from "@statehouse/workspaces/service";
+
+/** Applies retention of the state service of the settings or, without DATABASE_URL, of the running `npm start`. */
+export async function runCollect(
+  args: readonly string[],
+  print: (line: string) => void,
+): Promise<void> {
+  if (process.env.DATABASE_URL) {
+    await collect({ args, config: readConfig(stateConfig), print });
+    return;
+  }
+  const { DATA_DIR } = readConfig(standaloneSchema.pick({ DATA_DIR: true }));
+  const environments = await runningEnvironments(DATA_DIR, { LOG_LEVEL: "warn", ...process.env });
+  await using stack = new AsyncDisposableStack();
+  const channels = {
+    // Collecting does not call it.
+    access: deferredChannel("access"),
+    workspaces: await retentionPolicies(environments.workspaces, stack),
+  };
+  await collect({ args, config: readConfig(stateConfig, environments.state), channels, print });
+}
+
+/** Serves the retention policies from the database: the running process opens no port for its services. */
+async function retentionPolicies(
+  environment: Record<string, string>,
+  stack: AsyncDisposableStack,
+): Promise<Channel> {
+  const config = readConfig(workspaces.config, environment);
+  const channels = { access: deferredChannel("access"), state: deferredChannel("state") };
+  const logger = createLogger({ service: workspaces.name, level: config.LOG_LEVEL });
+  const opened = stack.use(await workspaces.openApp(config, { channels, logger }));
+  const { app, database, callerOf } = opened;
+  const rpc = createRpcServer({
+    name: workspaces.name,
+    keys: config.ASSERTION_PUBLIC_KEYS,
+    context: async (principal) => ({ caller: await callerOf(principal) }),
+    ready: () => database.ready(),
+    logger,
+    bindings: [implement(DataRetentionPolicyService, dataRetentionPolicyService(app))],
+  });
+  return stack.use(rpc).inProcess();
+}

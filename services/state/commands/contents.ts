@@ -1,0 +1,42 @@
+import { type Database, openDatabase } from "@statehouse/postgres";
+import { type Logger, StartError } from "@statehouse/runtime";
+import { configSchema } from "../config.ts";
+import type { BlobStore } from "../objects/blob-store.ts";
+import { entities } from "../store/entities.ts";
+import { migrations } from "../store/migrations.ts";
+
+/** The settings of a command that compares or moves rows and bytes. */
+export const contentSettings = configSchema.pick({
+  DATABASE_URL: true,
+  SWEEP_GRACE: true,
+  BLOB_STORE: true,
+  BLOB_DIRECTORY: true,
+  BLOB_MOVING_FROM: true,
+  S3_ENDPOINT: true,
+  S3_BUCKET: true,
+  S3_REGION: true,
+  S3_ACCESS_KEY: true,
+  S3_SECRET_KEY: true,
+  S3_ADDRESSING: true,
+  S3_CA_FILE: true,
+});
+
+/** The service's database, opened by a command beside it. */
+export const openOperatorDatabase = (url: string, logger: Logger): Promise<Database> =>
+  openDatabase({ contextName: "state", url, entities, migrations, logger });
+
+/** Throws `StartError` with the reason why the store cannot be used. */
+export async function requireReady(store: BlobStore): Promise<void> {
+  await store.ready().catch((error: Error) => {
+    throw new StartError(error.message);
+  });
+}
+
+/** Aborted with `message` when the operator interrupts the command. */
+export function interruption(message: string): AbortSignal {
+  const interrupted = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => interrupted.abort(new StartError(message)));
+  }
+  return interrupted.signal;
+}

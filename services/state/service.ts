@@ -1,0 +1,53 @@
+import { defineService } from "@statehouse/service";
+import { configSchema } from "./config.ts";
+import { consumptions } from "./consumers/consumptions.ts";
+import { createApp } from "./create-app.ts";
+import { createObjectHandler } from "./objects/handler.ts";
+import { openBlobStore } from "./objects/open-store.ts";
+import { startObjectServer } from "./objects/server.ts";
+import { bindings } from "./rpc/bindings.ts";
+import { entities } from "./store/entities.ts";
+import { migrations } from "./store/migrations.ts";
+import { resealOutputs } from "./store/output-sealing.ts";
+import { startBlobDeletion } from "./workers/blob-deletion.ts";
+import { startCollector } from "./workers/collector.ts";
+import { startExtraction } from "./workers/extraction.ts";
+import { startHousekeeping } from "./workers/housekeeping.ts";
+import { startSweeper } from "./workers/sweeper.ts";
+import { startVerifier } from "./workers/verifier.ts";
+
+/** State versions, their outputs and resources, and the bytes behind them. */
+export const service = defineService({
+  name: "state",
+  config: configSchema,
+  entities,
+  migrations,
+  clients: ["access", "workspaces"],
+  app: createApp,
+  bindings,
+  consumers: consumptions,
+  resources: ({ config, logger }) => openBlobStore(config, logger),
+  workers({ app, resources: store, logger }) {
+    const work = { app, store, logger };
+    return [
+      startHousekeeping(work),
+      startExtraction(work),
+      startBlobDeletion(work),
+      startSweeper(work),
+      startCollector(work),
+      startVerifier(work),
+    ];
+  },
+  checks: ({ resources: store }) => ({ blobs: () => store.ready() }),
+  listeners({ app, resources: store, config, logger }) {
+    const handler = createObjectHandler({ app, store, logger });
+    const port = config.OBJECT_PORT;
+    return {
+      objects: {
+        handler,
+        listen: (host: string) => startObjectServer({ host, port, handler, logger }),
+      },
+    };
+  },
+  rotateKeys: resealOutputs,
+});

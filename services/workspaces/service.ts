@@ -1,0 +1,35 @@
+import { defineService } from "@statehouse/service";
+import { configSchema } from "./config.ts";
+import { consumptions } from "./consumers/consumptions.ts";
+import { createApp } from "./create-app.ts";
+import { bindings } from "./rpc/bindings.ts";
+import { entities } from "./store/entities.ts";
+import { migrations } from "./store/migrations.ts";
+import { resealSshKeys } from "./store/ssh-key.ts";
+import { startAutoDestroys } from "./workers/auto-destroy.ts";
+import { startReconciliation } from "./workers/reconciliation.ts";
+
+const RECONCILIATION_INTERVAL_MS = 30_000;
+/** The longest delay of an event about a due destroy run. */
+const AUTO_DESTROY_INTERVAL_MS = 5000;
+
+/** Organizations, projects, workspaces, locks and tags. */
+export const service = defineService({
+  name: "workspaces",
+  config: configSchema,
+  entities,
+  migrations,
+  clients: ["access", "state"],
+  app: createApp,
+  bindings,
+  consumers: consumptions,
+  workers: ({ app, logger, options }) => [
+    startReconciliation({
+      app,
+      intervalMs: options.reconciliationIntervalMs ?? RECONCILIATION_INTERVAL_MS,
+      logger,
+    }),
+    startAutoDestroys({ app, intervalMs: AUTO_DESTROY_INTERVAL_MS, logger }),
+  ],
+  rotateKeys: resealSshKeys,
+});
