@@ -1,0 +1,115 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { zstdDecompressSync } from "node:zlib";
+import { databaseOf } from "@statehouse/standalone/running-database";
+import { type TemporaryFolder, temporaryFolder, waitFor } from "@statehouse/testing";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { api, download, upload } from "../stack/http.ts";
+import { expectStatus, inlineState, stateFile } from "../stack/state.ts";
+import { running, useNpmStart } from "./npm-start.ts";
+
+/** What commit f307d11 returned about its data folder; `<url>` stands for its address. */
+interface Expected {
+  token: string;
+  secrets: { team: string; organization: string };
+  ids: Record<string, string>;
+  upload: { url: string; bytes: string };
+  documents: Record<string, { status: number; body: object }>;
+  states: Record<string, string>;
+}
+
+const golden = path.resolve(import.meta.dirname, "../golden/data-folder-f307d11");
+const start = useNpmStart();
+
+let folder: TemporaryFolder;
+let expected: Expected;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  expected = JSON.parse(await readFile(path.join(golden, "expected.json"), "utf8"));
+  const archive = zstdDecompressSync(await readFile(path.join(golden, "data.tar.zst")));
+  await mkdir(folder.path, { recursive: true });
+  execFileSync("tar", ["-x", "--no-same-owner", "-C", folder.path], { input: archive });
+  if (process.getuid?.() === 0) {
+    // PostgreSQL refuses to run as root and keeps the account that owns its folder.
+    spawnSync("chown", ["-R", "nobody", path.join(folder.path, "data/postgres/cluster")]);
+  }
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+test("a data folder of commit f307d11 is read, written and locked by the current version", async () => {
+  const dataDirectory = path.join(folder.path, "data");
+  const started = start({
+    DATA_DIR: dataDirectory,
+    ORGANIZATION: "acme",
+    // Ten years: the version whose upload was pending then is pending now.
+    PENDING_WINDOW: "315360000",
+  });
+  const url = await running(started);
+  const owner = api(url, expected.token);
+  const { ids } = expected;
+
+  for (const [at, { status, body }] of Object.entries(expected.documents)) {
+    const answer = await owner.get(at);
+    const shown = JSON.parse(JSON.stringify(answer.body).replaceAll(url, "<url>"));
+    expect({ at, status: answer.status, body: shown }).toMatchObject({ at, status, body });
+  }
+  for (const [name, bytes] of Object.entries(expected.states)) {
+    const [id, link = ""] = name.split(" ");
+    const { body } = await owner.get(`/state-versions/${id}`);
+    const content = await download(body.data.attributes[link], expected.token);
+    expect(content.bytes.equals(Buffer.from(bytes, "base64")), name).toBe(true);
+  }
+  const workspace = `/workspaces/${ids.workspace}`;
+  expect((await api(url, expected.secrets.team).get(workspace)).status).toBe(200);
+  expect((await api(url, expected.secrets.organization).get(workspace)).status).toBe(200);
+
+  // What was pending in the outbox is published, and what could not be processed is kept.
+  const database = new Client({ connectionString: databaseOf(dataDirectory, "workspaces") });
+  await database.connect();
+  try {
+    await waitFor(
+      async () => (await database.query("select from outbox")).rowCount === 0 || undefined,
+      { what: "the outbox to be published" },
+    );
+    expect((await database.query("select from parked_events")).rowCount).toBe(1);
+  } finally {
+    await database.end();
+  }
+
+  // The upload that was pending is finished by its old URL.
+  const pending = Buffer.from(expected.upload.bytes, "base64");
+  const uploaded = await upload(expected.upload.url.replace("<url>", url), pending);
+  expect(uploaded.status).toBe(200);
+  await expectStatus(200, owner.post(`/workspaces/${ids.pendingWorkspace}/actions/unlock`));
+  const current = await expectStatus(
+    200,
+    owner.get(`/workspaces/${ids.pendingWorkspace}/current-state-version`),
+  );
+  expect(current.body.data.id).toBe(ids.pendingVersion);
+
+  // A lock that was held is released; a new one is taken, under which a state is written and read.
+  await expectStatus(200, owner.post(`/workspaces/${ids.other}/actions/unlock`));
+  await expectStatus(200, owner.post(`${workspace}/actions/lock`));
+  const { lineage, serial } = JSON.parse(
+    Buffer.from(
+      expected.states[`${ids.version2} hosted-state-download-url`] ?? "",
+      "base64",
+    ).toString(),
+  );
+  const next = stateFile({ lineage, serial: serial + 1 });
+  const created = await expectStatus(
+    201,
+    owner.post(`${workspace}/state-versions`, inlineState(next)),
+  );
+  await expectStatus(200, owner.post(`${workspace}/actions/unlock`));
+  const written = await download(
+    created.body.data.attributes["hosted-state-download-url"],
+    expected.token,
+  );
+  expect(written.bytes.equals(next.bytes)).toBe(true);
+
+  started.signal("SIGTERM");
+  expect(await started.exit).toBe(0);
+});
