@@ -1,6 +1,6 @@
 import { print } from "./table.ts";
 
-/** What the figures were to reach. */
+/** The aims of the figures. */
 export interface Aim {
   what: string;
   aim: string;
@@ -24,7 +24,7 @@ export const atMost = (what: string, aim: number, got: number, unit = ""): Aim =
   met: got <= aim,
 });
 
-/** A section that came to no figure. */
+/** A section that produced no figure. */
 export const failed = (what: string, error: unknown): Aim => ({
   what,
   aim: "a figure",
@@ -32,7 +32,7 @@ export const failed = (what: string, error: unknown): Aim => ({
   met: false,
 });
 
-/** Says of each aim whether it is met. */
+/** Prints for each aim whether it is met. */
 export function printAims(aims: readonly Aim[]): void {
   const lines = aims.map(
     ({ what, aim, got, met }) => `  ${met ? "met    " : "NOT MET"}  ${what}: ${got} (aim ${aim})`,

@@ -9,7 +9,7 @@ import type { Options } from "./options.ts";
 import type { Counted } from "./processes.ts";
 import { openSite, type Site } from "./site.ts";
 
-/** What every section measures with. */
+/** Contents shared by all sections. */
 export interface Ground {
   options: Options;
   generator: Generator;
@@ -17,24 +17,24 @@ export interface Ground {
   contest(contenders: readonly Contender[], pace?: Partial<Pace>): Promise<Measured[]>;
 }
 
-/** What sections about single requests measure on. */
+/** Contents for sections about single requests. */
 export interface Bench extends Ground {
-  /** The four services in this process, as standalone runs them. */
+  /** The four services in this process, as in standalone. */
   one: Site;
-  /** The four services as processes of their own. */
+  /** The four services as separate processes. */
   four: Site;
-  /** Process id of state among the four, and where it keeps its bytes. */
+  /** Process id of state among the four, and the location of its bytes. */
   statePid: number;
   stateBucket: string;
 }
 
-/** Measures and prints; answers with what it was to reach. */
+/** Measures and prints; returns the aims. */
 export type Section<On extends Ground = Bench> = (on: On) => Promise<Aim[]>;
 
 const WARM_UP_SECONDS = 3;
 const ROUND_SECONDS = 1;
 
-/** Starts what makes requests, and no stack yet. */
+/** Starts the load generator without a stack. */
 export function startGround(
   options: Options,
   { postgres: { pid } }: StartedParts,
@@ -50,7 +50,7 @@ export function startGround(
   };
 }
 
-/** Starts both stacks on the same parts. */
+/** Starts both stacks on the same dependencies. */
 export async function startBench(ground: Ground): Promise<Bench & AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
   const { options, postgres } = ground;
@@ -61,7 +61,7 @@ export async function startBench(ground: Ground): Promise<Bench & AsyncDisposabl
   const one = starting.use(await startStack(settings));
   const four = starting.use(await startProcesses(settings));
   starting.defer(async () => {
-    // Not killed, so that they can write their profiles.
+    // Not killed, so that the processes can write their profiles.
     if (process.env.BENCH_PROFILES) {
       await Promise.all(Object.values(four.processes).map((service) => service.terminate()));
     }
@@ -92,7 +92,7 @@ export async function startBench(ground: Ground): Promise<Bench & AsyncDisposabl
   return Object.assign(bench, { [Symbol.asyncDispose]: () => started.disposeAsync() });
 }
 
-/** A site as a contender in which each connection repeats the requests for its workspace, as somebody of its own. */
+/** A site as a contender in which each connection repeats the requests for its workspace as a separate user. */
 export const contender = (
   site: Site,
   requestsFor: (workspaceId: string) => readonly PlannedRequest[],
@@ -112,6 +112,6 @@ export const contender = (
   requestsEach: requestsFor("").length,
 });
 
-/** With BENCH_PROFILES=<folder> each of the four writes a CPU profile there when it ends. */
+/** With BENCH_PROFILES=<folder> each of the four writes a CPU profile there when it exits. */
 const profiling = (folder: string | undefined): Record<string, string> =>
   folder ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` } : {};

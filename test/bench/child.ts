@@ -1,13 +1,13 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 
-/** A program of the bench in a process of its own that answers each message with one. */
+/** A program of the bench in a separate process that replies to each message with one message. */
 export interface BenchProcess<Question, Answer> extends AsyncDisposable {
   readonly pid: number;
   ask(question: Question): Promise<Answer>;
 }
 
-/** Starts `script` with this Node. It ends with us: it leaves when the road between us is closed. */
+/** Starts `script` with this Node. It exits with this process, when the channel between them closes. */
 export function startChild<Question extends object, Answer>(
   script: URL,
 ): BenchProcess<Question, Answer> {

@@ -4,13 +4,13 @@ import { type Counted, cpuMicros } from "./processes.ts";
 import { median, quantile, sorted } from "./statistics.ts";
 import { print } from "./table.ts";
 
-/** One of those that are measured side by side. */
+/** One of the contenders that are compared. */
 export interface Contender {
   name: string;
   plan: Omit<LoadPlan, "seconds">;
   /** Where its CPU time is spent. */
   processes: readonly Counted[];
-  /** Requests that make one operation. */
+  /** Requests of one operation. */
   requestsEach?: number;
 }
 
@@ -21,11 +21,11 @@ export interface Measured {
   /** Of single requests, in ms. */
   p50: number;
   p99: number;
-  /** Mean size of an answer. */
+  /** Mean size of a response. */
   bytes: number;
-  /** Of the first contender's operations per second: the median over the rounds. */
+  /** Ratio to the first contender's operations per second: the median over the rounds. */
   ratio: number;
-  /** CPU time of an operation by process, the generator's included, in µs. */
+  /** CPU time of an operation by process, including the generator's, in µs. */
   cpu: ReadonlyMap<string, number>;
 }
 
@@ -35,7 +35,7 @@ interface Round {
   cpu: ReadonlyMap<string, number>;
 }
 
-/** How long contenders are measured, in seconds. */
+/** Measuring time of each contender, in seconds. */
 export interface Pace {
   warmUp: number;
   round: number;
@@ -43,8 +43,8 @@ export interface Pace {
 }
 
 /**
- * Measures the contenders in turn, round after round: what disturbs the machine meets all of them. Throws
- * when one answers anything but what is expected.
+ * Measures the contenders in turn, round after round, so that a disturbance of the machine affects all of them. Throws
+ * on an unexpected response.
  */
 export async function contest(
   generator: Generator,
@@ -53,7 +53,7 @@ export async function contest(
 ): Promise<Measured[]> {
   for (const contender of contenders) {
     const { result } = await round(generator, contender, pace.warmUp);
-    // Connections are being opened and code compiled; measured is what comes after.
+    // Warm-up: connections are opened and code is compiled before the measurement.
     if (result.failures > 0) print(`    warm-up of ${contender.name}: ${failuresOf(result)}`);
   }
   const measured = contenders.map(() => [] as Round[]);

@@ -17,7 +17,7 @@ import { workspaceLock } from "./sections/workspace-lock.ts";
 import { workspaceSizes } from "./sections/workspace-sizes.ts";
 import { print } from "./table.ts";
 
-/** Sections that measure one process beside four, on the same data. */
+/** Sections that compare one process with four, on the same data. */
 const onBoth = {
   a: showWorkspace,
   b: currentStateVersion,
@@ -27,7 +27,7 @@ const onBoth = {
   f: requestCost,
 } satisfies Partial<Record<SectionName, Section>>;
 
-/** Started after the others have ended: together they would want more connections than PostgreSQL has. */
+/** Started after the others have ended: together they would exceed PostgreSQL's connections. */
 const onTheirOwn = {
   g: workspaceSizes,
   h: grants,
@@ -40,7 +40,7 @@ const onTheirOwn = {
 async function run(options: Options): Promise<void> {
   const startedAt = performance.now();
   sayIfBusy();
-  // As an installation has it: commits wait for the disk.
+  // As in a real installation: commits wait for the disk.
   await using started = await startParts({ fast: false });
   shareParts(started.parts);
   await using ground = startGround(options, started);
@@ -71,7 +71,7 @@ const wanted = <Name extends SectionName>(
   { options }: Ground,
 ): Name[] => (Object.keys(sections) as Name[]).filter((name) => options.only.includes(name));
 
-/** One section that fails must not cost the figures of the others. */
+/** A failed section must not discard the figures of the others. */
 async function surviving(name: SectionName, section: () => Promise<Aim[]>): Promise<Aim[]> {
   try {
     return await section();
@@ -81,7 +81,7 @@ async function surviving(name: SectionName, section: () => Promise<Aim[]>): Prom
   }
 }
 
-/** Processes of others take the cores from the larger contender first. */
+/** Other processes take CPU from the larger contender first. */
 function sayIfBusy(): void {
   const [load = 0] = loadavg();
   const cores = availableParallelism();

@@ -5,15 +5,15 @@ export type SectionName = (typeof sectionNames)[number];
 
 export interface Options {
   only: readonly SectionName[];
-  /** Rounds of a second for each contender. */
+  /** Rounds of one second for each contender. */
   seconds: number;
   /** Keep-alive connections. */
   clients: number;
   /** Largest state moved, in MiB. */
   largestMebibytes: number;
-  /** Numbers of workspaces among which requests are compared, ascending. */
+  /** Sizes in workspaces between which requests are compared, ascending. */
   sizes: readonly number[];
-  /** State versions that the collector goes through. */
+  /** State versions that the collector scans. */
   versions: number;
 }
 
@@ -30,7 +30,7 @@ export const usage = `npm run bench -- [--only a,c] [--seconds 8] [--clients 16]
   --sizes    numbers of workspaces in g; the last one is also that of h
   --versions number of state versions in l`;
 
-/** Reads the command line. Throws what is wrong with it. */
+/** Reads the command line. Throws an error for invalid options. */
 export function readOptions(args: readonly string[]): Options | undefined {
   const { values } = parseArgs({
     args: [...args],

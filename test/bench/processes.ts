@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Jiffies: fixed at 100 a second in what Linux shows to programs. */
+/** Jiffies: fixed at 100 per second in the files of /proc. */
 const JIFFY_MICROS = 10_000;
 
-/** What CPU time is counted for: a process, or a process with all its children. */
+/** The subject of CPU time: a process, or a process with all its children. */
 export interface Counted {
   name: string;
   pid: number;
@@ -36,7 +36,7 @@ export function residentBytes(pid: number): number | undefined {
   }
 }
 
-/** Reads the peak of a process's resident memory while `work` runs; undefined where there is no /proc. */
+/** Samples the peak of a process's resident memory while `work` runs; undefined where there is no /proc. */
 export async function peakResidentBytes(
   pid: number,
   work: () => Promise<void>,
@@ -54,7 +54,7 @@ export async function peakResidentBytes(
   return before === undefined ? undefined : { before, peak };
 }
 
-/** The fields of /proc/<pid>/stat after the command's name, which may hold anything. */
+/** The fields of /proc/<pid>/stat after the command's name, which can contain any characters. */
 function statOf(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -2,7 +2,7 @@ import type { Profiler } from "node:inspector";
 import { Session } from "node:inspector/promises";
 import path from "node:path";
 
-/** Which part of the program a share of the CPU time went to, in descending order of time. */
+/** Share of CPU time by part of the program, in descending order. */
 export interface LayerTime {
   layer: string;
   /** Of the time that was not idle. */
@@ -11,7 +11,7 @@ export interface LayerTime {
 
 const root = path.resolve(import.meta.dirname, "../..");
 const SAMPLE_MICROS = 500;
-/** The profiler's own work, not counted. */
+/** The profiler itself, not counted. */
 const MEASURING = "measuring";
 
 /** Profiles this process while `work` runs. */
@@ -44,7 +44,7 @@ function timeByLayer(profile: Profiler.Profile): LayerTime[] {
     .toSorted((a, b) => b.share - a.share);
 }
 
-/** What Node itself does is counted for the file that asked for it; where none did, for Node's HTTP and sockets. */
+/** Node's own work is counted for the file that called it, otherwise for Node's HTTP and sockets. */
 function layersOf(nodes: readonly Profiler.ProfileNode[]): Map<number, string> {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const layers = new Map<number, string>();

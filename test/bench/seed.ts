@@ -1,12 +1,15 @@
 import { Client } from "pg";
 import { analyze } from "./bare/bare.ts";
 
-/** Writes rows straight into a service's database: to make ten thousand through the API would take longer than the whole bench. */
+/**
+ * Inserts rows directly into a service's database: creating ten thousand through the API would take longer than the
+ * whole bench.
+ */
 export interface Seed {
   sql(text: string, values?: unknown[]): Promise<void>;
   /**
-   * Copies the row `id` of a table, once for each `n` from 1 to `count`, with `changes` in its columns: SQL
-   * in which `n` may stand.
+   * Copies the row `id` of a table, once for each `n` from 1 to `count`, with `changes` in its columns: SQL that can
+   * contain `n`.
    */
   copies(
     table: string,
@@ -16,7 +19,7 @@ export interface Seed {
   ): Promise<void>;
 }
 
-/** Runs `work` on the database, and lets PostgreSQL look at what has come. */
+/** Runs `work` on the database, then ANALYZE. */
 export async function seed(url: string, work: (seed: Seed) => Promise<void>): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -7,13 +7,13 @@ import { callerOf } from "./caller.ts";
 import type { Counted } from "./processes.ts";
 import { seed } from "./seed.ts";
 
-/** A running stack with somebody in it, and what the sections ask for. */
+/** A running stack with a user in it, and the requests of the sections. */
 export interface Site {
   name: string;
   origin: string;
   /** Of its owner. */
   headers: Record<string, string>;
-  /** Of others, one for each connection, who may do everything to its workspaces. */
+  /** Of other users, one for each connection, who may do everything with its workspaces. */
   people: readonly Record<string, string>[];
   api: Api;
   organization: string;
@@ -23,10 +23,10 @@ export interface Site {
   processes: readonly Counted[];
 }
 
-/** Workspaces of the organization, those of the connections included. */
+/** Workspaces of the organization, including those of the connections. */
 export const WORKSPACES = 10_000;
 
-/** Fills a stack: a user, an organization, `connections` workspaces made by the API and the others by SQL. */
+/** Fills a stack: a user, an organization, `connections` workspaces created by the API and the others by SQL. */
 export async function openSite(
   stack: Stack,
   { name, connections, processes }: { name: string; connections: number; processes: Counted[] },
@@ -63,7 +63,7 @@ async function newPeople(stack: Stack, organization: string, count: number) {
   return members.map((member) => callerOf(stack, member).headers);
 }
 
-// Every third is tagged, so that a list has tags to bring.
+// Every third is tagged, so that a list has tags to return.
 const tags = `
   insert into tag_bindings (id, organization_id, workspace_id, key, value, created_at)
   select 'tb-' || right(w.id, 16), w.organization_id, w.id, 'team-' || (right(w.id, 4)::int % 7), '', now()

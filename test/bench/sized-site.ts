@@ -4,15 +4,15 @@ import { newWorkspaceIn } from "../stack/workspace.ts";
 import { type Caller, callerOf } from "./caller.ts";
 import { type Seed, seed } from "./seed.ts";
 
-/** A stack of its own, with one organization of so many workspaces. */
+/** A separate stack, with one organization of this many workspaces. */
 export interface SizedSite extends AsyncDisposable {
   size: number;
   stack: Stack;
   organization: string;
   organizationId: string;
-  /** Of all its projects but the default one, each with as many workspaces. */
+  /** Projects except the default one, each with the same number of workspaces. */
   projectIds: readonly string[];
-  /** Some of a project that everybody here may read. */
+  /** Some workspaces of a project that every user here may read. */
   workspaceIds: readonly string[];
   owner: Caller;
   /** Reads three projects. */
@@ -69,8 +69,8 @@ export async function startSizedSite(size: number): Promise<SizedSite> {
 }
 
 /**
- * Half of the workspaces have the flat tag `common`, one in a thousand `rare`, a fifth env=prod; one in ten
- * has a run that was applied, one in ten thousand (and always one) a run that is planning.
+ * Half of the workspaces have the flat tag `common`, one in a thousand `rare`, a fifth env=prod; one in ten has an
+ * applied run, one in ten thousand (at least one) a planning run.
  */
 async function fill(
   { sql, copies }: Seed,
@@ -81,14 +81,14 @@ async function fill(
     size,
   }: { workspaceId: string; projectId: string; projects: number; size: number },
 ): Promise<void> {
-  // Made again below: to keep it while rows come is what takes longest.
+  // Created again below: updating the index for each row would take the longest.
   await sql("drop index workspaces_name_trigram");
   await sql("alter table workspaces disable trigger workspaces_counted");
   await copies("projects", projectId, projects, {
     id: id("prj", "n"),
     name: "'project ' || n",
   });
-  // By fours, since names go by fours: no sort is to find all of them first, or last.
+  // In groups of four, because names are grouped by four: no sort order has all of them first or last.
   const hasRun = "(n / 4 % 10 = 0 or n % 10000 = 1)";
   const ifRun = (value: string) => `case when ${hasRun} then ${value} end`;
   await copies("workspaces", workspaceId, size - 1, {

@@ -8,19 +8,19 @@ import { newWorkspaceIn } from "../stack/workspace.ts";
 import type { Content } from "./bytes/content.ts";
 import { put } from "./bytes/transfer.ts";
 
-/** Milliseconds of one write's requests. */
+/** Duration of one write's requests, in milliseconds. */
 export interface WriteTimes {
   create: number;
   upload: number;
   current: number;
 }
 
-/** Writes state versions into a workspace of its own, whose lock it holds. */
+/** Writes state versions into a separate workspace that it has locked. */
 export interface Writer {
   write(content: Content, headers?: Record<string, string>): Promise<WriteTimes>;
 }
 
-/** Somebody with `count` locked workspaces. */
+/** A user with `count` locked workspaces. */
 export async function startWriters(stack: Stack, count: number): Promise<Writer[]> {
   const { token } = await stack.people.newUser();
   const caller = api(stack.url, token);
@@ -58,7 +58,7 @@ export async function startWriters(stack: Stack, count: number): Promise<Writer[
   return writers;
 }
 
-/** Extraction would take CPU time from what is measured next. */
+/** Extraction would use CPU time during the next measurement. */
 export async function nothingToExtract({ rows }: Stack): Promise<void> {
   const sql = "select 1 from state_version where extraction_due_at is not null limit 1";
   const idle = async () => (await rows("state", sql)).length === 0;

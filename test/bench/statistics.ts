@@ -1,4 +1,4 @@
-/** The value below which the share `p` of the sorted `values` lies. */
+/** The percentile `p` of the sorted `values`. */
 export const quantile = (values: readonly number[] | Float64Array, p: number): number =>
   values[Math.min(values.length - 1, Math.floor(values.length * p))] ?? Number.NaN;
 

@@ -6,22 +6,22 @@ import { commandLine, temporaryFolder } from "@statehouse/testing";
 
 export interface Outcome {
   code: number;
-  /** Standard output and error, as a person would see them. */
+  /** Standard output and error, as shown in a terminal. */
   output: string;
   stdout: string;
 }
 
-/** The real command line, run in one folder. */
+/** The real command line in one folder. */
 export interface CommandLine {
   /** Never throws for an exit code. */
   run(...args: string[]): Promise<Outcome>;
-  /** Runs it with `input` as what a person types. */
+  /** Runs it with `input` on standard input. */
   runWith(input: string, ...args: string[]): Promise<Outcome>;
-  /** Runs it and throws what it printed unless it succeeded. */
+  /** Runs it and throws its output unless it succeeded. */
   succeed(...args: string[]): Promise<Outcome>;
 }
 
-/** A folder of its own with a configuration, in which the real command line runs. */
+/** A separate folder with a configuration, in which the real command line runs. */
 export interface WorkingFolder extends CommandLine, AsyncDisposable {
   readonly path: string;
   write(file: string, text: string): Promise<void>;
@@ -29,7 +29,7 @@ export interface WorkingFolder extends CommandLine, AsyncDisposable {
 
 const TIMEOUT_MS = 120_000;
 
-/** A folder of its own, configured to speak to the service at `url` with `token`. */
+/** A separate folder, configured for the service at `url` with `token`. */
 export async function workingFolder(options: {
   url: string;
   token: string;
@@ -83,7 +83,7 @@ function execute(
       stdio: ["pipe", "pipe", "pipe"],
       timeout: TIMEOUT_MS,
     });
-    // It may end without having read anything.
+    // It can exit without having read its input.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
     let stdout = "";
@@ -100,6 +100,6 @@ function execute(
   });
 }
 
-/** Its options stand after the command; those with an argument of their own want the flag before it. */
+/** Options follow the command; commands with an argument need the flag before it. */
 const takesNoColor = ([command]: readonly string[]): boolean =>
   ["init", "plan", "apply", "destroy"].includes(command ?? "");

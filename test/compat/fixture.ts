@@ -5,7 +5,7 @@ import type { Person } from "../stack/people.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 import { type WorkingFolder, workingFolder } from "./command-line.ts";
 
-/** A running stack with an organization, and folders in which the command line works on it. */
+/** A running stack with an organization, and folders in which the command line uses it. */
 export interface Fixture extends AsyncDisposable {
   readonly stack: Stack;
   readonly owner: Person;
@@ -43,7 +43,7 @@ export async function compatFixture(
   };
 }
 
-/** The block of the `cloud` integration. `workspaces` is what stands inside its block of that name. */
+/** The block of the `cloud` integration. `workspaces` is the content of its block of that name. */
 export const cloud = (organization: string, workspaces: string) => `terraform {
   cloud {
     hostname     = "${cliHost}"
@@ -96,7 +96,7 @@ output "secret" {
 }
 `;
 
-/** What \`output -json\` says of the example. */
+/** The output of \`output -json\` for the example. */
 export const exampleOutputs = {
   text: "hello",
   number: 3.5,

@@ -5,7 +5,7 @@ import { afterEach } from "vitest";
 /** A process of `npm start`, or of a command beside it. */
 export interface Started {
   output: () => string;
-  /** Settles with the exit code. */
+  /** Resolves with the exit code. */
   exit: Promise<number | null>;
   signal: (signal: NodeJS.Signals) => void;
 }
@@ -44,7 +44,7 @@ export function useNpmStart(command = "start"): Start {
   };
 }
 
-/** Waits until it serves; answers with its address. */
+/** Waits until it serves; returns its address. */
 export async function running(started: Started): Promise<string> {
   await Promise.race([
     waitFor(() => started.output().includes("Ctrl-C stops it")),

@@ -42,7 +42,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
 
       const shown = await fixture.api.get(workspacePath(name));
       expect(shown.body.data.attributes.locked).toBe(false);
-      // Counted in the background, as the public service does.
+      // Counted in the background, as in the public service.
       await waitFor(async () => {
         const { body } = await fixture.api.get(workspacePath(name));
         return body.data.attributes["resource-count"] === 3;
@@ -68,7 +68,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
         return { attributes, bytes: Buffer.from(await response.arrayBuffer()) };
       };
       const applied = await current();
-      // The md5 is the one that the command line gave when it made the version.
+      // The md5 from the create request of the command line.
       expect(md5(applied.bytes)).toBe(applied.attributes.md5);
       const pulled = JSON.parse((await folder.succeed("state", "pull")).stdout);
       expect(pulled).toEqual(JSON.parse(applied.bytes.toString()));
@@ -78,7 +78,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
       await folder.succeed("state", "push", "next.tfstate");
       const pushed = await current();
       expect(md5(pushed.bytes)).toBe(pushed.attributes.md5);
-      // It counts the serial on by itself.
+      // The command line increments the serial itself.
       expect(JSON.parse(pushed.bytes.toString())).toEqual({
         ...next,
         serial: pushed.attributes.serial,

@@ -4,7 +4,7 @@ import { needs, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cloud, compatFixture, type Fixture, remote } from "./fixture.ts";
 
-/** An apply that goes on until the file `release` appears in its folder. */
+/** An apply that continues until the file `release` appears in its folder. */
 const slow = `
 variable "wait" {
   type    = bool

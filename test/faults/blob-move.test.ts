@@ -29,7 +29,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
   });
   afterEach(() => stack.disposeAsync());
 
-  /** What the operator does first: state runs on both stores from now on. */
+  /** The operator's first step: from now on state uses both stores. */
   const beginMove = async () => {
     const { state } = site.stack.environments;
     const folder = state.BLOB_DIRECTORY ?? "";
@@ -64,7 +64,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
     return { ended, kill: () => child.kill("SIGKILL") };
   };
 
-  /** Somebody who writes and reads until told to stop, and is refused nothing. */
+  /** A user who writes and reads until stopped, and whose requests are never refused. */
   const busyClient = async (stop: AbortSignal) => {
     const id = await newLockedWorkspace(site);
     let written = 0;
@@ -74,7 +74,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
       expect(status).toBe(201);
       const url: string = body.data.attributes["hosted-state-download-url"];
       expect((await download(url, site.owner.token)).bytes.equals(state.bytes)).toBe(true);
-      // Never the first: its workspace is deleted on the way.
+      // Never the first workspace, which is deleted during the test.
       await readOne(1 + (written++ % (STATES - 1)));
     }
     expect((await unlock(site, id)).status).toBe(200);

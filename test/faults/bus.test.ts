@@ -29,7 +29,7 @@ afterAll(() => bus?.[Symbol.asyncDispose]());
 
 const services = ["workspaces", "state"] as const;
 
-/** Waits until nothing is under way between the services. */
+/** Waits until nothing is in progress between the services. */
 async function quiet(): Promise<void> {
   await waitFor(async () => {
     const unread = "select from state_version where extraction_due_at is not null";
@@ -76,7 +76,7 @@ describe("while NATS is stopped", () => {
           expect((await lock(site(), id)).status).toBe(200);
           expect((await write(site(), id, state)).status).toBe(201);
           const unlocked = await unlock(site(), id);
-          // Not stale without the bus either: the answer of the seal says what is current.
+          // Not stale without the bus: the response of the seal contains the current version.
           expect(unlocked.body.data.relationships["current-state-version"].data.id).toBe(
             (await owner.api.get(`/workspaces/${id}/current-state-version`)).body.data.id,
           );
@@ -217,7 +217,7 @@ test("kill -9 of a consumer between its transaction and its acknowledgement: hea
   expect(await currentVersion(id)).toBe(written.body.data.id);
   await stack.processes.workspaces.kill();
   const { num_ack_pending } = await bus.consumer("workspaces-workspace-state");
-  // The next one may have been sent to it, too, before it died.
+  // The next event may also have been delivered before the crash.
   expect(num_ack_pending).toBeGreaterThanOrEqual(1);
   await mendAll(site());
   await quiet();

@@ -3,7 +3,7 @@ import { connect } from "@nats-io/transport-node";
 import { STREAM } from "@statehouse/events";
 import { waitFor } from "@statehouse/testing";
 
-/** A message of the stream, as a listener of ours would read it. */
+/** A message of the stream as a consumer reads it. */
 export interface Published {
   seq: number;
   type: string;
@@ -14,11 +14,11 @@ export interface Published {
   data: Uint8Array;
 }
 
-/** The stream and its consumers, looked at over a connection of our own. */
+/** The stream and its consumers, inspected over a separate connection. */
 export interface Bus extends AsyncDisposable {
   manager: JetStreamManager;
   lastSequence(): Promise<number>;
-  /** What was published after this sequence, in order. */
+  /** Messages published after this sequence, in order. */
   since(sequence: number): Promise<Published[]>;
   consumer(durable: string): Promise<ConsumerInfo>;
   /** Waits until every consumer has acknowledged everything. */
@@ -31,7 +31,7 @@ export const durables = [
   "state-workspaces",
 ] as const;
 
-/** Connects to the stack's NATS, past every wire. */
+/** Connects to the stack's NATS directly, without a proxy. */
 export async function openBus(url: string): Promise<Bus> {
   const connection = await connect({
     servers: url,

@@ -5,12 +5,12 @@ import { expectStatus } from "../stack/state.ts";
 import { endLeases, eventually, type Site, sweep } from "./site.ts";
 import { brokenPromises, differences, unsettled } from "./truth.ts";
 
-/** Longer than the bus waits for the acknowledgement of a consumer that was killed. */
+/** Longer than the bus waits for the acknowledgement of a killed consumer. */
 const SETTLING_MS = 60_000;
 
 /**
- * What must hold once every fault is over: no workspace is stuck, nothing is left half done, what was
- * acknowledged is there byte for byte, and the store has not one key too many.
+ * What must hold after every fault: no workspace is stuck, nothing is incomplete, confirmed data is stored byte for
+ * byte, and the store has no surplus key.
  */
 export async function expectWhole(site: Site): Promise<void> {
   await expectEveryLockOpens(site);
@@ -22,7 +22,7 @@ export async function expectWhole(site: Site): Promise<void> {
   await expectNoOwnerlessBlobs(site);
 }
 
-/** Waits until nothing is on the list; otherwise fails with what still is. */
+/** Waits until the list is empty; otherwise fails with its content. */
 async function becomesEmpty(what: string, list: () => Promise<string[]>): Promise<void> {
   let last: string[] = [];
   const isEmpty = async () => {
@@ -35,7 +35,7 @@ async function becomesEmpty(what: string, list: () => Promise<string[]>): Promis
 }
 
 async function expectEveryLockOpens({ rows, owner, checked }: Site): Promise<void> {
-  // A safe delete that died keeps its lock for the time of its lease.
+  // An interrupted safe deletion keeps its lock until its lease ends.
   await rows(
     "workspaces",
     "update workspaces set deletion_lock_until = now() where deletion_lock_until > now()",
@@ -54,7 +54,7 @@ async function expectEveryLockOpens({ rows, owner, checked }: Site): Promise<voi
     await act("unlock");
     checked.add(id);
   };
-  // A few at a time: this is no load test.
+  // With low concurrency: this is not a load test.
   while (workspaces.length > 0) await Promise.all(workspaces.splice(0, 6).map(open));
 }
 
@@ -70,11 +70,11 @@ async function expectAcknowledgedStates({ acknowledged, owner }: Site): Promise<
 
 async function expectNoOwnerlessBlobs(site: Site): Promise<void> {
   const ownerless = async () => {
-    // First the keys: what is collected in between may be there too long, but not missing.
+    // Keys first: data collected in between can be a surplus key, but never a missing one.
     const there = await site.store.keys();
     const owned = await site.rows<{ key: string }>("state", "select key from blob order by key");
     const kept = new Set(owned.map(({ key }) => key));
-    // The other way round: a row without its bytes.
+    // The reverse: a row without its bytes.
     expect(there).toEqual(expect.arrayContaining([...kept]));
     return there.filter((key) => !kept.has(key));
   };

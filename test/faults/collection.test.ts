@@ -10,7 +10,7 @@ import { useSite } from "./use-site.ts";
 const GONE = "backing_data_permanently_deleted";
 const older = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 });
 const never = document("data-retention-policy-dont-deletes", {});
-/** More than enough for a pass, of which there is one a second. */
+/** More than enough for a scan, which runs every second. */
 const PATIENCE = { timeout: 30_000, interval: 100 };
 
 needs("minio")("while the collector works", () => {
@@ -42,7 +42,7 @@ needs("minio")("while the collector works", () => {
     await waitFor(async () => (await passes()) > before, PATIENCE);
   };
 
-  /** A workspace of so many versions, all as if they were a month and a day old. */
+  /** A workspace of this many versions, all created a month and a day ago. */
   async function oldWorkspace(count = 3): Promise<{ id: string; due: number }> {
     const id = await newLockedWorkspace(site());
     const versions: string[] = [];
@@ -58,7 +58,7 @@ needs("minio")("while the collector works", () => {
     );
     return { id, due: count - 1 };
   }
-  /** Nobody was promised them any longer: only the current one stays. */
+  /** They are no longer promised: only the current one remains. */
   async function promiseOnlyTheCurrent({ acknowledged, rows }: Site, id: string) {
     const [row] = await rows<{ id: string }>(
       "state",
@@ -120,7 +120,7 @@ needs("minio")("while the collector works", () => {
     await mendAll(site());
     await waitFor(async () => (await isCollected(id)) === due, PATIENCE);
   });
-  /** A page was taken and given back, without an end of the pass. */
+  /** A page was claimed and released without the end of the scan. */
   async function held(): Promise<boolean> {
     const [row] = await site().rows<{ tried: boolean }>(
       "state",

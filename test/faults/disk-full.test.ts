@@ -8,7 +8,7 @@ import { useSite } from "./use-site.ts";
 
 const ROOM = 1024 * 1024;
 
-/** More than there is room for. */
+/** More than the free space. */
 const large = (): StateFile =>
   stateFile({ marker: "x".repeat(3 * ROOM), outputs: { one: { value: 1, type: "number" } } });
 
@@ -31,7 +31,7 @@ function withoutRoom(
     expect([refused.status, refused.body.errors[0].title]).toEqual([503, "service unavailable"]);
     expect((await write(site(), inline, sent)).status).toBe(503);
     for (const id of [busy, inline]) {
-      // Nobody is told of a state that is not there, and nobody unlocks over one that is to come.
+      // No document shows a state that is not stored, and no unlock ignores a pending one.
       await expectStatus(404, owner.api.get(`/workspaces/${id}/current-state-version`));
       expect((await unlock(site(), id)).status).toBe(503);
     }

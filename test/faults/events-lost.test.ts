@@ -20,14 +20,14 @@ test.each([
     const id = await newLockedWorkspace(site());
     const [first, second] = succession(2);
     if (!first || !second) throw new Error("unreachable");
-    // Services that have just started may still have to find each other.
+    // Services that have just started may need time to connect.
     await eventually(201, () => write(site(), id, first));
     const nothing = (sql: string) => async () => (await rows("state", sql)).length === 0;
     await waitFor(nothing("select from state_version where not resources_processed"));
     await waitFor(nothing("select from outbox"));
     await bus.quiet();
     await stack.processes.workspaces.kill();
-    // Something that state has told a bus that then loses it.
+    // An event that state publishes and the bus then loses.
     const changed = await rows(
       "state",
       `update workspace_state set resource_count = 7, revision = revision + 1
@@ -44,7 +44,7 @@ test.each([
       },
       { what: "the projection to heal" },
     );
-    // And the bus works on: what comes afterwards is heard.
+    // The bus works: later events are received.
     await eventually(201, () => write(site(), id, second));
     const current = (await owner.api.get(`/workspaces/${id}/current-state-version`)).body.data.id;
     await waitFor(

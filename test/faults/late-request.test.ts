@@ -8,7 +8,7 @@ import { useSite } from "./use-site.ts";
 
 const site = useSite(() => ({}));
 
-/** A create request that is on its way, and arrives when `arrive` is called. */
+/** A create request in transit that arrives when `arrive` is called. */
 async function sendLate(id: string, state: StateFile, attributes: Record<string, unknown> = {}) {
   const { stack, owner } = site();
   const road = await startWire(Number(new URL(stack.url).port));
@@ -77,7 +77,7 @@ test("a write that was overtaken inside by unlock and lock meets a sealed epoch"
   const { wires } = site();
   const id = await newLockedWorkspace(site());
   const [first, second] = two();
-  // State has asked who holds the lock; the answer, true when it was given, is late.
+  // State has called for the lock; the response, which was true when it was sent, is late.
   const held = wires.stateToWorkspaces.hold({
     direction: "answers",
     when: () => true,

@@ -49,10 +49,10 @@ needs("minio")("while MinIO is away", () => {
       expect((await upload(version.uploadUrl, state.bytes)).status).toBe(503);
       expect((await write(site(), inline, sent)).status).toBe(503);
       expect((await upload(version.uploadUrl, state.bytes)).status).toBe(503);
-      // There is a state, and everybody is told so.
+      // A state exists, and every reader sees it.
       await expectStatus(200, owner.api.get(`/workspaces/${kept}/current-state-version`));
       await expectStatus(200, owner.api.get(`/state-versions/${written.body.data.id}`));
-      // What waits for its bytes is neither lost nor unlocked over.
+      // A version that waits for its bytes is neither lost nor ignored by an unlock.
       expect((await unlock(site(), busy)).status).toBe(503);
       expect(await stateReady()).toMatchObject({
         status: 200,

@@ -7,7 +7,7 @@ import { useSite } from "./use-site.ts";
 
 const site = useSite(() => ({}));
 
-/** The neighbour's answer did not come; what the client hears is that it should try again. */
+/** The other service's response was lost; the client receives a retryable error. */
 const expectUnanswered = (answer: Answer | undefined) => expect(answer?.status).toBe(503);
 
 describe("kill -9 of workspaces in the middle of creating an organization", () => {
@@ -17,14 +17,14 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
       document("organizations", { name, email: "owner@example.com", ...settings }),
     );
 
-  /** Dies before access has heard of the organization, or before its answer has come. */
+  /** Crashes before access has received the call, or before its response has arrived. */
   async function dieCreating(
     lost: "call to access" | "answer of access",
     settings: Record<string, unknown> = {},
   ): Promise<string> {
     const { stack, wires, rows } = site();
     const name = unusedName("org");
-    // Otherwise the event might complete it meanwhile.
+    // Otherwise the event could complete it first.
     wires.workspacesToNats.freeze();
     const held = wires.workspacesToAccess.hold(
       lost === "call to access"
@@ -127,7 +127,7 @@ test("kill -9 of access after it has made the owners, before its answer: the rep
   await stack.processes.access.kill();
   expectUnanswered(await asked);
   await mendAll(site());
-  // Its event may have been quicker than the repeat.
+  // Its event can complete it before the repeat.
   const repeated = await eventually(201, create).catch(() => undefined);
   if (!repeated) expect((await create()).status).toBe(422);
   expect((await owner.api.get(`/organizations/${name}`)).status).toBe(200);

@@ -44,7 +44,7 @@ test.each(["stopped", "killed"])(
   },
 );
 
-/** Writes one state after the other as a patient client does, and remembers what it was promised. */
+/** Writes one state after the other as a retrying client does, and records what was confirmed. */
 async function writeAll(id: string, states: readonly StateFile[], done: () => void): Promise<void> {
   for (const state of states) {
     await eventually(201, () => write(site(), id, state));

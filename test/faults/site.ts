@@ -20,7 +20,7 @@ import {
 import { type StoreView, storeView } from "../stack/store.ts";
 import { layWires, type Wires, type Wiring } from "./wires.ts";
 
-/** Parts that are given are the site's from then on: it stops them. */
+/** Given dependencies belong to the site, which stops them. */
 export interface SiteOptions {
   /** Default: a directory. */
   store?: "directory" | "minio" | Awaited<ReturnType<typeof ownMinio>>;
@@ -28,18 +28,18 @@ export interface SiteOptions {
   settings?: Record<string, string>;
 }
 
-/** The four services as processes with our wires between them, somebody who uses them, and what they promised. */
+/** The four services as processes with proxies between them, a user, and a record of what was confirmed. */
 export interface Site extends AsyncDisposable {
   readonly stack: ProcessStack;
   readonly wires: Wires;
   readonly store: StoreView;
   readonly owner: Person & { api: Api };
   readonly organization: string;
-  /** Bytes of every state version that was answered finalized, by its id. */
+  /** Bytes of every state version that was confirmed as finalized, by its id. */
   readonly acknowledged: Map<string, { workspaceId: string; bytes: Buffer }>;
-  /** Workspaces that were whole after an earlier test. */
+  /** Workspaces that were verified after an earlier test. */
   readonly checked: Set<string>;
-  /** Rows of one of the databases, past every wire. */
+  /** Rows of one of the databases, without a proxy. */
   rows: Stack["rows"];
 }
 
@@ -67,7 +67,7 @@ export async function startSite({ store, postgres, settings }: SiteOptions): Pro
   const { wires } = wiring;
   const person = await stack.people.newUser();
   const owner = { ...person, api: api(stack.url, person.token) };
-  // Services that started one after the other may still have to find each other.
+  // Services that started one after the other may need time to connect.
   const organization = await waitFor(() => newOrganization(owner.api));
   const databases = own ?? stack.databases;
   const owned = starting.move();
@@ -138,7 +138,7 @@ async function ownDatabases(
   };
 }
 
-/** Lets everything pass again, starts what is dead, and waits until the whole road is open. */
+/** Removes all faults, starts killed services, and waits until every connection works. */
 export async function mendAll({ stack, wires, owner, organization }: Site): Promise<void> {
   for (const wire of Object.values(wires)) {
     wire.release();
@@ -147,13 +147,13 @@ export async function mendAll({ stack, wires, owner, organization }: Site): Prom
   const dead = serviceNames.map((name) => stack.processes[name]).filter(({ running }) => !running);
   await Promise.all(dead.map((process) => process.start()));
   await eventually(200, () => owner.api.get(`/organizations/${organization}/workspaces`));
-  // Not there, but asked: gateway, state and, from there, workspaces answer.
+  // A missing id reaches gateway, state and, from there, workspaces.
   await eventually(404, () =>
     owner.api.get("/workspaces/ws-0000000000000000/current-state-version"),
   );
 }
 
-/** Asks again for as long as nobody answers or the answer is 5xx; then it must be `status`. */
+/** Repeats the request while there is no response or a 5xx; the final status must be `status`. */
 export async function eventually(status: number, ask: () => Promise<Answer>): Promise<Answer> {
   const answer = await waitFor(
     async () => {
@@ -167,7 +167,7 @@ export async function eventually(status: number, ask: () => Promise<Answer>): Pr
   throw new Error(`Expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`);
 }
 
-/** Ends what a killed process held on lease, as if the time had passed. */
+/** Ends the leases of a killed process, as if the time had passed. */
 export async function endLeases({ rows }: Site): Promise<void> {
   await rows(
     "state",
@@ -177,7 +177,7 @@ export async function endLeases({ rows }: Site): Promise<void> {
   await rows("state", "update pass set due_at = now() where due_at > now() and holder is not null");
 }
 
-/** Another replica of state, with other settings perhaps, not started yet. */
+/** Another replica of state, optionally with other settings, not started yet. */
 export const stateReplica = async (
   { stack }: Pick<Site, "stack">,
   settings: Record<string, string> = {},
@@ -190,7 +190,7 @@ export const stateReplica = async (
     OBJECT_PORT: String(await reservePort()),
   });
 
-/** Runs another replica of state, which takes every key that is older than a second for old, and ends it. */
+/** Runs another replica of state, which treats every key older than a second as old, and stops it. */
 export async function sweep(site: Site, done: () => Promise<boolean>): Promise<void> {
   await using replica = await stateReplica(site, { SWEEP_GRACE: "1" });
   await replica.start();

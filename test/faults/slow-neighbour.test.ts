@@ -16,16 +16,16 @@ import {
 } from "./steps.ts";
 import { useSite } from "./use-site.ts";
 
-/** Long enough for a machine that does other things, short enough to wait for. */
+/** Long enough for a busy machine, short enough to wait for. */
 const REQUEST_TIMEOUT_S = 8;
-/** More than a service has connections to its database. */
+/** More than the connections of a service to its database. */
 const MANY = 24;
 
 const site = useSite(() => ({ settings: { REQUEST_TIMEOUT: String(REQUEST_TIMEOUT_S) } }));
 
 const many = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: MANY }, make));
 
-/** Transactions that a service has open and does nothing in; its relay's, which waits for the bus, is none of them. */
+/** Idle open transactions of a service, except its relay's, which waits for the bus. */
 const idleTransactions = (service: "workspaces" | "state") =>
   site().rows(
     service,
@@ -34,7 +34,7 @@ const idleTransactions = (service: "workspaces" | "state") =>
        and query !~ 'outbox'`,
   );
 
-/** What was asked while a neighbour is silent ends in time, in words that make clients try again. */
+/** A request during the silence of another service ends in time, with an error that clients retry. */
 async function expectGivenUp(asked: readonly Promise<{ status: number }>[], since: number) {
   const statuses = new Set((await Promise.all(asked)).map(({ status }) => status));
   expect([...statuses].filter((status) => status !== 503 && status !== 504)).toEqual([]);
@@ -119,7 +119,7 @@ describe("while access is silent towards workspaces", () => {
     expect(await idleTransactions("workspaces")).toEqual([]);
     await expectGivenUp(creations, since);
     wires.workspacesToAccess.release();
-    // A repeat completes a creation, unless the service itself, by its event, has been faster.
+    // A repeat completes a creation, unless the service itself has completed it by its event.
     for (const name of names.slice(0, 5)) {
       await waitFor(async () => [201, 422].includes((await create(name)).status));
       await expectStatus(200, owner.api.get(`/organizations/${name}`));

@@ -26,7 +26,7 @@ const statusOf = async ({ rows }: Site, versionId: string) =>
     ])
   )[0]?.status;
 
-/** Puts the bytes until they are kept, as a client does that was not answered. */
+/** Repeats the upload until it is confirmed, as a client does without a response. */
 async function putAgain(
   site: Site,
   version: { id: string; workspaceId: string; uploadUrl: string },
@@ -166,7 +166,7 @@ describe("kill -9 of state, bytes in a directory", () => {
     await stack.processes.state.kill();
     expect((await asked).status).toBe(503);
     await mendAll(site());
-    // Its event may have been quicker than the repeat.
+    // Its event can complete it before the repeat.
     const repeated = await owner.api.delete(`/workspaces/${id}`);
     expect([204, 404]).toContain(repeated.status);
     const url = written.body.data.attributes["hosted-state-download-url"];

@@ -50,14 +50,14 @@ const keysOf = async ({ store }: Site, id: string) =>
 const bytesOf = async ({ owner, stack }: Site, id: string) =>
   download(`${stack.environments.state.PUBLIC_URL}/v1/object/${id}`, owner.token);
 
-/** Asks until the copy is answered, and remembers what it promises. */
+/** Repeats the rollback until it is confirmed, and records what it promises. */
 async function rollBackAgain(site: Site, workspaceId: string, old: string, state: StateFile) {
   const { body } = await eventually(201, () => rollBack(site, workspaceId, old));
   acknowledge(site, workspaceId, body.data.id, state);
   return body.data.id as string;
 }
 
-/** Deletes for good what a policy or an owner gives up; nobody is promised it any more. */
+/** Permanently deletes what a policy or an owner releases, and removes it from the record of confirmed states. */
 async function deleteForGood(site: Site, id: string) {
   site.acknowledged.delete(id);
   for (const action of ["soft_delete_backing_data", "permanently_delete_backing_data"] as const) {
@@ -197,7 +197,7 @@ needs("minio")("while the store is silent", () => {
     await deleteForGood(site(), old);
     expect((await bytesOf(site(), old)).status).toBe(404);
     await mendAll(site());
-    // The worker that failed tries again when its lease is over.
+    // A failed worker retries when its lease has ended.
     await site().rows("state", "update blob_deletions set due_at = now()");
     await waitFor(async () => (await keysOf(site(), old)).length === 0);
   });

@@ -13,11 +13,11 @@ import type { Site } from "./site.ts";
 
 type Place = Pick<Site, "owner" | "organization">;
 
-/** A workspace of its own; answers with its id. */
+/** A separate workspace; returns its id. */
 export const newWorkspace = async ({ owner, organization }: Place): Promise<string> =>
   (await newWorkspaceIn(owner.api, organization)).id;
 
-/** A workspace whose lock the owner holds; answers with its id. */
+/** A workspace whose lock the owner holds; returns its id. */
 export async function newLockedWorkspace(place: Place): Promise<string> {
   const id = await newWorkspace(place);
   await expectStatus(200, lock(place, id));
@@ -39,22 +39,22 @@ const written = (lineage: string, serial: number): StateFile =>
     marker: randomUUID(),
   });
 
-/** A state of a lineage of its own. */
+/** A state with a lineage of its own. */
 export const one = (): StateFile => written(randomUUID(), 1);
 
-/** Two states as an engine writes them one after the other. */
+/** Two successive states, as an engine writes them. */
 export function two(): [StateFile, StateFile] {
   const lineage = randomUUID();
   return [written(lineage, 1), written(lineage, 2)];
 }
 
-/** So many. */
+/** Number of resources. */
 export function succession(count: number): StateFile[] {
   const lineage = randomUUID();
   return Array.from({ length: count }, (_, index) => written(lineage, index + 1));
 }
 
-/** Announces a state; answers with the version and where its bytes go. */
+/** Announces a state; returns the version and its upload URL. */
 export async function announce(
   { owner }: Pick<Site, "owner">,
   id: string,
@@ -69,7 +69,7 @@ export async function announce(
   };
 }
 
-/** Sends a create request with the state in it, and remembers what it was promised. */
+/** Sends a create request with inline state, and records what was confirmed. */
 export async function write(
   site: Pick<Site, "owner" | "acknowledged">,
   id: string,
@@ -84,7 +84,7 @@ export async function write(
   return answer;
 }
 
-/** Somebody was told that this state is kept. */
+/** This state was confirmed as stored. */
 export const acknowledge = (
   { acknowledged }: Pick<Site, "acknowledged">,
   workspaceId: string,
@@ -92,13 +92,13 @@ export const acknowledge = (
   { bytes }: Pick<StateFile, "bytes">,
 ): void => void acknowledged.set(versionId, { workspaceId, bytes });
 
-/** Its workspace is to be deleted, and its state with it. */
+/** Its workspace is to be deleted, with its state. */
 export function forget({ acknowledged }: Pick<Site, "acknowledged">, id: string): void {
   for (const [versionId, { workspaceId }] of acknowledged) {
     if (workspaceId === id) acknowledged.delete(versionId);
   }
 }
 
-/** A request that may get no answer at all. */
+/** A request that may get no response. */
 export const attempted = (asked: Promise<Answer>): Promise<Answer | undefined> =>
   asked.catch(() => undefined);

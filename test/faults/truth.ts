@@ -4,7 +4,7 @@ import type { Site } from "./site.ts";
 type Rows = Pick<Site, "rows">;
 type Question = readonly [DatabaseName, string, string];
 
-/** What is under way and has to end by itself: each question answers with what is not yet done. */
+/** Work in progress that must end without a request: each query returns what is not done yet. */
 const underWay: readonly Question[] = [
   ["access", "not published", "select type || ' ' || subject as found from outbox"],
   ["workspaces", "not published", "select type || ' ' || subject as found from outbox"],
@@ -40,7 +40,7 @@ const underWay: readonly Question[] = [
   ["state", "bytes not deleted", "select key as found from blob_deletions"],
 ];
 
-/** What may never be found, at any time. */
+/** Rows that must never exist, at any time. */
 const forbidden: readonly Question[] = [
   [
     "state",
@@ -126,7 +126,7 @@ const ask = async ({ rows }: Rows, questions: readonly Question[]): Promise<stri
 /** Work that has begun and not ended. */
 export const unsettled = (site: Site): Promise<string[]> => ask(site, underWay);
 
-/** Rows that contradict each other inside one service. */
+/** Rows that contradict each other in one service. */
 export const brokenPromises = (site: Rows): Promise<string[]> => ask(site, forbidden);
 
 interface Summary {
@@ -138,7 +138,7 @@ interface Summary {
   project: string;
 }
 
-/** What services that speak of the same thing say differently. */
+/** Contradictions between services about the same object. */
 export async function differences(site: Site): Promise<string[]> {
   const { rows } = site;
   const [shown, kept, deleted, organizations, provisioned] = await Promise.all([
@@ -170,7 +170,7 @@ export async function differences(site: Site): Promise<string[]> {
   for (const { id, ...says } of shown) {
     const { id: _, dropped, ...is } = truth.get(id) ?? { id, dropped: false, ...says };
     if (dropped) found.push(`${id} is dropped at state and alive at workspaces`);
-    // Sealed before anybody wrote there: state has not been told where it belongs.
+    // Sealed before the first write: state has not received its placement.
     if (is.organization === null)
       Object.assign(is, { organization: says.organization, project: says.project });
     if (JSON.stringify(says) !== JSON.stringify(is)) {

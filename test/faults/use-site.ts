@@ -4,7 +4,7 @@ import { mendAll, type Site, type SiteOptions, startSite } from "./site.ts";
 
 const PATIENCE_MS = 120_000;
 
-/** A site for all tests of the file. After each of them everything is mended, and must be whole again. */
+/** A site for all tests of the file. After each test all faults are removed and all data is verified. */
 export function useSite(options: () => Promise<SiteOptions> | SiteOptions): () => Site {
   vi.setConfig({ testTimeout: PATIENCE_MS, hookTimeout: PATIENCE_MS });
   let site: Site | undefined;
@@ -23,7 +23,7 @@ export function useSite(options: () => Promise<SiteOptions> | SiteOptions): () =
   return running;
 }
 
-/** The same on a part of its own, which tests stop and start. */
+/** The same with a dependency of its own, which tests stop and start. */
 export function useSiteOn<Part>(
   start: () => Promise<Part>,
   options: (part: Part) => SiteOptions,

@@ -1,7 +1,7 @@
 import type { Environment, ServiceName } from "@statehouse/standalone/environments";
 import { startWire, type Wire } from "@statehouse/testing";
 
-/** Which variable of which service names the other end. */
+/** Which setting of which service contains the other end. */
 const ends = {
   accessToDatabase: ["access", "DATABASE_URL"],
   gatewayToState: ["gateway", "STATE_ADDRESS"],
@@ -17,14 +17,14 @@ const ends = {
   stateToStore: ["state", "S3_ENDPOINT"],
 } as const satisfies Record<string, readonly [ServiceName, string]>;
 
-/** A wire of ours on every road on which a call or its answer can be lost. */
+/** A proxy on every connection on which a call or its response can be lost. */
 export type Wires = Record<keyof typeof ends, Wire>;
 
 export interface Wiring extends AsyncDisposable {
   wires: Wires;
 }
 
-/** Lays them between the services, before these start. State in a directory has no wire to its store. */
+/** Starts them between the services, before these start. State in a directory has no proxy to its store. */
 export async function layWires(environments: Record<ServiceName, Environment>): Promise<Wiring> {
   await using starting = new AsyncDisposableStack();
   const wires: Record<string, Wire> = {};

@@ -34,7 +34,7 @@ const lockEpoch = async (id: string) =>
     )
   )[0]?.epoch;
 
-/** The neighbour's answer did not come; what the client hears is that it should try again. */
+/** The other service's response was lost; the client receives a retryable error. */
 const expectUnanswered = (answer: Answer | undefined) => expect(answer?.status).toBe(503);
 
 describe("kill -9 of workspaces between seal and release", () => {
@@ -50,7 +50,7 @@ describe("kill -9 of workspaces between seal and release", () => {
     });
     const asked = act();
     await held;
-    // The answer is on the wire, or will be: its transaction is what tells.
+    // The response may or may not have been sent: its transaction decides.
     const epoch = await lockEpoch(id);
     await waitFor(async () => (await sealedEpoch(id)) === epoch, { what: "the seal" });
     await stack.processes.workspaces.kill();
@@ -58,7 +58,7 @@ describe("kill -9 of workspaces between seal and release", () => {
     await mendAll(site());
     const shown = await owner.api.get(`/workspaces/${id}`);
     expect(shown.body.data.attributes.locked).toBe(true);
-    // Sealed: whoever still holds the lock can write no more under it.
+    // Sealed: the holder of the lock can no longer write under it.
     expect((await write(site(), id, one())).status).toBe(409);
     await eventually(200, act);
     expect((await lock(site(), id)).status).toBe(200);
@@ -86,7 +86,7 @@ describe("kill -9 of workspaces between seal and release", () => {
 });
 
 describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
-  /** Deletes a workspace with state in it, and dies before state has heard of it. */
+  /** Deletes a workspace with state, and crashes before state is notified. */
   async function dieDeleting() {
     const { stack, wires, owner } = site();
     const id = await newLockedWorkspace(site());
@@ -94,7 +94,7 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
     expect(written.status).toBe(201);
     expect((await unlock(site(), id)).status).toBe(200);
     await waitFor(async () => (await owner.api.get(`/workspaces/${id}`)).status === 200);
-    // Otherwise the event might already tell state.
+    // Otherwise the event could notify state first.
     wires.workspacesToNats.freeze();
     const held = wires.workspacesToState.hold({ direction: "requests", when: mentions(id) });
     const asked = attempted(owner.api.delete(`/workspaces/${id}`));

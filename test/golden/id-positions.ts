@@ -1,11 +1,11 @@
 import type { Route } from "@statehouse/gateway/http/route";
 import { z } from "zod";
 
-/** A place in a route's body where an id is taken. */
+/** A position in a route's body that accepts an id. */
 export interface IdPosition {
-  /** From the body's root; a list is entered at its first item. */
+  /** From the body's root; a list is represented by its first item. */
   path: readonly string[];
-  /** The type beside the id, or the attribute's own name where there is none. */
+  /** The type beside the id, or the attribute's name if there is none. */
   kind: string;
 }
 
@@ -18,7 +18,7 @@ interface Schema {
   const?: unknown;
 }
 
-/** Attributes that name records of other systems: of what they name we know nothing. */
+/** Attributes that contain ids of other systems, which Statehouse does not check. */
 const elsewhere: ReadonlySet<string> = new Set([
   "oauth-token-id",
   "owners-team-saml-role-id",
@@ -26,7 +26,7 @@ const elsewhere: ReadonlySet<string> = new Set([
   "vcs-app-installation-id",
 ]);
 
-/** Every place of the route's body that takes an id, read from its schema: none can be forgotten. */
+/** Every position of the route's body that accepts an id, derived from its schema, so that none is forgotten. */
 export function idPositions({ body }: Route): IdPosition[] {
   if (!body) return [];
   const found: IdPosition[] = [];
@@ -52,7 +52,7 @@ function collect(schema: Schema, path: readonly string[], found: IdPosition[]): 
   }
 }
 
-/** A copy of the body with the id at that place, and its type beside it. */
+/** A copy of the body with the id at that position, and its type beside it. */
 export function withId(body: unknown, { path, kind }: IdPosition, id: string): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return id;

@@ -15,9 +15,9 @@ import { newSite, type Site } from "./matrix/site.ts";
 import type { Stage } from "./matrix/stage.ts";
 import { type Line, matrixText } from "./matrix/table.ts";
 
-/** Callers that are served at a time. */
+/** Callers that are processed concurrently. */
 const LANES = 6;
-/** On a busy machine; two quiet cores need a fraction of it. */
+/** For a busy machine; two idle cores need a fraction of it. */
 const PATIENCE = 300_000;
 
 const preface = `# Who may call what: every caller of the test has really called every route of the product, and this is how it
@@ -34,7 +34,7 @@ let site: Site;
 let stages: Stage[];
 const cells = new Map<Row, Map<string, Cell | undefined>>(rows.map((row) => [row, new Map()]));
 
-/** Works through the items, a few at a time, each in the order of what it has to do. */
+/** Processes the items with limited concurrency, each item's steps in order. */
 async function inLanes<Item, Result>(
   lanes: number,
   items: readonly Item[],
@@ -51,10 +51,10 @@ async function inLanes<Item, Result>(
   return results;
 }
 
-/** Calls the rows of a pass as each of the callers. */
+/** Calls the rows of a phase as each of the callers. */
 async function callAll(pass: Row["pass"]): Promise<void> {
   const lanes = pass === "alone" ? 1 : LANES;
-  // Noun by noun: while nobody changes teams and grants, the services need not ask for them again at every call.
+  // Noun by noun: while teams and grants do not change, the services can use cached grants.
   for (const group of Object.values(rowGroups)) {
     const ofPass = group.filter((row) => row.pass === pass);
     await inLanes(lanes, stages, async (stage) => {
@@ -65,7 +65,7 @@ async function callAll(pass: Row["pass"]): Promise<void> {
   }
 }
 
-/** What takes the organization from all others: by whoever may, in one made for it. */
+/** Calls that delete the organization for all callers run in an organization created for the cell. */
 async function callApart(stage: Stage, role: (typeof roles)[number]): Promise<void> {
   for (const row of rows.filter(({ pass }) => pass === "apart")) {
     const [status = 0] = expectedStatus(row, stage);

@@ -2,8 +2,8 @@ import path from "node:path";
 import { afterAll, beforeEach } from "vitest";
 import { checkReach } from "./route-coverage.ts";
 
-// Importing this holds a test file to what routes.golden.txt promises of it, once all its tests have passed.
-// It cannot be forgotten that way: every system test has its people from a fixture that imports it.
+// Importing this module makes a test file check its promises in routes.golden.txt after all its tests have passed. It
+// cannot be forgotten, because every system test gets its users from a fixture that imports it.
 
 interface Tasks {
   mode: string;

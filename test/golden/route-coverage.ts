@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { routes } from "@statehouse/gateway/routes/routes";
 
-/** What every route may answer besides what it declares. */
+/** Statuses that every route may return in addition to its declared ones. */
 const everywhere = new Set([401, 405]);
-/** What every route with a body may answer: broken JSON, and too much of it. */
+/** Statuses of every route with a body: invalid JSON, and a body that is too large. */
 const withBody: ReadonlySet<number> = new Set([400, 413]);
 
 const matchers = routes
@@ -16,14 +16,14 @@ const matchers = routes
   }))
   .toSorted((a, b) => a.parameters - b.parameters);
 
-/** What this test file has seen, as `GET /api/v2/ping 204`. Each file has a process of its own. */
+/** Calls seen in this test file, as `GET /api/v2/ping 204`. Each file has a separate process. */
 const seen = new Set<string>();
 const undeclared = new Set<string>();
 
-/** For files that take services away: every route may then say so, whether it declares 503 or not. */
+/** For files that stop services: every route may then return 503, even without declaring it. */
 export const servicesMayBeAway = (): void => void everywhere.add(503);
 
-/** Notes which route a call has reached, and how it ended. */
+/** Records a call's route and status. */
 export function recordCall(method: string, url: string, status: number): void {
   const { pathname } = new URL(url);
   const found = matchers.find(
@@ -61,7 +61,7 @@ export function readGolden(): Map<string, string> {
   return reachedBy;
 }
 
-/** Throws unless the test file has reached all that the golden file promises of it, and nothing undeclared. */
+/** Throws unless the test file has reached all its statuses in the golden file, and no undeclared one. */
 export function checkReach(file: string): void {
   const promised = [...readGolden()].filter(([, by]) => by === file).map(([line]) => line);
   const problems = [

@@ -31,7 +31,7 @@ export interface Proof {
 export const goldenFiles = (): string[] =>
   readdirSync(folder).filter((file) => file.endsWith(".golden.txt"));
 
-/** The rows of a golden file. Throws at a line that is none of heading, row, test, comment. */
+/** The rows of a golden file. Throws at a line that is not a heading, row, test or comment. */
 export function readRows(file: string): Row[] {
   const rows: Row[] = [];
   let table = "";

@@ -24,24 +24,24 @@ import {
 } from "./rules.ts";
 import type { Kind } from "./upload.ts";
 
-/** A workspace as the clients know it when they send something. */
+/** A workspace as the clients know it when they send a command. */
 export interface Known {
   workspaceId: string;
-  /** Who seems to hold the lock. */
+  /** The apparent holder of the lock. */
   holder: Client | undefined;
   shown: Shown;
-  /** Upload URLs, as they were first shown. */
+  /** Upload URLs, as first shown. */
   urls: ReadonlyMap<string, Partial<Record<Kind, string>>>;
 }
 
-/** A command that is ready: what the model does, and what is really done. */
+/** A prepared command: the model's effect, and the real request. */
 export interface Ready {
   says: string;
   start: Moment;
   send(): Promise<Heard>;
 }
 
-/** What is older goes, under a policy. */
+/** Data older than this is deleted by a policy. */
 const DAYS = 30;
 const unknownId = "sv-0000000000000000";
 const paths: Record<Action, string> = {
@@ -55,7 +55,7 @@ const heard = async (asked: Promise<Answer>, told = true): Promise<Heard> => {
   return { status, ...(told && status < 300 ? { id: body.data.id } : {}) };
 };
 
-/** Turns a choice into something that makes sense now. */
+/** Turns a choice into a command that is applicable now. */
 export function ready(place: Place, known: Known, chosen: Command): Ready | undefined {
   const { clients, intruder, hosted } = place;
   const command = authored(chosen, known.holder);
@@ -158,16 +158,16 @@ function authored(command: Command, holder: Client | undefined): Authored {
 const address = ({ publicUrl }: Place, id: string, kind: Kind): string =>
   `${publicUrl}/v1/object/${id}${kind === "json" ? "/json" : ""}`;
 
-/** What a download gives. */
+/** The content of a download. */
 export async function fetched(place: Place, id: string, kind: Kind): Promise<Heard> {
   const { status, bytes } = await download(address(place, id, kind), place.clients[0].token);
   return { status, ...(status === 200 ? { bytes: nameOf(md5Of(bytes)) } : {}) };
 }
 
-/** How long the second half of a slow upload waits, for others to come in between. */
+/** Delay of the second half of a slow upload, so that other commands can interleave. */
 const PAUSE_MS = 80;
 
-/** Half of the bytes, and after a while the others. */
+/** Half of the bytes, and the rest after a delay. */
 async function slowly(url: string, bytes: Buffer): Promise<Heard> {
   const half = bytes.length >> 1;
   const body = async function* () {

@@ -3,16 +3,16 @@ import type { Client } from "./moment.ts";
 import type { Action } from "./rules.ts";
 import type { Kind } from "./upload.ts";
 
-/** Who holds the lock; where nobody does, a write takes it instead. */
+/** The holder of the lock; if there is none, a write takes the lock instead. */
 export type Author = Client | "holder";
 
-/** A version: the nth from the newest on of those that are like this, wrapping around; any if none is. */
+/** A version: the nth newest of those with this property, wrapping around; any version if there is none. */
 export interface Pick {
   like: "any" | "pending" | "finalized" | "deleted";
   nth: number;
 }
 
-/** Something that one client does. */
+/** An action of one client. */
 export type Command =
   | { do: "lock" | "unlock" | "forceUnlock"; by: Author }
   | ({ do: "create"; by: Author } & CreateChoice)
@@ -21,17 +21,17 @@ export type Command =
   | { do: Action; by: Client; of: Pick }
   | { do: "retain"; by: Client; letsGo: boolean }
   | { do: "download"; of: Pick; kind: Kind }
-  /** Somebody of another organization tries everything on a version. */
+  /** A user of another organization tries everything on a version. */
   | { do: "intrude"; of: Pick };
 
-/** `slow`: right, and others may come while it is under way. `partial`: it breaks off. */
+/** `slow`: correct, with other commands in between. `partial`: it breaks off. */
 export type Bytes = "right" | "slow" | "wrong" | "partial";
 
 export interface CreateChoice {
   /** Against the newest version's. */
   serial: -1 | 0 | 1;
   lineage: "same" | "other" | "none";
-  /** Makes other bytes of the same serial. */
+  /** Produces other bytes of the same serial. */
   variant: 0 | 1;
   force: boolean;
   inline: boolean;
@@ -42,7 +42,7 @@ const client = fc.constantFrom<Client>(0, 1);
 const author = fc.constantFrom<Author>("holder", "holder", "holder", "holder", 0, 1);
 const picking = (...likes: Pick["like"][]) =>
   fc.record({ like: fc.constantFrom(...likes), nth: fc.constantFrom(0, 0, 1, 2) });
-/** One that is finalized and not current. */
+/** A finalized version that is not current. */
 const earlier = fc.record({
   like: fc.constant("finalized" as const),
   nth: fc.constantFrom(1, 1, 2),
@@ -108,7 +108,7 @@ export const retaining = fc.record({
   letsGo: fc.constantFrom(true, true, false),
 });
 
-/** Any of them, each as often as it finds something. */
+/** Any of them, each as often as it is applicable. */
 export const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: retaining },
   { weight: 6, arbitrary: creation },

@@ -4,7 +4,7 @@ import { mendAll, type Site } from "../faults/site.ts";
 import type { Disturb } from "./history.ts";
 import type { Fault } from "./step.ts";
 
-/** How long a road is cut or silent; calls that wait for it go on afterwards. */
+/** How long a connection is cut or silent; waiting calls continue afterwards. */
 const PAUSE_MS = 60;
 
 const cut = async (wire: Site["wires"][keyof Site["wires"]]) => {
@@ -29,7 +29,7 @@ const happen: Record<Fault, (site: Site) => Promise<void>> = {
   silentState: ({ wires }) => silence(wires.workspacesToState),
 };
 
-/** Breaks parts of the site from outside, as test/faults does. */
+/** Causes faults in dependencies of the site from outside, as test/faults does. */
 export const disturbing =
   (site: Site): Disturb =>
   async (fault, afterMs, during) => {
@@ -40,7 +40,7 @@ export const disturbing =
     await becomesQuiet(site);
   };
 
-/** What nobody waits for any more may still be in a transaction. */
+/** A transaction can continue although its caller has stopped waiting. */
 async function becomesQuiet({ rows }: Site): Promise<void> {
   const busy = async () => {
     const found = await Promise.all(

@@ -19,12 +19,12 @@ import { empty, type State } from "./state.ts";
 import type { Fault, History, Step } from "./step.ts";
 import type { Kind } from "./upload.ts";
 
-/** Breaks something while `during` runs, and mends it; resolves when nothing is under way any more. */
+/** Causes a fault while `during` runs, and removes it; resolves when nothing is in progress. */
 export type Disturb = (fault: Fault, afterMs: number, during: () => Promise<void>) => Promise<void>;
 
 type Urls = Map<string, Partial<Record<Kind, string>>>;
 
-/** Throws, with what was sent and heard, unless a workspace's life is one that the model allows. */
+/** Throws, with the requests and responses, unless the model allows the workspace's history. */
 export async function live(place: Place, history: History, disturb?: Disturb): Promise<void> {
   const [owner] = place.clients;
   const workspace = await newWorkspaceIn(owner.api, place.organization);
@@ -46,7 +46,7 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
     const known: Known = { workspaceId: where.id, holder, shown, urls };
     const sent = await take(place, known, step, told, disturb);
     next(outcomes(states, sent), "no order of what was sent explains the answers");
-    // Each look costs as much as a command.
+    // Each inspection costs as much as a command.
     const isLast = index === history.length - 1;
     shown = await seen(place, where, urls, {
       lock: isLast || locks(step),
@@ -63,7 +63,7 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
       next(outcomes(states, [sent]), "these are not the bytes");
     }
   }
-  // What stays is compared in the end, row by row.
+  // The remaining data is compared at the end, row by row.
   if (history.length % 2 === 0) {
     await expectStatus(204, owner.api.delete(`/workspaces/${where.id}`));
     const last = shown.versions.at(-1);
@@ -73,7 +73,7 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
   place.count.histories++;
 }
 
-/** Does what the step says and tells what came of it. */
+/** Executes the step and returns the results. */
 async function take(
   place: Place,
   known: Known,
@@ -111,7 +111,7 @@ async function take(
   return sent;
 }
 
-/** What was answered, if that says anything: 5xx says that nobody knows. */
+/** The response, if it is conclusive: a 5xx leaves the result unknown. */
 async function perhaps(send: () => Promise<Heard>): Promise<Heard | undefined> {
   try {
     const heard = await send();
@@ -121,7 +121,7 @@ async function perhaps(send: () => Promise<Heard>): Promise<Heard | undefined> {
   }
 }
 
-/** A little more than the interval of collection in the settings of these stacks. */
+/** A little more than the collection interval of these stacks. */
 const COLLECTION_MS = 1_300;
 
 const times: Record<Time, string> = {

@@ -8,7 +8,7 @@ const usage = `npm run test:model -- [--hours 1] [--seed 1] [--in faults] [--pat
   --seed  of the first history; the next ones count on; told with every failure
   --path  of what a failing history was made shorter to: only that is tried again`;
 
-/** A world is begun anew so often: its people, databases and stores with it. */
+/** A fixture is replaced after this many histories, with its users, databases and stores. */
 const ROUND_MS = 4 * 60_000;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);

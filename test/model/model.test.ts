@@ -11,7 +11,7 @@ async function holds(name: SettingName, forMs: number): Promise<void> {
   expect(histories).toBeGreaterThan(0);
 }
 
-// A failure is made shorter before it is told, which takes its time.
+// A failure is shrunk before it is reported, which takes time.
 const PATIENCE_MS = 300_000;
 
 test(

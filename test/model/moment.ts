@@ -2,16 +2,16 @@ import type { State } from "./state.ts";
 
 export type Client = 0 | 1;
 
-/** What a command is answered: a status, and what it tells. */
+/** The response to a command: a status and its content. */
 export interface Answer {
   status: number;
-  /** The version in the document, by its place. */
+  /** The version in the document, by its position. */
   version?: number;
   /** Name of the bytes. */
   bytes?: string;
 }
 
-/** What happens at once, between which other clients may come. `key` tells moments of one command apart. */
+/** An atomic step, between which other clients' steps can occur. `key` distinguishes the steps of one command. */
 export interface Moment {
   key: string;
   run(state: State): Progress;
@@ -19,7 +19,7 @@ export interface Moment {
 
 export type Progress = { state: State; answer: Answer } | { state: State; next: Moment };
 
-/** A moment. */
+/** A step. */
 export const moment = (key: string, run: Moment["run"]): Moment => ({ key, run });
 /** The end of a command. */
 export const answered = (

@@ -8,9 +8,9 @@ export interface Member extends Person {
   api: Api;
 }
 
-/** Where histories happen: a stack, with those who act in it. */
+/** Where histories run: a stack and its actors. */
 export interface Place {
-  /** Where state bytes are. */
+  /** Location of state bytes. */
   readonly publicUrl: string;
   readonly organization: string;
   /** Both own the organization. */
@@ -19,7 +19,7 @@ export interface Place {
   readonly intruder: Member;
   /** Snapshots instead of the actions on backing data. */
   readonly hosted: boolean;
-  /** Statements on state's database, past everything. */
+  /** Statements on state's database, bypassing the services. */
   query<Row extends object>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
   /** So far. */
   readonly count: { histories: number; commands: number };
@@ -27,11 +27,11 @@ export interface Place {
 
 export interface PlaceOptions {
   hosted?: boolean;
-  /** Who owns which organization already; default: somebody new a new one. */
+  /** The existing owner of each organization; default: a new user for a new one. */
   owned?: { owner: Member; organization: string };
 }
 
-/** The people and the way to the database, in a stack that runs. */
+/** The users and the database connection, in a running stack. */
 export async function openPlace(
   stack: Stack,
   { hosted = false, owned }: PlaceOptions = {},

@@ -1,22 +1,22 @@
 import type { Answer, Moment } from "./moment.ts";
 import { byItself, currentOf, type State, withVersion } from "./state.ts";
 
-/** What a client heard. */
+/** A response as a client received it. */
 export interface Heard {
   status: number;
   id?: string | undefined;
   bytes?: string | undefined;
 }
 
-/** A command that was sent, and its answer; undefined when none came. */
+/** A command that was sent, and its response; undefined without one. */
 export interface Sent {
   start: Moment;
   heard: Heard | undefined;
-  /** Something was broken meanwhile: any part of it may have happened, and it may have been tried again inside. */
+  /** A fault occurred: any part of the command may have happened, and the service may have retried it. */
   disturbed: boolean;
 }
 
-/** How often a service may have tried again by itself. */
+/** Maximum of a service's own retries. */
 const RETRIES = 2;
 
 interface Stage {
@@ -31,8 +31,8 @@ interface Node {
 }
 
 /**
- * In which states the workspace can be once these commands, sent at the same time, have had these answers:
- * every order of their moments is tried. None: no order explains the answers.
+ * The possible states of the workspace after these concurrent commands and their responses: every order of their steps
+ * is tried. Empty: no order explains the responses.
  */
 export function outcomes(states: readonly State[], sent: readonly Sent[]): State[] {
   const stages = sent.map(({ start }) => ({ moment: start, retries: 0 }));
@@ -70,7 +70,7 @@ export function outcomes(states: readonly State[], sent: readonly Sent[]): State
   return [...found.values()];
 }
 
-/** The state if the answer is what was heard, with the version's id that it told. */
+/** The state if the response agrees with it, including the id of the version. */
 function fitted(state: State, answer: Answer, heard: Heard | undefined): State | undefined {
   if (!heard) return state;
   if (answer.status !== heard.status || answer.bytes !== heard.bytes) return undefined;
@@ -87,7 +87,7 @@ function identify(state: State, index: number, id: string): State | undefined {
 
 /** A workspace as its documents show it. */
 export interface Shown {
-  /** Who holds the lock; null while it is free, left out by whoever did not look. */
+  /** The holder of the lock; null while it is free, omitted if it was not read. */
   holder?: number | null;
   current?: string | null;
   /** In the order of creation. */
@@ -106,7 +106,7 @@ export interface ShownVersion {
   urls: { raw: boolean; json: boolean; rawUpload: boolean; jsonUpload: boolean };
 }
 
-/** Those of the states that look like this, with the ids that it tells. */
+/** The states that agree with this document, with its ids. */
 export function thatShow(states: readonly State[], shown: Shown): State[] {
   const found = new Map<string, State>();
   const open = [...states];
@@ -130,7 +130,7 @@ export function thatShow(states: readonly State[], shown: Shown): State[] {
   return [...found.values()];
 }
 
-/** How a state shows itself. */
+/** The document of a state. */
 export function look(state: State): Shown {
   return {
     holder: state.lock?.holder ?? null,

@@ -20,7 +20,7 @@ export const lock = (by: Client): Moment =>
     return answered({ ...state, lastEpoch: epoch, lock: { holder: by, epoch } }, 200);
   });
 
-/** Seals the epoch at state, then gives the lock back if it is still that one. */
+/** Seals the epoch in state, then releases the lock if it still has that epoch. */
 const release = (epoch: number, forced: boolean): Moment =>
   moment(`seal ${epoch}`, (state) => {
     const waits = state.versions.some(
@@ -37,7 +37,7 @@ const release = (epoch: number, forced: boolean): Moment =>
     };
   });
 
-/** The newest finalized snapshot becomes current, unless something newer is. */
+/** The newest finalized snapshot becomes current, unless a newer version is. */
 function promote(state: State, epoch: number): State {
   const newest = state.versions.findLastIndex(
     (version) => version.status === "finalized" && version.intermediate && version.epoch <= epoch,
@@ -57,7 +57,7 @@ export const forceUnlock = (): Moment =>
     state.lock ? { state, next: release(state.lock.epoch, true) } : answered(state, 409),
   );
 
-/** What a create request says. */
+/** The content of a create request. */
 export interface Announced {
   serial: number;
   lineage: string;
@@ -66,7 +66,7 @@ export interface Announced {
   inline: boolean;
   /** Name of the JSON form in the request. */
   json: string | undefined;
-  /** By URL and in the hosted edition: a snapshot until the workspace is unlocked. */
+  /** Uploaded by URL in the hosted edition: a snapshot until the workspace is unlocked. */
   snapshot: boolean;
 }
 
@@ -116,7 +116,7 @@ const write = (by: Client, announced: Announced, held: State["lock"]): Moment =>
     return { state: { ...superseded, versions }, next: put(announced, versions.length - 1) };
   });
 
-/** What came in the request takes the road of every upload. */
+/** Inline bytes follow the rules of every upload. */
 const put = (announced: Announced, index: number): Moment =>
   moment(`look ${index}`, (state) => {
     const wanted = announced.inline && versionAt(state, index).status === "pending";
@@ -197,18 +197,18 @@ export const download = (id: string, kind: Kind): Moment =>
     return answered(state, 200, { bytes });
   });
 
-/** Whatever is asked of somebody who has no rights here. */
+/** Any request of a user without permissions. */
 export const refused = (status: number): Moment =>
   moment(`refused ${status}`, (state) => answered(state, status));
 
-/** A policy that lets go of what is old, or one that keeps everything. */
+/** A policy that deletes old data, or one that keeps everything. */
 export const retain = (letsGo: boolean): Moment =>
   moment("retain", (state) => answered({ ...state, letsGo }, 200));
 
-/** What has passed: the window of what is pending, the days of what is soft-deleted, or years. */
+/** The elapsed time: the window of pending versions, the days of soft-deleted ones, or years. */
 export type Time = "window" | "days" | "years";
 
-/** Time goes on. */
+/** Time passes. */
 export const pass = (time: Time): Moment =>
   moment(time, (state) => {
     const versions = state.versions.map((version) => ({

@@ -3,24 +3,24 @@ import { type Disturb, live } from "./history.ts";
 import type { Place } from "./place.ts";
 import type { History } from "./step.ts";
 
-/** What fails is made shorter for so long; then the shortest so far is told. */
+/** A failure is shrunk for this long; then the shortest so far is reported. */
 const SHRINKING_MS = 90_000;
 
 export interface Search {
   place: Place;
   histories: fc.Arbitrary<History>;
-  /** Of the first history; the next ones count on. */
+  /** Seed of the first history; the next ones count from it. */
   seed: number;
-  /** Of what became of that history when it was made shorter, to have it again. */
+  /** Path of the shrunk history, to repeat it. */
   path?: string | undefined;
-  /** Histories at the same time, each in a workspace of its own. */
+  /** Concurrent histories, each in a separate workspace. */
   lanes: number;
   /** No history begins after it, as epoch ms. */
   until: number;
   disturb?: Disturb | undefined;
 }
 
-/** Tries histories until the time is over. Throws the shortest that fails, with its seed and path. */
+/** Runs histories until the time is over. Throws the shortest that fails, with its seed and path. */
 export async function search(options: Search): Promise<void> {
   const { place, histories, lanes, until, path, disturb } = options;
   const one = (seed: number) => {
@@ -50,7 +50,7 @@ export async function search(options: Search): Promise<void> {
       });
     } while (Date.now() < until && !failed);
   };
-  // The others end first: what they use is about to be closed.
+  // The others end first, because the fixture they use is about to be closed.
   const ends = await Promise.allSettled(Array.from({ length: lanes }, lane));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }

@@ -20,10 +20,10 @@ export interface Found {
 }
 
 const LANES = 4;
-/** Retention comes by while histories last. */
+/** Retention runs during histories. */
 const collecting = { COLLECTION_INTERVAL: "1" };
 
-/** Clients at the same time, in one process; rows and blobs must agree at the end. */
+/** Concurrent clients, in one process; rows and blobs must agree at the end. */
 const inOneProcess =
   (edition: "self-hosted" | "hosted", blobs: "directory" | "minio") =>
   async ({ forMs, ...range }: Range): Promise<Found> => {
@@ -41,7 +41,7 @@ const inOneProcess =
     return place.count;
   };
 
-/** The four services as processes that are killed and cut from each other; everything must be whole at the end. */
+/** The four services as processes that are killed and partitioned; all data must be complete at the end. */
 const withFaultsBetween =
   (store: "directory" | "minio") =>
   async ({ forMs, ...range }: Range): Promise<Found> => {
@@ -54,7 +54,7 @@ const withFaultsBetween =
     return place.count;
   };
 
-/** The worlds in which histories are tried, by name. */
+/** The settings in which histories run, by name. */
 export const settings = {
   "self-hosted": inOneProcess("self-hosted", "directory"),
   "self-hosted, MinIO": inOneProcess("self-hosted", "minio"),

@@ -1,4 +1,4 @@
-/** What the specification says of one workspace's state, and nothing of how it is kept. */
+/** The specification's view of one workspace's state, independent of its storage. */
 export type Status =
   | "pending"
   | "finalized"
@@ -7,27 +7,27 @@ export type Status =
   | "backing_data_permanently_deleted";
 
 export interface Version {
-  /** Unknown until an answer or a list tells. */
+  /** Unknown until a response or a list contains it. */
   id: string | null;
   serial: number;
   lineage: string;
-  /** Name of the announced bytes; stands for their md5. */
+  /** Name of the announced bytes; represents their md5. */
   content: string;
-  /** Of the lock under which it was made. */
+  /** Epoch of the lock under which it was created. */
   epoch: number;
   status: Status;
   intermediate: boolean;
-  /** Whether the announced bytes are there. */
+  /** Whether the announced bytes are stored. */
   raw: boolean;
-  /** Name of the JSON form, once it is there. */
+  /** Name of the JSON form, once it is stored. */
   json: string | null;
-  /** The version that was rolled back to. */
+  /** The source version of a rollback. */
   copyOf: string | null;
-  /** The version whose bytes it shares, through however many copies. */
+  /** The version whose bytes it shares, through any number of copies. */
   root: string | null;
-  /** Its upload URLs have not ended. */
+  /** Its upload URLs are still valid. */
   open: boolean;
-  /** Its soft deletion is so old that it is deleted for good, some time now. */
+  /** Its soft deletion is old enough for the permanent deletion to happen at any time. */
   due: boolean;
   /** Older than the policy keeps. */
   old: boolean;
@@ -36,9 +36,9 @@ export interface Version {
 export interface State {
   lock: { holder: 0 | 1; epoch: number } | null;
   lastEpoch: number;
-  /** Nothing is written under a lock of this epoch or an earlier one. */
+  /** Writes under a lock of this epoch or an earlier one are refused. */
   sealed: number;
-  /** Retention lets go of what is old. */
+  /** Retention deletes old data. */
   letsGo: boolean;
   /** In the order of creation. */
   versions: readonly Version[];
@@ -46,7 +46,7 @@ export interface State {
 
 export const empty: State = { lock: null, lastEpoch: 0, sealed: 0, letsGo: false, versions: [] };
 
-/** The state with another version at this place. */
+/** The state with another version at this position. */
 export const withVersion = (state: State, index: number, change: Partial<Version>): State => ({
   ...state,
   versions: state.versions.map((version, at) =>
@@ -54,28 +54,28 @@ export const withVersion = (state: State, index: number, change: Partial<Version
   ),
 });
 
-/** Where a version is by its id; -1 where there is none. */
+/** The position of a version by its id; -1 if there is none. */
 export const indexOf = (state: State, id: string): number =>
   state.versions.findIndex((version) => version.id === id);
 
-/** The version at a place that a rule has found before. */
+/** The version at a position that a rule has found before. */
 export function versionAt(state: State, index: number): Version {
   const version = state.versions[index];
   if (!version) throw new Error(`no version at ${index}`);
   return version;
 }
 
-/** The newest finalized version that is no snapshot; -1 without one. */
+/** The newest finalized version that is not a snapshot; -1 without one. */
 export const currentOf = ({ versions }: State): number =>
   versions.findLastIndex(({ status, intermediate }) => status === "finalized" && !intermediate);
 
 export const isDeleted = ({ status }: Version): boolean =>
   status === "backing_data_soft_deleted" || status === "backing_data_permanently_deleted";
 
-/** Nothing is kept of what came before its state. */
+/** Content that arrived before its state is not kept. */
 const discarded = { status: "discarded", json: null } as const satisfies Partial<Version>;
 
-/** Discards what is pending, up to this epoch. */
+/** Discards pending versions up to this epoch. */
 export const discardPending = (state: State, epoch: number): State => ({
   ...state,
   versions: state.versions.map((version) =>
@@ -90,7 +90,7 @@ export const deletedForGood = {
   due: false,
 } as const satisfies Partial<Version>;
 
-/** What may have changed by itself meanwhile, one change each: what waited too long ends. */
+/** Changes that can happen without a command, one at a time: expired pending versions end. */
 export const byItself = (state: State): State[] =>
   state.versions.flatMap((version, index) => {
     if (version.status === "pending" && !version.open) {
@@ -102,7 +102,7 @@ export const byItself = (state: State): State[] =>
       : [];
   });
 
-/** Old, older than the current version, and no rollback made later has the same bytes. */
+/** Old, older than the current version, and no later rollback has the same bytes. */
 function isLetGo(state: State, version: Version, index: number): boolean {
   if (!state.letsGo || !version.old || index >= currentOf(state)) return false;
   if (version.status !== "finalized" && version.status !== "backing_data_soft_deleted")

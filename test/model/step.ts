@@ -22,11 +22,11 @@ export const faults = [
 ] as const;
 export type Fault = (typeof faults)[number];
 
-/** What happens before everybody looks again. */
+/** The actions before the next inspection. */
 export type Step =
   | { commands: readonly { command: Command; afterMs: number }[]; fault?: Fault; faultMs?: number }
   | { pass: Time }
-  /** Nobody does anything, for as long as the collector needs to come by. */
+  /** No client acts until the collector has run. */
   | { pass: "collection" };
 
 export type History = readonly Step[];
@@ -66,7 +66,7 @@ const finished: Step = {
   commands: [{ command: { do: "upload", of: newestOne, kind: "raw", bytes: "right" }, afterMs: 0 }],
 };
 
-/** Most begin with something to act on. */
+/** Most histories begin with an object to act on. */
 const beginnings = fc.constantFrom<History>(
   [],
   [first],
@@ -75,7 +75,7 @@ const beginnings = fc.constantFrom<History>(
   [first, written(false), finished, written(true), written(false)],
 );
 
-/** A version waits for its bytes; while they come, something else happens to it. */
+/** A version waits for its bytes; during the upload another action happens to it. */
 const racing = fc
   .tuple(
     creation.map((choice) => ({ ...choice, inline: false })),
@@ -90,7 +90,7 @@ const racing = fc
     { commands: [...uploads, other] },
   ]);
 
-/** Everything there is grows old under a policy, while something else happens. */
+/** All versions become old under a policy, during another action. */
 const collected = fc
   .tuple(timed(retaining), timed(command))
   .map(([policy, other]): Step[] => [
@@ -100,7 +100,7 @@ const collected = fc
     { pass: "collection" },
   ]);
 
-/** Several give the lock back, or take it, at the same time. */
+/** Several clients unlock or lock concurrently. */
 const unlocking = fc
   .array(fc.tuple(locking, fc.constantFrom(0, 1, 3)), { minLength: 2, maxLength: 3 })
   .map((several): Step[] => [
@@ -124,7 +124,7 @@ const histories = (step: fc.Arbitrary<Step>, maxLength: number): fc.Arbitrary<Hi
     )
     .map(([beginning, steps]) => [...beginning, ...steps.flat()]);
 
-/** Clients one after the other and at the same time, and time. */
+/** Sequential and concurrent commands, and elapsed time. */
 export const undisturbed = histories(
   fc.oneof(
     { weight: 5, arbitrary: alone },
@@ -134,7 +134,7 @@ export const undisturbed = histories(
   14,
 );
 
-/** The same, and every third step something breaks. */
+/** The same, with a fault in every third step. */
 export const withFaults = histories(
   fc.oneof(
     { weight: 5, arbitrary: alone },

@@ -2,12 +2,12 @@ import { freshBucket, temporaryFolder } from "@statehouse/testing";
 
 export type BlobKind = "directory" | "minio";
 
-/** Where a stack keeps state bytes, as settings of the state service. */
+/** Location of a stack's state bytes, as settings of the state service. */
 export interface BlobSettings extends AsyncDisposable {
   settings: Record<string, string>;
 }
 
-/** A bucket or a folder of its own. */
+/** A separate bucket or folder. */
 export async function blobSettings(kind: BlobKind = "directory"): Promise<BlobSettings> {
   if (kind === "directory") {
     const folder = await temporaryFolder();

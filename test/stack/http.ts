@@ -1,4 +1,4 @@
-/** An answer with its JSON:API document. */
+/** A response with its JSON:API document. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -7,13 +7,13 @@ export interface Answer {
   body: any;
 }
 
-/** Calls the API as one token's holder. Paths are relative to /api/v2 unless they are URLs. */
+/** Calls the API with one token. Paths are relative to /api/v2 unless they are URLs. */
 export interface Api {
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
   patch(path: string, body?: unknown): Promise<Answer>;
   delete(path: string, body?: unknown): Promise<Answer>;
-  /** A body that is a string is sent as it is. */
+  /** A body that is a string is sent unchanged. */
   send(
     method: string,
     path: string,
@@ -22,10 +22,10 @@ export interface Api {
   ): Promise<Answer>;
 }
 
-/** Hears of every answer: who asked for what, and the status. */
+/** Called for every response with the request and the status. */
 export type Listener = (method: string, url: string, status: number) => void;
 
-/** A client of the API at `url`. Without a token it calls as nobody. */
+/** A client of the API at `url`. Without a token it is unauthenticated. */
 export function api(url: string, token?: string, heard: Listener = () => {}): Api {
   const send: Api["send"] = async (method, path, body, headers = {}) => {
     const target = path.startsWith("http") ? path : `${url}/api/v2${path}`;
@@ -67,7 +67,7 @@ export const upload = async (
     }),
   );
 
-/** Gets the bytes behind a download URL; with a token as the CLI does. */
+/** Gets the bytes of a download URL; with a token as the CLI does. */
 export async function download(
   url: string,
   token?: string,

@@ -8,8 +8,8 @@ type Row = Record<string, unknown>;
 export type Rows = Record<string, Row[]>;
 
 /**
- * Every row of every table of all databases that holds one of the texts in any column. The tables are
- * asked of the databases themselves: one that is new is looked at too.
+ * Every row of every table of all databases that contains one of the texts in any column. The tables are read from the
+ * databases' catalogs, so that new tables are included.
  */
 export async function rowsWith(databases: Databases, texts: readonly string[]): Promise<Rows> {
   const found: Rows = {};
@@ -43,20 +43,20 @@ async function tablesOf(client: Client): Promise<string[]> {
 }
 
 /**
- * The ids of a thing and of all that hangs on it: of the rows that hold its id, of those that hold theirs,
- * and so on. Rows without an id of their own hang on it too, and have nothing to add.
+ * The ids of an object and of its dependents: of the rows that contain its id, of those that contain theirs, and so on.
+ * Rows without an id are included and add none.
  */
 export async function idsBelow(databases: Databases, id: string): Promise<string[]> {
   const known = new Set([id]);
   for (let size = 0; size < known.size; ) {
     size = known.size;
     const rows = Object.values(await rowsWith(databases, [...known])).flat();
-    // An outbox counts its rows; numbers are nobody's ids.
+    // An outbox numbers its rows; numbers are not ids.
     for (const { id } of rows) if (typeof id === "string") known.add(id);
   }
   return [...known];
 }
 
-/** What a row says: its columns that hold anything but numbers, which are versions, and nothing. */
+/** The content of a row: its columns except numbers, which are versions. */
 export const saying = (row: Row): Row =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value && typeof value !== "number"));

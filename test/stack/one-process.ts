@@ -2,7 +2,7 @@ import { compose } from "@statehouse/standalone/compose";
 import { listen } from "@statehouse/standalone/listener";
 import type { RunningServices, RunOptions } from "./stack.ts";
 
-/** All four services in this process, on one listener, as standalone runs them. */
+/** All four services in this process, on one listener, as in standalone. */
 export async function inOneProcess(options: RunOptions): Promise<RunningServices> {
   await using starting = new AsyncDisposableStack();
   const listener = await listen("127.0.0.1", 0);

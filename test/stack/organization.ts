@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { type Api, document } from "./http.ts";
 import type { Stack } from "./stack.ts";
 
-/** A name that nobody else has. */
+/** A unique name. */
 export const unusedName = (prefix: string): string => `${prefix}-${randomBytes(5).toString("hex")}`;
 
-/** An organization of whoever `api` calls as; answers with its name. */
+/** An organization of the caller of `api`; returns its name. */
 export async function newOrganization(api: Api, name = unusedName("org")): Promise<string> {
   const created = await api.post(
     "/organizations",
@@ -15,7 +15,7 @@ export async function newOrganization(api: Api, name = unusedName("org")): Promi
   return name;
 }
 
-/** Its internal id, which access wants for teams and which the API never shows. */
+/** Its internal id, which access needs for teams and the API never shows. */
 export async function organizationId({ rows }: Pick<Stack, "rows">, name: string): Promise<string> {
   const sql = "select id from organizations where name = $1";
   const [found] = await rows<{ id: string }>("workspaces", sql, [name]);

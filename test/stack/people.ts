@@ -5,14 +5,14 @@ import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
 
-/** Somebody with a token. */
+/** A user with a token. */
 export interface Person {
   id: string;
   username: string;
   token: string;
 }
 
-/** What tests do at access as the named service `testing`; HTTP has no endpoints for it yet. */
+/** Calls of tests to access as the named service `testing`; HTTP has no endpoints for them yet. */
 export interface People {
   newUser(username?: string, options?: { administrator?: boolean }): Promise<Person>;
   newTeam(team: {
@@ -26,7 +26,7 @@ export interface People {
   grant(grant: { teamId: string; projectId: string; access: string }): Promise<{ id: string }>;
 }
 
-/** People at the access service behind `access`. */
+/** Users of the access service behind `access`. */
 export function createPeople(access: Channel, testing: CallOptions): People {
   const users = createClient(UserService, access, testing);
   const tokens = createClient(TokenService, access, testing);

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { freePort } from "@statehouse/local-services";
 
-/** Where no part looks for a port while one of ours is away. */
+/** Not an ephemeral port, which the operating system could assign while the service is stopped. */
 const RANGE = { first: 25_000, end: 30_000 };
-/** A file for each port, with the id of the process that has it: test files run in several. */
+/** A file for each port, with the id of the process that has it: test files run in several processes. */
 const claims = path.join(tmpdir(), "statehouse-test-ports");
 const own = new Set<string>();
 
-/** A TCP port of 127.0.0.1 that no other test takes while this process lives, even while nobody listens on it. */
+/** A TCP port of 127.0.0.1 that no other test takes while this process runs, even while it is not in use. */
 export async function reservePort(): Promise<number> {
   mkdirSync(claims, { recursive: true });
   for (;;) {
@@ -29,7 +29,7 @@ function claim(port: string): boolean {
     own.add(file);
     return true;
   } catch {
-    // One whose process was killed is free at the next try.
+    // The port of a killed process is free at the next attempt.
     if (!isAlive(readOr(file, ""))) rmSync(file, { force: true });
     return false;
   }

@@ -15,9 +15,9 @@ export interface ServiceProcess extends AsyncDisposable {
   readonly name: ServiceName;
   readonly environment: Environment;
   readonly running: boolean;
-  /** Everything it has printed. */
+  /** Its complete output. */
   output(): string;
-  /** kill -9, and waits until it is gone. */
+  /** Sends SIGKILL and waits until the process has exited. */
   kill(): Promise<void>;
   /** SIGTERM; resolves with the exit code. */
   terminate(): Promise<number | null>;
@@ -26,7 +26,7 @@ export interface ServiceProcess extends AsyncDisposable {
   pid(): number;
 }
 
-/** Long, since many processes may start at once on few cores. */
+/** Long, because many processes can start at the same time on few cores. */
 const READY_TIMEOUT_MS = 60_000;
 
 /** A service's process, not started yet. */
@@ -90,7 +90,7 @@ export function serviceProcess(name: ServiceName, environment: Environment): Ser
   };
 }
 
-/** A service's settings are its own; these only let it start, and start fast. */
+/** Only the variables that a service needs to start, and to start fast, are inherited; the settings are its own. */
 const inherited = () =>
   Object.fromEntries(
     ["PATH", "NODE_COMPILE_CACHE"].flatMap((name) => {
@@ -127,7 +127,7 @@ export async function asProcesses(
       OPS_PORT: String(ops[name]),
     });
   }
-  // No ingress stands before them here, so that each names its own address.
+  // There is no ingress here, so that each service names its own address.
   environments.state.PUBLIC_URL = objectUrl;
   await options.rewire(environments);
   const processes = Object.fromEntries(

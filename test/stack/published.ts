@@ -12,19 +12,19 @@ const files: readonly DescFile[] = [
   file_statehouse_state_v1_events,
 ];
 
-/** Every type of event that a service declares. */
+/** Every event type that a service declares. */
 export const declaredEvents: readonly string[] = files.flatMap(({ messages }) =>
   messages.map(eventType),
 );
 
-/** What the services have published, from the beginning, in the order of the stream. */
+/** The published events from the beginning, in the order of the stream. */
 export interface Published extends AsyncDisposable {
   readonly events: readonly Event[];
-  /** Those whose message says so, and of the types that end like `.locked.v1`, if given. */
+  /** Events whose message matches, of the types that end like `.locked.v1`, if given. */
   about(field: string, id: string, ...endings: string[]): Event[];
 }
 
-/** Hears all events on a bus, as a service of somebody else's would. */
+/** Receives all events on a bus, as an external subscriber would. */
 export function published(natsUrl: string): Published {
   const events: Event[] = [];
   const nats = connectNats({ url: natsUrl, name: "test" });

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** An answer as it came over the wire. */
+/** A response as received from the socket. */
 export interface RawAnswer {
   status: number;
   headers: string;
@@ -8,8 +8,8 @@ export interface RawAnswer {
 }
 
 /**
- * Sends a request whose first line and headers are exactly these, which no HTTP client would let through, and
- * reads until the other side closes.
+ * Sends a request with exactly this first line and these headers, which no HTTP client would allow, and reads until the
+ * other side closes.
  */
 export function rawRequest(
   url: string,

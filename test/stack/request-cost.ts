@@ -2,17 +2,19 @@ import { awaitedStatementCount } from "@statehouse/postgres";
 import { callCount } from "@statehouse/rpc";
 
 export interface RequestCost {
-  /** SQL statements that it waits for, every BEGIN and COMMIT included; what relays send after it is not its own. */
+  /**
+   * SQL statements that it waits for, including every BEGIN and COMMIT; statements of relays after it are not counted.
+   */
   statements: number;
-  /** Calls from service to service. */
+  /** Calls between services. */
   calls: number;
 }
 
 const SAMPLES = 8;
 
 /**
- * What a request costs in a stack of this process, once its caches are warm: the least of several, since other
- * work in the background can only add.
+ * The cost of a request in a stack of this process with warm caches: the minimum of several, because background work
+ * can only add.
  */
 export async function costOf(send: () => Promise<unknown>): Promise<RequestCost> {
   await send();

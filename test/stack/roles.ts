@@ -23,9 +23,9 @@ type Level<Grant extends { access: string; permissions: object }> = Pick<
   "access" | "permissions"
 >;
 
-/** One thing that a team can hold in an organization, and nothing else. */
+/** One permission that a team can hold in an organization, and nothing else. */
 export interface TeamRole {
-  /** As `packages/authorization` lists it. */
+  /** As listed in `packages/authorization`. */
   name: string;
   organizationAccess: readonly OrganizationAccess[];
   onProject?: Level<ProjectGrant>;
@@ -54,7 +54,7 @@ const onWorkspace = (name: string, access: string, permissions = {}): TeamRole =
   onWorkspace: { access, permissions },
 });
 
-/** Every role that a team can give, made from the tables of `packages/authorization`: a new key is a new role. */
+/** Every role that a team can have, generated from the tables of `packages/authorization`: a new key is a new role. */
 export const teamRoles: readonly TeamRole[] = [
   { name: "member", organizationAccess: [] },
   ...organizationAccessNames.map((name) => ({ name, organizationAccess: [name] })),
@@ -68,7 +68,7 @@ export const teamRoles: readonly TeamRole[] = [
   ),
 ];
 
-/** The role of that name. Throws for one that there is not. */
+/** The role of that name. Throws if there is none. */
 export function teamRole(name: string): TeamRole {
   const found = teamRoles.find((role) => role.name === name);
   if (!found) throw new Error(`no role ${name}`);
@@ -83,26 +83,26 @@ export interface RoleSite {
   owner: { api: Api };
 }
 
-/** Somebody whose only team has one role. */
+/** A user whose only team has one role. */
 export interface RoleHolder extends GivenRole {
   role: TeamRole;
   person: Person;
   teamId: string;
 }
 
-/** The ids of the grants that a role is. */
+/** The ids of the grants of a role. */
 export interface GivenRole {
   teamProjectId?: string;
   teamWorkspaceId?: string;
 }
 
-/** What a role's grant is on; what the role gives nothing on may be left out. */
+/** The target of a role's grant; targets that the role does not use can be omitted. */
 export interface RolePlace {
   projectId?: string;
   workspaceId?: string;
 }
 
-/** A new person in a new secret team that holds the role on these. */
+/** A new user in a new secret team that holds the role on these targets. */
 export async function newRoleHolder(
   site: RoleSite,
   role: TeamRole,
@@ -123,7 +123,7 @@ export async function newRoleHolder(
   return { role, person, teamId: team.id, ...given };
 }
 
-/** Gives the holder's team its role on a further project or workspace, whichever the role is about. */
+/** Gives the holder's team its role on another project or workspace, depending on the role. */
 export async function giveRole(
   { owner }: Pick<RoleSite, "owner">,
   { role, teamId }: Pick<RoleHolder, "role" | "teamId">,
@@ -145,7 +145,7 @@ export async function giveRole(
   return given;
 }
 
-/** `workspace-access.runs` is `runs` in `workspace-access`, on the wire. */
+/** `workspace-access.runs` is `runs` in `workspace-access` in documents. */
 function byGroup(permissions: object): Record<string, Record<string, unknown>> {
   const groups: Record<string, Record<string, unknown>> = {};
   for (const [name, value] of Object.entries(permissions)) {
@@ -155,7 +155,7 @@ function byGroup(permissions: object): Record<string, Record<string, unknown>> {
   return groups;
 }
 
-/** What access ought to answer about somebody who belongs to one organization, or to none. */
+/** The grants that access should return for a user of one organization, or of none. */
 export const nominalGrants = (
   principal: Pick<Principal, "type" | "id">,
   organizationId: string | undefined,
@@ -185,7 +185,7 @@ export const nominalGrants = (
   ),
 });
 
-/** What access ought to answer about a role's holder, who holds it on these projects and workspaces. */
+/** The grants that access should return for a role's holder on these projects and workspaces. */
 export const grantsByRole = (
   { role, person, teamId }: RoleHolder,
   organizationId: string,

@@ -2,11 +2,11 @@ import { RunLockService } from "@statehouse/proto/statehouse/runs/v1/run_lock";
 import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token";
 import { type CallOptions, type Channel, type Client, createClient } from "@statehouse/rpc";
 
-/** Runners whose keys an installation under test knows. */
+/** Runners whose keys are configured in tests. */
 export const runnerNames = ["runner", "runner-other"] as const;
 export type RunnerName = (typeof runnerNames)[number];
 
-/** What the services answer to runners. */
+/** The responses of the services to runners. */
 export interface RunnerCalls {
   tokens: Client<typeof RunTokenService>;
   locks: Client<typeof RunLockService>;

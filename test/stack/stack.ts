@@ -25,27 +25,27 @@ import {
 } from "./runner-calls.ts";
 
 export interface StackOptions {
-  /** Default: MinIO where the suite has it, a directory else. */
+  /** Default: MinIO if it is available in the suite, otherwise a directory. */
   blobs?: BlobKind;
   /** Settings of the services, as an operator would give them. */
   settings?: Record<string, string>;
-  /** Changes what the services are told before they start, for example to put a proxy between two. */
+  /** Changes the settings of the services before they start, for example to put a proxy between two. */
   rewire?: (environments: Record<ServiceName, Environment>) => Promise<void>;
-  /** Instead of the shared PostgreSQL: where each service's database is. */
+  /** The database of each service, instead of the shared PostgreSQL. */
   databaseUrl?: Installation["databaseUrl"];
 }
 
 export type DatabaseName = "access" | "workspaces" | "state";
 
-/** A whole Statehouse with databases, NATS and blobs of its own. */
+/** A complete Statehouse with its own databases, NATS and blobs. */
 export interface Stack extends AsyncDisposable {
   /** Base address of the API, without /api/v2. */
   readonly url: string;
   readonly people: People;
-  /** What a runner of that name may do over gRPC. */
+  /** The calls of a runner of that name over gRPC. */
   runnerCalls(name: RunnerName): Promise<RunnerCalls>;
   readonly databases: Record<DatabaseName, string>;
-  /** Straight on a service's tables, for what no request does or shows. */
+  /** Direct access to a service's tables, for what no request does or shows. */
   rows<Row extends object>(
     database: DatabaseName,
     sql: string,
@@ -63,14 +63,14 @@ export interface ProcessStack extends Stack {
 export const startStack = (options: StackOptions = {}): Promise<Stack> =>
   start(options, inOneProcess);
 
-/** The four services as operating-system processes of their own, over gRPC. */
+/** The four services as separate operating-system processes, over gRPC. */
 export const startProcesses = (options: StackOptions = {}): Promise<ProcessStack> =>
   start(options, asProcesses);
 
-/** What both ways of running the services give. */
+/** Common to both compositions. */
 export interface RunningServices extends AsyncDisposable {
   url: string;
-  /** To access and workspaces, for what only named services may do. */
+  /** Channels to access and workspaces, for methods of named services. */
   access: Channel;
   workspaces: Channel;
   environments: Record<ServiceName, Environment>;
@@ -138,7 +138,7 @@ async function start<Running extends RunningServices>(
   });
 }
 
-/** How a stack's services are told where they are. */
+/** How a stack's services get each other's addresses. */
 export interface RunOptions {
   rewire: NonNullable<StackOptions["rewire"]>;
   environments: (

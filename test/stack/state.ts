@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { waitFor } from "@statehouse/testing";
 import { type Answer, type Api, document } from "./http.ts";
 
-/** A state as the engine writes it, with what a create request says of it. */
+/** A state as the engine writes it, with the values of its create request. */
 export interface StateFile {
   serial: number;
   lineage: string;
@@ -14,9 +14,9 @@ interface StateContent {
   serial?: number;
   lineage?: string;
   outputs?: Record<string, { value: unknown; type: unknown; sensitive?: boolean }>;
-  /** How many resources it manages. */
+  /** Number of managed resources. */
   resources?: number;
-  /** Makes its bytes, and nothing else, different. */
+  /** Changes its bytes, and nothing else. */
   marker?: string;
 }
 
@@ -56,11 +56,11 @@ export const announcement = (
   attributes: Record<string, unknown> = {},
 ) => document("state-versions", { serial, md5, lineage, ...attributes });
 
-/** The body with the state in it. */
+/** The body with inline state. */
 export const inlineState = (state: StateFile, attributes: Record<string, unknown> = {}) =>
   announcement(state, { state: state.bytes.toString("base64"), ...attributes });
 
-/** The body that rolls back to a version. */
+/** The body of a rollback to a version. */
 export const rollbackTo = (id: string) => ({
   data: {
     type: "state-versions",
@@ -68,7 +68,7 @@ export const rollbackTo = (id: string) => ({
   },
 });
 
-/** Creates a state version under a lock that is taken before and given back after. */
+/** Creates a state version under a lock that is taken before and released after. */
 export async function writeState(
   api: Api,
   workspaceId: string,
@@ -84,7 +84,7 @@ export async function writeState(
   return created;
 }
 
-/** A version's document, once its state has been read. */
+/** A version's document after its extraction. */
 export const processedVersion = (
   api: Api,
   id: string,
@@ -98,7 +98,7 @@ export const processedVersion = (
     { what: "the state to be read", ...patience },
   );
 
-/** The answer, if it has this status; otherwise throws what it says. */
+/** The response, if it has this status; otherwise throws its content. */
 export async function expectStatus(status: number, asked: Promise<Answer>): Promise<Answer> {
   const answer = await asked;
   if (answer.status === status) return answer;

@@ -3,13 +3,13 @@ import path from "node:path";
 import type { Environment } from "@statehouse/standalone/environments";
 import { minioClient, objectNames } from "@statehouse/testing";
 
-/** What lies in a stack's blob store, seen from outside. */
+/** The content of a stack's blob store, read directly. */
 export interface StoreView {
-  /** The keys of all contents, half-written ones included. */
+  /** The keys of all contents, including incomplete ones. */
   keys(): Promise<string[]>;
 }
 
-/** Looks where the settings of the state service say that bytes are. Call it before wires are put between. */
+/** Reads the location from the settings of the state service. Call it before proxies are added. */
 export function storeView(settings: Environment): StoreView {
   const setting = (name: string) => {
     const value = settings[name];

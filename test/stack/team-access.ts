@@ -1,6 +1,6 @@
 import { document, linkage } from "./http.ts";
 
-/** The body that gives a team access to a project, to read it unless told otherwise. */
+/** The body that gives a team access to a project, by default to read it. */
 export const projectAccess = (
   teamId: string | undefined,
   projectId: string | undefined,

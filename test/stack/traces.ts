@@ -8,16 +8,16 @@ export interface ExportedSpan {
   traceId: string;
   spanId: string;
   parentSpanId: string;
-  /** How long it took. */
+  /** Its duration. */
   ms: number;
 }
 
-/** Takes the traces that services export, as an OpenTelemetry collector does. */
+/** Receives the traces that services export, as an OpenTelemetry collector does. */
 export interface TraceCollector extends AsyncDisposable {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
   spansOf(traceId: string): ExportedSpan[];
-  /** All that was exported, as text. */
+  /** All exported spans, as text. */
   text(): string;
 }
 

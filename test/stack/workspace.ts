@@ -3,8 +3,8 @@ import { unusedName } from "./organization.ts";
 import { expectStatus } from "./state.ts";
 
 /**
- * A workspace of whoever `api` calls as, under a name of its own unless one is given, in the default project unless
- * one is; answers with its document's `data`.
+ * A workspace of the caller of `api`, with a generated name and in the default project unless given; returns its
+ * document's `data`.
  */
 export async function newWorkspaceIn(
   api: Api,

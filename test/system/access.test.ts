@@ -12,7 +12,7 @@ const world = useWorld();
 const call = (route: Route, party: Party, estate: Estate) =>
   party.api.send(route.method, world().url + pathWith(route, estate), bodyFor(route, estate));
 
-/** Everything of an estate, as its owner sees it. */
+/** All objects of an estate, as its owner sees them. */
 const survey = async (estate: Estate, owner: Party) =>
   JSON.stringify(
     await Promise.all(
@@ -42,7 +42,7 @@ test("a stranger hears 404 on every route with a foreign id in any place, and no
   const before = await survey(ours, owner);
   for (const route of addressed) {
     const names = parametersOf(route);
-    // Every mix of foreign and own ids but the one with none that is foreign.
+    // Every mix of foreign and own ids, except the one without a foreign id.
     for (let mix = 1; mix < 2 ** names.length; mix++) {
       const foreign = names.filter((_, index) => mix & (1 << index));
       const estate = {
@@ -110,11 +110,11 @@ test("nothing of a foreign organization comes by way of an include or a list", a
 });
 
 describe("a reader", () => {
-  /** What everybody may do for themselves. */
+  /** Actions that every user may do for themselves. */
   const own = (route: Route) => /authentication-tokens|account/.test(route.path);
-  /** What nobody may but administrators. */
+  /** Actions of administrators only. */
   const administrative = (route: Route) => route.path.startsWith("/api/v2/admin/");
-  /** Things of the organization itself, which every member may see. */
+  /** Objects of the organization itself, which every member may see. */
   const shared = [
     "organizationName",
     "agentPoolId",
@@ -189,7 +189,7 @@ describe("a right that is taken away", () => {
     };
     for (const [what, { status }] of Object.entries(answers)) expect(status, what).toBe(404);
     expect((await download(estate.downloadUrl ?? "", writer.token)).status).toBe(404);
-    // Leaving a team is not leaving the organization.
+    // Leaving a team does not end the membership.
     expect((await writer.api.get("/organizations")).body.data).toHaveLength(1);
     expect((await owner.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(200);
   });

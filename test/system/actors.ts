@@ -4,16 +4,16 @@ import { giveRole, newRoleHolder, type RolePlace, type TeamRole } from "../stack
 import { expectStatus } from "../stack/state.ts";
 import { newProject, newWorkspace, recordedApi, type World } from "./fixture.ts";
 
-/** Somebody with the things that they are granted; all of it is the owner's. */
+/** A user and the objects of the user's grants; everything belongs to the owner. */
 export interface Actor extends Pick<World, "organization" | "owner" | "stack"> {
   api: Api;
-  /** Holds the actor's grant, as does every project and workspace made with the functions below. */
+  /** Holds the actor's grant, as does every project and workspace created with the functions below. */
   projectId: string;
   project(): Promise<string>;
   workspace(projectId?: string): Promise<string>;
 }
 
-/** An actor in the world's organization, to whom `give` gives what its role is on a place. */
+/** An actor in the fixture's organization, to whom `give` gives the role on its targets. */
 async function actorWith(
   world: World,
   api: Api,
@@ -60,6 +60,6 @@ export async function organizationTokenActor(world: World): Promise<Actor> {
   return actorWith(world, recordedApi(world.url, body.data.attributes.token), nothing);
 }
 
-/** Anybody else, as they are: an owner, a stranger. */
+/** Any other caller unchanged: an owner, a user without access. */
 export const plainActor = (world: World, { api }: { api: Api }): Promise<Actor> =>
   actorWith(world, api, nothing);

@@ -160,7 +160,8 @@ test("members are shown those of its workspaces and projects that they may read"
     "excluded-workspaces": [shown.id],
   });
 
-  // Who manages pools sees what is in a relation, which it replaces as a whole, and adds what it may read.
+  // A user who manages pools sees the members of a relation, which a replacement changes as a whole, and adds only
+  // readable ones.
   const { member: manager } = await newTeam(world(), ["manage-agent-pools"]);
   expect(await named(manager.api)).toEqual(await named(owner.api));
   const relate = (...ids: string[]) =>
@@ -190,7 +191,7 @@ test("which pools a workspace may use is told by the name of one that can be rea
   expect(await usable(owner.api, hidden)).toBe(true);
   expect(await usable(reader.api, shown)).toBe(true);
   expect(await usable(reader.api, hidden)).toBe(false);
-  // The same of projects.
+  // The same for projects.
   for (const filter of ["filter[allowed_projects][name]", "filter[allowed-projects][name]"]) {
     const found = async (api: Api, name: string) =>
       (await api.get(`${pools()}?${filter}=${name}`)).body.data.length > 0;

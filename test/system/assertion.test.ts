@@ -27,14 +27,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startProcesses } from "../stack/stack.ts";
 import { newWorkspace, useStack } from "./fixture.ts";
 
-// The services' ports are open to whoever is on their network: what they answer there, without the gateway.
+// The services' ports are open to their network: their responses without the gateway.
 
 const world = useStack(() => startProcesses());
 
 const services = ["access", "workspaces", "state"] as const;
 type ServiceName = (typeof services)[number];
 
-/** Every method that is declared anywhere, so that a new one is asked too. */
+/** Every declared method, so that new ones are included. */
 async function declaredMethods(): Promise<DescMethod[]> {
   const folder = path.join(import.meta.dirname, "../../packages/proto/gen/statehouse");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
@@ -65,7 +65,7 @@ afterAll(() => {
   for (const client of Object.values(clients)) client.close();
 });
 
-/** The status that a call ends with, and its answer's bytes. */
+/** The status of a call, and the bytes of its response. */
 const call = (
   service: ServiceName,
   method: string,
@@ -86,7 +86,7 @@ const call = (
     );
   });
 
-/** Likewise where request and answer come in pieces. */
+/** The same for requests and responses in chunks. */
 const callInPieces = (service: ServiceName, method: string): Promise<status> =>
   new Promise((resolve) => {
     const stream = clients[service].makeBidiStreamRequest(
@@ -102,7 +102,7 @@ const callInPieces = (service: ServiceName, method: string): Promise<status> =>
 
 const user = (): Principal => ({ type: "user", id: world().owner.id, versions: "1" });
 
-/** An assertion as the gateway signs it, with what is given instead. */
+/** An assertion signed by the gateway, with the given changes. */
 const signed = async (
   claims: Record<string, unknown> = {},
   {
@@ -126,7 +126,7 @@ const signed = async (
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** What stands in for an assertion that the gateway made for a user, in every way that it can be wrong. */
+/** Substitutes for an assertion that the gateway made for a user, in every invalid form. */
 const bad: Record<string, (audience: ServiceName) => Promise<string | undefined>> = {
   missing: async () => undefined,
   empty: async () => "",

@@ -6,7 +6,7 @@ import { newLockedWorkspace, newParty, newTeam, type Party, useWorld } from "./f
 
 const world = useWorld();
 
-/** A state of two instances that are billed, and of what is not. */
+/** A state of two billable instances, and of instances that are not billable. */
 function billedState() {
   const { bytes, ...state } = stateFile({ resources: 3 });
   const file = JSON.parse(bytes.toString());

@@ -29,7 +29,7 @@ const dependenciesOf = async (ready: Response): Promise<Record<string, { status:
 /** A request whose body is half sent and which the server has begun to read. */
 async function underWay(method: string, url: string, body: Buffer, headers = {}) {
   const answer = Promise.withResolvers<number>();
-  // Not to be lost when the test fails before it asks.
+  // Handled here, so that it is not unhandled when the test fails earlier.
   answer.promise.catch(() => {});
   const begun = Promise.withResolvers<void>();
   const sent = request(url, {

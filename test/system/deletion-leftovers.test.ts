@@ -6,10 +6,10 @@ import { storeView } from "../stack/store.ts";
 import { useWorld } from "./fixture.ts";
 import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
 
-// Attempts at an upload that were beaten are swept soon, so that the test can see it.
+// Superseded upload attempts are swept soon, so that the test can observe it.
 const world = useWorld({ settings: { SWEEP_GRACE: "6" } });
 
-/** What every table of every service and the blob store hold of the texts. */
+/** The rows of all tables of all services, and the keys of the blob store, that contain the texts. */
 async function leftovers(texts: readonly string[]): Promise<Rows & { blobs: string[] }> {
   const { databases, environments } = world().stack;
   const [rows, keys] = await Promise.all([
@@ -27,7 +27,7 @@ async function leftovers(texts: readonly string[]): Promise<Rows & { blobs: stri
 const byId = (a: Rows[string][number], b: Rows[string][number]) =>
   String(a.workspace_id) < String(b.workspace_id) ? -1 : 1;
 
-/** Waits until that is what is left of the texts, once outboxes, consumers, collectors and sweeper are through. */
+/** Waits until only these remain of the texts, after outboxes, consumers, collectors and sweeper have finished. */
 async function expectLeft(texts: readonly string[], expected: Rows): Promise<void> {
   let left: Awaited<ReturnType<typeof leftovers>> | undefined;
   const isClean = async () => {
@@ -39,7 +39,7 @@ async function expectLeft(texts: readonly string[], expected: Rows): Promise<voi
   expect(left).toEqual({ blobs: [], ...expected });
 }
 
-/** A workspace's id, and what no row is the wiser for. */
+/** A workspace's id, without any related data. */
 const ofWorkspace = (workspaceId: string) => ({
   "workspaces.workspace_deletions": [{ workspace_id: workspaceId }],
   "state.workspace_state": [
@@ -51,7 +51,7 @@ const ofWorkspace = (workspaceId: string) => ({
   ],
 });
 
-/** The texts to look for; first that there really are rows in so many tables. */
+/** The texts to search; first checks that rows exist in this many tables. */
 async function traces(id: string, atLeast: readonly string[]): Promise<string[]> {
   const ids = await idsBelow(world().stack.databases, id);
   const tables = Object.keys(await rowsWith(world().stack.databases, ids));
@@ -92,7 +92,7 @@ const onOrganizations = [
   ),
 ];
 
-/** Gives the lock up and makes the state one that manages nothing. */
+/** Unlocks, and writes a state that manages nothing. */
 async function empty({ owner, workspaceId }: FullOrganization): Promise<void> {
   const path = `/workspaces/${workspaceId}`;
   await expectStatus(200, owner.api.post(`${path}/actions/force-unlock`));

@@ -18,7 +18,7 @@ const worlds: Record<EditionName, () => World> = {
 };
 const editionNames = Object.keys(worlds) as EditionName[];
 
-/** Whether the address is there at all: what an edition has not is a path like any that never was. */
+/** Whether the address exists: what an edition does not have is like any unknown path. */
 async function isThere(
   asked: Promise<{ status: number; body: { errors?: { detail: string }[] } }>,
 ) {
@@ -26,7 +26,7 @@ async function isThere(
   return !(status === 404 && body.errors?.[0]?.detail === "There is nothing at this address.");
 }
 
-/** A version of the workspace, created with its state in the request; answers its id. */
+/** A version of the workspace, created with inline state; returns its id. */
 async function writeVersion(
   { owner }: World,
   workspaceId: string,
@@ -53,7 +53,7 @@ const retentionPolicy = document("data-retention-policy-delete-olders", {
   "delete-older-than-n-days": 30,
 });
 
-/** Whether the feature of the row shows, through HTTP. A new row needs one. */
+/** Whether the feature of the row is visible through HTTP. A new row needs a case. */
 const shows: Record<Feature, (world: World) => Promise<boolean>> = {
   async "header.snapshot-interval"(world) {
     const { id } = await newLockedWorkspace(world);
@@ -143,7 +143,7 @@ const shows: Record<Feature, (world: World) => Promise<boolean>> = {
       expect(body.meta.pagination["total-count"]).toBe(100);
       return true;
     }
-    // A pass has been when it has taken what a policy lets go.
+    // A scan has finished when it has deleted what a policy releases.
     const other = await newWorkspace(world);
     const written = await writeState(owner.api, other.id, stateFile({ lineage }));
     await writeState(owner.api, other.id, stateFile({ serial: 2, lineage }));
@@ -187,7 +187,7 @@ const shows: Record<Feature, (world: World) => Promise<boolean>> = {
   },
 };
 
-/** Likewise for what both have, each in its own words. */
+/** The same for features of both editions with different texts. */
 const values: Record<keyof typeof editionValues, (world: World) => Promise<string | null>> = {
   "app-name": async ({ nobody }) => (await nobody.get("/ping")).headers.get("tfp-appname"),
 };

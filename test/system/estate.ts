@@ -5,13 +5,13 @@ import { inlineState, rollbackTo, stateFile, writeState } from "../stack/state.t
 import { projectAccess, workspaceAccess } from "../stack/team-access.ts";
 import { newProject, newWorkspace, type World } from "./fixture.ts";
 
-/** One of each thing, by the names of the routes' parameters. */
+/** One of each object, by the names of the routes' parameters. */
 export type Estate = Record<string, string>;
 
 const outputs = { text: { value: "a", type: "string" } };
 const given = Buffer.from(JSON.stringify(outputs)).toString("base64");
 
-/** An estate of the owner, in a project of its own unless one is given. */
+/** An estate of the owner, in a new project unless one is given. */
 export async function newEstate(
   { organization, owner }: Pick<World, "organization" | "owner">,
   projectId?: string,
@@ -88,7 +88,7 @@ export async function newEstate(
   };
 }
 
-/** A body that would be accepted from whoever may, so that no 422 stands in for a 404. */
+/** A body that would be accepted from a permitted caller, so that a 422 does not hide a 404. */
 const bodies: Record<string, (estate: Estate) => unknown> = {
   "/api/v2/team-projects": ({ teamId, projectId }) => projectAccess(teamId, projectId),
   "/api/v2/team-workspaces": ({ teamId, workspaceId }) => workspaceAccess(teamId, workspaceId),
@@ -170,7 +170,7 @@ const bodies: Record<string, (estate: Estate) => unknown> = {
 export const parametersOf = ({ path }: Route) =>
   [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name ?? "");
 
-/** The example of a body for the route. Throws when a new route has none. */
+/** The example of a body for the route. Throws if a new route has none. */
 export function bodyFor({ body, path, method }: Route, estate: Estate): unknown {
   if (!body) return undefined;
   const make = bodies[path];

@@ -26,7 +26,7 @@ const short = ({ type }: { type: string }) =>
 const act = (id: string, action: string) =>
   world().owner.api.post(`/workspaces/${id}/actions/${action}`);
 
-/** A workspace's life, with state whose bytes and outputs must not be told to anybody. */
+/** The life of a workspace, with state whose bytes and outputs must not appear in events. */
 async function liveThrough() {
   const { owner } = world();
   const workspace = await newWorkspace(world());
@@ -117,7 +117,7 @@ test("every change of a state is told, in its order", async () => {
   expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
 });
 
-/** An organization's life, with one of everything that belongs to it. */
+/** The life of an organization, with one of everything that belongs to it. */
 async function furnishAndDissolve({ api }: Pick<Party, "api">): Promise<void> {
   const path = `/organizations/${await newOrganization(api)}`;
   await api.patch(path, document("organizations", { email: "new@example.com" }));
@@ -153,7 +153,7 @@ async function furnishAndDissolve({ api }: Pick<Party, "api">): Promise<void> {
   expect((await api.delete(path)).status).toBe(204);
 }
 
-/** A run that gets a token, loses it and ends; then a destroy run is due. */
+/** A run whose token is created and revoked and that ends; then a destroy run is due. */
 async function runThrough(): Promise<void> {
   const { stack, owner } = world();
   const { id: workspaceId } = await newWorkspace(world());
@@ -168,7 +168,7 @@ async function runThrough(): Promise<void> {
   await owner.api.patch(`/workspaces/${workspaceId}`, due);
 }
 
-/** Two states, the first of which is older than a policy lets it be. */
+/** Two states, the first of which is older than the policy. */
 async function outliveThePolicy(): Promise<void> {
   const { stack, owner } = world();
   const { id } = await newWorkspace(world());
@@ -186,7 +186,7 @@ async function outliveThePolicy(): Promise<void> {
   await owner.api.post(`/workspaces/${id}/relationships/data-retention-policy`, policy);
 }
 
-/** A team's life, with its members and grants, and somebody who is invited, promoted and removed. */
+/** The life of a team, with its members and grants, and a user who is invited, promoted and removed. */
 async function gatherAndPart(guest: Party): Promise<void> {
   const { owner, organization, stack } = world();
   const { api } = owner;

@@ -9,19 +9,19 @@ import { type Stack, type StackOptions, startStack } from "../stack/stack.ts";
 import { expectStatus } from "../stack/state.ts";
 import { newWorkspaceIn } from "../stack/workspace.ts";
 
-/** Somebody who calls the API. */
+/** A caller of the API. */
 export interface Party extends Person {
   api: Api;
 }
 
-/** A stack and the people that tests are about. */
+/** A stack and the users of the tests. */
 export interface World<Running extends Stack = Stack> extends AsyncDisposable {
   readonly stack: Running;
   readonly url: string;
-  /** Of the owner; everybody but the stranger belongs to it. */
+  /** Of the owner; all users except the outsider belong to it. */
   readonly organization: string;
   readonly owner: Party;
-  /** On a team that may read the project `readable`, and nothing else. */
+  /** In a team that may read the project `readable`, and nothing else. */
   readonly reader: Party;
   readonly readersTeamId: string;
   readonly readable: { id: string; name: string };
@@ -34,7 +34,7 @@ export interface World<Running extends Stack = Stack> extends AsyncDisposable {
 /** A client whose calls count for the golden file of routes. */
 export const recordedApi = (url: string, token?: string): Api => api(url, token, recordCall);
 
-/** A new person at the stack. */
+/** A new user of the stack. */
 export async function newParty(
   stack: Stack,
   options?: { administrator?: boolean },
@@ -43,14 +43,14 @@ export async function newParty(
   return { ...person, api: recordedApi(stack.url, person.token) };
 }
 
-/** The people, in a stack that runs. */
+/** The users, in a running stack. */
 export async function populate<Running extends Stack>(stack: Running): Promise<World<Running>> {
   const [owner, reader, stranger] = await Promise.all([
     newParty(stack),
     newParty(stack),
     newParty(stack),
   ]);
-  // Services that started one after the other may still have to find each other.
+  // Services that started one after the other may need time to connect.
   const [organization, foreign] = await Promise.all([
     waitFor(() => newOrganization(owner.api)),
     waitFor(() => newOrganization(stranger.api)),
@@ -76,12 +76,12 @@ export async function populate<Running extends Stack>(stack: Running): Promise<W
   };
 }
 
-/** A world for all tests of the file, in one process. */
+/** A fixture for all tests of the file, in one process. */
 export function useWorld(options?: StackOptions): () => World {
   return useStack(async () => startStack(options));
 }
 
-/** A world for all tests of the file, in the stack that `start` starts. */
+/** A fixture for all tests of the file, in the stack that `start` starts. */
 export function useStack<Running extends Stack>(
   start: () => Promise<Running>,
 ): () => World<Running> {
@@ -96,7 +96,7 @@ export function useStack<Running extends Stack>(
   };
 }
 
-/** A project of its own. */
+/** A separate project. */
 export async function newProject({
   organization,
   owner,
@@ -122,7 +122,7 @@ export async function newTeam(
   return { id, member };
 }
 
-/** A workspace of its own, in the default project unless one is given; answers with its document's `data`. */
+/** A separate workspace, in the default project unless one is given; returns its document's `data`. */
 export const newWorkspace = (
   { organization, owner }: Pick<World, "organization" | "owner">,
   attributes: Record<string, unknown> = {},
@@ -138,7 +138,7 @@ export async function newLockedWorkspace(
   return (await expectStatus(200, world.owner.api.post(lock))).body.data;
 }
 
-/** The three documents that show a version, as their paths, to be followed by a query. */
+/** The paths of the three documents that show a version; a query can be appended. */
 export const waysToVersion = (
   { organization }: Pick<World, "organization">,
   { id, attributes: { name } }: { id: string; attributes: { name: string } },
@@ -176,6 +176,6 @@ export const problems = (answer: Answer): Record<string, string> => {
   );
 };
 
-/** Names of a list answer. */
+/** Names in a list response. */
 export const namesOf = ({ body }: Answer): string[] =>
   body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);

@@ -10,8 +10,8 @@ import { bodyFor, type Estate, newEstate, parametersOf, pathWith } from "./estat
 import { newParty, type Party, recordedApi, useWorld } from "./fixture.ts";
 import { expectAlike, kinds, type Probe, parameters, unacceptable } from "./probe.ts";
 
-// What belongs to others must answer exactly as what is not there: the same status and the same words. So every
-// call is made twice, with an id of another organization and with one that nobody has, and the answers compared.
+// An object of another tenant must respond exactly like a missing one: with the same status and text. Every call is
+// therefore made twice, with an id of another organization and with an unused id, and the responses are compared.
 
 const world = useWorld();
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
     const { body } = await owner.api.get(`/workspaces/${ours.workspaceId}`);
     return body.data.relationships["current-run"].data?.id === ours.runId;
   });
-  // What is written names a run: only who holds the lock gets as far as that.
+  // The written state names a run: only the holder of the lock reaches that check.
   await stranger.api.post(`/workspaces/${theirs.workspaceId}/actions/lock`);
 });
 
@@ -37,7 +37,7 @@ const example = (estate: Estate, name: string): string => {
   return value;
 };
 
-/** What of ours must never come back, beside what was sent. */
+/** Secrets that must never be returned, except those that were sent. */
 const secrets = () =>
   Object.entries(ours)
     .filter(([name]) => name !== "downloadUrl")
@@ -45,13 +45,13 @@ const secrets = () =>
 
 const compare = (probe: Probe): Promise<void> => expectAlike(probe, secrets());
 
-/** All probes, a few at a time in no order that one of them could rely on. */
+/** All probes, with limited concurrency in an order that no probe depends on. */
 async function compareAll(probes: readonly Probe[]): Promise<void> {
   expect(probes.length).toBeGreaterThan(0);
   for (const probe of probes) await compare(probe);
 }
 
-/** Every mix of foreign and own ids in the path but the one with none that is foreign. */
+/** Every mix of foreign and own ids in the path, except the one without a foreign id. */
 function pathProbes(
   party: Party,
   own: Estate,
@@ -133,7 +133,7 @@ describe("an id of another organization answers as one that is not there", () =>
     for (const route of lists) {
       for (const [parameter, names] of Object.entries(parameters)) {
         for (const name of names) {
-          // Beside what a list insists on.
+          // In addition to the members that a list requires.
           const beside = /state-versions$/.test(route.path)
             ? `&filter[organization][name]=${theirs.organizationName}&filter[workspace][name]=${theirs.name}`
             : "";
@@ -191,7 +191,7 @@ describe("likewise for", () => {
       const { token } = body.data.attributes;
       const party = { ...stranger, token, api: recordedApi(url, token) };
       for (const route of addressed) {
-        // Both may: what they do to their own is no matter here, but it must still be there.
+        // Both are permitted: the effect on their own objects does not matter, but the foreign object must still exist.
         const names = parametersOf(route);
         const all = pathProbes(party, theirs, route, () => bodyFor(route, theirs)).at(-1);
         if (names.length > 0 && all) await compare(all);

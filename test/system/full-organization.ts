@@ -15,7 +15,7 @@ import { newParty, newProject, newWorkspace, type Party, type World } from "./fi
 /** An organization with one of everything, most of it on one workspace. */
 export interface FullOrganization {
   owner: Party;
-  /** On the team that everything is granted to. */
+  /** In the team that has every grant. */
   member: Party;
   organization: string;
   organizationId: string;
@@ -27,7 +27,7 @@ export interface FullOrganization {
 
 const flags = (...names: string[]) => Object.fromEntries(names.map((name) => [name, true]));
 
-/** Builds one with an owner of its own, through the API where it has the means. */
+/** Creates one with a new owner, through the API where it has the endpoints. */
 export async function newFullOrganization({
   stack,
 }: Pick<World, "stack">): Promise<FullOrganization> {
@@ -116,7 +116,7 @@ async function furnishPools(api: Api, { path, projectId, workspaceId }: Place): 
   await expectStatus(200, api.patch(`/projects/${projectId}`, inherited));
 }
 
-/** The flat tag, which the organization has as long as the workspace does, is known by its name. */
+/** The flat tag, which exists in the organization as long as a workspace has it, is identified by its name. */
 async function tag(
   api: Api,
   { projectId, workspace }: { projectId: string; workspace: Answer["body"] },
@@ -137,7 +137,7 @@ async function tag(
   );
 }
 
-/** A team with every kind of access, its tokens and the organization's, a member and somebody invited. */
+/** A team with every kind of access, its tokens and the organization's, a member and an invited user. */
 async function admit(place: Place & { api: Api }, member: Party): Promise<void> {
   const { api, path, projectId, workspaceId } = place;
   const made = async (at: string, body: unknown, status = 201): Promise<string> =>
@@ -183,7 +183,7 @@ async function admit(place: Place & { api: Api }, member: Party): Promise<void> 
   await made(`${path}/authentication-token?token=audit-trails`, token({}));
 }
 
-/** Two runs with all that a runner can say of them; one ended, one with a token. */
+/** Two runs with every reportable attribute; one ended, one with a token. */
 async function run(
   stack: World["stack"],
   api: Api,
@@ -214,7 +214,7 @@ async function run(
   });
 }
 
-/** A state with outputs in both forms, a newer one, and one whose upload is still awaited, under a lock. */
+/** A state with outputs in both forms, a newer one, and a pending one, under a lock. */
 async function keepStates(api: Api, workspaceId: string): Promise<void> {
   const outputs = { secret: { value: "a", type: "string", sensitive: true } };
   const first = stateFile({ outputs, resources: 2 });
@@ -230,6 +230,6 @@ async function keepStates(api: Api, workspaceId: string): Promise<void> {
     api.post(`/workspaces/${workspaceId}/state-versions`, announcement(third)),
   );
   const { "hosted-json-state-upload-url": url } = pending.body.data.attributes;
-  // Of two at once, one is kept and the other's bytes have no owner.
+  // Of two concurrent attempts one is kept, and the other's bytes are ownerless.
   await Promise.all([upload(url, "{}"), upload(url, "{ }")]);
 }

@@ -5,7 +5,7 @@ import { type RawAnswer, rawRequest } from "../stack/raw-http.ts";
 import { announcement, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, newWorkspace, useWorld } from "./fixture.ts";
 
-// Whoever calls may write what they like into a request. Nothing of it opens what their token does not.
+// A caller can send any header. None of them opens what its token does not.
 
 const world = useWorld();
 
@@ -27,7 +27,7 @@ const asStranger = (firstLine: string, headers: readonly string[] = []) =>
 
 const plain = ({ status, body }: RawAnswer) => `${status} ${body}`;
 
-/** Headers by which proxies and frameworks let somebody be somebody else, or ask for something else. */
+/** Headers with which proxies and frameworks change the identity or the target of a request. */
 const headers = (): Record<string, string> => {
   const { owner, url, organization } = world();
   const path = `/api/v2/workspaces/${foreign.id}`;

@@ -9,17 +9,17 @@ import { bodyFor, type Estate, newEstate, parametersOf, pathWith } from "./estat
 import { newTeam, type Party, useWorld } from "./fixture.ts";
 import { expectAlike, kinds, parameters } from "./probe.ts";
 
-// Within one organization, too, what somebody's teams show them nothing of must answer exactly as what is not there.
+// Within one organization, objects that a user's teams do not show must also respond exactly like missing ones.
 
 const world = useWorld();
 
-/** In a project of its own, in which neither of the two below has anything. */
+/** In a separate project, in which neither of the two users below has access. */
 let hidden: Estate;
 /** In a project that both of them may read. */
 let open: Estate;
 /** Administers the open project, agent pools and teams. */
 let insider: Party;
-/** Reads the open project and its workspaces, and nothing of their state. */
+/** Reads the open project and its workspaces, without their state. */
 let watcher: Party;
 /** Tokens of a team that both see, and of the organization. */
 let tokenIds: string[];
@@ -52,7 +52,7 @@ beforeAll(async () => {
   tokenIds = made.map(({ body }) => body.data.id);
 });
 
-/** What is everybody's in the organization. */
+/** Objects that every member of the organization sees. */
 const shared: ReadonlySet<string> = new Set([
   "agentPoolId",
   "membershipId",

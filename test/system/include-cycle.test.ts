@@ -6,12 +6,12 @@ import { type Estate, newEstate, pathWith } from "./estate.ts";
 import { useWorld } from "./fixture.ts";
 import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
 
-// go-tfe puts included resources together by following what they link to. What leads back to itself it follows
-// until its stack is full: an organization with its default project, which has its organization.
+// go-tfe resolves included resources by following their links. It follows a cycle until its stack overflows: an
+// organization with its default project, which has its organization.
 
 const world = useWorld();
 
-/** A way from an included resource through included ones to itself; undefined without any. */
+/** A path from an included resource through included ones back to itself; undefined if there is none. */
 function cycleIn(answer: Answer): string[] | undefined {
   const included = new Map(includedIn(answer).map((resource) => [nameOf(resource), resource]));
   const through = new Set<string>();

@@ -8,7 +8,7 @@ import { newTeam, type Party, useWorld } from "./fixture.ts";
 const world = useWorld();
 
 let estate: Estate;
-/** On a team with a grant on one workspace and nothing else. */
+/** In a team with a grant on one workspace and nothing else. */
 let guest: Party;
 /** Reads all workspaces and no project. */
 let auditor: Party;
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { id: teamId, member } = await newTeam(world());
   guest = member;
   await owner.api.post("/team-workspaces", workspaceAccess(teamId, estate.workspaceId));
-  // Somebody who was invited and has not accepted is nobody's to know.
+  // A user who was invited and has not accepted must stay unknown.
   await owner.api.post(
     `/organizations/${organization}/organization-memberships`,
     document(

@@ -7,7 +7,7 @@ import { newLockedWorkspace, newWorkspace, recordedApi, useWorld } from "./fixtu
 
 const world = useWorld();
 
-/** A version that waits for its state, with what its two upload URLs allow. */
+/** A pending version, with the claims of its two upload URLs. */
 async function pending() {
   const { owner } = world();
   const { id: workspaceId } = await newLockedWorkspace(world());
@@ -24,7 +24,7 @@ async function pending() {
   return { workspaceId, versionId, state, raw, json, status };
 }
 
-/** As the state service signs them: who had its key could do no more than this. */
+/** Signed like the state service's: an attacker with its key could do no more. */
 function signedBy(keys: string, claims: Partial<UploadClaims>) {
   const signing = createUploadTokens(keys);
   const expiresAt = new Date(Date.now() + 60_000);

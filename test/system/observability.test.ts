@@ -76,7 +76,7 @@ test("one request is one trace: HTTP, calls, SQL, object store, and the events t
     if (above.length > 2) throw new Error(`not below another yet: ${above.join(", ")}`);
     return above;
   });
-  // All of it hangs together below the two requests that carried the trace.
+  // All spans are descendants of the two requests that carried the trace.
   expect(roots.toSorted()).toEqual([
     "POST /api/v2/workspaces/:workspaceId/state-versions",
     "PUT /v1/object/:token",

@@ -82,7 +82,7 @@ test("all that is wrong is said at once, and nothing is changed", async () => {
     "/data/attributes/default-execution-mode": "Default execution mode is invalid",
   });
   expect((await api.get(path)).body).toEqual(before.body);
-  // Wrong kinds with them.
+  // Combined with values of wrong types.
   const wrong = { name: "a b", email: 3, "session-timeout": "1", "cost-estimation-enabled": true };
   const expected = {
     "/data/attributes/name": "Name is invalid",

@@ -4,7 +4,7 @@ import { unusedName } from "../stack/organization.ts";
 import { type RawAnswer, rawRequest } from "../stack/raw-http.ts";
 import { newWorkspace, useWorld } from "./fixture.ts";
 
-// Whoever calls may write what they like into a request. Nothing of it opens what their token does not.
+// A caller can send any header. None of them opens what its token does not.
 
 const world = useWorld();
 
@@ -24,14 +24,14 @@ const ask = (firstLine: string, headers: readonly string[], body?: string) =>
 const asStranger = (firstLine: string, headers: readonly string[] = []) =>
   ask(firstLine, [bearer(world().stranger.token), ...headers]);
 
-/** Without the transfer's own lines and without what was asked for. */
+/** Without the transfer's own lines and without the requested path. */
 const plain = ({ status, body }: RawAnswer, ...sent: readonly string[]) => {
   let text = body;
   for (const value of sent) text = text.replaceAll(value, "<sent>");
   return `${status} ${text}`;
 };
 
-/** How one id can be written so that somebody on the way takes it for another. */
+/** Spellings of one id that a proxy on the way could read as another id. */
 const spellings: Record<string, (id: string) => string> = {
   "upper case": (id) => id.toUpperCase(),
   "a first letter in upper case": (id) => id.charAt(0).toUpperCase() + id.slice(1),
@@ -92,7 +92,7 @@ describe("a path with", () => {
         ];
         expect(plain(one, known, foreign.id), known).toBe(plain(other, unknown, absentId));
         expect([200, 400, 404, 405, 422], known).toContain(one.status);
-        // A path that still is the stranger's own shows it, and nothing of others.
+        // A path that is still the outsider's own returns it, and nothing of others.
         expect(one.body, known).not.toContain(foreign.attributes.name);
         expect(one.headers.toLowerCase()).not.toContain("x-injected");
       }

@@ -8,10 +8,12 @@ import { projectAccess } from "../stack/team-access.ts";
 import type { Actor } from "./actors.ts";
 import { newParty } from "./fixture.ts";
 
-/** Tries what a flag is about, on something new that the actor has its grants on. */
+/** Tries the action of a flag on a new object on which the actor has its grants. */
 export type Attempt = (actor: Actor, target: string) => Promise<Answer>;
 
-/** Whether it was let through: not found and forbidden are refusals, every other answer is about the matter. */
+/**
+ * Whether the action was authorized: not found and forbidden are refusals, every other response is about the object.
+ */
 export const letThrough = ({ status }: Answer): boolean => ![401, 403, 404].includes(status);
 
 const workspaces = (attributes: Record<string, unknown>) => document("workspaces", attributes);
@@ -23,7 +25,7 @@ const lockedByOwner = async ({ owner }: Actor, id: string) =>
 const withState = async ({ owner }: Actor, id: string) =>
   expectStatus(201, writeState(owner.api, id, stateFile({ outputs })));
 
-/** What each flag of a workspace's document is about. Those without an endpoint here are named below. */
+/** The action of each flag of a workspace's document. Flags without an endpoint are named below. */
 export const onWorkspace: Record<string, Attempt> = {
   "can-update": ({ api }, id) =>
     api.patch(`/workspaces/${id}`, workspaces({ description: "changed" })),
@@ -37,7 +39,7 @@ export const onWorkspace: Record<string, Attempt> = {
   },
   "can-read-state-outputs": ({ api }, id) =>
     api.get(`/workspaces/${id}/current-state-version-outputs`),
-  // 412 while nobody holds the lock: who may write hears that, others nothing.
+  // 412 without a lock: only callers that may write receive it.
   "can-create-state-versions": async ({ api }, id) => {
     await api.post(`/workspaces/${id}/actions/lock`);
     return api.post(`/workspaces/${id}/state-versions`, inlineState(stateFile()));
@@ -56,7 +58,7 @@ export const onWorkspace: Record<string, Attempt> = {
     api.patch(`/workspaces/${id}`, workspaces({ "auto-destroy-activity-duration": "1d" })),
 };
 
-/** What is a record of others here, or nothing: runs, variables, registries, policies, stacks, … */
+/** Records of other systems, or unsupported: runs, variables, registries, policies, stacks, … */
 export const withoutEndpoint = {
   workspace: [
     "can-queue-destroy",
@@ -121,7 +123,7 @@ const inOrganization =
     api.post(`/organizations/${organization}${tail}`, body());
 const named = (type: string, more: Record<string, unknown> = {}) =>
   inOrganization(`/${type}`, () => document(type, { name: unusedName("made"), ...more }));
-/** Not the slot that an actor's own token is in. */
+/** Not the slot of an actor's own token. */
 const otherToken = "/authentication-token?token=audit-trails";
 
 export const onOrganization: Record<string, Attempt> = {
@@ -140,7 +142,7 @@ export const onOrganization: Record<string, Attempt> = {
   "can-traverse": ({ api, organization }) => api.get(`/organizations/${organization}/projects`),
   "can-create-team": named("teams"),
   "can-create-project": named("projects"),
-  // In the organization's default project, or else in one that the actor has a grant on.
+  // In the organization's default project, or in one on which the actor has a grant.
   "can-create-workspace": async (actor) => {
     const anywhere = await named("workspaces")(actor, "");
     if (letThrough(anywhere)) return anywhere;

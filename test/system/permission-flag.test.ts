@@ -3,8 +3,8 @@ import { teamRole, teamRoles } from "../stack/roles.ts";
 import { newActor } from "./actors.ts";
 import { useWorld } from "./fixture.ts";
 
-// What a single permission of a custom grant says in the document of a workspace: of runs, variables and run tasks
-// that is all there is of it here, and what runners and consoles go by.
+// The effect of a single permission of a custom grant on a workspace's document: runs, variables and run tasks have no
+// other effect here, and runners and consoles use these flags.
 
 const world = useWorld();
 
@@ -15,7 +15,7 @@ const apply = [...plan, "can-queue-apply", "can-queue-destroy"];
 const lock = ["can-lock", "can-unlock"];
 const variables = ["can-read-variable"];
 
-/** By the role's name: the flags that it has beside those of every custom grant. */
+/** By the role's name: its flags in addition to those of every custom grant. */
 const flags: Readonly<Record<string, readonly string[]>> = {
   "project custom": [],
   "project project-access.settings=update": [],

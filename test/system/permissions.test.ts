@@ -18,7 +18,7 @@ import {
 
 const world = useWorld();
 
-/** The flags of a document as the actor sees it; none when it may not see it. */
+/** The flags of a document as the actor sees it; none if it may not see it. */
 async function flagsOf({ api }: Actor, path: string): Promise<Record<string, boolean> | undefined> {
   const { status, body } = await api.get(path);
   if (status === 404) return undefined;
@@ -26,7 +26,7 @@ async function flagsOf({ api }: Actor, path: string): Promise<Record<string, boo
   return body.data.attributes.permissions;
 }
 
-/** What an attempt changes so that the next would not be about rights any more. */
+/** What an attempt changes so that the next would fail for another reason than permissions. */
 const spoiling = [
   "can-destroy",
   "can-force-delete",
@@ -37,7 +37,7 @@ const spoiling = [
   "can-move-workspace",
 ];
 
-/** Tries everything and answers with what was let through against what was said. */
+/** Tries every action and compares the result with the flags. */
 async function compare(
   actor: Actor,
   attempts: Record<string, Attempt>,
@@ -93,7 +93,7 @@ describe.each(everybody)("%s", (_, newActor) => {
     const { "can-destroy": destroy, ...others } = onOrganization;
     const { said, done } = await compare(actor, others, { target: () => actor.workspace(), path });
     expect(done).toEqual(said);
-    // The world goes on: who may delete it tries that on another one.
+    // The fixture is used further: a caller that may delete it tries that on another one.
     const flags = await flagsOf(actor, path());
     if (!flags?.["can-destroy"]) expect((await destroy?.(actor, ""))?.status).toBe(404);
   });

@@ -3,12 +3,12 @@ import { expect } from "vitest";
 import type { Answer } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 
-/** By the type beside an id, or the attribute that takes it: which ids of the estate can stand there. */
+/** By the type beside an id, or the attribute that contains it: which ids of the estate fit. */
 export const kinds: Record<string, readonly string[]> = {
   "agent-pool-id": ["agentPoolId"],
   "agent-pools": ["agentPoolId"],
   "default-agent-pool-id": ["agentPoolId"],
-  // Of an SSH key, in the body that assigns one.
+  // The SSH key in the body that assigns one.
   id: ["sshKeyId"],
   "organization-memberships": ["membershipId"],
   projects: ["projectId"],
@@ -20,7 +20,7 @@ export const kinds: Record<string, readonly string[]> = {
   workspaces: ["workspaceId"],
 };
 
-/** Every query parameter that the routes read, with what of an estate it could ask for; none: it asks for nothing. */
+/** Every query parameter that the routes read, with values of an estate; none: it refers to nothing. */
 export const parameters: Record<string, readonly string[]> = {
   "filter[admin]": [],
   "filter[allowed-projects][name]": ["projectName"],
@@ -51,20 +51,20 @@ export const parameters: Record<string, readonly string[]> = {
   token: [],
 };
 
-/** What looks like `value` and is nobody's. */
+/** An unused id in the form of `value`. */
 export const absentLike = (value: string): string => {
   const prefix = /^([a-z]+)-[A-Za-z0-9]{16}$/.exec(value)?.[1];
   return prefix ? newId(prefix) : unusedName("nobody");
 };
 
-/** What a state version tells of itself once its state has been read, a moment after it came. */
+/** Attributes of a state version that appear a moment later, after its extraction. */
 const knownLater =
   /"(resources-processed|state-version|(?:engine|terraform)-version|billable-rum-count|modules|providers)":(?:\w+|"[^"]*"|\{[^{}]*\})/g;
 
-/** What is written down a moment after the call that caused it: that a token was used. */
+/** Written a moment after the call that caused it: the last use of a token. */
 const writtenLater = /"last-used-at":null/g;
 
-/** An answer without what differs from call to call, and without the ids that were sent. */
+/** A response without values that differ between calls, and without the ids that were sent. */
 export function plain({ status, body }: Answer, sent: readonly string[]): string {
   let text = JSON.stringify([status, body]);
   for (const value of sent) {
@@ -84,17 +84,17 @@ export function plain({ status, body }: Answer, sent: readonly string[]): string
   return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");
 }
 
-/** A call that is made with something of others in it. */
+/** A call that contains foreign values. */
 export interface Probe {
   what: string;
   foreign: readonly string[];
-  /** Makes the call with these values in the places of the foreign ones. */
+  /** Makes the call with these values in the foreign positions. */
   call: (values: readonly string[]) => Promise<Answer>;
 }
 
 /**
- * Makes the probe's call with what is of others and with what is nobody's: the answers must be one. Of `secrets`
- * nothing may come back but what was sent.
+ * Makes the probe's call with foreign and with unused values: the responses must be equal. Of `secrets` nothing may be
+ * returned except what was sent.
  */
 export async function expectAlike(
   { what, foreign, call }: Probe,
@@ -108,7 +108,7 @@ export async function expectAlike(
   expect(leaked, `${what}: in the answer`).toEqual([]);
 }
 
-/** A body that no rule of ours would take, so that a rule asked before the right would show. */
+/** A body that violates every rule, so that a rule checked before the permission would show. */
 export function unacceptable(body: unknown): unknown {
   if (typeof body !== "object" || body === null || !("data" in body)) return body;
   const { data } = body;

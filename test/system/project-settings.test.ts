@@ -97,7 +97,7 @@ test("all that is wrong is said at once, and nothing is changed", async () => {
   });
   const { body } = await api.get(`/projects/${project.id}`);
   expect(body.data.attributes.name).toBe(project.name);
-  // Wrong kinds, and a pool that is none, with them.
+  // Combined with values of wrong types and an unknown pool.
   const pool = { "default-agent-pool": { data: { type: "agent-pools", id: "junk" } } };
   const wrong = wanted({ name: "a/b", description: 3, "default-execution-mode": "agent" }, pool);
   const expected = {

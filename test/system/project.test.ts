@@ -96,7 +96,7 @@ test("its tag bindings count for its workspaces", async () => {
   ]);
 });
 
-// The provider reads a project's tags by this include, and takes them for gone where it brings none.
+// The provider reads a project's tags through this include, and treats them as deleted if it returns none.
 test("its effective bindings are included where they are asked for, shown and listed", async () => {
   const { api } = world().owner;
   const organization = await newOrganization(api);

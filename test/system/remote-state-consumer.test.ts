@@ -16,7 +16,7 @@ const namesIn = (...workspaces: { attributes: { name: string } }[]) =>
 const several = (count: number) =>
   Promise.all(Array.from({ length: count }, () => newWorkspace(world())));
 
-/** On a team that administers the readable project, and has no organization-level permission. */
+/** In a team that administers the readable project, and has no organization-level permission. */
 async function administrator() {
   const { stack, readable } = world();
   const { id: teamId, member } = await newTeam(world());
@@ -63,7 +63,7 @@ describe("the approved consumers of a workspace", () => {
     expect(await consumers(producer.id)).toEqual(namesIn(other));
     expect((await owner.api.delete(`/workspaces/${other.id}`)).status).toBe(204);
     expect(await consumers(producer.id)).toEqual([]);
-    // Gone, and therefore absent from the set: no reason to refuse.
+    // Deleted, and therefore absent from the set: not a reason to refuse.
     expect((await owner.api.delete(pathOf(producer.id), items(other))).status).toBe(204);
   });
 
@@ -139,7 +139,7 @@ describe("with global remote state", () => {
       expect(refused.status).toBe(422);
       expect(errorDetails(refused)[0]).toContain("global remote state");
     }
-    // What was approved before counts again.
+    // The earlier approvals apply again.
     const keep = document("workspaces", { "global-remote-state": false });
     await owner.api.patch(`/workspaces/${producer.id}`, keep);
     expect(await consumers(producer.id)).toEqual(namesIn(other));

@@ -5,7 +5,7 @@ import { costOf } from "../stack/request-cost.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
 
-// "Hops are counted like SQL": what a read costs must not creep up, and must not grow with the rows.
+// "Hops are counted like SQL": the cost of a read must not grow over time, and must not grow with the rows.
 describe("what a request costs", () => {
   let stack: Stack;
   let caller: Api;
@@ -65,8 +65,8 @@ describe("what a request costs", () => {
     expect(await get(list)).toEqual(few);
   });
 
-  // Each: the token, and a transaction of BEGIN, the row, its change, the event, the document, COMMIT. Unlocking
-  // also looks who holds the lock, and seals its epoch at state: BEGIN, the row, its versions, its change, COMMIT.
+  // Each: the token, and a transaction of BEGIN, the row, its change, the event, the document, COMMIT. Unlocking also
+  // reads the holder, and seals its epoch in state: BEGIN, the row, its versions, its change, COMMIT.
   test("locking and unlocking takes twenty statements and five calls", async () => {
     const act = (action: string) =>
       expectStatus(200, caller.post(`/workspaces/${workspaceId}/actions/${action}`));

@@ -80,7 +80,7 @@ test("a workspace's own policy counts before its organization's, that before non
   const shared = `/organizations/${organization}/relationships/data-retention-policy`;
   await expectStatus(200, owner.api.post(shared, older(30)));
   await collected(due.versions);
-  // One page: what was looked at with it has been decided.
+  // One page: everything read with it has been decided.
   expect(await statuses(due.versions)).toEqual(all);
   expect(await statuses(kept.versions)).toEqual(none);
   expect(await statuses(young.versions)).toEqual(none);

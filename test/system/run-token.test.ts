@@ -18,7 +18,7 @@ afterAll(() => runner[Symbol.asyncDispose]());
 
 const outputs = { address: { value: "10.0.0.1", type: "string" } };
 
-/** A workspace with a state, and nobody's lock on it. */
+/** An unlocked workspace with a state. */
 async function producer(attributes: Record<string, unknown> = {}, projectId?: string) {
   const { api } = world().owner;
   const workspace = await newWorkspace(world(), attributes, projectId);
@@ -180,7 +180,7 @@ describe("the state of another workspace", () => {
     await owner.api.post(path, body);
     expect(await reads(run, shared)).toEqual([200]);
     expect(await reads(foreign, shared)).toEqual([404]);
-    // A person gains nothing by it.
+    // A user gains no permission from it.
     expect((await reader.api.get(`/state-versions/${shared.version.id}`)).status).toBe(404);
     const shown = await run.api.get(`/workspaces/${shared.id}`);
     expect(shown.body.data.attributes.permissions).toMatchObject({

@@ -20,7 +20,7 @@ afterAll(() => runner[Symbol.asyncDispose]());
 const show = async (id: string, include = "") =>
   (await world().owner.api.get(`/workspaces/${id}${include && `?include=${include}`}`)).body;
 
-/** The workspace once a run has become its current one, in this status. */
+/** The workspace once a run in this status is its current run. */
 const once = (id: string, runId: string, status: string, include = "current_run") =>
   waitFor(async () => {
     const body = await show(id, include);
@@ -175,7 +175,7 @@ describe("a workspace whose runs a runner reports", () => {
     await runner.readme({ workspaceId: id, rawMarkdown: "# Gone" });
     await once(id, runId, "applied");
     expect((await owner.api.delete(`/workspaces/${id}`)).status).toBe(204);
-    // Late news of it changes nothing, and holds nobody up.
+    // Late reports about it change nothing and delay nothing.
     await runner.run({ workspaceId: id, runId, revision: 2n, status: "errored" });
     const other = await newWorkspace(world());
     await once(other.id, await runner.run({ workspaceId: other.id, status: "applied" }), "applied");

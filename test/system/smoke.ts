@@ -3,10 +3,10 @@ import { download, upload } from "../stack/http.ts";
 import { announcement, expectStatus, stateFile } from "../stack/state.ts";
 import { newWorkspace, type World } from "./fixture.ts";
 
-/** What a smoke writes that must be found nowhere but in the state itself. */
+/** A value that a smoke test writes and that must appear only in the state itself. */
 export const smokeMarkers = { state: "smoke-marker-in-state", output: "smoke-sensitive-output" };
 
-/** One workspace's whole life. `headers` go with the create request of its state; answers with what it made. */
+/** One workspace's whole life. `headers` are sent with the create request of its state; returns the created objects. */
 export async function smoke(
   world: World,
   headers: Record<string, string> = {},

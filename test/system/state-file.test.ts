@@ -3,7 +3,7 @@ import { download } from "../stack/http.ts";
 import { inlineState, md5Of, processedVersion, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, useWorld } from "./fixture.ts";
 
-// Whatever bytes a client sends are kept and given back; looking into them never stands in anybody's way.
+// Every uploaded byte is stored and returned; extraction never prevents it.
 
 const world = useWorld();
 

@@ -71,7 +71,7 @@ test("show, list and current include the same: creator, run, its creator and con
       const body = await waitFor(async () => {
         const answer = await owner.api.get(`${path}include=${include}`);
         const found = answer.body.included?.map(({ type }: { type: string }) => type).toSorted();
-        // The runner's reports come when they come.
+        // The runner's reports can arrive in any order.
         return JSON.stringify(found) === JSON.stringify(types) && answer.body;
       });
       const version = way === "list" ? body.data[0] : body.data;

@@ -3,7 +3,7 @@ import { upload } from "../stack/http.ts";
 import { announcement, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, useWorld } from "./fixture.ts";
 
-// Whatever comes at the same time: a state that was acknowledged is kept, and one that was not never appears.
+// Under concurrency a confirmed state is kept, and an unconfirmed one never appears.
 
 const world = useWorld();
 const ROUNDS = 10;

@@ -94,7 +94,7 @@ describe("what is extracted", () => {
     const created = await create(id, inlineState(state));
     expect(created.status).toBe(201);
     const version = await processed(created.body.data.id);
-    // Whatever it is, it comes back as it was.
+    // Any content is returned unchanged.
     const got = await download(version.attributes["hosted-state-download-url"], owner.token);
     expect(got.bytes.equals(bytes)).toBe(true);
     const listed = await owner.api.get(`/workspaces/${id}/current-state-version-outputs`);

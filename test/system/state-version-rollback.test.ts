@@ -94,7 +94,7 @@ test("a state may follow a rollback, and a rollback a state that is pending, whi
   const late = await upload(pending.body.data.attributes["hosted-state-upload-url"], state.bytes);
   expect(late.status).toBe(409);
   expect((await act(id, "unlock")).status).toBe(200);
-  // The engine counts on from the serial in the file.
+  // The engine continues from the serial in the file.
   expect((await act(id, "lock")).status).toBe(200);
   await write(id, stateFile({ serial: 5, lineage: state.lineage, marker: "next" }));
 });
@@ -191,7 +191,7 @@ describe("refused is a rollback", () => {
     expect((await rollBack(workspace.id, version.id, reader)).status).toBe(404);
     const own = await newWorkspace({ organization: stranger.organization, owner: stranger });
     await stranger.api.post(`/workspaces/${own.id}/actions/lock`);
-    // His workspace, our version.
+    // Another tenant's workspace, our version.
     expect((await rollBack(own.id, version.id, stranger)).status).toBe(404);
     expect((await owner.api.get(`/state-versions/${version.id}`)).status).toBe(200);
   });

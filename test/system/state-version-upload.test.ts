@@ -214,7 +214,7 @@ function uploads(blobs: BlobKind): void {
     ]);
     const muchTooLarge = stateFile({ marker: "x".repeat(1_000_000) });
     expect((await owner.api.post(path, inlineState(muchTooLarge))).status).toBe(413);
-    // Its state would fit; without all that came with it, there is no version.
+    // Its state would fit; with everything else in the request it does not, and no version is created.
     const tooLargeJson = Buffer.alloc(MAX_STATE_BYTES + 1, "x").toString("base64");
     const half = await owner.api.post(
       path,
@@ -224,7 +224,7 @@ function uploads(blobs: BlobKind): void {
     expect(half.body.errors).toMatchObject([
       { source: { pointer: "/data/attributes/json-state" } },
     ]);
-    // Not even serial and lineage of what was refused are held.
+    // A refused request does not even reserve serial and lineage.
     expect((await owner.api.post(path, inlineState(stateFile()))).status).toBe(201);
   });
 

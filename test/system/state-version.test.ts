@@ -172,7 +172,7 @@ test("a malformed body is 422 with every problem", async () => {
     "/data/attributes/md5",
     "/data/attributes/serial",
   ]);
-  // Clients take this very text for a server that wants the state inline.
+  // Clients match this text to detect a server that requires inline state.
   expect(JSON.stringify(missing.body)).not.toContain("param is missing");
   for (const attributes of [{ serial: -1 }, { serial: 1.5 }, { serial: 2 ** 53 }, { state: "" }]) {
     const body = announcement(stateFile(), attributes);

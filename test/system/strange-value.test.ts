@@ -4,14 +4,14 @@ import { beforeAll, expect, test } from "vitest";
 import { bodyFor, type Estate, newEstate, pathWith } from "./estate.ts";
 import { errorDetails, useWorld } from "./fixture.ts";
 
-// Whatever a client writes where a value belongs, it is told what is wrong with it: never is it our fault.
+// For any value that a client sends, the response names the problem; it is never a 5xx.
 
 const world = useWorld();
-/** Enough to meet most values in most places now and then; a new place is met within a few runs. */
+/** Enough to combine most values with most positions now and then; a new position is reached within a few runs. */
 const RUNS = 400;
 
 let estate: Estate;
-/** The names of the attributes that a route's documents show: most of them are taken, too. */
+/** The names of the attributes in a route's documents: most of them are also accepted. */
 const shown = new Map<string, string[]>();
 
 const writing = routes.filter(
@@ -61,7 +61,7 @@ test("no value of an attribute, a relationship or a document's part is answered 
       if (isDocument(example) && section !== "all") {
         const data = { ...example.data };
         const names = [...(shown.get(route.path) ?? []), "id", "value", "key"].filter(
-          // By its name it would not be found the next time.
+          // It would not be found by its name the next time.
           (name) => name !== "name" || !/:(organizationName|name)$/.test(route.path),
         );
         const name = names[at % names.length] ?? "";

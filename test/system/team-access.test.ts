@@ -82,7 +82,7 @@ test.each(["the organization's token", "the token of the owners' team"])(
 );
 
 describe("a level of the project lets its team", () => {
-  /** What somebody with this access to a project hears for each thing that the table of levels names. */
+  /** The responses to a user with this access to a project, for each action in the table of levels. */
   async function effects(attributes: Record<string, unknown>): Promise<Record<string, boolean>> {
     const { owner } = world();
     const [project, elsewhere] = [await newProject(world()), await newProject(world())];
@@ -155,7 +155,7 @@ describe("a level of the project lets its team", () => {
     expect(done.toSorted()).toEqual([...(table[access] ?? [])].toSorted());
   });
 
-  /** Custom permissions, each alone, beside what custom gives anyway. */
+  /** Custom permissions, each alone, in addition to those of every custom grant. */
   const single: Record<string, [Record<string, unknown>, readonly string[]]> = {
     "project-access.settings update": [
       { "project-access": { settings: "update" } },

@@ -198,7 +198,7 @@ test("where user tokens are switched off they are 401 in the organization's name
   const own = `/organization-memberships/${members.body.data[0].id}`;
   expect((await boss.api.delete(own)).status).toBe(401);
   expect((await boss.api.post(`${own}/actions/accept`)).status).toBe(401);
-  // Who is invited there can come in nevertheless: nothing else could accept.
+  // An invited user can still accept: no other caller could.
   const guest = await newParty(stack);
   const invited = await api.post(
     `${path}/organization-memberships`,

@@ -7,7 +7,7 @@ import { errorDetails, namesOf, newParty, problems, useWorld } from "./fixture.t
 const world = useWorld();
 const teamsPath = () => `/organizations/${world().organization}/teams`;
 
-/** A team of the world's organization, by its owner. */
+/** A team of the fixture's organization, created by its owner. */
 async function newTeam(attributes: Record<string, unknown> = {}) {
   const made = await world().owner.api.post(
     teamsPath(),

@@ -7,7 +7,7 @@ import { startProcesses } from "../stack/stack.ts";
 import { inlineState, stateFile, writeState } from "../stack/state.ts";
 import { errorDetails, newLockedWorkspace, newProject, newWorkspace, useStack } from "./fixture.ts";
 
-// A neighbour that is away is 503, never a lost change: the repeat of the request completes it.
+// An unavailable service causes 503, never a lost change: the repeat of the request completes it.
 
 let wiring: Wiring;
 const world = useStack(() =>
@@ -19,7 +19,7 @@ const world = useStack(() =>
 );
 afterAll(() => wiring[Symbol.asyncDispose]());
 
-/** Asks while the road is cut, and again until it is back: 503, then one of `done`. */
+/** Sends the request during the partition, and repeats it afterwards: 503, then one of `done`. */
 async function refusedThenDone(
   road: keyof Wires,
   done: readonly number[],
@@ -41,11 +41,11 @@ async function refusedThenDone(
 
 test("an organization that access did not hear of is finished by the repeat", async () => {
   const { owner, stranger } = world();
-  // So that the owner's grants are known, and only the second half of the creation is missing.
+  // So that the owner's grants are cached, and only the second half of the creation fails.
   await owner.api.get("/organizations");
   const body = document("organizations", { name: unusedName("half"), email: "a@b.example" });
   const path = `/organizations/${body.data.attributes.name}`;
-  // 422: its own event was quicker than the repeat.
+  // 422: its own event was faster than the repeat.
   await refusedThenDone("workspacesToAccess", [201, 422], () =>
     owner.api.post("/organizations", body),
   );

@@ -6,11 +6,11 @@ import { newWorkspace, problems, useWorld } from "./fixture.ts";
 const world = useWorld();
 
 interface Attribute {
-  /** What a new workspace has when it is not given. */
+  /** The default of a new workspace. */
   initially: unknown;
   /** A value on creation and another on update. */
   values: readonly [unknown, unknown];
-  /** Values of another kind, and those that break a rule, with the problem. */
+  /** Values of another type, and those that break a rule, with the problem. */
   refused: readonly (readonly [unknown, string])[];
 }
 
@@ -45,7 +45,7 @@ const list = (name: string): Attribute => ({
 const durationText =
   "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')";
 
-/** The specification's table of what create and update accept, but what has files of its own. */
+/** The specification's table of attributes accepted by create and update, except those with separate files. */
 const attributes: Record<string, Attribute> = {
   name: {
     initially: expect.any(String),
@@ -111,7 +111,7 @@ const attributes: Record<string, Attribute> = {
   "working-directory": text("Working directory", null, 1024),
 };
 
-/** Those that are given at creation only. */
+/** Accepted at creation only. */
 const atCreation: Record<string, Attribute> = {
   "source-name": text("Source name", null, 255),
   "source-url": text("Source url", null, 2048),
@@ -168,7 +168,7 @@ describe.each(Object.entries(attributes))("%s", (name, { values: [, second] }) =
     const kept = await api.patch(path, document("workspaces", other));
     expect(kept.status).toBe(200);
     expect(kept.body.data.attributes).toMatchObject({ [name]: second, ...other });
-    // Null is the same as absent, but where it unsets.
+    // Null equals absent, except where it unsets.
     const nothing = await update(one.id, { [name]: null });
     expect(nothing.status).toBe(200);
     const unsets = name.startsWith("auto-destroy");
@@ -265,7 +265,7 @@ test("wrong kinds and wrong values are told together, each place once", async ()
     );
   }
   expect((await owner.api.get(`/workspaces/${workspace.id}`)).body.data).toEqual(workspace);
-  // Who may not change it does not hear what would be wrong with it.
+  // A caller that may not change it does not receive validation errors.
   for (const { api } of [world().reader, world().stranger]) {
     expect((await api.patch(`/workspaces/${workspace.id}`, update)).status).toBe(404);
   }

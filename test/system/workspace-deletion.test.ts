@@ -24,7 +24,7 @@ async function withState(state = stateFile()) {
   return { workspace, version: body.data };
 }
 
-/** Safe delete, as soon as the state is processed. */
+/** Safe deletion, as soon as the state is processed. */
 const settled = (id: string) =>
   waitFor(async () => {
     const answer = await safeDelete(id);
@@ -73,7 +73,7 @@ test("one that manages resources is refused, and the text says how many and noth
   const { owner } = world();
   const shown = await owner.api.get(`/workspaces/${workspace.id}`);
   expect(shown.body.data.attributes.locked).toBe(false);
-  // A refused deletion is over: the lock is free.
+  // A refused deletion has ended: the lock is free.
   expect((await owner.api.post(`/workspaces/${workspace.id}/actions/lock`)).status).toBe(200);
 });
 

@@ -14,7 +14,7 @@ import { type FullOrganization, newFullOrganization } from "./full-organization.
 
 const world = useWorld();
 
-/** What each include brings, of a workspace that has everything. */
+/** The content of each include, of a workspace that has everything. */
 const includes = {
   current_configuration_version: ["configuration-versions"],
   "current_configuration_version.ingress_attributes": [
@@ -42,7 +42,7 @@ const names = Object.keys(includes) as (keyof typeof includes)[];
 const typesIn = ({ body }: Answer) =>
   [...new Set(body.included.map(({ type }: Resource) => type))].toSorted();
 
-/** Everything that the document's resources refer to. */
+/** All resources that the document refers to. */
 const linked = ({ body }: Answer): Set<string> => {
   const resources: Resource[] = [body.data, ...body.included].flat();
   return new Set(resources.flatMap(linkedFrom));
@@ -74,7 +74,7 @@ describe("of a workspace that has everything", () => {
     const listed = await get("list", name);
     expect(listed.body.data).toEqual([shown.body.data]);
     expect(listed.body.included).toEqual(shown.body.included);
-    // A hyphen is as good.
+    // A hyphen is accepted as well.
     expect((await get("id", name.replaceAll("_", "-"))).body).toEqual(shown.body);
   });
 
@@ -95,7 +95,7 @@ describe("of a workspace that has everything", () => {
       body.included.filter((resource: Resource) => resource.type === type);
     expect(included("projects")).toEqual([await shown(`/projects/${full.projectId}`)]);
     const organization = await shown(`/organizations/${full.organization}`);
-    // But its default project: include-cycle.test.ts.
+    // Except its default project: include-cycle.test.ts.
     delete organization.relationships["default-project"].data;
     expect(included("organizations")).toEqual([organization]);
     expect(included("state-versions")).toEqual([await shown(`${paths.id}/current-state-version`)]);
@@ -177,7 +177,7 @@ describe("of many workspaces", () => {
     const plain = await cost(SEVERAL, "");
     const one = await cost(1, name);
     expect(await cost(SEVERAL, name)).toEqual(one);
-    // One call and one statement for each level and service that is asked.
+    // One call and one statement for each level and service.
     const levels = name.split(".").length;
     expect(one.calls - plain.calls).toBeLessThanOrEqual(levels + 1);
     expect(one.statements - plain.statements).toBeLessThanOrEqual(levels + 2);

@@ -5,7 +5,7 @@ import { namesOf, newParty, newProject, newWorkspace, type Party, useWorld } fro
 
 const world = useWorld();
 
-/** An organization of its own, since lists count what others make. */
+/** A separate organization, because lists count all its objects. */
 let owner: Party;
 let organization: string;
 let path: string;
@@ -93,7 +93,7 @@ test("sorting is by name or by latest change, in both directions; anything else 
   const byName = await sorted("name");
   expect(byName).toEqual(byName.toSorted());
   expect(await sorted("-name")).toEqual(byName.toReversed());
-  // Without state, a workspace changed last when it was made.
+  // A workspace without state was last changed at its creation.
   const made = ["net-east", "net-west", "app_one", "APP-two"];
   expect((await sorted("latest-change-at")).filter((name) => made.includes(name))).toEqual(made);
   expect(await sorted("-latest-change-at")).toEqual(

@@ -2,7 +2,7 @@ import { freshDatabase } from "@statehouse/postgres/testing";
 import { Client } from "pg";
 import { startChild } from "../child.ts";
 
-/** A resource object whose size and shape the bare handler answers with. */
+/** A resource object whose size and shape the bare handler returns. */
 export interface Template {
   id: string;
   type: string;
@@ -12,16 +12,16 @@ export interface Template {
 export interface BareQuestion {
   databaseUrl: string;
   template: Template;
-  /** With names, so that PostgreSQL keeps the plans. */
+  /** With names, so that PostgreSQL caches the plans. */
   prepared: boolean;
 }
 
-/** The measure: a Koa handler with two indexed SELECTs in the same PostgreSQL, in a process of its own. */
+/** The baseline: a Koa handler with two indexed SELECTs on the same PostgreSQL, in a separate process. */
 export interface BareHandler extends AsyncDisposable {
   readonly origin: string;
   readonly pid: number;
   readonly headers: Record<string, string>;
-  /** Paths of what it shows. */
+  /** Paths of the resources that it serves. */
   readonly paths: readonly string[];
 }
 
@@ -41,7 +41,7 @@ const schema = `
     from generate_series(1, ${ROWS}) n;
 `;
 
-/** Starts it on a database with as many rows as ours has, answering like `template`. */
+/** Starts it on a database with as many rows as the product's, with responses like `template`. */
 export async function startBareHandler({
   template,
   paths,
@@ -76,7 +76,7 @@ export async function startBareHandler({
   };
 }
 
-/** Fresh tables have no statistics until the autovacuum comes by. */
+/** Fresh tables have no statistics before the first autovacuum. */
 export async function analyze(url: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();

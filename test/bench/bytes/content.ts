@@ -9,7 +9,7 @@ export interface Content {
 }
 
 const CHUNK = 256 * 1024;
-// Random letters: no store compresses them away.
+// Random letters, which no store can compress.
 const padding = Buffer.from(randomBytes(CHUNK / 2).toString("hex"));
 
 /** A valid state of exactly `size` bytes. */

@@ -6,7 +6,7 @@ import type { Content } from "./content.ts";
 
 const agent = new Agent({ keepAlive: true });
 
-/** Sends the content; answers with the milliseconds until the answer was there. */
+/** Sends the content; returns the milliseconds until the response. */
 export async function put(
   url: string,
   content: Content,
@@ -29,7 +29,7 @@ export async function put(
   return performance.now() - startedAt;
 }
 
-/** Reads a body to its end and forgets it; answers with the milliseconds that took. */
+/** Reads a body to its end and discards it; returns the duration in milliseconds. */
 export async function get(
   url: string,
   size: number,

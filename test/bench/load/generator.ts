@@ -1,8 +1,8 @@
 import { Client, type Dispatcher } from "undici";
 import type { LoadPlan, LoadResult, PlannedRequest } from "./plan.ts";
 
-// A process of its own, so that what it costs is not taken for the server's; undici's dispatch, because
-// every µs here is missing there: two cores are shared.
+// A separate process, so that its cost is not counted as the server's; it uses undici's dispatch, because two cores are
+// shared and every µs of the generator is missing in the server.
 process.on("message", (plan: LoadPlan) => {
   void generate(plan).then((result) => process.send?.(result));
 });
@@ -55,7 +55,7 @@ interface Connection {
   failed(reason: string): void;
 }
 
-/** Ends only after the last request of a round through the list: whoever locked has unlocked. */
+/** Ends only after the last request of a round through the list, so that every lock is released. */
 function cycle(requests: readonly PlannedRequest[], connection: Connection): Promise<void> {
   return new Promise((resolve) => {
     const send = (index: number): void => {
@@ -88,7 +88,7 @@ function cycle(requests: readonly PlannedRequest[], connection: Connection): Pro
             done(status === expect ? undefined : `answered ${status}`);
           },
           onResponseError(_controller, error) {
-            // A server that refuses connections must not make this a busy loop.
+            // A server that refuses connections must not turn this into a busy loop.
             setTimeout(() => done(String(error)), 50);
           },
         },

@@ -1,33 +1,33 @@
-/** One request, and the only status it may be answered with. */
+/** One request and its expected status. */
 export interface PlannedRequest {
   method: "GET" | "POST";
   path: string;
   body?: string;
-  /** Instead of the plan's. */
+  /** Overrides the plan's. */
   headers?: Record<string, string>;
   expect: number;
 }
 
-/** What the generator is told to do. */
+/** The instructions of the generator. */
 export interface LoadPlan {
   /** e.g. http://127.0.0.1:8080 */
   origin: string;
   headers: Record<string, string>;
-  /** One keep-alive connection each: it sends its requests in turn, the next one after the answer. */
+  /** One keep-alive connection each: it sends its requests in sequence, each after the previous response. */
   connections: readonly (readonly PlannedRequest[])[];
   seconds: number;
-  /** Between an answer and the next request; default none. */
+  /** Pause between a response and the next request; default none. */
   pauseMs?: number;
 }
 
-/** What the generator saw. */
+/** The generator's measurements. */
 export interface LoadResult {
   seconds: number;
-  /** Of every answer, in ms. */
+  /** Latency of every response, in ms. */
   latencies: Float64Array;
-  /** Mean size of an answer's body. */
+  /** Mean size of a response body. */
   bytes: number;
-  /** Answers with another status, and broken connections; the first one in words. */
+  /** Responses with another status, and broken connections; the first one as text. */
   failures: number;
   firstFailure?: string;
   /** CPU time of the generator itself, in µs. */

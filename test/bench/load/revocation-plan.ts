@@ -1,15 +1,15 @@
-/** A grant that is taken away and given back while others read what it opens. */
+/** A grant that is revoked and granted while other callers read what it opens. */
 export interface RevocationPlan {
   origin: string;
-  /** What the grant opens. */
+  /** The path that the grant opens. */
   path: string;
   /** Headers of each reader: 200 with the grant, 404 without. */
   readers: readonly Record<string, string>[];
-  /** Headers of whoever may change it. */
+  /** Headers of a caller that may change it. */
   headers: Record<string, string>;
-  /** Where grants are made; `<grants>/<id>` takes one away. */
+  /** Where grants are created; `<grants>/<id>` deletes one. */
   grants: string;
-  /** The body that makes it. */
+  /** The body that creates it. */
   grant: string;
   grantId: string;
   seconds: number;
@@ -19,9 +19,9 @@ export interface RevocationResult {
   /** Revocations and grants. */
   changes: number;
   seconds: number;
-  /** Reads whose answer was certain. */
+  /** Reads whose expected response was certain. */
   checked: number;
-  /** Those that said something else. */
+  /** Reads with an unexpected response. */
   stale: number;
   problems: string[];
 }

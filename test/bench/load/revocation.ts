@@ -1,7 +1,7 @@
 import { Client } from "undici";
 import type { RevocationPlan, RevocationResult } from "./revocation-plan.ts";
 
-/** Reads that are asked right after each change, besides those of the readers. */
+/** Reads that are sent directly after each change, in addition to those of the readers. */
 const PROBES = 4;
 
 interface Answer {
@@ -9,20 +9,20 @@ interface Answer {
   text: string;
 }
 
-// In a process of its own, so that the order of sending and hearing is the clients', not the server's.
+// In a separate process, so that the order of sending and receiving is the clients', not the server's.
 process.on("message", (plan: RevocationPlan) => {
   void watch(plan).then((result) => process.send?.(result));
 });
 process.on("disconnect", () => process.exit(0));
 
 /**
- * Takes a grant away and gives it back while everybody reads. What a read that was sent after the answer to
- * a change, and answered before the next change was sent, must say is known; anything else is stale.
+ * Revokes and restores a grant while the readers read. The response is certain for a read that was sent after the
+ * response to a change and answered before the next change was sent; a different response is stale.
  */
 async function watch(plan: RevocationPlan): Promise<RevocationResult> {
   const end = performance.now() + plan.seconds * 1000;
   const found: RevocationResult = { changes: 0, seconds: 0, checked: 0, stale: 0, problems: [] };
-  /** Grows with every change that is sent and every one that is answered: even while none is under way. */
+  /** Grows with every change that is sent and every one that is answered: even while no change is in progress. */
   let step = 0;
   let granted = true;
 

@@ -12,16 +12,19 @@ import { callerOf } from "../caller.ts";
 import { seed } from "../seed.ts";
 import { printTable } from "../table.ts";
 
-/** Versions of each workspace, of which a tenth is due. */
+/** Versions of each workspace, a tenth of which is due. */
 const EACH = 1000;
 const DUE_EACH = EACH / 10;
-/** What the collector lets go in one transaction, and so does the measure. */
+/** Versions that the collector and the baseline delete in one transaction. */
 const BATCH = 200;
 const OBJECTS = 3000;
-/** A lifetime of a pass. */
+/** Lifetime of a scan's lease. */
 const PATIENCE = { timeout: 30 * 60_000, interval: 100 };
 
-/** (l) What retention deletes in a second: rows beside plain DELETEs of as many, bytes beside plain removals. */
+/**
+ * (l) Deletions by retention per second: rows compared with plain DELETEs of as many rows, bytes compared with plain
+ * removals.
+ */
 export async function collection({ options }: Ground): Promise<Aim[]> {
   const workspaces = Math.max(1, Math.round(options.versions / EACH));
   await using stack = await startStack({
@@ -59,7 +62,7 @@ export async function collection({ options }: Ground): Promise<Aim[]> {
       ],
     );
     return [
-      // Kept rows are written anew, under locks, with their events: not what a DELETE does.
+      // Kept rows are updated under locks, with their events, which a DELETE does not do.
       atLeast("(l) versions let go by retention, of plain DELETEs", 0.1, raw / ours),
       atLeast("(l) bytes deleted, of plain removals", 0.5, bytes.raw / bytes.ours),
     ];
@@ -68,7 +71,7 @@ export async function collection({ options }: Ground): Promise<Aim[]> {
   }
 }
 
-/** Workspaces of 1,000 versions: the oldest tenth older than any other, the next one for the plain DELETEs. */
+/** Workspaces of 1,000 versions: the oldest tenth is due, the next tenth is for the plain DELETEs. */
 async function fill(
   stack: Stack,
   api: Api,
@@ -110,7 +113,7 @@ async function fill(
   });
 }
 
-/** Deletes as many rows as are due, in batches of the same size; answers how long it took, in seconds. */
+/** Deletes as many rows as are due, in batches of the same size; returns the duration in seconds. */
 async function deletePlainly(client: Client): Promise<number> {
   const { rows } = await client.query<{ id: string; blob_key: string }>(
     `select id, blob_key from state_version where position > ${DUE_EACH} and position <= ${2 * DUE_EACH}
@@ -130,7 +133,7 @@ async function deletePlainly(client: Client): Promise<number> {
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Waits for the pass that let all of them go; how long it took, in seconds. */
+/** Waits for the scan that deletes all of them; returns the duration in seconds. */
 const passOf = (client: Client, due: number): Promise<number> =>
   waitFor(
     async () => {
@@ -144,7 +147,7 @@ const passOf = (client: Client, due: number): Promise<number> =>
     { ...PATIENCE, what: "the collector's pass" },
   );
 
-/** How long it takes to remove as many objects from the same MinIO, plainly and by the table of deletions. */
+/** Duration of deleting as many objects from the same MinIO, directly and through the table of deletions. */
 async function removals(stack: Stack, client: Client): Promise<{ raw: number; ours: number }> {
   await waitFor(async () => {
     const { rows } = await client.query("select from blob_deletions limit 1");
@@ -166,7 +169,7 @@ async function removals(stack: Stack, client: Client): Promise<{ raw: number; ou
   await client.query("insert into blob_deletions select key, now() from unnest($1::text[]) key", [
     keys,
   ]);
-  // Whoever lets versions go wakes the worker; this has to wait until it comes by.
+  // Deletions of versions wake the worker; this insertion has to wait for its next poll.
   await waitFor(
     async () => {
       const { rows } = await client.query(

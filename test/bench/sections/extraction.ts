@@ -13,10 +13,10 @@ import { type Cell, print, printTable } from "../table.ts";
 
 const RESOURCES = 50_000;
 const ROUNDS = 8;
-/** Of the client that shows, so that it is one client and not a load test. */
+/** Only the client that shows the workspace, so that this is one client and not a load test. */
 const PAUSE_MS = 5;
 
-/** (j) How long a client waits for a workspace while a large state of somebody else is being read. */
+/** (j) How long a client waits for a workspace while a large state of another user is extracted. */
 export async function extraction(ground: Ground): Promise<Aim[]> {
   const settings = { blobs: "minio", settings: { LOG_LEVEL: "warn" } } as const;
   const rows: Cell[][] = [];
@@ -70,7 +70,7 @@ async function measure(ground: Ground, stack: Stack) {
     return latencies;
   };
 
-  // How long it takes, once everything is compiled; what is measured is not longer.
+  // The duration once everything is compiled; the measurement is not longer.
   await show(1);
   let seconds = 0;
   for (const serial of [1, 2]) {

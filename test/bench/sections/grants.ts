@@ -19,7 +19,7 @@ const READERS = 32;
 const CHANGING_SECONDS = 6;
 const PACE = { warmUp: 1, round: 1, rounds: 6 };
 
-/** (h) What many grants cost, and grants that change while others read. */
+/** (h) Cost of many grants, and of grants that change during reads. */
 export async function grants(ground: Ground): Promise<Aim[]> {
   const aims = await manyGrants(ground);
   return [...aims, ...(await changingGrants())];
@@ -58,7 +58,7 @@ async function manyGrants(ground: Ground): Promise<Aim[]> {
   return aims;
 }
 
-/** Somebody in 200 teams, which have 5,000 grants on all projects together. */
+/** A user in 200 teams that have 5,000 grants on all projects together. */
 async function inManyTeams({ stack, organizationId, projectIds }: SizedSite): Promise<Caller> {
   const person = await stack.people.newUser();
   const team = await stack.people.newTeam({ organizationId, name: "many-1", members: [person] });
@@ -85,7 +85,7 @@ async function inManyTeams({ stack, organizationId, projectIds }: SizedSite): Pr
   return { ...callerOf(stack, person), name };
 }
 
-/** Both ways of running: what one process keeps, another could miss. */
+/** Both compositions: another process could miss a change that one process caches. */
 async function changingGrants(): Promise<Aim[]> {
   const rows: (string | number)[][] = [];
   const aims: Aim[] = [];

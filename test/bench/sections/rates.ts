@@ -1,7 +1,7 @@
 import type { Measured } from "../contest.ts";
 import { printTable } from "../table.ts";
 
-/** Prints what `contest` measured. `ratio` heads the column of ratios to the first one. */
+/** Prints the measurements of `contest`. `ratio` heads the column of ratios to the first one. */
 export function printRates(
   title: string,
   measured: readonly Measured[],

@@ -8,13 +8,13 @@ import type { SizedSite } from "../sized-site.ts";
 import { median } from "../statistics.ts";
 import { printTable } from "../table.ts";
 
-/** So often each is asked before it is measured, and measured. */
+/** Number of executions before and during the measurement. */
 const WARM_UP = 8;
 const SAMPLES = 15;
-/** Of a page's statement, in ms, among however many: what a reader does not notice. */
+/** Limit of a page's statement, in ms, for any number of workspaces: not noticeable for a reader. */
 const FLAT_MS = 15;
 
-/** Those found are the last quarter of the order: no index finds a part of a name in order. */
+/** The matches are the last quarter of the order: no index finds a part of a name in order. */
 const SORTS_LAST = "search[name], many that sort last";
 
 const searches: Readonly<Record<string, Partial<WorkspaceSearch>>> = {
@@ -30,7 +30,7 @@ const searches: Readonly<Record<string, Partial<WorkspaceSearch>>> = {
   "filter[current-run][status], few": { currentRunStatuses: ["planning"] },
 };
 
-/** What the statements of a search take by themselves: its page, and apart from it its total. */
+/** Duration of the statements of a search: its page, and separately its total. */
 export async function searchStatements(sites: readonly SizedSite[]): Promise<Aim[]> {
   const rows: (string | number)[][] = Object.keys(searches).map((name) => [name]);
   let slowest = 0;
@@ -94,7 +94,7 @@ async function statementTimes(
   };
 }
 
-/** Of nothing found there is no page to read. */
+/** Without matches there is no page to read. */
 const nothing = { page: Number.NaN, count: Number.NaN };
 
 const kindOf = (sql: string) => {

@@ -8,14 +8,14 @@ import { print, printTable } from "../table.ts";
 import { printRates } from "./rates.ts";
 
 const PROFILE_SECONDS = 3;
-/** Layers below this share are printed as one. */
+/** Layers below this share are merged. */
 const SMALL = 0.015;
 
 const show = (id: string) => [
   { method: "GET", path: `/api/v2/workspaces/${id}`, expect: 200 } as const,
 ];
 
-/** (a) Show workspace, whole stack, beside a bare handler. */
+/** (a) Show workspace, whole stack, compared with a bare handler. */
 export async function showWorkspace(bench: Bench): Promise<Aim[]> {
   const { one, four, postgres, options } = bench;
   const shown = await one.api.get(`/workspaces/${one.workspaceIds[0]}`);

@@ -31,7 +31,7 @@ interface Transfers {
   growth: Record<Direction, number>;
 }
 
-/** (d) Upload and download through the process of state, beside the same MinIO asked directly. */
+/** (d) Upload and download through the process of state, compared with the same MinIO directly. */
 export async function stateBytes(bench: Bench): Promise<Aim[]> {
   const { four, statePid, stateBucket, options } = bench;
   await using bucket = await freshBucket();
@@ -64,7 +64,7 @@ export async function stateBytes(bench: Bench): Promise<Aim[]> {
       await watched("upload", () => put(version.uploadUrl, content));
       const downloadUrl = await version.processed();
       await watched("download", () => get(downloadUrl, content.size, four.headers));
-      // Straight from the store, so that the next round meets as empty a disk as this one did.
+      // Deleted directly from the store, so that the next round starts with the same free space.
       await client.removeObjects(stateBucket, await objectNames(client, stateBucket));
     }
     return transfers;
@@ -107,7 +107,7 @@ function figures({ raw, ours, growth }: Transfers, direction: Direction) {
   };
 }
 
-/** Makes one state version after the other in a workspace that is locked. */
+/** Creates one state version after the other in a locked workspace. */
 async function stateWriter({ api }: Site, workspaceId: string) {
   const path = `/workspaces/${workspaceId}`;
   const current = await expectStatus(200, api.get(`${path}/current-state-version`));
@@ -124,7 +124,7 @@ async function stateWriter({ api }: Site, workspaceId: string) {
       const { id, attributes } = created.body.data;
       return {
         uploadUrl: String(attributes["hosted-state-upload-url"]),
-        /** Its extraction would take CPU time from what is measured next. Answers with the download URL. */
+        /** Its extraction would use CPU time during the next measurement. Returns the download URL. */
         processed: (): Promise<string> =>
           waitFor(
             async () => {

@@ -9,10 +9,10 @@ import { print, printTable } from "../table.ts";
 
 const WARM_UP = 20;
 const WRITES = 40;
-/** Spans below this are printed as one, in ms. */
+/** Spans below this duration are merged, in ms. */
 const SMALL = 0.1;
 
-/** Where the milliseconds of one small write go, from the spans of services that record them; one client. */
+/** Where the milliseconds of one small write are spent, from the recorded spans of the services; one client. */
 export async function printWhereTimeGoes(bytes: number): Promise<void> {
   await using collector = await startTraceCollector();
   await using stack = await startProcesses({
@@ -64,7 +64,7 @@ export async function printWhereTimeGoes(bytes: number): Promise<void> {
   );
 }
 
-/** Of each span the time in which none of its children ran, in ms, by service and name. */
+/** The time of each span outside its children, in ms, by service and name. */
 function ownTimes(spans: readonly ExportedSpan[]): Map<string, number> {
   const own = new Map<string, number>();
   const waitedFor = spans.filter((span) => isWaitedFor(span, spans));
@@ -77,7 +77,7 @@ function ownTimes(spans: readonly ExportedSpan[]): Map<string, number> {
   return own;
 }
 
-/** Events and what follows from them go on after the answer and keep nobody waiting. */
+/** Events and their processing continue after the response and do not delay it. */
 function isWaitedFor(span: ExportedSpan, spans: readonly ExportedSpan[]): boolean {
   if (/^(publish|process|extract) /.test(span.name)) return false;
   const parent = spans.find(({ spanId }) => spanId === span.parentSpanId);

@@ -9,11 +9,11 @@ import { seed } from "../seed.ts";
 import { printTable } from "../table.ts";
 
 const SIZES = [10, 1000, 100_000];
-/** A hundred-thousandth version may make a request no slower than this. */
+/** Largest permitted slowdown of a request with a hundred thousand versions. */
 const FACTOR = 1.5;
 const PACE = { warmUp: 0.4, round: 0.4, rounds: 7 };
 
-/** Under /api/v2. The list asks by names, as clients do, and for as many as the smallest workspace has. */
+/** Under /api/v2. The list filters by names, as clients do, with as many results as the smallest workspace has. */
 const requests: Readonly<Record<string, (of: { id: string; query: string }) => string>> = {
   "current version": ({ id }) => `/workspaces/${id}/current-state-version`,
   "list of 10": ({ query }) => `/state-versions?${query}&page[size]=10`,
@@ -21,7 +21,7 @@ const requests: Readonly<Record<string, (of: { id: string; query: string }) => s
     `/state-versions?${query}&page[size]=10&filter[status]=finalized`,
 };
 
-/** (k) The current version and lists, among few and many versions of one workspace. */
+/** (k) The current version and lists, with few and many versions of one workspace. */
 export async function versionSizes({ contest, postgres }: Ground): Promise<Aim[]> {
   await using stack = await startStack({ blobs: "directory", settings: { LOG_LEVEL: "warn" } });
   const owner = callerOf(stack, await stack.people.newUser());
@@ -32,7 +32,7 @@ export async function versionSizes({ contest, postgres }: Ground): Promise<Aim[]
     const { id } = await newWorkspaceIn(owner.api, organization, { name });
     const written = await expectStatus(201, writeState(owner.api, id, stateFile({ resources: 3 })));
     const query = `filter[organization][name]=${organization}&filter[workspace][name]=${name}`;
-    // Older ones, beside the one that is current.
+    // Older versions in addition to the current one.
     await seed(stack.databases.state, ({ copies }) =>
       copies("state_version", written.body.data.id, size - 1, {
         id: `'sv-${size}x' || n`,

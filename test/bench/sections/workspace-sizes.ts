@@ -7,10 +7,10 @@ import { type SizedSite, startSizedSite } from "../sized-site.ts";
 import { printTable } from "../table.ts";
 import { searchStatements } from "./search-statements.ts";
 
-/** A hundred-thousandth workspace may make a request no slower than this. */
+/** Largest permitted slowdown of a request with a hundred thousand workspaces. */
 const FACTOR = 1.5;
 const PACE = { warmUp: 0.4, round: 0.4, rounds: 3 };
-/** Where a ratio is aimed at, the median of more rounds. */
+/** Ratios with an aim are the median of more rounds. */
 const LONGER = { ...PACE, rounds: 7 };
 
 interface Request {
@@ -19,7 +19,7 @@ interface Request {
   path(site: SizedSite, workspaceId: string): string;
   /** Must stay within FACTOR from the smallest size to the largest. */
   flat?: true;
-  /** Most SQL statements. */
+  /** Maximum of SQL statements. */
   statements?: number;
 }
 
@@ -60,7 +60,7 @@ const requests: readonly Request[] = [
   ].map((sort) => listed(`sort=${sort}`, `page[size]=20&sort=${sort}`)),
 ];
 
-/** (g) Show and lists among few and many workspaces, for an owner and for somebody confined to three projects. */
+/** (g) Show and lists with few and many workspaces, for an owner and for a user limited to three projects. */
 export async function workspaceSizes(ground: Ground): Promise<Aim[]> {
   await using started = new AsyncDisposableStack();
   const sites: SizedSite[] = [];

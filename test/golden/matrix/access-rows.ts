@@ -16,7 +16,7 @@ const isNoOwner = ({ caller, site }: Stage) =>
 const itself = { userId: "ownUserId" };
 const ofOwners = { teamId: "ownersTeamId" };
 
-/** People, and the tokens that speak for them. */
+/** Users and their tokens. */
 export const tokenRows: readonly Row[] = [
   row("GET /api/v2/account/details", "who stands for somebody"),
   row("PATCH /api/v2/account/update", "every token"),
@@ -88,7 +88,7 @@ const ownMembership = { membershipId: "ownMembershipId" };
 const hasMembership = ({ estate }: Stage) => estate.ownMembershipId !== undefined;
 const invitation = { membershipId: "invitationId" };
 
-/** Who belongs to an organization, and to its teams. */
+/** Members of an organization and of its teams. */
 export const membershipRows: readonly Row[] = [
   row(`GET ${organization}/organization-memberships`, "organization:read"),
   row(`POST ${organization}/organization-memberships`, "organization:manage-membership"),
@@ -148,7 +148,7 @@ export const membershipRows: readonly Row[] = [
   row(`DELETE ${team}`, "owners", { note: "the owners", ids: ofOwners, allowed: 409 }),
 ];
 
-/** What teams may do in projects and workspaces. */
+/** Access of teams to projects and workspaces. */
 export const teamAccessRows: readonly Row[] = [
   row("GET /api/v2/team-projects", "project:read", {
     query: ({ estate }) => `filter[project][id]=${estate.projectId}`,

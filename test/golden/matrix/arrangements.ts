@@ -18,7 +18,7 @@ export async function softDeleted({ site: { owner }, estate }: Stage): Promise<v
   await owner.api.post(path);
 }
 
-/** Makes sure that nobody holds the workspace's lock. */
+/** Ensures that the workspace is not locked. */
 export async function unlocked(stage: Stage): Promise<void> {
   const { status } = await stage.site.owner.api.post(lockPath(stage, "force-unlock"));
   if (status !== 200 && status !== 409 && status !== 401)
@@ -31,7 +31,7 @@ export async function lockedByOther(stage: Stage): Promise<void> {
   await stage.site.owner.api.post(lockPath(stage, "lock"));
 }
 
-/** The caller holds the lock if it can take it; answers whether it does. */
+/** The caller holds the lock if it can take it; returns whether it does. */
 export async function lockedByCaller(stage: Stage): Promise<boolean> {
   await unlocked(stage);
   if (stage.caller.lock) {

@@ -9,17 +9,17 @@ import type { Stage } from "./stage.ts";
 
 type Called = Pick<Route, "method" | "path" | "success" | "failures" | "credentials">;
 
-/** How a call ended, and how it ought to by `packages/authorization`. */
+/** How a call ended, and how it should end according to `packages/authorization`. */
 export interface Cell {
   status: number;
   expected: readonly number[];
-  /** It was answered with a list. */
+  /** The response was a list. */
   list: boolean;
 }
 
 const declared = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
 
-/** What the state service serves beside the gateway. */
+/** Served by the state service beside the gateway. */
 const objectRoutes: Readonly<Record<string, Called>> = {
   "GET /v1/object/:token": {
     method: "GET",
@@ -37,14 +37,14 @@ const objectRoutes: Readonly<Record<string, Called>> = {
   },
 };
 
-/** The declaration of a row's route. Throws for a row of a route that is no more. */
+/** The declaration of a row's route. Throws for a route that no longer exists. */
 function calledBy({ route }: Row): Called {
   const found = declared.get(route) ?? objectRoutes[route];
   if (!found) throw new Error(`a row of the matrix for a route that is not there: ${route}`);
   return found;
 }
 
-/** Calls the row's route as the stage's caller, and makes anew what the call has used up. */
+/** Calls the row's route as the stage's caller, and creates again what the call consumed. */
 export async function callRow(row: Row, stage: Stage): Promise<Cell | undefined> {
   if (row.only && !row.only(stage)) return undefined;
   const holdsLock = await row.before?.(stage);
@@ -71,7 +71,7 @@ async function send(row: Row, stage: Stage): Promise<Answer> {
   return caller.api.send(route.method, `${site.stack.url}${path}${query}`, body);
 }
 
-/** Which statuses the row's call may end with, by the caller's nominal grants. */
+/** Permitted statuses of the row's call, according to the caller's nominal grants. */
 export function expectedStatus(row: Row, stage: Stage, holdsLock = true): readonly number[] {
   const route = calledBy(row);
   const { caller } = stage;
@@ -82,7 +82,7 @@ export function expectedStatus(row: Row, stage: Stage, holdsLock = true): readon
   if (welcome && mayCall(row, stage)) {
     return [holdsLock ? (row.allowed ?? route.success) : 409];
   }
-  // An organization that takes no user tokens says so of everything in it; people and their tokens are not.
+  // An organization that takes no user tokens refuses them for everything in it; users and their tokens are outside.
   if (welcome && organizationOf(stage)?.refused) {
     return row.needs === "nobody" || row.needs === "colleagues" || row.needs === "administrators"
       ? [404]
@@ -102,7 +102,7 @@ function mayCall(row: Row, stage: Stage): boolean {
   const { needs } = row;
   if (isCircle(needs)) return circles[needs](stage);
   const { organizationId, ...place } = targetOf(row, stage);
-  // What a project's actions are about has no workspace, and an organization's neither.
+  // A project's actions have no workspace as target, and neither have an organization's.
   const targets = {
     organization: { organizationId, projectId: "", workspaceId: "" },
     project: { organizationId, ...place, workspaceId: "" },
@@ -123,7 +123,7 @@ const isCircle = (needs: Row["needs"]): needs is Circle => typeof needs === "str
 const organizationOf = ({ caller, site }: Stage) =>
   caller.grants().organizations.get(site.organizationId);
 
-/** What is decided by something else than an action on a target. */
+/** Decided by something other than an action on a target. */
 const circles: Readonly<Record<Circle, (stage: Stage) => boolean>> = {
   anybody: () => true,
   "every token": () => true,

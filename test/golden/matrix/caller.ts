@@ -4,36 +4,36 @@ import type { Api } from "../../stack/http.ts";
 import type { GivenRole, RolePlace } from "../../stack/roles.ts";
 import type { Site } from "./site.ts";
 
-/** Somebody who calls every route. */
+/** A caller of every route. */
 export interface Caller {
   name: string;
-  /** Undefined: no token, or one that counts no longer. */
+  /** Undefined: no token, or one that is no longer valid. */
   type: CredentialType | undefined;
   api: Api;
   token: string;
-  /** What access ought to answer about it. */
+  /** The grants that access should return for it. */
   grants(): Grants;
   /** For users. */
   userId?: string;
   username?: string;
-  /** By which it is asked to join. */
+  /** The membership through which it is invited. */
   invitationId?: string;
-  /** A team that it is in and that it does not own everything by. */
+  /** A team that it is in and that does not make it an owner. */
   teamId?: string;
-  /** Which is its own, elsewhere. */
+  /** Its own organization, a different one. */
   organization?: string;
-  /** Of its team's access to the place. */
+  /** Of its team's access to project or workspace. */
   given?: GivenRole;
-  /** Gives it its role on something made later. */
+  /** Gives it its role on an object created later. */
   give(place: RolePlace): Promise<void>;
   /** For runs, which take locks through their runner. */
   lock?(): Promise<void>;
 }
 
-/** A role, and how somebody gets it at a site. */
+/** A role, and how a caller gets it at a site. */
 export interface Role {
   name: string;
   cast(site: Site, place: Required<RolePlace>): Promise<Caller>;
-  /** Also in an organization of its own, where user tokens are then refused. */
+  /** Also in a separate organization, where user tokens are then refused. */
   withoutUserTokens?: true;
 }

@@ -14,7 +14,7 @@ const gone = (type: Principal["type"] = "user"): Grants =>
   nominalGrants({ type, id: "nobody" }, undefined);
 const nothing = async () => {};
 
-/** A caller that no longer, or never, is anybody. */
+/** A caller without valid credentials. */
 const dead = (name: string, { url }: Site["stack"], token: string): Caller => ({
   name,
   type: undefined,
@@ -49,7 +49,7 @@ const owning = (name: string, site: Site, owner: Party, refused?: boolean): Call
 
 const user = (name: string, cast: (site: Site) => Promise<Caller>): Role => ({ name, cast });
 
-/** Everybody there is: a column of the matrix each. */
+/** All callers: one column of the matrix each. */
 export const roles: readonly Role[] = [
   user("owner", async (site) => owning("owner", site, await newOwner(site))),
   user("owners team token", async (site) => {
@@ -158,7 +158,7 @@ export const roles: readonly Role[] = [
   user("no token", async ({ stack }) => dead("no token", stack, "")),
 ];
 
-/** No request sets an expiry in the past, and no test waits for one. */
+/** A request cannot set an expiry in the past, and a test does not wait for one. */
 async function expireTokensOf({ stack }: Site, userId: string): Promise<void> {
   const sql = "update tokens set expired_at = now() - interval '1 second' where user_id = $1";
   await stack.rows("access", sql, [userId]);

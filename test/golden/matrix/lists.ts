@@ -3,24 +3,24 @@ import type { Answer, Api } from "../../stack/http.ts";
 import type { Site } from "./site.ts";
 import type { Stage } from "./stage.ts";
 
-/** A resource in a list, as far as it decides who sees it. */
+/** The attributes of a listed resource that decide who sees it. */
 interface Item {
   id: string;
   attributes: { visibility?: string; token?: string };
   relationships?: Record<string, { data?: { id: string } | null }>;
 }
 
-/** A route that lists, and which of the things that there are it shows to a caller. */
+/** A route that lists, and which of the existing objects it shows to a caller. */
 export interface List {
-  /** As a row's. */
+  /** In the form of a row. */
   route: string;
   path(stage: Stage): string;
-  /** What it shows beside that to the caller alone. */
+  /** Objects that it additionally shows to the caller only. */
   own?(stage: Stage): string[];
   shows(stage: Stage, item: Item, openTeams: ReadonlySet<string>): boolean;
 }
 
-/** What there is to be shown, as the site's owner sees it. */
+/** All existing objects, as the site's owner sees them. */
 export interface Everything {
   byPath: Map<string, Promise<Item[] | undefined>>;
   /** The teams that are not secret. */
@@ -33,7 +33,7 @@ export async function surveyOf({ owner, organization }: Site): Promise<Everythin
   return { byPath: new Map(), openTeams: new Set(open.map(({ id }) => id)) };
 }
 
-/** All pages of a list, or undefined where it is refused. */
+/** All pages of a list, or undefined if it is refused. */
 async function readList(api: Api, path: string): Promise<Item[] | undefined> {
   const items: Item[] = [];
   for (let page: number | null = 1; page !== null; ) {
@@ -46,9 +46,7 @@ async function readList(api: Api, path: string): Promise<Item[] | undefined> {
   return items;
 }
 
-/**
- * What the caller sees, and what it ought to see of what there is, by their ids; undefined where it is refused.
- */
+/** The ids that the caller sees, and the ids it should see; undefined if the list is refused. */
 export async function compareList(
   list: List,
   stage: Stage,
@@ -79,7 +77,7 @@ const isOfOwnTeam = ({ caller }: Stage, teamId: string | undefined) =>
 
 const related = ({ relationships }: Item, name: string) => relationships?.[name]?.data?.id ?? "";
 
-/** Whether the action's scope, which becomes a list's SQL, holds this. */
+/** Whether the action's scope, from which a list's SQL is made, contains this object. */
 function inScope(stage: Stage, action: Action, projectId: string, workspaceId?: string): boolean {
   const found = scope(stage.caller.grants(), action, stage.site.organizationId);
   if (found.all) return true;
@@ -124,7 +122,7 @@ const teamTokenShows: List["shows"] = (stage, item, openTeams) => {
   );
 };
 
-/** Every list that shows one caller more than another, or the whole of something to whoever may ask. */
+/** Every list whose content depends on the caller, or that shows everything to callers that may read it. */
 export const lists: readonly List[] = [
   {
     route: "GET /api/v2/organizations",
@@ -180,7 +178,10 @@ export const lists: readonly List[] = [
   },
 ];
 
-/** Lists of what belongs to one thing: whoever may ask sees all of it, and the matrix says who may. */
+/**
+ * Lists of the children of one object: callers that may read it see all of them, and the matrix shows which callers
+ * may.
+ */
 export const wholeLists: ReadonlySet<string> = new Set([
   "GET /api/v2/changelog",
   "GET /api/v2/admin/organizations",

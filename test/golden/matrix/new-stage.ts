@@ -10,13 +10,13 @@ import type { Stage } from "./stage.ts";
 const outputs = { text: { value: "a", type: "string" } };
 const encoded = Buffer.from(JSON.stringify(outputs)).toString("base64");
 
-/** Those that are there. */
+/** Existing objects. */
 const given = (ids: Readonly<Record<string, string | undefined>>): Estate =>
   Object.fromEntries(
     Object.entries(ids).flatMap(([name, id]) => (id === undefined ? [] : [[name, id]])),
   );
 
-/** Casts a role in an organization of its own, to which it may do what it likes. */
+/** Creates a caller with a role in a separate organization, which it may change freely. */
 export async function newStageApart({ stack, administrator }: Site, role: Role): Promise<Stage> {
   const site = await newSite(stack, administrator);
   const { id: projectId } = await newProject(site);
@@ -25,7 +25,7 @@ export async function newStageApart({ stack, administrator }: Site, role: Role):
   return { site, caller, estate: { organizationName: site.organization, projectId, workspaceId } };
 }
 
-/** Casts a role and gives it one of each thing. */
+/** Creates a caller with a role and one of each object. */
 export async function newStage(main: Site, role: Role): Promise<Stage> {
   const { stack, administrator } = main;
   const site = role.withoutUserTokens ? await newSite(stack, administrator) : main;
@@ -87,7 +87,7 @@ async function membershipOf(
   return body.data[0]?.id;
 }
 
-/** One consumer where the caller has its role, and one where it has nothing. */
+/** One consumer where the caller has its role, and one where it has no access. */
 async function nameConsumers({ site, estate }: Stage): Promise<void> {
   const path = `/workspaces/${estate.workspaceId}/relationships/remote-state-consumers`;
   const ids = [estate.spareId, site.remoteWorkspaceId];

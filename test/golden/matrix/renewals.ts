@@ -27,7 +27,7 @@ const newTeam = ofOrganization("teams", "teams", () => ({
   visibility: "organization",
 }));
 
-/** What makes each thing anew after a call has used it up. `team` brings what hangs on it. */
+/** Creates each object again after a call has consumed it. `team` includes its dependent objects. */
 export const renewals = {
   agentPool: (stage) => newPool(stage, "agentPoolId"),
   sshKey: (stage) => newSshKey(stage, "sshKeyId"),
@@ -66,7 +66,7 @@ export const renewals = {
     estate.spareId = id;
     estate.spareName = attributes.name;
   },
-  /** Of somebody who belongs to no organization. */
+  /** Of a user who belongs to no organization. */
   subject: async ({ site: { stack }, estate }) => {
     estate.subjectId = (await stack.people.newUser()).id;
   },

@@ -3,57 +3,57 @@ import type { Answer } from "../../stack/http.ts";
 import type { Renewable } from "./renewals.ts";
 import type { Stage } from "./stage.ts";
 
-/** Who may call a route, where no action of `packages/authorization` says so. */
+/** The permitted callers of a route that requires no action of `packages/authorization`. */
 export type Circle =
-  /** Without a token too. */
+  /** Also without a token. */
   | "anybody"
   | "every token"
   /** All but runs, and tokens that only read the audit trail. */
   | "who stands for somebody"
   | "administrators"
-  /** The user that the row is about. */
+  /** The user of the row. */
   | "the user itself"
-  /** Likewise in an organization, unless that takes no user tokens. */
+  /** The same within an organization, unless it takes no user tokens. */
   | "the member itself"
-  /** Who is asked to join. */
+  /** The invited user. */
   | "the invited user"
   | "nobody"
-  /** Whoever shares an organization with the user. */
+  /** Users who share an organization with the user. */
   | "colleagues"
-  /** Whoever manages teams; users in the team too, as its settings say. */
+  /** Callers that manage teams; also users in the team, according to its settings. */
   | "trusted members"
-  /** The team's members, and who sees secret teams. */
+  /** The team's members, and callers that see secret teams. */
   | "whoever sees the secret team"
-  /** Of the team of owners only owners make tokens and members. */
+  /** Only owners create tokens and members of the team of owners. */
   | "owners";
 
 export interface Row {
-  /** As `GET /api/v2/ping`; the route's own declaration. */
+  /** For example `GET /api/v2/ping`; the route's own declaration. */
   route: string;
-  /** Which case of the route, if it has several rows. */
+  /** The case of a route with several rows. */
   note: string;
-  /** The actions that are needed, all of them; or the circle of those who may. */
+  /** The required actions, all of them; or the group of permitted callers. */
   needs: readonly Action[] | Circle;
-  /** Other ids than those of the estate by the parameters' own names. */
+  /** Other ids than those of the estate, by the names of the parameters. */
   ids: Readonly<Record<string, string>>;
   query?: (stage: Stage) => string;
-  /** Instead of the example of access.test.ts. */
+  /** Replaces the example of access.test.ts. */
   body?: (stage: Stage) => unknown;
-  /** Arranges what the call is about; answers false if the caller does not hold the lock it should. */
+  /** Prepares the call; returns false if the caller does not hold the required lock. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most arrangements have nothing to answer
   before?: (stage: Stage) => Promise<boolean | void>;
-  /** What a call that was allowed has used up, and what it has made too much. */
+  /** What an allowed call consumed or created in addition. */
   spends?: Renewable;
   after?: (stage: Stage, answer: Answer) => Promise<unknown>;
-  /** What those hear who may, where that is not the route's success: a rule is in the way. */
+  /** The status for permitted callers if it is not the route's success: another rule refuses the call. */
   allowed?: number;
   /**
-   * Beside which other calls it runs: of other callers; of none, since it changes what all share; in an organization
-   * made for it, which it would take from all others; after owners let workspace admins delete by force; last of all,
-   * since the caller is another afterwards.
+   * Which other calls run concurrently: those of other callers; none, because it changes shared data; in an
+   * organization created for it, which it would delete for all others; after owners allow workspace admins to
+   * force-delete; last, because the caller is different afterwards.
    */
   pass: "together" | "alone" | "apart" | "forced" | "last";
-  /** Who calls; the cells of others stay empty. */
+  /** The callers; the cells of all others stay empty. */
   only?: (stage: Stage) => boolean;
 }
 

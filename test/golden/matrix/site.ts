@@ -5,14 +5,14 @@ import type { Stack } from "../../stack/stack.ts";
 import { expectStatus } from "../../stack/state.ts";
 import { newParty, newProject, newWorkspace, type Party } from "../../system/fixture.ts";
 
-/** An organization in which callers are given their roles, as its owner. */
+/** An organization in which callers get their roles, as its owner. */
 export interface Site extends RoleSite {
   organization: string;
   owner: Party;
   administrator: Party;
   ownersTeamId: string;
   ownerMembershipId: string;
-  /** In a project on which nobody but owners and the like holds anything. */
+  /** In a project on which only owners and similar roles have access. */
   remoteWorkspaceId: string;
   secretTeamId: string;
   ownerTokenId: string;
@@ -34,7 +34,7 @@ export async function setSitePolicy({ administrator }: Pick<Site, "administrator
   await expectStatus(200, administrator.api.post(path, policy));
 }
 
-/** A new organization of a new owner, with what all its callers meet and none may take away. */
+/** A new organization of a new owner, with objects that all its callers share and none may delete. */
 export async function newSite(stack: Stack, administrator: Party): Promise<Site> {
   const creator = await newParty(stack);
   const organization = await newOrganization(creator.api);
@@ -63,7 +63,7 @@ export async function newSite(stack: Stack, administrator: Party): Promise<Site>
   };
 }
 
-/** Creates something as the site's owner; answers with its id. */
+/** Creates an object as the site's owner; returns its id. */
 export async function make(
   api: Api,
   path: string,

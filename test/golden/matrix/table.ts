@@ -1,4 +1,4 @@
-/** How every caller fared with one row; undefined where the row is not about the caller. */
+/** The result of every caller with one row; undefined if the row does not concern the caller. */
 export interface Line {
   name: string;
   /** By the callers' names. */
@@ -11,7 +11,7 @@ const ROOM = 116;
 const cell = (status: number | undefined): string =>
   status === undefined ? "-" : status === 404 ? "." : String(status);
 
-/** Callers that fare alike with every line share a column; the most numerous come last. */
+/** Callers with equal results in every line share a column; the largest groups come last. */
 function fold(callers: readonly string[], lines: readonly Line[]): string[][] {
   const columns = new Map<string, string[]>();
   for (const caller of callers) {
@@ -23,7 +23,7 @@ function fold(callers: readonly string[], lines: readonly Line[]): string[][] {
   return [...folded.filter((column) => column !== crowd), ...(crowd ? [crowd] : [])];
 }
 
-/** The words, joined by commas, in as many lines as they need. */
+/** The words, joined by commas, wrapped to the necessary lines. */
 function wrap(words: readonly string[], indent: string): string[] {
   const lines: string[] = [];
   for (const [index, word] of words.entries()) {
@@ -36,7 +36,7 @@ function wrap(words: readonly string[], indent: string): string[] {
   return lines;
 }
 
-/** One group's table: a row a route, a column a set of callers that fare alike in this group. */
+/** One group's table: a row for each route, a column for each set of callers with equal results in this group. */
 function groupTable(title: string, callers: readonly string[], lines: readonly Line[]): string[] {
   const columns = fold(callers, lines);
   const width = Math.max(...lines.map(({ name }) => name.length));

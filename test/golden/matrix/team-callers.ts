@@ -54,7 +54,7 @@ export const asTeamToken = (role: Role): Role => ({
   },
 });
 
-/** Members of one team each, for every role that a team can give. */
+/** Members of one team each, for every role that a team can have. */
 export const byTeam = teamRoles.map(ofTeam);
 
 /** The member of a team with the role of that name. */

@@ -143,7 +143,7 @@ export const stateRows: readonly Row[] = [
 const actions = "/api/v2/state-versions/:stateVersionId/actions";
 const old = { stateVersionId: "oldStateVersionId" };
 
-/** In this order: what is soft-deleted is restored, and deleted for good at last. */
+/** In this order: a soft-deleted version is restored, and finally deleted permanently. */
 export const backingDataRows: readonly Row[] = [
   row(`POST ${actions}/soft_delete_backing_data`, "state:manage-backing-data", { ids: old }),
   row(`POST ${actions}/restore_backing_data`, "state:manage-backing-data", {
@@ -156,7 +156,7 @@ export const backingDataRows: readonly Row[] = [
   }),
 ];
 
-/** The state service's own: bytes, for whoever may read the state, or has an upload's URL. */
+/** The state service's own routes: bytes, for callers that may read the state or have an upload URL. */
 export const objectRows: readonly Row[] = [
   row("GET /v1/object/:token", "state:read"),
   row("PUT /v1/object/:token", "anybody", { note: "the same bytes again" }),
