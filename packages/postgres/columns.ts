@@ -1,4 +1,4 @@
-import { ArrayType, BigIntType } from "@mikro-orm/core";
+import { ArrayType, BigIntType, UnderscoreNamingStrategy } from "@mikro-orm/core";
 
 // Column types of entity schemas. References are plain ids: rows are loaded and written one by one.
 
@@ -17,3 +17,15 @@ export const primaryKey = { type: "text", primary: true } as const;
 /** The same column with null. */
 export const optional = <Column extends object>(column: Column) =>
   ({ ...column, nullable: true }) as const;
+
+type Columns = Readonly<Record<string, { type: unknown; fieldName?: string }>>;
+
+const naming = new UnderscoreNamingStrategy();
+
+/** The columns of a table as SQL selects them for its entity's fields: `w.auto_apply as "autoApply", …`. */
+export const selectList = (table: string, columns: Columns): string =>
+  Object.entries(columns)
+    .map(([field, { fieldName = naming.propertyToColumnName(field) }]) =>
+      fieldName === field ? `${table}.${field}` : `${table}.${fieldName} as "${field}"`,
+    )
+    .join(", ");

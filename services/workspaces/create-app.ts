@@ -1,15 +1,11 @@
-import { createSealer, newId } from "@statehouse/postgres";
+import { createSealer } from "@statehouse/postgres";
 import { edition } from "@statehouse/runtime";
 import type { AppParts } from "@statehouse/service";
 import type { App } from "./app/app.ts";
 import { createAccessClient } from "./clients/access.ts";
 import { createStateClient } from "./clients/state.ts";
 import type { WorkspacesConfig } from "./config.ts";
-import { deletionLocks } from "./store/deletion-lock.ts";
-import { pendingSyncsOf } from "./store/pending-sync.ts";
-import { readsOf } from "./store/reads.ts";
-import { stateComparisons } from "./store/state-comparison.ts";
-import { transactions } from "./store/transaction.ts";
+import { createLeases, createReads, transactions } from "./store/nouns.ts";
 
 /** What a test sets in place of the defaults. */
 export interface WorkspacesOptions {
@@ -27,10 +23,8 @@ export const createApp = ({
   options: { now = () => new Date() },
 }: AppParts<WorkspacesConfig, "access" | "state", WorkspacesOptions>): App => ({
   transaction: transactions(database),
-  reads: readsOf(database),
-  pendingSyncs: pendingSyncsOf(database),
-  stateComparisons: stateComparisons(database),
-  deletionLocks: deletionLocks(database),
+  reads: createReads(database),
+  leases: createLeases(database),
   access: createAccessClient(channels.access, identity),
   state: createStateClient(channels.state, identity),
   sealer: createSealer({ keys: config.SEALING_KEYS }),
@@ -41,5 +35,4 @@ export const createApp = ({
     assessments: edition(config.EDITION).has("workspaces.assessments-enabled"),
   },
   now,
-  newId,
 });

@@ -1,6 +1,10 @@
 import { type Caller, requireAdministrator } from "@statehouse/authorization";
 import { organizationNotFound, planUnknown } from "../domain/errors.ts";
-import { type OrganizationView, touchOrganization } from "../domain/organization.ts";
+import {
+  type OrganizationView,
+  organizationUpdated,
+  touchOrganization,
+} from "../domain/organization.ts";
 import { isPlan } from "../domain/plan.ts";
 import type { GeneralSettings } from "../store/general-settings.ts";
 import type { OrganizationsOfAll } from "../store/organization.ts";
@@ -66,7 +70,7 @@ export const setOrganizationPlan = (
     const organization = await tx.organizations.getByNameForUpdate(name);
     organization.plan = plan;
     touchOrganization(organization, app.now());
-    await tx.record({ type: "organizationUpdated", organization });
+    await tx.record(organizationUpdated(organization));
     return withOrganizationActions(caller)(await tx.organizations.view(organization.id));
   });
 };

@@ -1,10 +1,14 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
+import { newId } from "@statehouse/postgres/ids";
 import {
   type AgentPool,
   type AgentPoolRelations,
   type AgentPoolSettings,
   type AgentPoolView,
+  agentPoolCreated,
+  agentPoolDeleted,
+  agentPoolUpdated,
   applyAgentPoolSettings,
   newAgentPool,
 } from "../domain/agent-pool.ts";
@@ -12,8 +16,8 @@ import { agentPoolInUse, agentPoolNotFound } from "../domain/errors.ts";
 import type { AgentPoolId } from "../domain/ids.ts";
 import type { AgentPoolSearch } from "../store/agent-pool.ts";
 import type { RelationScope } from "../store/agent-pool-relations.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { ReadScope } from "../store/read-scope.ts";
-import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { readScopeOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
@@ -33,9 +37,9 @@ export const createAgentPool = (
   app.transaction(async (tx) => {
     const { id: organizationId } = await tx.organizations.getByName(organizationName);
     authorize(caller, "organization:manage-agent-pools", { organizationId }, "organization");
-    const pool = newAgentPool(app.newId("apool"), organizationId, app.now());
+    const pool = newAgentPool(newId("apool"), organizationId, app.now());
     await apply(app, tx, caller, { pool, wanted, isNew: true });
-    await tx.record({ type: "agentPoolCreated", agentPool: pool });
+    await tx.record(agentPoolCreated(pool));
     return tx.agentPools.view(pool.id, shownTo(caller));
   });
 
@@ -94,7 +98,7 @@ export const updateAgentPool = (
     const pool = await tx.agentPools.getForUpdate(id);
     authorize(caller, "organization:manage-agent-pools", pool, "agent pool");
     await apply(app, tx, caller, { pool, wanted, isNew: false });
-    await tx.record({ type: "agentPoolUpdated", agentPool: pool });
+    await tx.record(agentPoolUpdated(pool));
     return tx.agentPools.view(id, shownTo(caller));
   });
 
@@ -104,7 +108,7 @@ export const deleteAgentPool = (app: App, caller: Caller, id: AgentPoolId): Prom
     const pool = await tx.agentPools.getForUpdate(id);
     authorize(caller, "organization:manage-agent-pools", pool, "agent pool");
     if (await tx.agentPools.inUse(id)) throw agentPoolInUse();
-    await tx.record({ type: "agentPoolDeleted", agentPool: pool });
+    await tx.record(agentPoolDeleted(pool));
     await tx.agentPools.remove(pool);
   });
 

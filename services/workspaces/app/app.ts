@@ -1,28 +1,20 @@
 import type { Sealer, TransactionMode } from "@statehouse/postgres";
 import type { ExecutionMode } from "../domain/execution.ts";
-import type { NewId } from "../domain/ids.ts";
-import type { deletionLocks } from "../store/deletion-lock.ts";
-import type { PendingSyncs } from "../store/pending-sync.ts";
-import type { Reads } from "../store/reads.ts";
-import type { StateComparisons } from "../store/state-comparison.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Leases, Reads, Tx } from "../store/nouns.ts";
 import type { AccessClient, StateClient } from "./clients.ts";
 
 /** What the use cases work with. */
 export interface App {
   transaction<T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T>;
   reads: Reads;
-  pendingSyncs: PendingSyncs;
-  stateComparisons: StateComparisons;
-  deletionLocks: ReturnType<typeof deletionLocks>;
-  /** The neighbours are never called while a transaction is open. */
+  leases: Leases;
+  /** Other services are never called while a transaction is open. */
   access: AccessClient;
   state: StateClient;
-  /** Of what is kept but never shown. */
+  /** Encrypts columns that are stored and never shown. */
   sealer: Pick<Sealer, "seal">;
   settings: Settings;
   now(): Date;
-  newId: NewId;
 }
 
 export interface Settings {

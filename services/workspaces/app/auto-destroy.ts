@@ -1,5 +1,5 @@
 import { takeDueMoment } from "../domain/auto-destroy.ts";
-import { touch } from "../domain/workspace.ts";
+import { touch, workspaceAutoDestroyDue } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 
 /** Workspaces in one transaction. */
@@ -12,13 +12,13 @@ const BATCH = 50;
 export const publishDueAutoDestroys = (app: Pick<App, "transaction" | "now">): Promise<number> =>
   app.transaction(async (tx) => {
     const now = app.now();
-    const ids = await tx.autoDestroys.dueForUpdate(now, BATCH);
+    const ids = await tx.workspaces.dueForAutoDestroy(now, BATCH);
     for (const id of ids) {
       const workspace = await tx.workspaces.getForUpdate({ id });
       const dueAt = takeDueMoment(workspace, now);
       if (!dueAt) continue;
       touch(workspace, now);
-      await tx.record({ type: "workspaceAutoDestroyDue", workspace, dueAt });
+      await tx.record(workspaceAutoDestroyDue(workspace, dueAt));
     }
     return ids.length;
   });

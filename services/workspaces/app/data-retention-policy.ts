@@ -1,16 +1,19 @@
 import { authorize, type Caller, requireAdministrator } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
+import { newId } from "@statehouse/postgres/ids";
 import {
   applyDataRetention,
   type DataRetentionInput,
   type DataRetentionOwner,
   type DataRetentionPolicyView,
+  dataRetentionPolicyDeleted,
+  dataRetentionPolicySet,
   newDataRetentionPolicy,
   type WorkspaceRetention,
 } from "../domain/data-retention-policy.ts";
 import { dataRetentionPolicyNotFound, workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
@@ -43,12 +46,12 @@ export const setDataRetentionPolicy = (
   changeRetention(app, async (tx) => {
     const owner = await changeableTarget(tx, caller, target);
     const found = await tx.dataRetentionPolicies.findForUpdate(owner);
-    const policy = found ?? newDataRetentionPolicy(app.newId("drp"), owner, app.now());
+    const policy = found ?? newDataRetentionPolicy(newId("drp"), owner, app.now());
     const problems = new Problems();
     applyDataRetention(policy, wanted, { problems, now: app.now() });
     problems.throwIfAny();
     await tx.dataRetentionPolicies.save(policy);
-    await tx.record({ type: "dataRetentionPolicySet", policy });
+    await tx.record(dataRetentionPolicySet(policy));
     return policy;
   });
 
@@ -62,7 +65,7 @@ export const deleteDataRetentionPolicy = (
     const owner = await changeableTarget(tx, caller, target);
     const policy = await tx.dataRetentionPolicies.findForUpdate(owner);
     if (!policy) return;
-    await tx.record({ type: "dataRetentionPolicyDeleted", policy });
+    await tx.record(dataRetentionPolicyDeleted(policy));
     await tx.dataRetentionPolicies.remove(policy);
   });
 
@@ -74,7 +77,7 @@ export const deleteDataRetentionPolicy = (
 export async function changeRetention<T>(app: App, change: (tx: Tx) => Promise<T>): Promise<T> {
   const [result, version] = await app.transaction(async (tx) => {
     const changed = await change(tx);
-    return [changed, await tx.retentionVersion.next(app.now())] as const;
+    return [changed, await tx.dataRetentionPolicies.nextVersion(app.now())] as const;
   });
   await app.state.raiseRetentionVersion(version);
   return result;

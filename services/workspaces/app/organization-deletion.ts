@@ -2,8 +2,8 @@ import { authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { remainingMs } from "@statehouse/runtime";
 import { organizationNotFound } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
-import { beginOrganizationDeletion } from "../domain/organization.ts";
-import { touch } from "../domain/workspace.ts";
+import { beginOrganizationDeletion, organizationDeleted } from "../domain/organization.ts";
+import { touch, workspaceDeleted } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 import { syncDeletion } from "./workspace-deletion.ts";
 
@@ -35,7 +35,7 @@ export async function deleteOrganization(app: App, caller: Caller, name: string)
     beginOrganizationDeletion(organization, app.now());
     await tx.organizations.save(organization);
     await tx.organizationDeletions.add(organization.id, name, principal, app.now());
-    await tx.record({ type: "organizationDeleted", organization });
+    await tx.record(organizationDeleted(organization));
     return organization.id;
   });
   await syncOrganizationDeletion(app, organizationId);
@@ -46,22 +46,30 @@ export async function syncOrganizationDeletion(app: App, id: OrganizationId): Pr
   await app.access.dropOrganization(id);
   while ((remainingMs() ?? RESERVE_MS) >= RESERVE_MS) {
     await removeSomeWorkspaces(app, id);
-    if (await app.transaction((tx) => tx.organizationDeletions.finish(id))) return true;
+    if (await finishIfEmpty(app, id)) return true;
   }
-  await app.pendingSyncs.rescheduleOrganizationDeletion(id, app.now());
+  await app.leases.pendingSyncs.rescheduleOrganizationDeletion(id, app.now());
   return false;
 }
+
+/** Deletes what remains of an organization without workspaces; false while it has some. */
+const finishIfEmpty = (app: App, id: OrganizationId): Promise<boolean> =>
+  app.transaction(async (tx) => {
+    if (await tx.organizationDeletions.hasWorkspaces(id)) return false;
+    await tx.organizationDeletions.finish(id);
+    return true;
+  });
 
 async function removeSomeWorkspaces(app: App, id: OrganizationId): Promise<void> {
   await app.transaction(async (tx) => {
     const workspaces = await tx.organizationDeletions.workspacesForUpdate(id, BATCH);
     for (const workspace of workspaces) {
       touch(workspace, app.now());
-      await tx.record({ type: "workspaceDeleted", workspace });
+      await tx.record(workspaceDeleted(workspace));
     }
     await tx.organizationDeletions.removeWorkspaces(workspaces, app.now());
   });
-  const deletions = await app.pendingSyncs.pendingDeletionsOf(id, BATCH);
+  const deletions = await app.reads.pendingSyncs.pendingDeletionsOf(id, BATCH);
   for (let start = 0; start < deletions.length; start += PARALLEL) {
     const some = deletions.slice(start, start + PARALLEL);
     const outcomes = await Promise.allSettled(some.map((deletion) => syncDeletion(app, deletion)));

@@ -4,9 +4,9 @@ import { nextVersion } from "@statehouse/events/version";
 import type { PageInput } from "@statehouse/postgres";
 import { tagNotFound, workspaceNotFound } from "../domain/errors.ts";
 import type { TagId, WorkspaceId } from "../domain/ids.ts";
-import type { Tag } from "../domain/tag.ts";
+import { type Tag, tagDeleted } from "../domain/tag.ts";
 import { checkTagBindingCount, mergeTagBindings } from "../domain/tag-binding.ts";
-import { touch } from "../domain/workspace.ts";
+import { touch, workspaceUpdated } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 import { readScopeIn, targetOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
@@ -50,7 +50,7 @@ export const deleteOrganizationTags = (
     if (removed.length < wanted.length) throw tagNotFound();
     const revision = nextVersion(0n, app.now());
     for (const { id, name } of removed) {
-      await tx.record({ type: "tagDeleted", tag: { id, organizationId, name, revision } });
+      await tx.record(tagDeleted({ id, organizationId, name, revision }));
     }
   });
 
@@ -80,6 +80,6 @@ export const addTagToWorkspaces = (
       problems.throwIfAny();
       await replaceWorkspaceTags(app, tx, workspace, { current, wanted });
       touch(workspace, app.now());
-      await tx.record({ type: "workspaceUpdated", workspace });
+      await tx.record(workspaceUpdated(workspace));
     }
   });

@@ -1,5 +1,6 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
+import { newId } from "@statehouse/postgres/ids";
 import {
   nameTaken,
   organizationCreatorNotUser,
@@ -13,13 +14,15 @@ import {
   type Organization,
   type OrganizationSettings,
   type OrganizationView,
+  organizationCreated,
+  organizationUpdated,
   problemOfOrganizationName,
   touchOrganization,
 } from "../domain/organization.ts";
 import { defaultProject } from "../domain/project.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { OrganizationSearch } from "../store/organization.ts";
 import type { UnprovisionedOrganization } from "../store/pending-sync.ts";
-import type { Tx } from "../store/transaction.ts";
 import { type WithAllowedActions, withOrganizationActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 
@@ -112,7 +115,7 @@ export async function updateOrganization(
       problems.throwIfAny();
       touchOrganization(organization, app.now());
       await tx.organizations.save(organization);
-      await tx.record({ type: "organizationUpdated", organization });
+      await tx.record(organizationUpdated(organization));
       const { userTokensEnabled, revision: version } = organization;
       const view = await tx.organizations.view(id);
       return { view, tokens: { organizationId: id, userTokensEnabled, version } };
@@ -148,7 +151,7 @@ export async function syncOrganization(
   if (!userTokensEnabled) {
     await app.access.setOrganizationSettings({ organizationId, userTokensEnabled, version });
   }
-  await app.pendingSyncs.markOrganizationProvisioned(organization.id);
+  await app.leases.pendingSyncs.markOrganizationProvisioned(organization.id);
 }
 
 async function commit(
@@ -161,8 +164,8 @@ async function commit(
   const organization = newOrganization(
     {
       ...wanted,
-      id: app.newId("org"),
-      defaultProjectId: app.newId("prj"),
+      id: newId("org"),
+      defaultProjectId: newId("prj"),
       creatorUserId,
       defaultExecutionMode: app.settings.defaultExecutionMode,
     },
@@ -176,7 +179,7 @@ async function commit(
   }
   await tx.organizations.save(organization);
   await tx.projects.save(defaultProject(organization.defaultProjectId, organization.id, now));
-  await tx.record({ type: "organizationCreated", organization });
+  await tx.record(organizationCreated(organization));
   return organization;
 }
 

@@ -1,7 +1,7 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import type { ProjectId } from "../domain/ids.ts";
-import { touchProject } from "../domain/project.ts";
+import { projectUpdated, touchProject } from "../domain/project.ts";
 import {
   checkTagBindingCount,
   checkTagBindings,
@@ -53,7 +53,7 @@ export const updateProjectTagBindings = (
     problems.throwIfAny();
     await tx.tagBindings.replace({ organizationId, projectId }, current, wanted, app.now());
     touchProject(project, app.now());
-    await tx.record({ type: "projectUpdated", project });
+    await tx.record(projectUpdated(project));
     const now = new Map((await tx.tagBindings.ofProject(projectId)).map((b) => [b.key, b]));
     return given.flatMap(({ key }) => now.get(key) ?? []);
   });

@@ -7,6 +7,7 @@ import {
   refuseUserToken,
 } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
+import { newId } from "@statehouse/postgres/ids";
 import {
   defaultProjectNotDeletable,
   organizationNotFound,
@@ -22,6 +23,9 @@ import {
   type Project,
   type ProjectSettings,
   type ProjectView,
+  projectCreated,
+  projectDeleted,
+  projectUpdated,
   touchProject,
 } from "../domain/project.ts";
 import {
@@ -30,8 +34,8 @@ import {
   mergeTagBindings,
   type TagBindingInput,
 } from "../domain/tag-binding.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { ProjectSearch } from "../store/project.ts";
-import type { Tx } from "../store/transaction.ts";
 import { type WithAllowedActions, withProjectActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { readScopeOf } from "./caller.ts";
@@ -55,9 +59,9 @@ export const createProject = (
   app.transaction(async (tx) => {
     const { id: organizationId } = await tx.organizations.getByName(organizationName);
     authorize(caller, "project:create", { organizationId }, "organization");
-    const project = newProject(app.newId("prj"), organizationId, app.now());
+    const project = newProject(newId("prj"), organizationId, app.now());
     await apply(app, tx, project, wanted);
-    await tx.record({ type: "projectCreated", project });
+    await tx.record(projectCreated(project));
     return withProjectActions(caller)(await tx.projects.view(project.id));
   }, wanted);
 
@@ -73,7 +77,7 @@ export const updateProject = (
     authorize(caller, "project:update", { organizationId, projectId: id });
     touchProject(project, app.now());
     await apply(app, tx, project, wanted);
-    await tx.record({ type: "projectUpdated", project });
+    await tx.record(projectUpdated(project));
     return withProjectActions(caller)(await tx.projects.view(id));
   }, wanted);
 
@@ -87,7 +91,7 @@ export const deleteProject = (app: App, caller: Caller, id: ProjectId): Promise<
     if (organization.defaultProjectId === id) throw defaultProjectNotDeletable();
     if (await tx.projects.hasWorkspaces(id)) throw projectNotEmpty();
     touchProject(project, app.now());
-    await tx.record({ type: "projectDeleted", project });
+    await tx.record(projectDeleted(project));
     await tx.projects.remove(project);
   });
 

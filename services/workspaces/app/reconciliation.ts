@@ -10,11 +10,11 @@ import { syncPlacement } from "./workspace-placement.ts";
  */
 export const overdueWork = async (app: App): Promise<(() => Promise<void>)[]> => {
   const now = app.now();
-  await app.deletionLocks.endExpired(now);
-  const organizations = await app.pendingSyncs.claimUnprovisioned(now);
-  const placements = await app.pendingSyncs.claimPendingPlacements(now);
-  const deletions = await app.pendingSyncs.claimPendingDeletions(now);
-  const dissolved = await app.pendingSyncs.claimPendingOrganizationDeletions(now);
+  await app.leases.workspaces.endExpiredDeletionLocks(now);
+  const organizations = await app.leases.pendingSyncs.claimUnprovisioned(now);
+  const placements = await app.leases.pendingSyncs.claimPendingPlacements(now);
+  const deletions = await app.leases.pendingSyncs.claimPendingDeletions(now);
+  const dissolved = await app.leases.pendingSyncs.claimPendingOrganizationDeletions(now);
   return [
     ...organizations.map((organization) => () => syncOrganization(app, organization)),
     ...placements.map((placement) => () => syncPlacement(app, placement)),
@@ -27,7 +27,7 @@ export const overdueWork = async (app: App): Promise<(() => Promise<void>)[]> =>
 
 /** Gets access's acknowledgement if it is still missing. */
 export async function syncOrganizationById(app: App, id: string): Promise<void> {
-  const organization = await app.pendingSyncs.findUnprovisioned(id);
+  const organization = await app.reads.pendingSyncs.findUnprovisioned(id);
   if (organization) await syncOrganization(app, organization);
 }
 
@@ -39,12 +39,12 @@ export async function syncTokenSettings(app: App, organizationId: string): Promi
 
 /** Gets state's acknowledgement of where a workspace is, if it is still missing. */
 export async function syncPlacementById(app: App, workspaceId: string): Promise<void> {
-  const placement = await app.pendingSyncs.findPendingPlacement(workspaceId);
+  const placement = await app.reads.pendingSyncs.findPendingPlacement(workspaceId);
   if (placement) await syncPlacement(app, placement);
 }
 
 /** Gets state's acknowledgement of a deletion if it is still missing. */
 export async function syncDeletionById(app: App, workspaceId: string): Promise<void> {
-  const deletion = await app.pendingSyncs.findPendingDeletion(workspaceId);
+  const deletion = await app.reads.pendingSyncs.findPendingDeletion(workspaceId);
   if (deletion) await syncDeletion(app, deletion);
 }

@@ -3,9 +3,14 @@ import { Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { checkConsumers, requireApprovedConsumers } from "../domain/remote-state-consumer.ts";
-import { touch, type Workspace, type WorkspaceView } from "../domain/workspace.ts";
+import {
+  touch,
+  type Workspace,
+  type WorkspaceView,
+  workspaceUpdated,
+} from "../domain/workspace.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { ConsumerQuestion } from "../store/remote-state-consumer.ts";
-import type { Tx } from "../store/transaction.ts";
 import { type WithAllowedActions, withWorkspaceActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { readScopeOf, targetOf } from "./caller.ts";
@@ -86,7 +91,7 @@ const change = (
     requireApprovedConsumers(workspace);
     await work(tx, workspace);
     touch(workspace, app.now());
-    await tx.record({ type: "workspaceUpdated", workspace });
+    await tx.record(workspaceUpdated(workspace));
   });
 
 /** Throws `invalid` with every one of `ids` that may not be named; those that do not matter may be anything. */

@@ -1,15 +1,19 @@
 import { authorize, type Caller } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import type { ReservedTagKeyId } from "../domain/ids.ts";
 import {
   applyReservedTagKey,
   newReservedTagKey,
   type ReservedTagKey,
   type ReservedTagKeyInput,
+  reservedTagKeyCreated,
+  reservedTagKeyDeleted,
+  reservedTagKeyUpdated,
 } from "../domain/reserved-tag-key.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { ReservedTagKeyView } from "../store/reserved-tag-key.ts";
-import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { getOrganization } from "./organization.ts";
 
@@ -32,9 +36,9 @@ export const createReservedTagKey = (
   app.transaction(async (tx) => {
     const { id: organizationId } = await tx.organizations.getByName(organizationName);
     authorize(caller, "organization:update", { organizationId });
-    const reservedTagKey = newReservedTagKey(app.newId("rtk"), organizationId, app.now());
+    const reservedTagKey = newReservedTagKey(newId("rtk"), organizationId, app.now());
     await apply(app, tx, reservedTagKey, wanted);
-    await tx.record({ type: "reservedTagKeyCreated", reservedTagKey });
+    await tx.record(reservedTagKeyCreated(reservedTagKey));
     return reservedTagKey;
   });
 
@@ -48,7 +52,7 @@ export const updateReservedTagKey = (
     const reservedTagKey = await tx.reservedTagKeys.getForUpdate(id);
     authorize(caller, "organization:update", reservedTagKey, "reserved tag key");
     await apply(app, tx, reservedTagKey, wanted);
-    await tx.record({ type: "reservedTagKeyUpdated", reservedTagKey });
+    await tx.record(reservedTagKeyUpdated(reservedTagKey));
     return reservedTagKey;
   });
 
@@ -61,7 +65,7 @@ export const deleteReservedTagKey = (
   app.transaction(async (tx) => {
     const reservedTagKey = await tx.reservedTagKeys.getForUpdate(id);
     authorize(caller, "organization:update", reservedTagKey, "reserved tag key");
-    await tx.record({ type: "reservedTagKeyDeleted", reservedTagKey });
+    await tx.record(reservedTagKeyDeleted(reservedTagKey));
     await tx.reservedTagKeys.remove(reservedTagKey);
   });
 

@@ -1,7 +1,7 @@
-import { runEnded, runOfOtherWorkspace } from "../domain/errors.ts";
+import { runAlreadyEnded, runOfOtherWorkspace } from "../domain/errors.ts";
 import type { RunId, WorkspaceId } from "../domain/ids.ts";
 import { isEnded } from "../domain/run.ts";
-import { touch } from "../domain/workspace.ts";
+import { touch, workspaceLocked } from "../domain/workspace.ts";
 import { epochToUnlock, isHeldBy, takeLock } from "../domain/workspace-lock.ts";
 import type { App } from "./app.ts";
 import { getLock, releaseSealed, withHolderName } from "./workspace-lock.ts";
@@ -26,11 +26,11 @@ export const lockAsRun = (
       const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
       const run = await tx.runs.find(runId);
       if (run && run.workspaceId !== workspaceId) throw runOfOtherWorkspace();
-      if (run && isEnded(run.status)) throw runEnded();
+      if (run && isEnded(run.status)) throw runAlreadyEnded();
       if (isHeldBy(workspace, holderOf(runId))) return;
       const lock = takeLock(workspace, holderOf(runId), reason, app.now());
       touch(workspace, app.now());
-      await tx.record({ type: "workspaceLocked", workspace, lock });
+      await tx.record(workspaceLocked(workspace, lock));
     }),
   );
 

@@ -1,9 +1,9 @@
 import { noteActivity } from "../domain/auto-destroy.ts";
 import { reportedElsewhere } from "../domain/errors.ts";
 import { isNewer, type Performance, WINDOW, withoutRun, withRun } from "../domain/performance.ts";
-import { isEnded, type Run } from "../domain/run.ts";
+import { isEnded, type Run, runEnded } from "../domain/run.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { KeptRun } from "../store/run.ts";
-import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 
 /**
@@ -23,7 +23,7 @@ export const reportRun = (app: Pick<App, "transaction" | "now">, run: Run): Prom
     await keepPerformance(tx, run, known);
     if (isActivity(run)) noteActivity(workspace, app.now());
     if (isEnded(run.status) && !(known && isEnded(known.status))) {
-      await tx.record({ type: "runEnded", workspace, run });
+      await tx.record(runEnded(run, workspace.organizationId));
     }
   });
 

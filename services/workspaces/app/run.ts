@@ -1,5 +1,5 @@
 import { allowed, type Caller, grantsOf } from "@statehouse/authorization";
-import { runEnded, runOfOtherWorkspace, workspaceNotFound } from "../domain/errors.ts";
+import { runAlreadyEnded, runOfOtherWorkspace, workspaceNotFound } from "../domain/errors.ts";
 import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
 import type { RunView } from "../domain/run.ts";
 import type { App } from "./app.ts";
@@ -26,7 +26,7 @@ export async function getRunPlacement(
   const found = await app.reads.runs.placement(runId, workspaceId);
   if (!found) throw workspaceNotFound();
   if (found.elsewhere) throw runOfOtherWorkspace();
-  if (found.ended) throw runEnded();
+  if (found.ended) throw runAlreadyEnded();
   return found.organizationId;
 }
 

@@ -1,6 +1,7 @@
 import { authorize, type Caller } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { sshKeyNotFound } from "../domain/errors.ts";
 import type { SshKeyId, WorkspaceId } from "../domain/ids.ts";
 import {
@@ -8,11 +9,14 @@ import {
   newSshKey,
   type SshKey,
   type SshKeyInput,
+  sshKeyCreated,
+  sshKeyDeleted,
   sshKeyPlace,
+  sshKeyUpdated,
 } from "../domain/ssh-key.ts";
-import { touch, type WorkspaceView } from "../domain/workspace.ts";
+import { touch, type WorkspaceView, workspaceUpdated } from "../domain/workspace.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { SshKeyView } from "../store/ssh-key.ts";
-import type { Tx } from "../store/transaction.ts";
 import { type WithAllowedActions, withWorkspaceActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
@@ -27,9 +31,9 @@ export const createSshKey = (
   app.transaction(async (tx) => {
     const { id: organizationId } = await tx.organizations.getByName(organizationName);
     authorize(caller, "organization:manage-ssh-keys", { organizationId }, "organization");
-    const sshKey = newSshKey(app.newId("sshkey"), organizationId, app.now());
+    const sshKey = newSshKey(newId("sshkey"), organizationId, app.now());
     await apply(app, tx, sshKey, wanted);
-    await tx.record({ type: "sshKeyCreated", sshKey });
+    await tx.record(sshKeyCreated(sshKey));
     return sshKey;
   });
 
@@ -61,7 +65,7 @@ export const updateSshKey = (
     const sshKey = await tx.sshKeys.getForUpdate(id);
     authorize(caller, "organization:manage-ssh-keys", sshKey, "SSH key");
     await apply(app, tx, sshKey, wanted);
-    await tx.record({ type: "sshKeyUpdated", sshKey });
+    await tx.record(sshKeyUpdated(sshKey));
     return sshKey;
   });
 
@@ -70,7 +74,7 @@ export const deleteSshKey = (app: App, caller: Caller, id: SshKeyId): Promise<vo
   app.transaction(async (tx) => {
     const sshKey = await tx.sshKeys.getForUpdate(id);
     authorize(caller, "organization:manage-ssh-keys", sshKey, "SSH key");
-    await tx.record({ type: "sshKeyDeleted", sshKey });
+    await tx.record(sshKeyDeleted(sshKey));
     await tx.sshKeys.remove(sshKey);
   });
 
@@ -90,7 +94,7 @@ export const assignSshKey = (
     workspace.sshKeyId = sshKeyId;
     touch(workspace, app.now());
     await tx.workspaces.save(workspace);
-    await tx.record({ type: "workspaceUpdated", workspace });
+    await tx.record(workspaceUpdated(workspace));
     return withWorkspaceActions(caller)(await tx.workspaces.view(workspaceId));
   });
 

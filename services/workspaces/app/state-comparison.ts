@@ -28,18 +28,18 @@ export interface Comparison {
  */
 export async function compareNextPage(app: App): Promise<Comparison | undefined> {
   const now = app.now();
-  const position = await app.stateComparisons.claim(now, new Date(now.getTime() + LEASE_MS));
+  const position = await app.leases.stateComparisons.claim(now, new Date(now.getTime() + LEASE_MS));
   if (!position) return undefined;
   const comparison: Comparison = { healed: new Map(), reported: new Map() };
   const compare = position.through === "theirs" ? compareTheirs : compareOurs;
   const next = await compare(app, position.after, comparison).catch(async (error: unknown) => {
     // For whoever looks next.
-    await app.stateComparisons.moveTo(position, now);
+    await app.leases.stateComparisons.moveTo(position, now);
     throw error;
   });
   const wrapped = next === undefined && position.through === "ours";
   const dueAt = new Date(now.getTime() + (wrapped ? app.settings.comparisonIntervalMs : 0));
-  await app.stateComparisons.moveTo(following(position, next), dueAt);
+  await app.leases.stateComparisons.moveTo(following(position, next), dueAt);
   return comparison;
 }
 
@@ -58,7 +58,7 @@ async function compareTheirs(
   found: Comparison,
 ): Promise<string | undefined> {
   const states = await app.state.listWorkspaces({ after, limit: PAGE });
-  const own = await app.stateComparisons.ofWorkspaces(ids(states));
+  const own = await app.reads.stateComparisons.ofWorkspaces(ids(states));
   const behind: string[] = [];
   for (const state of states) {
     const { workspaceId } = state;
@@ -89,8 +89,8 @@ async function compareOurs(
   after: string,
   found: Comparison,
 ): Promise<string | undefined> {
-  const page = await app.stateComparisons.reportedAfter(after, PAGE);
-  const told = page.filter((row) => row.told).map(({ id }) => id);
+  const page = await app.reads.stateComparisons.reportedAfter(after, PAGE);
+  const told = page.filter((row) => row.reported).map(({ id }) => id);
   if (told.length > 0) {
     const known = new Set(ids(await app.state.listWorkspaces({ workspaceIds: told })));
     for (const id of told) if (!known.has(id)) note(found.reported, "unknownToState", id);

@@ -12,9 +12,9 @@ import {
   type TagBinding,
   type TagBindingInput,
 } from "../domain/tag-binding.ts";
-import { touch, type Workspace } from "../domain/workspace.ts";
+import { touch, type Workspace, workspaceUpdated } from "../domain/workspace.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
 
@@ -70,7 +70,7 @@ export const updateWorkspaceTagBindings = (
     problems.throwIfAny();
     await replaceWorkspaceTags(app, tx, workspace, tags);
     touch(workspace, app.now());
-    await tx.record({ type: "workspaceUpdated", workspace });
+    await tx.record(workspaceUpdated(workspace));
     const now = new Map((await tx.tagBindings.ofWorkspace(workspaceId)).map((b) => [b.key, b]));
     return given.flatMap(({ key }) => now.get(key) ?? []);
   });

@@ -5,8 +5,8 @@ import { tagNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { Tag, TagRef } from "../domain/tag.ts";
 import { checkTagBindingCount, checkTagNames, mergeTagBindings } from "../domain/tag-binding.ts";
-import { touch, type Workspace } from "../domain/workspace.ts";
-import type { Tx } from "../store/transaction.ts";
+import { touch, type Workspace, workspaceUpdated } from "../domain/workspace.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 import { readScopeIn, targetOf } from "./caller.ts";
 import { checkOverrides, replaceWorkspaceTags, requireReadable } from "./tag-binding.ts";
@@ -71,7 +71,7 @@ const changeTags = (
     const wanted = await change(tx, workspace, current);
     await replaceWorkspaceTags(app, tx, workspace, { current, wanted });
     touch(workspace, app.now());
-    await tx.record({ type: "workspaceUpdated", workspace });
+    await tx.record(workspaceUpdated(workspace));
   });
 
 /** Throws `notFound` for the id of a tag that no workspace has that the caller may read. */

@@ -2,14 +2,14 @@ import { authorize, type Caller } from "@statehouse/authorization";
 import { workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { PendingDeletion } from "../domain/pending-sync.ts";
-import { touch, type Workspace, type WorkspaceRef } from "../domain/workspace.ts";
+import { touch, type Workspace, type WorkspaceRef, workspaceDeleted } from "../domain/workspace.ts";
 import {
   endDeletionLock,
   type ManagedResources,
   refusalToDelete,
   takeDeletionLock,
 } from "../domain/workspace-deletion.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/nouns.ts";
 import { forceDeleteAction } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
@@ -49,7 +49,7 @@ export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef)
 export async function syncDeletion(app: App, deletion: PendingDeletion): Promise<void> {
   const { workspaceId, organizationId } = deletion;
   await app.state.dropWorkspace(workspaceId, organizationId);
-  await app.pendingSyncs.clearDeletion(workspaceId);
+  await app.leases.pendingSyncs.clearDeletion(workspaceId);
 }
 
 async function finishSafely(app: App, id: WorkspaceId, epoch: bigint): Promise<PendingDeletion> {
@@ -88,7 +88,7 @@ async function removeWorkspace(app: App, tx: Tx, workspace: Workspace): Promise<
   const now = app.now();
   touch(workspace, now);
   await tx.workspaceDeletions.add(workspace, now);
-  await tx.record({ type: "workspaceDeleted", workspace });
+  await tx.record(workspaceDeleted(workspace));
   const bindings = await tx.tagBindings.ofWorkspace(workspaceId);
   await tx.tagBindings.replace({ organizationId, workspaceId }, bindings, new Map(), now);
   await tx.workspaces.remove(workspace);

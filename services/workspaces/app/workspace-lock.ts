@@ -3,7 +3,13 @@ import { noteActivity } from "../domain/auto-destroy.ts";
 import { LockConflict, workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { applyStateSummary, type StateSummary } from "../domain/state-summary.ts";
-import { touch, type Workspace, type WorkspaceView } from "../domain/workspace.ts";
+import {
+  touch,
+  type Workspace,
+  type WorkspaceView,
+  workspaceLocked,
+  workspaceUnlocked,
+} from "../domain/workspace.ts";
 import {
   epochToForceUnlock,
   epochToUnlock,
@@ -12,7 +18,7 @@ import {
   type WorkspaceLock,
 } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/nouns.ts";
 import { type WithAllowedActions, withWorkspaceActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { holderOf, targetOf } from "./caller.ts";
@@ -29,7 +35,7 @@ export const lockWorkspace = (
       authorize(caller, "workspace:lock", targetOf(workspace));
       const lock = takeLock(workspace, holderOf(caller), reason, app.now());
       touch(workspace, app.now());
-      await tx.record({ type: "workspaceLocked", workspace, lock });
+      await tx.record(workspaceLocked(workspace, lock));
       return withWorkspaceActions(caller)(await tx.workspaces.view(workspaceId));
     }),
   );
@@ -105,7 +111,7 @@ export async function releaseSealed(
   releaseLock(workspace, epoch);
   if (applyStateSummary(workspace, summary)) noteActivity(workspace, app.now());
   touch(workspace, app.now());
-  await tx.record({ type: "workspaceUnlocked", workspace, epoch, forced });
+  await tx.record(workspaceUnlocked(workspace, { epoch, forced }));
 }
 
 /**

@@ -13,7 +13,7 @@ export async function syncPendingPlacement(app: App, workspace: Workspace): Prom
 /** Gets state's acknowledgement of a placement. */
 export async function syncPlacement(app: App, placement: Placement): Promise<void> {
   await app.state.setPlacement(placement);
-  await app.pendingSyncs.markPlacementSynced(placement);
+  await app.leases.pendingSyncs.markPlacementSynced(placement);
 }
 
 /** For state: where a workspace belongs. Throws `notFound`. */

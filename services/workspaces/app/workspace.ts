@@ -6,6 +6,7 @@ import {
   refuseUserToken,
 } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
+import { newId } from "@statehouse/postgres/ids";
 import { latestRelease } from "../domain/engine-version.ts";
 import { organizationNotFound, projectNotFound, workspaceNotFound } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
@@ -17,6 +18,8 @@ import {
   type Workspace,
   type WorkspaceRef,
   type WorkspaceView,
+  workspaceCreated,
+  workspaceUpdated,
 } from "../domain/workspace.ts";
 import { moveWorkspace } from "../domain/workspace-placement.ts";
 import {
@@ -24,7 +27,7 @@ import {
   type ValidationContext,
   type WorkspaceSettings,
 } from "../domain/workspace-settings.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { WorkspaceSearch } from "../store/workspace-search.ts";
 import {
   type WithAllowedActions,
@@ -70,7 +73,7 @@ export const createWorkspace = (
       authorize(caller, "project:create-workspace", { organizationId, projectId });
       const engineVersion = latestRelease(app.settings.engineReleases) ?? "latest";
       const workspace = newWorkspace(
-        { id: app.newId("ws"), organizationId, projectId, engineVersion },
+        { id: newId("ws"), organizationId, projectId, engineVersion },
         app.now(),
       );
       const { defaultRemoteStateAccess } = await tx.generalSettings.get();
@@ -85,7 +88,7 @@ export const createWorkspace = (
       problems.throwIfAny();
       await tx.workspaces.save(workspace);
       await replaceWorkspaceTags(app, tx, workspace, tags);
-      await tx.record({ type: "workspaceCreated", workspace });
+      await tx.record(workspaceCreated(workspace));
       return withWorkspaceActions(caller)(await tx.workspaces.view(workspace.id));
     },
     { validateOnly },
@@ -165,7 +168,7 @@ export async function updateWorkspace(
       touch(workspace, app.now());
       await tx.workspaces.save(workspace);
       if (tags) await replaceWorkspaceTags(app, tx, workspace, tags);
-      await tx.record({ type: "workspaceUpdated", workspace });
+      await tx.record(workspaceUpdated(workspace));
       return { workspace, view: await tx.workspaces.view(workspace.id) };
     },
     { validateOnly },

@@ -77,3 +77,16 @@ function problemOfName(name: string): string | undefined {
   if (name.length > MAX_LENGTH) return `Name is too long (maximum is ${MAX_LENGTH} characters)`;
   return undefined;
 }
+
+export const agentPoolCreated = (agentPool: AgentPool) =>
+  ({ type: "agentPoolCreated", revision: agentPool.revision, agentPool }) as const;
+
+export const agentPoolUpdated = (agentPool: AgentPool) =>
+  ({ type: "agentPoolUpdated", revision: agentPool.revision, agentPool }) as const;
+
+export const agentPoolDeleted = (agentPool: AgentPool) =>
+  ({ type: "agentPoolDeleted", revision: agentPool.revision, agentPool }) as const;
+
+export type AgentPoolEvent = ReturnType<
+  typeof agentPoolCreated | typeof agentPoolUpdated | typeof agentPoolDeleted
+>;

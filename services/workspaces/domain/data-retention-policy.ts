@@ -87,3 +87,13 @@ export function applyDataRetention(
   policy.deleteOlderThanNDays = known === "delete-older" ? wanted : null;
   policy.revision = nextVersion(policy.revision, now);
 }
+
+export const dataRetentionPolicySet = (policy: DataRetentionPolicy) =>
+  ({ type: "dataRetentionPolicySet", revision: policy.revision, policy }) as const;
+
+export const dataRetentionPolicyDeleted = (policy: DataRetentionPolicy) =>
+  ({ type: "dataRetentionPolicyDeleted", revision: policy.revision, policy }) as const;
+
+export type DataRetentionPolicyEvent = ReturnType<
+  typeof dataRetentionPolicySet | typeof dataRetentionPolicyDeleted
+>;

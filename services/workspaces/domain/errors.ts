@@ -23,7 +23,7 @@ export class LockConflict extends AppError {
 }
 
 /** The lock is wanted, and somebody has it. */
-export const workspaceLocked = (holder: Holder) =>
+export const workspaceLockHeld = (holder: Holder) =>
   new LockConflict("workspace_locked", holder, holder.id);
 
 /** Only the holder may unlock. */
@@ -119,7 +119,7 @@ export const runOfOtherWorkspace = () =>
   conflict("run_of_other_workspace", "The run belongs to another workspace.");
 
 /** What a run may do ends with it. */
-export const runEnded = () => conflict("run_ended", "The run has ended.");
+export const runAlreadyEnded = () => conflict("run_ended", "The run has ended.");
 
 /** Runs and configuration versions stay with the workspace that they were first reported for. */
 export const reportedElsewhere = (id: string) =>

@@ -12,9 +12,6 @@ export type TagBindingId = `tb-${string}`;
 export type RunId = `run-${string}`;
 export type ConfigurationVersionId = `cv-${string}`;
 
-/** Makes a new id. */
-export type NewId = <Prefix extends string>(prefix: Prefix) => `${Prefix}-${string}`;
-
 /** Who holds a lock. */
 export interface Holder {
   type: "user" | "team" | "run";

@@ -223,3 +223,16 @@ export type CollaboratorAuthPolicy = (typeof collaboratorAuthPolicies)[number];
 /** Narrows a text that came from outside. */
 export const isCollaboratorAuthPolicy = (text: string): text is CollaboratorAuthPolicy =>
   collaboratorAuthPolicies.some((policy) => policy === text);
+
+export const organizationCreated = (organization: Organization) =>
+  ({ type: "organizationCreated", revision: organization.revision, organization }) as const;
+
+export const organizationUpdated = (organization: Organization) =>
+  ({ type: "organizationUpdated", revision: organization.revision, organization }) as const;
+
+export const organizationDeleted = (organization: Organization) =>
+  ({ type: "organizationDeleted", revision: organization.revision, organization }) as const;
+
+export type OrganizationEvent = ReturnType<
+  typeof organizationCreated | typeof organizationUpdated | typeof organizationDeleted
+>;

@@ -134,3 +134,16 @@ export interface ProjectView
   /** With the mode `agent`. */
   defaultAgentPoolId: Project["defaultAgentPoolId"];
 }
+
+export const projectCreated = (project: Project) =>
+  ({ type: "projectCreated", revision: project.revision, project }) as const;
+
+export const projectUpdated = (project: Project) =>
+  ({ type: "projectUpdated", revision: project.revision, project }) as const;
+
+export const projectDeleted = (project: Project) =>
+  ({ type: "projectDeleted", revision: project.revision, project }) as const;
+
+export type ProjectEvent = ReturnType<
+  typeof projectCreated | typeof projectUpdated | typeof projectDeleted
+>;

@@ -75,3 +75,16 @@ export function disallowedOverrides(
     })
     .map(({ key }) => key);
 }
+
+export const reservedTagKeyCreated = (reservedTagKey: ReservedTagKey) =>
+  ({ type: "reservedTagKeyCreated", revision: reservedTagKey.revision, reservedTagKey }) as const;
+
+export const reservedTagKeyUpdated = (reservedTagKey: ReservedTagKey) =>
+  ({ type: "reservedTagKeyUpdated", revision: reservedTagKey.revision, reservedTagKey }) as const;
+
+export const reservedTagKeyDeleted = (reservedTagKey: ReservedTagKey) =>
+  ({ type: "reservedTagKeyDeleted", revision: reservedTagKey.revision, reservedTagKey }) as const;
+
+export type ReservedTagKeyEvent = ReturnType<
+  typeof reservedTagKeyCreated | typeof reservedTagKeyUpdated | typeof reservedTagKeyDeleted
+>;

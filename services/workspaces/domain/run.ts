@@ -84,3 +84,8 @@ export interface RunView extends Pick<Run, "id" | "workspaceId" | "report"> {
   commitSha: string | null;
   commitUrl: string | null;
 }
+
+export const runEnded = (run: Run, organizationId: OrganizationId) =>
+  ({ type: "runEnded", revision: run.revision, run, organizationId }) as const;
+
+export type RunEvent = ReturnType<typeof runEnded>;

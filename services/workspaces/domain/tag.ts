@@ -20,3 +20,8 @@ export interface DeletedTag {
   name: string;
   revision: bigint;
 }
+
+export const tagDeleted = (tag: DeletedTag) =>
+  ({ type: "tagDeleted", revision: tag.revision, tag }) as const;
+
+export type TagEvent = ReturnType<typeof tagDeleted>;

@@ -2,8 +2,8 @@ import { nextVersion } from "@statehouse/events/version";
 import {
   stateBeingProcessed,
   workspaceDeletionOvertaken,
-  workspaceLocked,
   workspaceLockedForDeletion,
+  workspaceLockHeld,
   workspaceManagesResources,
 } from "./errors.ts";
 import { isBeingDeleted, type Lockable } from "./workspace-lock.ts";
@@ -20,7 +20,7 @@ const LEASE_MS = 120_000;
 
 /** First half of a safe delete. Answers with the epoch that its second half must still find. */
 export function takeDeletionLock(workspace: Lockable, now: Date): bigint {
-  if (workspace.lock) throw workspaceLocked(workspace.lock.holder);
+  if (workspace.lock) throw workspaceLockHeld(workspace.lock.holder);
   if (isBeingDeleted(workspace, now)) throw workspaceLockedForDeletion();
   const epoch = nextVersion(workspace.lastLockEpoch, now);
   workspace.lastLockEpoch = epoch;
@@ -30,7 +30,7 @@ export function takeDeletionLock(workspace: Lockable, now: Date): bigint {
 
 /** Ends a safe delete's lock, for better or worse. Throws when somebody took the lock meanwhile. */
 export function endDeletionLock(workspace: Lockable, epoch: bigint): void {
-  if (workspace.lock) throw workspaceLocked(workspace.lock.holder);
+  if (workspace.lock) throw workspaceLockHeld(workspace.lock.holder);
   if (workspace.lastLockEpoch !== epoch || workspace.deletionLock?.epoch !== epoch) {
     throw workspaceDeletionOvertaken();
   }

@@ -3,9 +3,9 @@ import { nextVersion } from "@statehouse/events/version";
 import {
   reasonTooLong,
   workspaceAlreadyUnlocked,
-  workspaceLocked,
   workspaceLockedByOther,
   workspaceLockedForDeletion,
+  workspaceLockHeld,
 } from "./errors.ts";
 import type { Holder } from "./ids.ts";
 import { holdsNul } from "./text.ts";
@@ -45,7 +45,7 @@ export function takeLock(
 ): WorkspaceLock {
   if (holdsNul(reason)) throw invalid([{ field: "reason", detail: "Reason is invalid" }]);
   if (reason.length > MAX_REASON_LENGTH) throw reasonTooLong(MAX_REASON_LENGTH);
-  if (workspace.lock) throw workspaceLocked(workspace.lock.holder);
+  if (workspace.lock) throw workspaceLockHeld(workspace.lock.holder);
   if (isBeingDeleted(workspace, now)) throw workspaceLockedForDeletion();
   const epoch = nextVersion(workspace.lastLockEpoch, now);
   const lock = { holder, reason, since: now, epoch };

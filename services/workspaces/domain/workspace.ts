@@ -194,3 +194,33 @@ export function workspaceSortOf(text: string): WorkspaceSort | undefined {
   const key = workspaceSortKeys.find((known) => known === name);
   return key && { key, descending };
 }
+
+export const workspaceCreated = (workspace: Workspace) =>
+  ({ type: "workspaceCreated", revision: workspace.revision, workspace }) as const;
+
+export const workspaceUpdated = (workspace: Workspace) =>
+  ({ type: "workspaceUpdated", revision: workspace.revision, workspace }) as const;
+
+export const workspaceDeleted = (workspace: Workspace) =>
+  ({ type: "workspaceDeleted", revision: workspace.revision, workspace }) as const;
+
+export const workspaceLocked = (workspace: Workspace, lock: WorkspaceLock) =>
+  ({ type: "workspaceLocked", revision: workspace.revision, workspace, lock }) as const;
+
+export const workspaceUnlocked = (
+  workspace: Workspace,
+  { epoch, forced }: { epoch: bigint; forced: boolean },
+) =>
+  ({ type: "workspaceUnlocked", revision: workspace.revision, workspace, epoch, forced }) as const;
+
+export const workspaceAutoDestroyDue = (workspace: Workspace, dueAt: Date) =>
+  ({ type: "workspaceAutoDestroyDue", revision: workspace.revision, workspace, dueAt }) as const;
+
+export type WorkspaceEvent = ReturnType<
+  | typeof workspaceCreated
+  | typeof workspaceUpdated
+  | typeof workspaceDeleted
+  | typeof workspaceLocked
+  | typeof workspaceUnlocked
+  | typeof workspaceAutoDestroyDue
+>;

@@ -1,4 +1,5 @@
-import { LockMode } from "@mikro-orm/core";
+import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -7,13 +8,40 @@ import {
   queryIn,
   uniqueViolation,
 } from "@statehouse/postgres";
-import type { AgentPool, AgentPoolView } from "../domain/agent-pool.ts";
+import {
+  bigint,
+  boolean,
+  primaryKey,
+  selectList,
+  text,
+  timestamptz,
+} from "@statehouse/postgres/columns";
+import {
+  AgentPoolCreatedSchema,
+  AgentPoolDeletedSchema,
+  AgentPoolUpdatedSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
+import { AgentPool, type AgentPoolEvent, type AgentPoolView } from "../domain/agent-pool.ts";
 import { agentPoolNotFound, nameTaken } from "../domain/errors.ts";
 import type { AgentPoolId, OrganizationId } from "../domain/ids.ts";
 import { type RelationScope, relateAgentPool } from "./agent-pool-relations.ts";
-import { agentPoolSchema } from "./entities.ts";
 import { containing, Parameters } from "./parameters.ts";
 import { readableProjects, readableWorkspaces } from "./read-scope.ts";
+
+const columns = {
+  id: primaryKey,
+  organizationId: text,
+  name: text,
+  organizationScoped: boolean,
+  revision: bigint,
+  createdAt: timestamptz,
+};
+
+const entity = new EntitySchema({
+  class: AgentPool,
+  tableName: "agent_pools",
+  properties: columns,
+});
 
 const related = (relation: "allowed" | "excluded", readable: string) =>
   `array(select w.id from agent_pool_workspaces r join workspaces w on w.id = r.workspace_id
@@ -24,8 +52,7 @@ function view(shown: RelationScope, parameters: Parameters): string {
   const workspaces = readableWorkspaces(shown.workspaces, parameters);
   // index: agent_pool_workspaces_pkey, agent_pool_projects_pkey, workspaces_agent_pool, workspaces_pkey
   return `
-  select a.id, a.organization_id as "organizationId", o.name as "organizationName", a.name,
-    a.organization_scoped as "organizationScoped", a.created_at as "createdAt",
+  select ${selectList("a", columns)}, o.name as "organizationName",
     ${related("allowed", workspaces)} as "allowedWorkspaceIds",
     ${related("excluded", workspaces)} as "excludedWorkspaceIds",
     array(select p.id from agent_pool_projects r join projects p on p.id = r.project_id
@@ -88,7 +115,7 @@ const usableBy = `case when a.organization_scoped
   end`;
 
 /** Reads of agent pools of active organizations, outside any transaction. */
-export const agentPoolReads = (database: Database) => ({
+const reads = (database: Database) => ({
   async batch(ids: readonly string[], shown: RelationScope): Promise<AgentPoolView[]> {
     const parameters = new Parameters();
     return database.query<AgentPoolView>(
@@ -123,10 +150,10 @@ export const agentPoolReads = (database: Database) => ({
 });
 
 /** Agent pools inside a transaction. */
-export const agentPoolRows = (em: EntityManager) => ({
+const rows = (em: EntityManager) => ({
   async getForUpdate(id: AgentPoolId): Promise<AgentPool> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
-    const pool = await em.findOne(agentPoolSchema, { id }, { lockMode });
+    const pool = await em.findOne(entity, { id }, { lockMode });
     if (!pool) throw agentPoolNotFound();
     return pool;
   },
@@ -193,3 +220,18 @@ export const agentPoolRows = (em: EntityManager) => ({
     return row;
   },
 });
+
+export const agentPools = {
+  entity,
+  reads,
+  rows,
+  deletedWithOrganization: "agent_pools",
+  published: {
+    agentPoolCreated: ({ agentPool: { id, organizationId, name } }) =>
+      published(AgentPoolCreatedSchema, id, { agentPoolId: id, organizationId, name }),
+    agentPoolUpdated: ({ agentPool: { id, organizationId, name } }) =>
+      published(AgentPoolUpdatedSchema, id, { agentPoolId: id, organizationId, name }),
+    agentPoolDeleted: ({ agentPool: { id, organizationId } }) =>
+      published(AgentPoolDeletedSchema, id, { agentPoolId: id, organizationId }),
+  } satisfies PublishedEvents<AgentPoolEvent>,
+};

@@ -6,7 +6,7 @@ import type {
 import type { ConfigurationVersionId, WorkspaceId } from "../domain/ids.ts";
 
 /** Configuration versions, outside any transaction. */
-export const configurationVersionReads = (database: Database) => ({
+const reads = (database: Database) => ({
   batch(ids: readonly string[]): Promise<ConfigurationVersionView[]> {
     return database.query<ConfigurationVersionView>(
       // index: configuration_versions_pkey, workspaces_pkey
@@ -20,7 +20,7 @@ export const configurationVersionReads = (database: Database) => ({
 });
 
 /** Configuration versions inside a transaction that holds their workspace's row. */
-export const configurationVersionRows = (em: EntityManager) => ({
+const rows = (em: EntityManager) => ({
   async find(
     id: ConfigurationVersionId,
   ): Promise<{ workspaceId: WorkspaceId; revision: bigint } | undefined> {
@@ -71,3 +71,5 @@ export const configurationVersionRows = (em: EntityManager) => ({
     );
   },
 });
+
+export const configurationVersions = { reads, rows };

@@ -1,13 +1,33 @@
-import { LockMode } from "@mikro-orm/core";
+import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { type PublishedEvents, published } from "@statehouse/events";
 import { nextVersion } from "@statehouse/events/version";
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
-import type {
-  DataRetentionOwner,
+import { bigint, integer, optional, primaryKey, text } from "@statehouse/postgres/columns";
+import {
+  DataRetentionPolicyDeletedSchema,
+  DataRetentionPolicySetSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
+import {
+  type DataRetentionOwner,
   DataRetentionPolicy,
-  DataRetentionPolicyView,
-  WorkspaceRetention,
+  type DataRetentionPolicyEvent,
+  type DataRetentionPolicyView,
+  type WorkspaceRetention,
 } from "../domain/data-retention-policy.ts";
-import { dataRetentionPolicySchema } from "./entities.ts";
+
+const entity = new EntitySchema({
+  class: DataRetentionPolicy,
+  tableName: "data_retention_policies",
+  properties: {
+    id: primaryKey,
+    organizationId: optional(text),
+    workspaceId: optional(text),
+    kind: text,
+    // The naming strategy does not find the underscore before a single letter.
+    deleteOlderThanNDays: { ...optional(integer), fieldName: "delete_older_than_n_days" },
+    revision: bigint,
+  },
+});
 
 /** The own policy of the row that `condition` names, as one JSON column; null without one. */
 export const ownDataRetentionPolicy = (condition: string): string =>
@@ -18,7 +38,7 @@ export const ownDataRetentionPolicy = (condition: string): string =>
 const columns = `r.id, r.kind, r.delete_older_than_n_days as "deleteOlderThanNDays"`;
 const ofSite = "r.organization_id is null and r.workspace_id is null";
 
-export const dataRetentionPolicyReads = (database: Database) => ({
+const reads = (database: Database) => ({
   /** The first there is: of the workspace, of the organization, of the site. */
   async effective(
     organizationId: string | null,
@@ -61,10 +81,13 @@ export const dataRetentionPolicyReads = (database: Database) => ({
   },
 });
 
-/** Of every change of policies and plans, in the transaction that makes it. */
-export const retentionVersionRows = (em: EntityManager) => ({
-  /** The next; whoever else changes one waits for this transaction. */
-  async next(now: Date): Promise<bigint> {
+/** Policies inside a transaction that holds the row of their owner. */
+const rows = (em: EntityManager) => ({
+  /**
+   * The next version of what policies and plans mean for workspaces. Concurrent changes wait for the end of this
+   * transaction.
+   */
+  async nextVersion(now: Date): Promise<bigint> {
     const [row] = await queryIn<{ version: number }>(
       em,
       `update general_settings set retention_version = greatest(retention_version + 1, $1)
@@ -74,17 +97,14 @@ export const retentionVersionRows = (em: EntityManager) => ({
     if (!row) throw new Error("the row of general settings is missing");
     return BigInt(row.version);
   },
-});
 
-/** Policies inside a transaction that holds the row of their owner. */
-export const dataRetentionPolicyRows = (em: EntityManager) => ({
   async findForUpdate(owner: DataRetentionOwner): Promise<DataRetentionPolicy | undefined> {
     const own = owner === "site" ? { organizationId: null, workspaceId: null } : { ...owner };
     // The site has no row to hold: two who set its first policy at once would meet at the index.
     if (owner === "site") {
       await queryIn(em, "select from general_settings for update");
     }
-    const found = await em.findOne(dataRetentionPolicySchema, own, {
+    const found = await em.findOne(entity, own, {
       lockMode: LockMode.PESSIMISTIC_WRITE,
     });
     return found ?? undefined;
@@ -100,3 +120,29 @@ export const dataRetentionPolicyRows = (em: EntityManager) => ({
     await em.flush();
   },
 });
+
+const targetOf = ({ id, organizationId, workspaceId }: DataRetentionPolicy) => ({
+  dataRetentionPolicyId: id,
+  organizationId: organizationId ?? "",
+  workspaceId: workspaceId ?? "",
+});
+
+export const dataRetentionPolicies = {
+  entity,
+  reads,
+  rows,
+  deletedWithOrganization: "data_retention_policies",
+  published: {
+    dataRetentionPolicySet: ({ policy }) => {
+      const { id, kind, deleteOlderThanNDays: days } = policy;
+      const fields = { ...targetOf(policy), kind };
+      return published(
+        DataRetentionPolicySetSchema,
+        id,
+        days === null ? fields : { ...fields, deleteOlderThanNDays: days },
+      );
+    },
+    dataRetentionPolicyDeleted: ({ policy }) =>
+      published(DataRetentionPolicyDeletedSchema, policy.id, targetOf(policy)),
+  } satisfies PublishedEvents<DataRetentionPolicyEvent>,
+};

@@ -8,7 +8,7 @@ export interface GeneralSettings {
 
 const select = `select default_remote_state_access as "defaultRemoteStateAccess" from general_settings`;
 
-export const generalSettingsReads = (database: Database) => ({
+const reads = (database: Database) => ({
   async get(): Promise<GeneralSettings> {
     const [row] = await database.query<GeneralSettings>(select);
     if (!row) throw new Error("the row of general settings is missing");
@@ -17,7 +17,7 @@ export const generalSettingsReads = (database: Database) => ({
 });
 
 /** The settings inside a transaction. */
-export const generalSettingsRows = (em: EntityManager) => ({
+const rows = (em: EntityManager) => ({
   async get(): Promise<GeneralSettings> {
     const [row] = await queryIn<GeneralSettings>(em, select);
     if (!row) throw new Error("the row of general settings is missing");
@@ -30,3 +30,5 @@ export const generalSettingsRows = (em: EntityManager) => ({
     ]);
   },
 });
+
+export const generalSettings = { reads, rows };

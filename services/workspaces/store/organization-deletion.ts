@@ -8,19 +8,10 @@ import {
   RETRY_AFTER_MS,
 } from "../domain/pending-sync.ts";
 import type { Workspace } from "../domain/workspace.ts";
-import { workspaceSchema } from "./entities.ts";
+import { workspaceSchema } from "./workspace-columns.ts";
 
-/** What belongs to an organization, in an order in which nothing refers to what is gone already. */
-const belongings = [
-  "tag_bindings",
-  "tags",
-  "reserved_tag_keys",
-  "ssh_keys",
-  "data_retention_policies",
-] as const;
-
-/** Deletion records of organizations inside a transaction. */
-export const organizationDeletionRows = (em: EntityManager) => ({
+/** Deletion records of organizations inside a transaction; `tables` are those whose rows go with their organization. */
+const rows = (em: EntityManager, tables: readonly string[]) => ({
   async add(
     organizationId: OrganizationId,
     name: string,
@@ -78,9 +69,11 @@ export const organizationDeletionRows = (em: EntityManager) => ({
     for (const workspace of workspaces) em.getUnitOfWork().unsetIdentity(workspace);
   },
 
-  /** Takes away all that is left, once it has no workspace; false when somebody is still at one. */
-  async finish(organizationId: OrganizationId): Promise<boolean> {
-    // Nobody adds anything while the row is locked, nor, when it is gone, afterwards.
+  /**
+   * Locks the organization's row, which keeps others from adding to it, and returns whether it still has
+   * workspaces or deletions that state has not acknowledged.
+   */
+  async hasWorkspaces(organizationId: OrganizationId): Promise<boolean> {
     // index: organizations_pkey
     await queryIn(em, "select from organizations where id = $1 for update", [organizationId]);
     const [left] = await queryIn<{ any: boolean }>(
@@ -91,14 +84,18 @@ export const organizationDeletionRows = (em: EntityManager) => ({
            where organization_id = $1 and retry_at is not null) as any`,
       [organizationId],
     );
-    if (left?.any) return false;
+    return left?.any === true;
+  },
+
+  /** Deletes the rows of the organization and its own row, and keeps nothing of its deletion but the id. */
+  async finish(organizationId: OrganizationId): Promise<void> {
     await queryIn(
       em,
       // index: organizations_pkey
       "update organizations set default_agent_pool_id = null where id = $1",
       [organizationId],
     );
-    for (const table of [...belongings, "projects", "agent_pools"]) {
+    for (const table of tables) {
       await queryIn(em, `delete from ${table} where organization_id = $1`, [organizationId]);
     }
     await queryIn(em, "delete from organizations where id = $1", [organizationId]);
@@ -110,6 +107,7 @@ export const organizationDeletionRows = (em: EntityManager) => ({
        where organization_id = $1`,
       [organizationId],
     );
-    return true;
   },
 });
+
+export const organizationDeletions = { rows };

@@ -1,4 +1,5 @@
-import { LockMode } from "@mikro-orm/core";
+import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -7,32 +8,71 @@ import {
   queryIn,
   uniqueViolation,
 } from "@statehouse/postgres";
+import {
+  bigint,
+  boolean,
+  integer,
+  optional,
+  primaryKey,
+  selectList,
+  text,
+  timestamptz,
+} from "@statehouse/postgres/columns";
+import {
+  OrganizationCreatedSchema,
+  OrganizationDeletedSchema,
+  OrganizationUpdatedSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { nameTaken, organizationNotFound } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import {
   isOrganizationName,
-  type Organization,
+  Organization,
+  type OrganizationEvent,
   type OrganizationView,
 } from "../domain/organization.ts";
+import { planTable } from "../domain/plan.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policy.ts";
-import { organizationSchema } from "./entities.ts";
 import { containing } from "./parameters.ts";
 
+/** Columns that an organization's document shows. */
+const columns = {
+  id: primaryKey,
+  name: text,
+  email: text,
+  defaultProjectId: text,
+  defaultExecutionMode: text,
+  defaultAgentPoolId: optional(text),
+  allowForceDeleteWorkspaces: boolean,
+  assessmentsEnforced: boolean,
+  userTokensEnabled: boolean,
+  collaboratorAuthPolicy: text,
+  costEstimationEnabled: boolean,
+  sendPassingStatusesForUntriggeredSpeculativePlans: boolean,
+  aggregatedCommitStatusEnabled: boolean,
+  speculativePlanManagementEnabled: boolean,
+  sessionTimeout: optional(integer),
+  sessionRemember: optional(integer),
+  ownersTeamSamlRoleId: optional(text),
+  plan: text,
+  createdAt: timestamptz,
+};
+
+const entity = new EntitySchema({
+  class: Organization,
+  tableName: "organizations",
+  properties: {
+    ...columns,
+    status: text,
+    creatorUserId: text,
+    retryAt: timestamptz,
+    revision: bigint,
+    updatedAt: timestamptz,
+  },
+});
+
 const view = `
-  select o.id, o.name, o.email, o.default_project_id as "defaultProjectId",
-    o.default_execution_mode as "defaultExecutionMode",
-    o.default_agent_pool_id as "defaultAgentPoolId",
-    o.allow_force_delete_workspaces as "allowForceDeleteWorkspaces",
-    o.assessments_enforced as "assessmentsEnforced",
-    o.user_tokens_enabled as "userTokensEnabled",
-    o.collaborator_auth_policy as "collaboratorAuthPolicy",
-    o.cost_estimation_enabled as "costEstimationEnabled",
-    o.send_passing_statuses_for_untriggered_speculative_plans
-      as "sendPassingStatusesForUntriggeredSpeculativePlans",
-    o.aggregated_commit_status_enabled as "aggregatedCommitStatusEnabled",
-    o.speculative_plan_management_enabled as "speculativePlanManagementEnabled",
-    o.session_timeout as "sessionTimeout", o.session_remember as "sessionRemember",
-    o.owners_team_saml_role_id as "ownersTeamSamlRoleId", o.plan, o.created_at as "createdAt",
+  select ${selectList("o", columns)},
     -- index: projects_name_key
     (select count(*) from projects p where p.organization_id = o.id) as "projectCount",
     -- index: workspace_counts_pkey
@@ -54,7 +94,7 @@ export interface OrganizationSearch {
 export type OrganizationsOfAll = Omit<OrganizationSearch, "ids" | "page"> & { page: PageInput };
 
 /** Reads of active organizations, outside any transaction. */
-export const organizationReads = (database: Database) => ({
+const reads = (database: Database) => ({
   async tokenSettings(
     id: string,
   ): Promise<
@@ -129,7 +169,7 @@ export const organizationReads = (database: Database) => ({
 });
 
 /** Organizations inside a transaction. */
-export const organizationRows = (em: EntityManager) => ({
+const rows = (em: EntityManager) => ({
   /** Whatever its status: the name is taken from the first moment. */
   async findByNameForUpdate(name: string): Promise<Organization | undefined> {
     if (!isOrganizationName(name)) return undefined;
@@ -139,21 +179,21 @@ export const organizationRows = (em: EntityManager) => ({
       "select id from organizations where name = $1 for update",
       [name],
     );
-    return row && (await em.findOneOrFail(organizationSchema, { id: row.id }));
+    return row && (await em.findOneOrFail(entity, { id: row.id }));
   },
 
   /** An active one, and it stays active until the transaction ends: what is added to it is not left behind. */
   async getByName(name: string): Promise<Organization> {
     const lockMode = LockMode.PESSIMISTIC_READ;
     const organization = isOrganizationName(name)
-      ? await em.findOne(organizationSchema, { name, status: "active" }, { lockMode })
+      ? await em.findOne(entity, { name, status: "active" }, { lockMode })
       : null;
     if (!organization) throw organizationNotFound();
     return organization;
   },
 
   async get(id: OrganizationId): Promise<Organization> {
-    const organization = await em.findOne(organizationSchema, { id });
+    const organization = await em.findOne(entity, { id });
     if (!organization) throw organizationNotFound();
     return organization;
   },
@@ -190,3 +230,21 @@ export const organizationRows = (em: EntityManager) => ({
     }
   },
 });
+
+export const organizations = {
+  entity,
+  reads,
+  rows,
+  published: {
+    organizationCreated: ({ organization: { id, name, creatorUserId } }) =>
+      published(OrganizationCreatedSchema, id, { organizationId: id, name, creatorUserId }),
+    organizationUpdated: ({ organization: { id, name, plan } }) =>
+      published(OrganizationUpdatedSchema, id, {
+        organizationId: id,
+        name,
+        usageBasedBilling: planTable[plan].usageBased,
+      }),
+    organizationDeleted: ({ organization: { id } }) =>
+      published(OrganizationDeletedSchema, id, { organizationId: id }),
+  } satisfies PublishedEvents<OrganizationEvent>,
+};

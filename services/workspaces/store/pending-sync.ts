@@ -7,7 +7,7 @@ import {
 } from "../domain/pending-sync.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 
-/** An organization that access has not acknowledged. */
+/** An organization that access has not acknowledged yet. */
 export interface UnprovisionedOrganization {
   id: OrganizationId;
   creatorUserId: string;
@@ -41,14 +41,56 @@ const withVersion = <Row extends { version: number }>(row: Row) => ({
   version: BigInt(row.version),
 });
 
-/** So many at a time: each costs a call to a neighbour. */
+/** The most that one replica claims at a time: each costs a call to another service. */
 const CLAIM = 100;
 
+/** What another service still has to acknowledge, outside any transaction. */
+const reads = (database: Database) => ({
+  async findUnprovisioned(id: string): Promise<UnprovisionedOrganization | undefined> {
+    const [row] = await database.query<OrganizationRow>(
+      // index: organizations_pkey
+      `select ${organizationColumns} from organizations where id = $1 and status = 'provisioning'`,
+      [id],
+    );
+    return row && withVersion(row);
+  },
+
+  async findPendingPlacement(id: string): Promise<Placement | undefined> {
+    const [row] = await database.query<PlacementRow>(
+      // index: workspaces_pkey
+      `select ${placementColumns} from workspaces
+       where id = $1 and placement_acknowledged < placement_version`,
+      [id],
+    );
+    return row && withVersion(row);
+  },
+
+  async findPendingDeletion(id: string): Promise<PendingDeletion | undefined> {
+    const [row] = await database.query<PendingDeletion>(
+      // index: workspace_deletions_pkey
+      `select ${deletionColumns} from workspace_deletions
+       where workspace_id = $1 and retry_at is not null`,
+      [id],
+    );
+    return row;
+  },
+
+  /** The pending deletions of an organization's workspaces, whether due or not. */
+  async pendingDeletionsOf(id: OrganizationId, limit: number): Promise<PendingDeletion[]> {
+    return database.query<PendingDeletion>(
+      // index: workspace_deletions_name
+      `select ${deletionColumns} from workspace_deletions
+       where organization_id = $1 and retry_at is not null limit $2`,
+      [id, limit],
+    );
+  },
+});
+
 /**
- * What a neighbour has acknowledged, and what it still has to. `claim…` takes what is overdue, and puts
- * it off for the next one who looks, so that replicas share the work without holding a transaction.
+ * Single statements outside any transaction. `claim…` returns what is overdue and postpones it for the next
+ * replica, so that replicas share the work without keeping a transaction open; `mark…` and `clear…` end it.
  */
-export const pendingSyncsOf = (database: Database) => {
+const leases = (database: Database) => {
   const claim = <Row>(table: string, key: string, overdue: string, columns: string, now: Date) =>
     database.query<Row>(
       // index: organizations_unsettled, workspaces_unsettled, workspace_deletions_unsettled,
@@ -61,15 +103,6 @@ export const pendingSyncsOf = (database: Database) => {
     );
 
   return {
-    async findUnprovisioned(id: string): Promise<UnprovisionedOrganization | undefined> {
-      const [row] = await database.query<OrganizationRow>(
-        // index: organizations_pkey
-        `select ${organizationColumns} from organizations where id = $1 and status = 'provisioning'`,
-        [id],
-      );
-      return row && withVersion(row);
-    },
-
     async claimUnprovisioned(now: Date): Promise<UnprovisionedOrganization[]> {
       const overdue = "status = 'provisioning'";
       const rows = await claim<OrganizationRow>(
@@ -82,28 +115,29 @@ export const pendingSyncsOf = (database: Database) => {
       return rows.map(withVersion);
     },
 
+    async claimPendingPlacements(now: Date): Promise<Placement[]> {
+      const overdue = "placement_acknowledged < placement_version";
+      const rows = await claim<PlacementRow>("workspaces", "id", overdue, placementColumns, now);
+      return rows.map(withVersion);
+    },
+
+    async claimPendingDeletions(now: Date): Promise<PendingDeletion[]> {
+      const overdue = "retry_at is not null";
+      return claim("workspace_deletions", "workspace_id", overdue, deletionColumns, now);
+    },
+
+    async claimPendingOrganizationDeletions(now: Date): Promise<PendingOrganizationDeletion[]> {
+      const columns = `organization_id as "organizationId"`;
+      const overdue = "retry_at is not null";
+      return claim("organization_deletions", "organization_id", overdue, columns, now);
+    },
+
     async markOrganizationProvisioned(id: OrganizationId): Promise<void> {
       await database.query(
         // index: organizations_pkey
         "update organizations set status = 'active' where id = $1 and status = 'provisioning'",
         [id],
       );
-    },
-
-    async findPendingPlacement(id: string): Promise<Placement | undefined> {
-      const [row] = await database.query<PlacementRow>(
-        // index: workspaces_pkey
-        `select ${placementColumns} from workspaces
-         where id = $1 and placement_acknowledged < placement_version`,
-        [id],
-      );
-      return row && withVersion(row);
-    },
-
-    async claimPendingPlacements(now: Date): Promise<Placement[]> {
-      const overdue = "placement_acknowledged < placement_version";
-      const rows = await claim<PlacementRow>("workspaces", "id", overdue, placementColumns, now);
-      return rows.map(withVersion);
     },
 
     async markPlacementSynced({ workspaceId, version }: Placement): Promise<void> {
@@ -115,38 +149,7 @@ export const pendingSyncsOf = (database: Database) => {
       );
     },
 
-    async findPendingDeletion(id: string): Promise<PendingDeletion | undefined> {
-      const [row] = await database.query<PendingDeletion>(
-        // index: workspace_deletions_pkey
-        `select ${deletionColumns} from workspace_deletions
-         where workspace_id = $1 and retry_at is not null`,
-        [id],
-      );
-      return row;
-    },
-
-    async claimPendingDeletions(now: Date): Promise<PendingDeletion[]> {
-      const overdue = "retry_at is not null";
-      return claim("workspace_deletions", "workspace_id", overdue, deletionColumns, now);
-    },
-
-    /** Of the workspaces of an organization that is being deleted, whether due or not. */
-    async pendingDeletionsOf(id: OrganizationId, limit: number): Promise<PendingDeletion[]> {
-      return database.query<PendingDeletion>(
-        // index: workspace_deletions_name
-        `select ${deletionColumns} from workspace_deletions
-         where organization_id = $1 and retry_at is not null limit $2`,
-        [id, limit],
-      );
-    },
-
-    async claimPendingOrganizationDeletions(now: Date): Promise<PendingOrganizationDeletion[]> {
-      const columns = `organization_id as "organizationId"`;
-      const overdue = "retry_at is not null";
-      return claim("organization_deletions", "organization_id", overdue, columns, now);
-    },
-
-    /** A part of it is done: whoever looks next may go on at once. */
+    /** A part of the deletion is done: the next replica may continue immediately. */
     async rescheduleOrganizationDeletion(id: OrganizationId, now: Date): Promise<void> {
       await database.query(
         // index: organization_deletions_pkey
@@ -156,7 +159,7 @@ export const pendingSyncsOf = (database: Database) => {
       );
     },
 
-    /** Leaves nothing but the id, which is never used again. */
+    /** Keeps nothing but the id, which is never used again. */
     async clearDeletion(id: WorkspaceId): Promise<void> {
       await database.query(
         // index: workspace_deletions_pkey
@@ -169,4 +172,4 @@ export const pendingSyncsOf = (database: Database) => {
   };
 };
 
-export type PendingSyncs = ReturnType<typeof pendingSyncsOf>;
+export const pendingSyncs = { reads, leases };

@@ -3,7 +3,7 @@ import type { WorkspaceId } from "../domain/ids.ts";
 import { noPerformance, type Performance } from "../domain/performance.ts";
 
 /** The sums of workspaces' performance, inside a transaction that holds the workspace's row. */
-export const performanceRows = (em: EntityManager) => ({
+const rows = (em: EntityManager) => ({
   async get(workspaceId: WorkspaceId): Promise<Performance> {
     const [row] = await queryIn<Performance>(
       em,
@@ -39,3 +39,5 @@ export const performanceRows = (em: EntityManager) => ({
     );
   },
 });
+
+export const performance = { rows };

@@ -1,4 +1,5 @@
-import { LockMode } from "@mikro-orm/core";
+import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -7,13 +8,34 @@ import {
   queryIn,
   uniqueViolation,
 } from "@statehouse/postgres";
+import { bigint, optional, primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
+import {
+  ProjectCreatedSchema,
+  ProjectDeletedSchema,
+  ProjectUpdatedSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { nameTaken, projectNotFound } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
-import type { Project, ProjectView } from "../domain/project.ts";
-import { projectSchema } from "./entities.ts";
+import { Project, type ProjectEvent, type ProjectView } from "../domain/project.ts";
 import { containing, Parameters } from "./parameters.ts";
 import { type ReadScope, readableProjects } from "./read-scope.ts";
 import type { TagFilter } from "./workspace-search.ts";
+
+const entity = new EntitySchema({
+  class: Project,
+  tableName: "projects",
+  properties: {
+    id: primaryKey,
+    organizationId: text,
+    name: text,
+    description: optional(text),
+    defaultExecutionMode: optional(text),
+    defaultAgentPoolId: optional(text),
+    revision: bigint,
+    createdAt: timestamptz,
+    updatedAt: timestamptz,
+  },
+});
 
 const view = `
   select p.id, p.organization_id as "organizationId", o.name as "organizationName", p.name,
@@ -54,7 +76,7 @@ const tagged = ({ key, value }: TagFilter, parameters: Parameters): string =>
     ${value ? `and b.value = ${parameters.bind(value)}` : ""})`;
 
 /** Reads of projects of active organizations, outside any transaction. */
-export const projectReads = (database: Database) => ({
+const reads = (database: Database) => ({
   async find(id: ProjectId): Promise<ProjectView | undefined> {
     const [row] = await this.batch([id]);
     return row;
@@ -116,18 +138,18 @@ export const projectReads = (database: Database) => ({
 });
 
 /** Projects inside a transaction. */
-export const projectRows = (em: EntityManager) => ({
+const rows = (em: EntityManager) => ({
   /** It stays until the transaction ends: what is put into it is not left behind. */
   async get(id: ProjectId): Promise<Project> {
     const lockMode = LockMode.PESSIMISTIC_READ;
-    const project = await em.findOne(projectSchema, { id }, { lockMode });
+    const project = await em.findOne(entity, { id }, { lockMode });
     if (!project) throw projectNotFound();
     return project;
   },
 
   async getForUpdate(id: ProjectId): Promise<Project> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
-    const project = await em.findOne(projectSchema, { id }, { lockMode });
+    const project = await em.findOne(entity, { id }, { lockMode });
     if (!project) throw projectNotFound();
     return project;
   },
@@ -172,3 +194,18 @@ export const projectRows = (em: EntityManager) => ({
     return row;
   },
 });
+
+export const projects = {
+  entity,
+  reads,
+  rows,
+  deletedWithOrganization: "projects",
+  published: {
+    projectCreated: ({ project: { id, organizationId, name } }) =>
+      published(ProjectCreatedSchema, id, { projectId: id, organizationId, name }),
+    projectUpdated: ({ project: { id, organizationId, name } }) =>
+      published(ProjectUpdatedSchema, id, { projectId: id, organizationId, name }),
+    projectDeleted: ({ project: { id, organizationId } }) =>
+      published(ProjectDeletedSchema, id, { projectId: id, organizationId }),
+  } satisfies PublishedEvents<ProjectEvent>,
+};

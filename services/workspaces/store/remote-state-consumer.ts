@@ -9,7 +9,7 @@ import type { OrganizationId, WorkspaceId } from "../domain/ids.ts";
 import type { Workspace, WorkspaceView } from "../domain/workspace.ts";
 import { Parameters } from "./parameters.ts";
 import { type ReadScope, readableWorkspaces } from "./read-scope.ts";
-import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-view.ts";
+import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-columns.ts";
 
 /** Whose state is read: with global remote state everybody of the organization may. */
 export type Producer = Pick<WorkspaceView, "id" | "organizationId" | "globalRemoteState">;
@@ -37,7 +37,7 @@ function conditions(producer: Producer, readable: ReadScope, parameters: Paramet
 }
 
 /** Consumers, outside any transaction. */
-export const remoteStateConsumerReads = (database: Database) => ({
+const reads = (database: Database) => ({
   async count(producer: Producer, readable: ReadScope): Promise<number> {
     const { globalRemoteState, organizationId } = producer;
     // Of those who read everything, all but itself: counted already.
@@ -93,7 +93,7 @@ export const remoteStateConsumerReads = (database: Database) => ({
 });
 
 /** Consumers inside a transaction that holds the workspace's row. */
-export const remoteStateConsumerRows = (em: EntityManager) => ({
+const rows = (em: EntityManager) => ({
   async of(workspaceId: WorkspaceId): Promise<Set<WorkspaceId>> {
     const rows = await queryIn<{ id: WorkspaceId }>(
       em,
@@ -141,3 +141,5 @@ export const remoteStateConsumerRows = (em: EntityManager) => ({
     );
   },
 });
+
+export const remoteStateConsumers = { reads, rows };

@@ -1,5 +1,6 @@
-import { LockMode } from "@mikro-orm/core";
+import { EntitySchema, LockMode } from "@mikro-orm/core";
 import { invalid } from "@statehouse/errors";
+import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -8,16 +9,41 @@ import {
   queryIn,
   uniqueViolation,
 } from "@statehouse/postgres";
+import { bigint, boolean, primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
+import {
+  ReservedTagKeyCreatedSchema,
+  ReservedTagKeyDeletedSchema,
+  ReservedTagKeyUpdatedSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { reservedTagKeyNotFound } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId, ReservedTagKeyId } from "../domain/ids.ts";
-import { type ReservedTagKey, takenKeyText } from "../domain/reserved-tag-key.ts";
+import {
+  ReservedTagKey,
+  type ReservedTagKeyEvent,
+  takenKeyText,
+} from "../domain/reserved-tag-key.ts";
 import type { TagBindingInput } from "../domain/tag-binding.ts";
-import { reservedTagKeySchema } from "./entities.ts";
+
+const columns = {
+  id: primaryKey,
+  organizationId: text,
+  key: text,
+  disableOverrides: boolean,
+  revision: bigint,
+  createdAt: timestamptz,
+  updatedAt: timestamptz,
+};
+
+const entity = new EntitySchema({
+  class: ReservedTagKey,
+  tableName: "reserved_tag_keys",
+  properties: columns,
+});
 
 /** A reservation as it is shown. */
 export type ReservedTagKeyView = Omit<ReservedTagKey, "organizationId" | "revision">;
 
-export const reservedTagKeyReads = (database: Database) => ({
+const reads = (database: Database) => ({
   async page(
     organizationId: OrganizationId,
     page: PageInput,
@@ -39,10 +65,10 @@ export const reservedTagKeyReads = (database: Database) => ({
 });
 
 /** Reservations inside a transaction. */
-export const reservedTagKeyRows = (em: EntityManager) => ({
+const rows = (em: EntityManager) => ({
   async getForUpdate(id: ReservedTagKeyId): Promise<ReservedTagKey> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
-    const reserved = await em.findOne(reservedTagKeySchema, { id }, { lockMode });
+    const reserved = await em.findOne(entity, { id }, { lockMode });
     if (!reserved) throw reservedTagKeyNotFound();
     return reserved;
   },
@@ -84,3 +110,24 @@ export const reservedTagKeyRows = (em: EntityManager) => ({
     );
   },
 });
+
+const fieldsOf = ({ id, organizationId, key }: ReservedTagKey) => ({
+  reservedTagKeyId: id,
+  organizationId,
+  key,
+});
+
+export const reservedTagKeys = {
+  entity,
+  reads,
+  rows,
+  deletedWithOrganization: "reserved_tag_keys",
+  published: {
+    reservedTagKeyCreated: ({ reservedTagKey }) =>
+      published(ReservedTagKeyCreatedSchema, reservedTagKey.id, fieldsOf(reservedTagKey)),
+    reservedTagKeyUpdated: ({ reservedTagKey }) =>
+      published(ReservedTagKeyUpdatedSchema, reservedTagKey.id, fieldsOf(reservedTagKey)),
+    reservedTagKeyDeleted: ({ reservedTagKey }) =>
+      published(ReservedTagKeyDeletedSchema, reservedTagKey.id, fieldsOf(reservedTagKey)),
+  } satisfies PublishedEvents<ReservedTagKeyEvent>,
+};

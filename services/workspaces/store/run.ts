@@ -1,6 +1,8 @@
+import { type PublishedEvents, published } from "@statehouse/events";
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import { RunEndedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
-import { isEnded, isMeasured, type Run, type RunView } from "../domain/run.ts";
+import { isEnded, isMeasured, type Run, type RunEvent, type RunView } from "../domain/run.ts";
 
 /** A run as it was kept; `inWindow`: the workspace's performance covers it. */
 export type KeptRun = Omit<Run, "report" | "isDestroy"> & { inWindow: boolean };
@@ -15,7 +17,7 @@ const columns = `id, workspace_id as "workspaceId", revision, status, created_at
 const kept = (row: KeptRow): KeptRun => ({ ...row, revision: BigInt(row.revision) });
 
 /** Runs, outside any transaction. */
-export const runReads = (database: Database) => ({
+const reads = (database: Database) => ({
   batch(ids: readonly string[]): Promise<RunView[]> {
     return database.query<RunView>(
       // index: runs_pkey, workspaces_pkey, configuration_versions_pkey
@@ -62,7 +64,7 @@ export const runReads = (database: Database) => ({
 });
 
 /** Runs inside a transaction that holds their workspace's row. */
-export const runRows = (em: EntityManager) => ({
+const rows = (em: EntityManager) => ({
   async find(id: RunId): Promise<KeptRun | undefined> {
     // index: runs_pkey
     const [row] = await queryIn<KeptRow>(em, `select ${columns} from runs where id = $1`, [id]);
@@ -151,3 +153,12 @@ export const runRows = (em: EntityManager) => ({
     );
   },
 });
+
+export const runs = {
+  reads,
+  rows,
+  published: {
+    runEnded: ({ run: { id, workspaceId, status }, organizationId }) =>
+      published(RunEndedSchema, id, { runId: id, workspaceId, organizationId, status }),
+  } satisfies PublishedEvents<RunEvent>,
+};

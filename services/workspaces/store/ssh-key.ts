@@ -1,4 +1,5 @@
-import { LockMode } from "@mikro-orm/core";
+import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -7,10 +8,26 @@ import {
   resealColumn,
   type Sealer,
 } from "@statehouse/postgres";
+import { bigint, primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
+import {
+  SshKeyCreatedSchema,
+  SshKeyDeletedSchema,
+  SshKeyUpdatedSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { sshKeyNotFound } from "../domain/errors.ts";
 import type { OrganizationId, SshKeyId } from "../domain/ids.ts";
-import { type SshKey, sshKeyPlace } from "../domain/ssh-key.ts";
-import { sshKeySchema } from "./entities.ts";
+import { SshKey, type SshKeyEvent, sshKeyPlace } from "../domain/ssh-key.ts";
+
+const columns = {
+  id: primaryKey,
+  organizationId: text,
+  name: text,
+  sealedValue: text,
+  revision: bigint,
+  createdAt: timestamptz,
+};
+
+const entity = new EntitySchema({ class: SshKey, tableName: "ssh_keys", properties: columns });
 
 /** A key as it is shown: never what it is. */
 export type SshKeyView = Pick<SshKey, "id" | "organizationId" | "name">;
@@ -18,7 +35,7 @@ export type SshKeyView = Pick<SshKey, "id" | "organizationId" | "name">;
 const view = `select k.id, k.organization_id as "organizationId", k.name from ssh_keys k`;
 
 /** Reads of SSH keys of active organizations, outside any transaction. */
-export const sshKeyReads = (database: Database) => ({
+const reads = (database: Database) => ({
   async find(id: SshKeyId): Promise<SshKeyView | undefined> {
     const [row] = await database.query<SshKeyView>(
       // index: ssh_keys_pkey
@@ -48,16 +65,16 @@ export const sshKeyReads = (database: Database) => ({
 });
 
 /** SSH keys inside a transaction. */
-export const sshKeyRows = (em: EntityManager) => ({
+const rows = (em: EntityManager) => ({
   async getForUpdate(id: SshKeyId): Promise<SshKey> {
-    const sshKey = await em.findOne(sshKeySchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    const sshKey = await em.findOne(entity, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!sshKey) throw sshKeyNotFound();
     return sshKey;
   },
 
   /** It stays until the transaction ends. */
   async getForUse(id: SshKeyId): Promise<SshKey> {
-    const sshKey = await em.findOne(sshKeySchema, { id }, { lockMode: LockMode.PESSIMISTIC_READ });
+    const sshKey = await em.findOne(entity, { id }, { lockMode: LockMode.PESSIMISTIC_READ });
     if (!sshKey) throw sshKeyNotFound();
     return sshKey;
   },
@@ -80,3 +97,18 @@ export const resealSshKeys = (database: Database, sealer: Sealer): Promise<numbe
     column: "sealed_value",
     placeOf: sshKeyPlace,
   });
+
+/** Never the key itself. */
+const fieldsOf = ({ id, organizationId }: SshKey) => ({ sshKeyId: id, organizationId });
+
+export const sshKeys = {
+  entity,
+  reads,
+  rows,
+  deletedWithOrganization: "ssh_keys",
+  published: {
+    sshKeyCreated: ({ sshKey }) => published(SshKeyCreatedSchema, sshKey.id, fieldsOf(sshKey)),
+    sshKeyUpdated: ({ sshKey }) => published(SshKeyUpdatedSchema, sshKey.id, fieldsOf(sshKey)),
+    sshKeyDeleted: ({ sshKey }) => published(SshKeyDeletedSchema, sshKey.id, fieldsOf(sshKey)),
+  } satisfies PublishedEvents<SshKeyEvent>,
+};

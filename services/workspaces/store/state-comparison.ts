@@ -24,9 +24,33 @@ const recordOf = (row: OwnRow): OwnRecord => {
   return { deleted: false, placement, stateRevision: BigInt(row.stateRevision) };
 };
 
-/** What the comparison with state reads here, and where it stands. */
-export const stateComparisons = (database: Database) => ({
-  /** The next page is the caller's until `leaseUntil`; undefined while nothing is due, or another has it. */
+const reads = (database: Database) => ({
+  /** What this database holds of the workspaces, by id; deleted ones too. */
+  async ofWorkspaces(ids: readonly string[]): Promise<Map<string, OwnRecord>> {
+    const rows = await database.query<OwnRow>(
+      // index: workspaces_pkey, workspace_deletions_pkey
+      `select id as "workspaceId", organization_id as "organizationId", project_id as "projectId",
+         placement_version as "placementVersion", state_revision as "stateRevision"
+       from workspaces where id = any($1)
+       union all
+       select workspace_id, null, null, 0, 0 from workspace_deletions where workspace_id = any($1)`,
+      [ids],
+    );
+    return new Map(rows.map((row) => [row.workspaceId, recordOf(row)]));
+  },
+
+  /** The workspaces after an id, in the order of this database, and whether state has reported on each. */
+  async reportedAfter(after: string, limit: number): Promise<{ id: string; reported: boolean }[]> {
+    return database.query(
+      // index: workspaces_pkey
+      `select id, state_revision > 0 as reported from workspaces where id > $1 order by id limit $2`,
+      [after, limit],
+    );
+  },
+});
+
+const leases = (database: Database) => ({
+  /** Leases the next page to the caller until `leaseUntil`; undefined while none is due or another replica has it. */
   async claim(now: Date, leaseUntil: Date): Promise<ComparisonPosition | undefined> {
     const [row] = await database.query<ComparisonPosition>(
       `update state_comparison set due_at = $2 where due_at <= $1 returning through, after`,
@@ -42,29 +66,6 @@ export const stateComparisons = (database: Database) => ({
       dueAt,
     ]);
   },
-
-  /** What is known here of the workspaces, by id; deleted ones too. */
-  async ofWorkspaces(ids: readonly string[]): Promise<Map<string, OwnRecord>> {
-    const rows = await database.query<OwnRow>(
-      // index: workspaces_pkey, workspace_deletions_pkey
-      `select id as "workspaceId", organization_id as "organizationId", project_id as "projectId",
-         placement_version as "placementVersion", state_revision as "stateRevision"
-       from workspaces where id = any($1)
-       union all
-       select workspace_id, null, null, 0, 0 from workspace_deletions where workspace_id = any($1)`,
-      [ids],
-    );
-    return new Map(rows.map((row) => [row.workspaceId, recordOf(row)]));
-  },
-
-  /** Those that state has told of, in the order of this database. */
-  async reportedAfter(after: string, limit: number): Promise<{ id: string; told: boolean }[]> {
-    return database.query(
-      // index: workspaces_pkey
-      `select id, state_revision > 0 as told from workspaces where id > $1 order by id limit $2`,
-      [after, limit],
-    );
-  },
 });
 
-export type StateComparisons = ReturnType<typeof stateComparisons>;
+export const stateComparisons = { reads, leases };

@@ -18,7 +18,7 @@ interface Placed {
 const columns = `id, key, value, created_at as "createdAt"`;
 
 /** Reads of bindings, outside any transaction. */
-export const tagBindingReads = (database: Database) => ({
+const reads = (database: Database) => ({
   async ofProject(projectId: ProjectId): Promise<TagBinding[]> {
     return database.query<TagBinding>(
       // index: tag_bindings_project_key
@@ -66,7 +66,7 @@ export const tagBindingReads = (database: Database) => ({
 });
 
 /** Bindings inside a transaction that holds their owner's row. */
-export const tagBindingRows = (em: EntityManager) => ({
+const rows = (em: EntityManager) => ({
   async ofProject(projectId: ProjectId): Promise<TagBinding[]> {
     return queryIn<TagBinding>(
       em,
@@ -134,3 +134,5 @@ async function upsert(
     ],
   );
 }
+
+export const tagBindings = { reads, rows, deletedWithOrganization: "tag_bindings" };

@@ -1,3 +1,4 @@
+import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
@@ -6,9 +7,10 @@ import {
   type PageInput,
   queryIn,
 } from "@statehouse/postgres";
+import { TagDeletedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { tagNotFound } from "../domain/errors.ts";
 import type { OrganizationId, TagId, WorkspaceId } from "../domain/ids.ts";
-import type { Tag } from "../domain/tag.ts";
+import type { Tag, TagEvent } from "../domain/tag.ts";
 import { containing, Parameters } from "./parameters.ts";
 import { type ReadScope, readableWorkspaces } from "./read-scope.ts";
 
@@ -70,7 +72,7 @@ const conditions = (search: TagsOfOrganization, parameters: Parameters): string 
 };
 
 /** Reads of flat tags, outside any transaction. */
-export const tagReads = (database: Database) => ({
+const reads = (database: Database) => ({
   async countOfOrganization(search: TagsOfOrganization): Promise<number> {
     const parameters = new Parameters();
     const { from } = tagsUsed(search, parameters);
@@ -219,3 +221,13 @@ export const tagRows = (em: EntityManager) => ({
     return new Map(rows.map(({ id, name }) => [id, name]));
   },
 });
+
+export const tags = {
+  reads,
+  rows: tagRows,
+  deletedWithOrganization: "tags",
+  published: {
+    tagDeleted: ({ tag: { id, organizationId, name } }) =>
+      published(TagDeletedSchema, id, { tagId: id, organizationId, name }),
+  } satisfies PublishedEvents<TagEvent>,
+};

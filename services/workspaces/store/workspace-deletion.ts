@@ -7,7 +7,7 @@ const columns = `d.workspace_id as "workspaceId", d.organization_id as "organiza
   d.project_id as "projectId"`;
 
 /** Deletion records inside a transaction. */
-export const workspaceDeletionRows = (em: EntityManager) => ({
+const rows = (em: EntityManager) => ({
   async add(workspace: Workspace, now: Date): Promise<void> {
     await queryIn(
       em,
@@ -49,3 +49,5 @@ export const workspaceDeletionRows = (em: EntityManager) => ({
     return row;
   },
 });
+
+export const workspaceDeletions = { rows };

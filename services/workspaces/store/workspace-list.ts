@@ -3,8 +3,8 @@ import type { OrganizationId } from "../domain/ids.ts";
 import type { WorkspaceSort, WorkspaceView } from "../domain/workspace.ts";
 import { Parameters } from "./parameters.ts";
 import type { ReadScope } from "./read-scope.ts";
+import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-columns.ts";
 import { isFiltered, soughtByRow, soughtBySet, type WorkspaceSearch } from "./workspace-search.ts";
-import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-view.ts";
 
 /** What is sought of it. */
 interface Sought {
@@ -52,7 +52,7 @@ const FEW = 1000;
  * An organization's workspaces, page by page; two statements, three when filtered. Of no more than `few` each
  * is looked at.
  */
-export const workspaceLists = (database: Pick<Database, "query">, few = FEW) => {
+export const createWorkspaceLists = (database: Pick<Database, "query">, few = FEW) => {
   const place = async (
     search: WorkspaceSearch,
     readable: ReadScope,
@@ -230,3 +230,5 @@ function candidates(
     from: "from found w",
   };
 }
+
+export const workspaceLists = { reads: (database: Database) => createWorkspaceLists(database) };

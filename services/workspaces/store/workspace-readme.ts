@@ -2,7 +2,7 @@ import { type Database, type EntityManager, queryIn } from "@statehouse/postgres
 import type { WorkspaceReadme, WorkspaceReadmeView } from "../domain/workspace-readme.ts";
 
 /** Readmes, outside any transaction. */
-export const workspaceReadmeReads = (database: Database) => ({
+const reads = (database: Database) => ({
   batch(workspaceIds: readonly string[]): Promise<WorkspaceReadmeView[]> {
     return database.query<WorkspaceReadmeView>(
       // index: workspace_readmes_pkey, workspaces_pkey
@@ -16,7 +16,7 @@ export const workspaceReadmeReads = (database: Database) => ({
 });
 
 /** Readmes inside a transaction that holds the workspace's row. */
-export const workspaceReadmeRows = (em: EntityManager) => ({
+const rows = (em: EntityManager) => ({
   /** Keeps it unless a newer one is known; an empty one says that there is none. */
   async save({ workspaceId, rawMarkdown }: WorkspaceReadme, revision: bigint): Promise<void> {
     const [saved] = await queryIn(
@@ -36,3 +36,5 @@ export const workspaceReadmeRows = (em: EntityManager) => ({
     ]);
   },
 });
+
+export const workspaceReadmes = { reads, rows };

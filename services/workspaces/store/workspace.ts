@@ -1,5 +1,15 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { LockMode } from "@mikro-orm/core";
+import { type PublishedEvents, published } from "@statehouse/events";
 import { type Database, type EntityManager, queryIn, uniqueViolation } from "@statehouse/postgres";
+import {
+  WorkspaceAutoDestroyDueSchema,
+  WorkspaceCreatedSchema,
+  WorkspaceDeletedSchema,
+  WorkspaceLockedSchema,
+  WorkspaceUnlockedSchema,
+  WorkspaceUpdatedSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { nameTaken, projectNotFound, workspaceNotFound } from "../domain/errors.ts";
 import type { InheritedExecution } from "../domain/execution.ts";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
@@ -8,20 +18,22 @@ import type { Plan } from "../domain/plan.ts";
 import {
   isWorkspaceName,
   type Workspace,
+  type WorkspaceEvent,
   type WorkspaceRef,
   type WorkspaceView,
 } from "../domain/workspace.ts";
 import type { WorkspaceLock } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
-import { workspaceSchema } from "./entities.ts";
 import {
   type LockJson,
   selectWorkspaces,
   toLock,
   toWorkspaceView,
   type WorkspaceRow,
+  workspaceEntities,
   workspaceLock,
-} from "./workspace-view.ts";
+  workspaceSchema,
+} from "./workspace-columns.ts";
 
 interface PlacementColumns {
   workspaceId: WorkspaceId;
@@ -41,7 +53,7 @@ function addressed(ref: WorkspaceRef): [string, string[]] | undefined {
 }
 
 /** Reads of workspaces, outside any transaction; one statement each. */
-export const workspaceReads = (database: Database) => ({
+const reads = (database: Database) => ({
   async find(ref: WorkspaceRef): Promise<WorkspaceView | undefined> {
     const address = addressed(ref);
     if (!address) return undefined;
@@ -81,7 +93,7 @@ export const workspaceReads = (database: Database) => ({
 });
 
 /** Workspaces inside a transaction. */
-export const workspaceRows = (em: EntityManager) => ({
+const rows = (em: EntityManager) => ({
   async findForUpdate(ref: WorkspaceRef): Promise<Workspace | undefined> {
     const address = addressed(ref);
     if (!address) return undefined;
@@ -101,6 +113,18 @@ export const workspaceRows = (em: EntityManager) => ({
     const workspace = await this.findForUpdate(ref);
     if (!workspace) throw workspaceNotFound();
     return workspace;
+  },
+
+  /** The ids of workspaces whose destroy run is due, the earliest first, without those that another replica has locked. */
+  async dueForAutoDestroy(now: Date, limit: number): Promise<WorkspaceId[]> {
+    const found = await queryIn<{ id: WorkspaceId }>(
+      em,
+      // index: workspaces_auto_destroy
+      `select id from workspaces where auto_destroy_at <= $1
+       order by auto_destroy_at limit $2 for update skip locked`,
+      [now, limit],
+    );
+    return found.map(({ id }) => id);
   },
 
   async nameTaken(organizationId: OrganizationId, name: string): Promise<boolean> {
@@ -167,3 +191,55 @@ async function idOf(
   );
   return row?.id;
 }
+
+/** Statements outside any transaction that change rows without loading them. */
+const leases = (database: Database) => ({
+  /** Removes the deletion locks whose lease is over. Any caller may take such a lock away: its deletion has failed. */
+  async endExpiredDeletionLocks(now: Date): Promise<void> {
+    await database.query(
+      // index: workspaces_deletion_lock
+      `update workspaces set deletion_lock_epoch = null, deletion_lock_until = null
+       where id in (
+         select id from workspaces
+         where deletion_lock_epoch is not null and deletion_lock_until <= $1
+         for update skip locked)`,
+      [now],
+    );
+  },
+});
+
+export const workspaces = {
+  entities: workspaceEntities,
+  reads,
+  rows,
+  leases,
+  published: {
+    workspaceCreated: ({ workspace: { id, organizationId, projectId, name } }) =>
+      published(WorkspaceCreatedSchema, id, { workspaceId: id, organizationId, projectId, name }),
+    workspaceUpdated: ({ workspace }) => {
+      const { id, organizationId, projectId, name, placementVersion } = workspace;
+      const fields = { workspaceId: id, organizationId, projectId, name, placementVersion };
+      return published(WorkspaceUpdatedSchema, id, fields);
+    },
+    workspaceLocked: ({ workspace: { id, organizationId }, lock: { holder, reason, epoch } }) =>
+      published(WorkspaceLockedSchema, id, {
+        workspaceId: id,
+        organizationId,
+        holderType: holder.type,
+        holderId: holder.id,
+        reason,
+        epoch,
+      }),
+    workspaceUnlocked: ({ workspace: { id, organizationId }, epoch, forced }) =>
+      published(WorkspaceUnlockedSchema, id, { workspaceId: id, organizationId, epoch, forced }),
+    workspaceDeleted: ({ workspace: { id, organizationId } }) =>
+      published(WorkspaceDeletedSchema, id, { workspaceId: id, organizationId }),
+    workspaceAutoDestroyDue: ({ workspace: { id, organizationId, projectId }, dueAt }) =>
+      published(WorkspaceAutoDestroyDueSchema, id, {
+        workspaceId: id,
+        organizationId,
+        projectId,
+        dueAt: timestampFromDate(dueAt),
+      }),
+  } satisfies PublishedEvents<WorkspaceEvent>,
+};

@@ -6,9 +6,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { publishDueAutoDestroys } from "../app/auto-destroy.ts";
 import { reportRun } from "../app/run-report.ts";
 import { applySummary } from "../app/state-summary.ts";
-import { entities } from "../store/entities.ts";
 import { migrations } from "../store/migrations.ts";
-import { transactions } from "../store/transaction.ts";
+import { entities, transactions } from "../store/nouns.ts";
 import { insertOrganization, insertProject, insertWorkspace } from "./rows.ts";
 
 const HOUR = 3_600_000;

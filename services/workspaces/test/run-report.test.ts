@@ -10,9 +10,8 @@ import { noPerformance, performanceOf } from "../domain/performance.ts";
 import { defaultProject } from "../domain/project.ts";
 import { isMeasured, type Run, type RunStatus } from "../domain/run.ts";
 import { newWorkspace } from "../domain/workspace.ts";
-import { entities } from "../store/entities.ts";
 import { migrations } from "../store/migrations.ts";
-import { transactions } from "../store/transaction.ts";
+import { entities, transactions } from "../store/nouns.ts";
 
 const now = () => new Date();
 const stack = new AsyncDisposableStack();

@@ -3,8 +3,8 @@ import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import { expect, test } from "vitest";
 import { sshKeyPlace } from "../domain/ssh-key.ts";
-import { entities } from "../store/entities.ts";
 import { migrations } from "../store/migrations.ts";
+import { entities } from "../store/nouns.ts";
 import { resealSshKeys } from "../store/ssh-key.ts";
 import { runWorkspaces } from "./running-workspaces.ts";
 

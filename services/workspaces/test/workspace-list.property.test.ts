@@ -5,10 +5,10 @@ import fc from "fast-check";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { workspaceSortKeys } from "../domain/workspace.ts";
-import { entities } from "../store/entities.ts";
 import { migrations } from "../store/migrations.ts";
+import { entities } from "../store/nouns.ts";
 import type { ReadScope } from "../store/read-scope.ts";
-import { workspaceLists } from "../store/workspace-list.ts";
+import { createWorkspaceLists } from "../store/workspace-list.ts";
 import type { WorkspaceSearch } from "../store/workspace-search.ts";
 import { insertOrganization, insertProject, insertWorkspace } from "./rows.ts";
 
@@ -190,7 +190,7 @@ test.each([
 ])(
   "every combination of filters, sort and page has what a naive filter over the rows has: %s",
   async (_, few) => {
-    const lists = workspaceLists(database, few);
+    const lists = createWorkspaceLists(database, few);
     await fc.assert(
       fc.asyncProperty(searches, readables, async (search, readable) => {
         const expected = naive(search, readable);

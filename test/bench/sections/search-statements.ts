@@ -1,7 +1,7 @@
 import { openDatabase } from "@statehouse/postgres";
 import { createLogger } from "@statehouse/runtime";
 import type { ReadScope } from "@statehouse/workspaces/store/read-scope";
-import { workspaceLists } from "@statehouse/workspaces/store/workspace-list";
+import { createWorkspaceLists } from "@statehouse/workspaces/store/workspace-list";
 import type { WorkspaceSearch } from "@statehouse/workspaces/store/workspace-search";
 import { type Aim, atMost } from "../aim.ts";
 import type { SizedSite } from "../sized-site.ts";
@@ -67,7 +67,7 @@ async function statementTimes(
     logger: createLogger({ service: "bench", level: "silent" }),
   });
   let taken = nothing;
-  const lists = workspaceLists({
+  const lists = createWorkspaceLists({
     async query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]> {
       const startedAt = performance.now();
       const found = await database.query<Row>(sql, values);

@@ -3,10 +3,8 @@ import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { entities } from "../../store/entities.ts";
 import { migrations } from "../../store/migrations.ts";
-import { readsOf } from "../../store/reads.ts";
-import { transactions } from "../../store/transaction.ts";
+import { createReads, entities, transactions } from "../../store/nouns.ts";
 import { insertOrganization, workspaceDefaults } from "../rows.ts";
 
 // 20,000 workspaces in 100 projects, each with five runs (measured, all but one), a configuration version, a
@@ -55,7 +53,7 @@ beforeAll(async () => {
       onStatement: (text) => void statements.push(text),
     }),
   );
-  const reads = readsOf(database);
+  const reads = createReads(database);
   await reads.runs.batch(["run-5", "run-6"]);
   await reads.runs.workspaceOf("run-5");
   await reads.runs.placement("run-5", "ws-1");

@@ -3,7 +3,7 @@ import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { migrations } from "../../store/migrations.ts";
 import type { ReadScope } from "../../store/read-scope.ts";
-import { workspaceLists } from "../../store/workspace-list.ts";
+import { createWorkspaceLists } from "../../store/workspace-list.ts";
 import type { WorkspaceSearch } from "../../store/workspace-search.ts";
 import { insertOrganization, workspaceDefaults } from "../rows.ts";
 
@@ -104,7 +104,7 @@ const PAGE_SEES = 2500;
 /** What a list finds, and its statements with their plans, and how many rows each went through. */
 async function plansOf(search: WorkspaceSearch, readable: ReadScope) {
   const plans: { sql: string; plan: string; seen: number }[] = [];
-  const lists = workspaceLists({
+  const lists = createWorkspaceLists({
     query: async <Row>(sql: string, values: readonly unknown[] = []) => {
       const explained = await client.query(`explain ${sql}`, [...values]);
       const plan = explained.rows.map((line) => line["QUERY PLAN"]).join("\n");

@@ -1,0 +1,210 @@
+import { EntitySchema } from "@mikro-orm/core";
+import {
+  bigint,
+  boolean,
+  integer,
+  jsonb,
+  optional,
+  primaryKey,
+  selectList,
+  text,
+  textArray,
+  timestamptz,
+} from "@statehouse/postgres/columns";
+import type { Holder } from "../domain/ids.ts";
+import { Workspace, type WorkspaceView } from "../domain/workspace.ts";
+import type { DeletionLock, WorkspaceLock } from "../domain/workspace-lock.ts";
+import { ownDataRetentionPolicy } from "./data-retention-policy.ts";
+
+/** Columns that a workspace's document shows as they are. */
+const columns = {
+  id: primaryKey,
+  organizationId: text,
+  projectId: text,
+  name: text,
+  description: optional(text),
+  allowDestroyPlan: boolean,
+  autoApply: boolean,
+  autoApplyRunTrigger: boolean,
+  autoDestroyAt: optional(timestamptz),
+  autoDestroyActivityDuration: optional(text),
+  sshKeyId: optional(text),
+  overwritesAgentPool: boolean,
+  fileTriggersEnabled: boolean,
+  globalRemoteState: boolean,
+  projectRemoteState: boolean,
+  queueAllRuns: boolean,
+  sourceName: optional(text),
+  sourceUrl: optional(text),
+  speculativeEnabled: boolean,
+  structuredRunOutputEnabled: boolean,
+  engineVersion: text,
+  triggerPatterns: textArray,
+  triggerPrefixes: textArray,
+  vcsRepo: optional(jsonb),
+  workingDirectory: optional(text),
+  currentStateVersionId: optional(text),
+  resourceCount: integer,
+  latestChangeAt: optional(timestamptz),
+  createdAt: timestamptz,
+  updatedAt: timestamptz,
+};
+
+/** Shown too, and written only by the statements that follow what runners report. */
+const reportedColumns = {
+  currentRunId: optional(text),
+  latestRunId: optional(text),
+  currentConfigurationVersionId: optional(text),
+  hasReadme: boolean,
+};
+
+// Embedded values need classes; the domain has them as plain objects.
+
+class HolderValue implements Holder {
+  declare type: Holder["type"];
+  declare id: string;
+}
+
+class LockValue implements WorkspaceLock {
+  declare holder: HolderValue;
+  declare reason: string;
+  declare since: Date;
+  declare epoch: bigint;
+}
+
+class DeletionLockValue implements DeletionLock {
+  declare epoch: bigint;
+  declare until: Date;
+}
+
+const holderSchema = new EntitySchema({
+  class: HolderValue,
+  embeddable: true,
+  properties: { type: text, id: text },
+});
+
+const lockSchema = new EntitySchema({
+  class: LockValue,
+  embeddable: true,
+  properties: {
+    holder: { kind: "embedded", entity: () => HolderValue, prefix: "holder_" },
+    reason: text,
+    since: timestamptz,
+    epoch: bigint,
+  },
+});
+
+const deletionLockSchema = new EntitySchema({
+  class: DeletionLockValue,
+  embeddable: true,
+  properties: { epoch: bigint, until: timestamptz },
+});
+
+export const workspaceSchema = new EntitySchema({
+  class: Workspace,
+  tableName: "workspaces",
+  properties: {
+    ...columns,
+    assessmentsEnabled: boolean,
+    executionMode: optional(text),
+    agentPoolId: optional(text),
+    lock: { kind: "embedded", entity: () => LockValue, prefix: "lock_", nullable: true },
+    deletionLock: {
+      kind: "embedded",
+      entity: () => DeletionLockValue,
+      prefix: "deletion_lock_",
+      nullable: true,
+    },
+    lastLockEpoch: bigint,
+    placementVersion: bigint,
+    placementAcknowledged: bigint,
+    retryAt: timestamptz,
+    stateRevision: bigint,
+    revision: bigint,
+  },
+});
+
+export const workspaceEntities = [workspaceSchema, holderSchema, lockSchema, deletionLockSchema];
+
+const workspaceView = `
+  select ${selectList("w", { ...columns, ...reportedColumns })},
+    o.name as "organizationName",
+    o.allow_force_delete_workspaces as "allowForceDelete",
+    -- No workspace can turn off what the organization enforces.
+    w.assessments_enabled or o.assessments_enforced as "assessmentsEnabled",
+    coalesce(w.execution_mode, p.default_execution_mode, o.default_execution_mode)
+      as "executionMode",
+    w.execution_mode is not null as "overwritesExecutionMode",
+    case
+      when coalesce(w.execution_mode, p.default_execution_mode, o.default_execution_mode) <> 'agent'
+        then null
+      when w.agent_pool_id is not null then w.agent_pool_id
+      when p.default_execution_mode is not null then p.default_agent_pool_id
+      else o.default_agent_pool_id
+    end as "agentPoolId",
+    ${workspaceLock("w")} as lock,
+    -- index: tag_bindings_workspace_key
+    array(
+      select b.key from tag_bindings b where b.workspace_id = w.id and b.value = '' order by b.key
+    ) as "tagNames",
+    -- index: workspace_performance_pkey
+    (select row_to_json(sums) from (
+       select f.runs, f.run_failures as "runFailures",
+         f.policy_check_failures as "policyCheckFailures", f.plan_runs as "planRuns",
+         f.plan_ms as "planMs", f.apply_runs as "applyRuns", f.apply_ms as "applyMs"
+       from workspace_performance f where f.workspace_id = w.id and f.runs > 0
+     ) sums) as performance,
+    -- index: data_retention_policies_workspace
+    ${ownDataRetentionPolicy("r.workspace_id = w.id")}
+  from workspaces w
+  join organizations o on o.id = w.organization_id
+  join projects p on p.id = w.project_id`;
+
+/**
+ * Selects what workspaces' documents show, in one statement; `rest` is their condition and order. One
+ * column of JSON: to describe and parse forty costs twice as much in this process.
+ */
+export const selectWorkspaces = (rest: string): string =>
+  `select row_to_json(shown) as workspace from (${workspaceView} ${rest}) shown`;
+
+/** The lock of the row `workspace`, as one JSON column; null where nobody holds it. */
+export function workspaceLock(workspace: string): string {
+  const column = (name: string) => `${workspace}.lock_${name}`;
+  return `case when ${column("epoch")} is not null then json_build_object(
+      'holder', json_build_object('type', ${column("holder_type")}, 'id', ${column("holder_id")}),
+      'reason', ${column("reason")}, 'since', ${column("since")}, 'epoch', ${column("epoch")}) end`;
+}
+
+/** `workspaceLock` as it is read: moments are text in JSON. */
+export type LockJson = Omit<WorkspaceLock, "since" | "epoch"> & { since: string; epoch: number };
+
+export const toLock = ({ holder, reason, since, epoch }: LockJson): WorkspaceLock => ({
+  holder,
+  reason,
+  since: new Date(since),
+  epoch: BigInt(epoch),
+});
+
+interface Moments {
+  createdAt: string;
+  updatedAt: string;
+  autoDestroyAt: string | null;
+  latestChangeAt: string | null;
+}
+
+/** A row of `selectWorkspaces`. */
+export interface WorkspaceRow {
+  workspace: Omit<WorkspaceView, "lock" | keyof Moments> & Moments & { lock: LockJson | null };
+}
+
+// On the path of every document: to spread once is cheap, to leave properties out of the rest is not.
+export const toWorkspaceView = ({ workspace }: WorkspaceRow): WorkspaceView => ({
+  ...workspace,
+  createdAt: new Date(workspace.createdAt),
+  updatedAt: new Date(workspace.updatedAt),
+  latestChangeAt: moment(workspace.latestChangeAt),
+  autoDestroyAt: moment(workspace.autoDestroyAt),
+  lock: workspace.lock && toLock(workspace.lock),
+});
+
+const moment = (text: string | null): Date | null => (text === null ? null : new Date(text));
