@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { hasCode } from "@statehouse/errors";
+import { withRetry } from "@statehouse/runtime";
 import { Client } from "pg";
 import { isRetryable } from "./failures.ts";
 
@@ -75,27 +75,28 @@ export function missingMigrations(
 }
 
 async function apply(client: Client, contextName: string, migration: SqlMigration): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-      await client.query(migration.up);
-      await client.query("insert into schema_migrations (name) values ($1)", [migration.name]);
-      await client.query("commit");
-      return;
-    } catch (error) {
-      await client.query("rollback");
-      if (attempt === ATTEMPTS || !mayRepeat(error)) {
-        const reason = error instanceof Error ? error.message : String(error);
-        throw new Error(`Migration ${migration.name} of ${contextName} failed: ${reason}`, {
-          cause: error,
-        });
+  const pauseMs = (attempt: number) => Math.min(5000, 100 * 2 ** attempt);
+  try {
+    await withRetry({ attempts: ATTEMPTS, isRetryable: isRepeatable, pauseMs }, async () => {
+      try {
+        await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+        await client.query(migration.up);
+        await client.query("insert into schema_migrations (name) values ($1)", [migration.name]);
+        await client.query("commit");
+      } catch (error) {
+        await client.query("rollback");
+        throw error;
       }
-      await sleep(Math.min(5000, 100 * 2 ** attempt));
-    }
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`Migration ${migration.name} of ${contextName} failed: ${reason}`, {
+      cause: error,
+    });
   }
 }
 
-function mayRepeat(error: unknown): boolean {
+function isRepeatable(error: unknown): boolean {
   // lock_not_available: the lock_timeout is over.
   return hasCode(error, "55P03") || isRetryable(error);
 }

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { EntityManager } from "@mikro-orm/postgresql";
 import { deadlineExceeded } from "@statehouse/errors";
-import { type Logger, remainingMs, spansAreRecorded } from "@statehouse/runtime";
+import { type Logger, remainingMs, spansAreRecorded, withRetry } from "@statehouse/runtime";
 import type { Pool, PoolClient, QueryConfig } from "pg";
 import { asAppError, isLost, isRetryable, isStalePlan, unstorableText } from "./failures.ts";
 import { answeredWithin, prepared, traced } from "./statements.ts";
@@ -41,13 +40,13 @@ export async function runTransaction<T>(
   options: TransactionOptions,
   work: (em: EntityManager) => Promise<T>,
 ): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await attemptTransaction(options, work);
-    } catch (error) {
-      if (attempt === ATTEMPTS || !isRetryable(error)) throw asAppError(error);
-      await sleep(Math.random() * 10 * 2 ** attempt);
-    }
+  const pauseMs = (attempt: number) => Math.random() * 10 * 2 ** attempt;
+  try {
+    return await withRetry({ attempts: ATTEMPTS, isRetryable, pauseMs }, () =>
+      attemptTransaction(options, work),
+    );
+  } catch (error) {
+    throw asAppError(error);
   }
 }
 
@@ -88,8 +87,9 @@ async function attemptTransaction<T>(
   return result;
 }
 
-async function begin(pool: Pool, ceilingMs: number) {
-  for (let attempt = 1; ; attempt++) {
+/** Begins twice at most: the first connection may have died unnoticed in the pool, and nothing has happened yet. */
+const begin = (pool: Pool, ceilingMs: number) =>
+  withRetry({ attempts: 2, isRetryable: isLost }, async () => {
     const left = Math.min(remainingMs() ?? ceilingMs, ceilingMs);
     if (left <= 0) throw deadlineExceeded();
     const client = await pool.connect();
@@ -99,11 +99,9 @@ async function begin(pool: Pool, ceilingMs: number) {
       return { client, until: Date.now() + left };
     } catch (error) {
       client.release(true);
-      // A pooled connection that died unnoticed: nothing has happened yet, so another one may do.
-      if (attempt === 2 || !isLost(error)) throw error;
+      throw error;
     }
-  }
-}
+  });
 
 const inTime = ({ until }: OpenTransaction, query: QueryConfig): QueryConfig =>
   answeredWithin(Math.max(0, until - Date.now()), query);

@@ -1,6 +1,3 @@
-import type { Duplex } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
-import type { DescMethod } from "@bufbuild/protobuf";
 import {
   Client,
   connectivityState,
@@ -9,26 +6,21 @@ import {
   type ServiceError,
   status,
 } from "@grpc/grpc-js";
+import type { AppError } from "@statehouse/errors";
+import { withRetry } from "@statehouse/runtime";
 import type { CallMetadata, Channel } from "./channel.ts";
 import { detailTrailer, errorFromBytes, errorFromStatus } from "./error.ts";
-import {
-  assertionKey,
-  gatherPieces,
-  inPiecesPath,
-  inPiecesTrailer,
-  isLarge,
-  maxMessageBytes,
-  sendInPieces,
-  traceparentKey,
-} from "./grpc-wire.ts";
+import { assertionKey, maxMessageBytes, traceparentKey } from "./grpc-wire.ts";
 import { isIdempotent, methodPath } from "./service.ts";
 
-/** How long a channel may wait before it dials a service again that was away. */
+/** The longest pause between two attempts to connect. */
 const MAX_RECONNECT_PAUSE_MS = 500;
-/** How long any call may wait for a connection, in ms: longer than that pause, so that a service which is back is found. */
+/** How long any call waits for a connection, in ms: longer than that pause, so that a restarted service is found. */
 const CONNECT_MS = 1500;
-/** Pauses between the attempts of an idempotent call that nobody answered, in ms. */
+/** Pauses between the attempts of an idempotent call without a response, in ms. */
 const RETRY_PAUSES_MS = [50, 150, 400];
+const ATTEMPTS = RETRY_PAUSES_MS.length + 1;
+const pauseMs = (attempt: number): number => RETRY_PAUSES_MS[attempt - 1] ?? 0;
 
 const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -36,8 +28,9 @@ const asBytes = (bytes: Buffer): Uint8Array => bytes;
 
 /**
  * A channel over the network to the service `audience` at `address` (host:port; a name with several
- * addresses is balanced round-robin). Any call waits a moment for a connection, for nothing has been sent yet;
- * only methods marked idempotent are repeated, and only when nobody answered.
+ * addresses is balanced round-robin). Every call waits briefly for a connection, since nothing is sent
+ * yet. Only methods marked idempotent are repeated, and only without a response: grpc-js's own retries
+ * see the status alone and would also repeat an UNAVAILABLE that the service itself returned.
  */
 export function grpcChannel({ address, audience }: { address: string; audience: string }): Channel {
   const client = new Client(address, credentials.createInsecure(), {
@@ -51,7 +44,7 @@ export function grpcChannel({ address, audience }: { address: string; audience: 
     "grpc.keepalive_time_ms": 30_000,
   });
 
-  /** Resolves at once where there is a connection, and in the end without one: the call then says what is wrong. */
+  /** Resolves once there is a connection, and in the end without one: the call then fails with the reason. */
   const connected = (deadline: number) =>
     new Promise<void>((resolve) => {
       if (client.getChannel().getConnectivityState(true) === connectivityState.READY) resolve();
@@ -72,59 +65,35 @@ export function grpcChannel({ address, audience }: { address: string; audience: 
       );
     });
 
-  const inPieces = (path: string, request: Uint8Array, metadata: CallMetadata) => {
-    const options = { deadline: metadata.deadline };
-    const headers = headersOf(metadata);
-    const call = client.makeBidiStreamRequest(
-      inPiecesPath(path),
-      asBuffer,
-      asBytes,
-      headers,
-      options,
-    );
-    const stream = call as unknown as Duplex;
-    sendInPieces(request, stream);
-    return gatherPieces(stream).finally(() => call.cancel());
-  };
-
-  /** Most calls are one message each way. An answer that is not is asked for again, if that may be done. */
-  const attempt = async (method: DescMethod, request: Uint8Array, metadata: CallMetadata) => {
-    const path = methodPath(method);
-    if (isLarge(request)) return inPieces(path, request, metadata);
-    try {
-      return await unary(path, request, metadata);
-    } catch (error) {
-      const large = (error as ServiceError).metadata?.get(inPiecesTrailer).length > 0;
-      if (!large || !isIdempotent(method)) throw error;
-      return inPieces(path, request, metadata);
-    }
-  };
-
   return {
     audience,
     async call(method, request, metadata) {
       await connected(metadata.deadline);
-      for (const pause of [...RETRY_PAUSES_MS, undefined]) {
-        try {
-          return await attempt(method, request, metadata);
-        } catch (error) {
-          const failure = error as ServiceError;
-          const [detail] = failure.metadata?.get(detailTrailer) ?? [];
-          const thrown = Buffer.isBuffer(detail) ? errorFromBytes(detail) : undefined;
-          if (thrown) throw thrown;
-          const again =
-            pause !== undefined && failure.code === status.UNAVAILABLE && isIdempotent(method);
-          if (!again || Date.now() + pause >= metadata.deadline) {
-            throw errorFromStatus(failure.code, failure.details, audience);
-          }
-          await sleep(pause);
-        }
+      const isRetryable = (error: unknown, attempt: number): boolean =>
+        isIdempotent(method) &&
+        isUnanswered(error as ServiceError) &&
+        Date.now() + pauseMs(attempt) < metadata.deadline;
+      try {
+        return await withRetry({ attempts: ATTEMPTS, isRetryable, pauseMs }, () =>
+          unary(methodPath(method), request, metadata),
+        );
+      } catch (error) {
+        const failure = error as ServiceError;
+        throw thrownBy(failure) ?? errorFromStatus(failure.code, failure.details, audience);
       }
-      throw new Error("unreachable");
     },
     [Symbol.asyncDispose]: async () => client.close(),
   };
 }
+
+/** The error that the service threw, or undefined when it gave no response. */
+function thrownBy(failure: ServiceError): AppError | undefined {
+  const [detail] = failure.metadata?.get(detailTrailer) ?? [];
+  return Buffer.isBuffer(detail) ? errorFromBytes(detail) : undefined;
+}
+
+const isUnanswered = (failure: ServiceError): boolean =>
+  failure.code === status.UNAVAILABLE && thrownBy(failure) === undefined;
 
 function headersOf({ assertion, traceparent }: CallMetadata): Metadata {
   const headers = new Metadata();

@@ -1,4 +1,3 @@
-import type { Duplex } from "node:stream";
 import type { DescMethod } from "@bufbuild/protobuf";
 import {
   logVerbosity,
@@ -6,7 +5,6 @@ import {
   type MethodDefinition,
   Server,
   ServerCredentials,
-  type ServerDuplexStream,
   type ServerErrorResponse,
   type ServerUnaryCall,
   type sendUnaryData,
@@ -18,19 +16,9 @@ import { AppError } from "@statehouse/errors";
 import { StartError } from "@statehouse/runtime";
 import type { CallMetadata } from "./channel.ts";
 import { codeOf, detailTrailer, errorToBytes } from "./error.ts";
-import {
-  assertionKey,
-  gatherPieces,
-  inPiecesPath,
-  inPiecesTrailer,
-  isLarge,
-  maxLargeBytes,
-  maxMessageBytes,
-  sendInPieces,
-  traceparentKey,
-} from "./grpc-wire.ts";
+import { assertionKey, maxMessageBytes, traceparentKey } from "./grpc-wire.ts";
+import type { CallHandler } from "./handler.ts";
 import { type HealthOptions, healthDefinition, healthImplementation } from "./health.ts";
-import type { CallHandler } from "./server.ts";
 import { methodPath } from "./service.ts";
 
 export interface GrpcListener {
@@ -54,13 +42,10 @@ const asBytes = (message: Uint8Array): Buffer =>
   Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 
 /** Bytes in, bytes out: the messages are decoded once, by the handler. */
-const definitionOf = (
-  path: string,
-  inPieces: boolean,
-): MethodDefinition<Uint8Array, Uint8Array> => ({
+const definitionOf = (path: string): MethodDefinition<Uint8Array, Uint8Array> => ({
   path,
-  requestStream: inPieces,
-  responseStream: inPieces,
+  requestStream: false,
+  responseStream: false,
   requestSerialize: asBytes,
   requestDeserialize: (bytes) => bytes,
   responseSerialize: asBytes,
@@ -70,7 +55,7 @@ const definitionOf = (
 /** Opens a gRPC port for the methods. Throws StartError when the port is taken. */
 export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcListener> {
   const { host, port, methods, handlers, health } = options;
-  // What goes wrong reaches us as an error; grpc-js would write it to the console as well.
+  // Failures are thrown; grpc-js would write them to the console too.
   if (!process.env.GRPC_VERBOSITY) setLogVerbosity(logVerbosity.NONE);
   const server = new Server({
     "grpc.enable_channelz": 0,
@@ -82,18 +67,12 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
   });
   for (const service of new Set(methods.map((method) => method.parent))) {
     const own = methods.filter((method) => method.parent === service);
-    const definitions: [string, MethodDefinition<Uint8Array, Uint8Array>][] = [];
-    const implementations: [string, UntypedHandleCall][] = [];
-    for (const method of own) {
-      const path = methodPath(method);
-      const handler = handlers.get(path);
-      const name = method.localName;
-      definitions.push([name, definitionOf(path, false)]);
-      implementations.push([name, unary(handler)]);
-      definitions.push([inPiecesPath(name), definitionOf(inPiecesPath(path), true)]);
-      implementations.push([inPiecesPath(name), inPieces(handler)]);
-    }
-    server.addService(Object.fromEntries(definitions), Object.fromEntries(implementations));
+    const byName = <T>(make: (path: string) => T) =>
+      Object.fromEntries(own.map((method) => [method.localName, make(methodPath(method))]));
+    server.addService(
+      byName(definitionOf),
+      byName((path): UntypedHandleCall => unary(handlers.get(path))),
+    );
   }
   const services = new Set(methods.map(({ parent }) => parent.typeName));
   server.addService(healthDefinition, healthImplementation({ ...health, services }));
@@ -125,29 +104,8 @@ const unary =
       return;
     }
     handler(call.request, metadataOf(call)).then(
-      (answer) => (isLarge(answer) ? callback(largeAnswer()) : callback(null, answer)),
+      (answer) => callback(null, answer),
       (error: unknown) => callback(toResponse(error)),
-    );
-  };
-
-/** The same method, its request and its answer each in as many messages as they need. */
-const inPieces =
-  (handler: CallHandler | undefined) =>
-  (call: ServerDuplexStream<Uint8Array, Uint8Array>): void => {
-    const stream = call as unknown as Duplex;
-    // Its end, for whatever reason; what the handler does is bounded by the deadline.
-    call.on("error", () => {});
-    const answer = async (): Promise<Uint8Array> => {
-      const request = await gatherPieces(stream);
-      if (!handler) throw new Error("the method has no implementation");
-      return handler(request, metadataOf(call));
-    };
-    answer().then(
-      (bytes) => {
-        if (bytes.length <= maxLargeBytes) sendInPieces(bytes, stream);
-        else call.emit("error", tooLarge(bytes));
-      },
-      (error: unknown) => call.emit("error", toResponse(error)),
     );
   };
 
@@ -160,18 +118,6 @@ function metadataOf(
     traceparent: textOf(call.metadata, traceparentKey) || undefined,
     deadline: Number.isFinite(deadline) ? deadline : Date.now() + DEFAULT_DEADLINE_MS,
   };
-}
-
-/** In the words of grpc-js, which the client takes for `MessageTooLarge`. */
-const tooLarge = ({ length }: Uint8Array): Partial<ServerErrorResponse> => ({
-  code: status.RESOURCE_EXHAUSTED,
-  details: `Attempted to send message larger than max (${length} vs. ${maxLargeBytes})`,
-});
-
-function largeAnswer(): Partial<ServerErrorResponse> {
-  const metadata = new Metadata();
-  metadata.set(inPiecesTrailer, "1");
-  return { code: status.RESOURCE_EXHAUSTED, details: "the answer comes in pieces", metadata };
 }
 
 const textOf = (metadata: Metadata, key: string): string => String(metadata.get(key)[0] ?? "");

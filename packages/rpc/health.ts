@@ -13,6 +13,7 @@ import {
   HealthCheckResponseSchema,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "@statehouse/proto/grpc/health/v1/health";
+import { withTimeout } from "@statehouse/runtime";
 import { methodPath } from "./service.ts";
 
 export interface HealthOptions {
@@ -26,7 +27,7 @@ export interface HealthOptions {
 /** What probes ask for besides "" and the services' names. */
 const LIVENESS = "liveness";
 const READINESS = "readiness";
-const PATIENCE_MS = 2000;
+const READY_TIMEOUT_MS = 2000;
 
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
 const asBytes = (bytes: Buffer): Uint8Array => bytes;
@@ -69,14 +70,10 @@ async function servingStatus(
   if (service === LIVENESS) return ServingStatus.SERVING;
   if (service !== "" && service !== READINESS && !services.has(service)) return undefined;
   if (closing()) return ServingStatus.NOT_SERVING;
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("no answer in time")), PATIENCE_MS);
   try {
-    await Promise.race([ready(), late]);
+    await withTimeout(READY_TIMEOUT_MS, ready());
     return ServingStatus.SERVING;
   } catch {
     return ServingStatus.NOT_SERVING;
-  } finally {
-    clearTimeout(timer);
   }
 }

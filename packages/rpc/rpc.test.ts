@@ -214,7 +214,7 @@ describe.each(Object.entries(roads))("a call %s", (_, open) => {
   );
 });
 
-test("an answer beyond every limit is known for what it is", async () => {
+test("a response above the limit fails with MessageTooLarge", async () => {
   await using channel = grpcChannel({ address: `127.0.0.1:${port}`, audience: "workspaces" });
   const client = createClient(WorkspaceLockService, channel, state);
   const answer = client.getPlacement({ workspaceId: String(140 * 1024 ** 2) });

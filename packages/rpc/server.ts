@@ -2,11 +2,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { create, type DescMethod, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Principal } from "@statehouse/authorization";
 import { AppError, deadlineExceeded, unauthenticated, unavailable } from "@statehouse/errors";
-import { type Logger, runWithDeadline, traceId, withServerSpan } from "@statehouse/runtime";
+import {
+  type Logger,
+  runWithDeadline,
+  traceId,
+  withServerSpan,
+  withTimeout,
+} from "@statehouse/runtime";
 import { type AssertionKeys, createVerifier } from "./assertion.ts";
 import type { CallMetadata, Channel } from "./channel.ts";
 import { exposeCallCount } from "./counter.ts";
 import { type GrpcListener, listenGrpc } from "./grpc-server.ts";
+import type { CallHandler } from "./handler.ts";
 import { mayCall, methodPath, type ServiceBinding } from "./service.ts";
 
 export interface RpcServerOptions<Ctx> {
@@ -20,9 +27,6 @@ export interface RpcServerOptions<Ctx> {
   ready?: () => Promise<void>;
   logger: Logger;
 }
-
-/** Answers one call. Throws AppError; anything else has been logged and is an internal error. */
-export type CallHandler = (request: Uint8Array, metadata: CallMetadata) => Promise<Uint8Array>;
 
 export interface RpcServer extends AsyncDisposable {
   /** Opens a gRPC port (0: any free one). */
@@ -115,7 +119,12 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
         if (closing || !handler) {
           throw unavailable("service_unavailable", `The service ${name} does not answer.`);
         }
-        return within(metadata.deadline, handler(request, metadata), name);
+        // As over gRPC, the caller gives up at its deadline.
+        return withTimeout(
+          Math.max(0, metadata.deadline - Date.now()),
+          handler(request, metadata),
+          () => deadlineExceeded(`The service ${name}`),
+        );
       },
       [Symbol.asyncDispose]: async () => {},
     }),
@@ -134,23 +143,3 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
 /** The cause is in our log, under this trace; the other side learns nothing of it. */
 const internalError = (name: string) =>
   new Error(`${name} failed with an internal error, trace ${traceId() ?? "unknown"}`);
-
-/** The caller of an in-process call gives up at its deadline, as one over gRPC does. */
-async function within(
-  deadline: number,
-  answer: Promise<Uint8Array>,
-  name: string,
-): Promise<Uint8Array> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(deadlineExceeded(`The service ${name}`)),
-      Math.max(0, deadline - Date.now()),
-    );
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

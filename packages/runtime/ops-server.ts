@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { listenOn } from "./listener.ts";
 import { metricsText } from "./metrics.ts";
+import { withTimeout } from "./with-timeout.ts";
 
 /** Resolves when the dependency answers, throws the reason when it does not. */
 export type Check = () => Promise<void>;
@@ -67,18 +68,11 @@ async function runChecks(checks: OpsOptions["checks"]): Promise<Record<string, O
 }
 
 async function runCheck(check: Check): Promise<Outcome> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`)),
-    CHECK_TIMEOUT_MS,
-  );
   try {
-    await Promise.race([check(), late]);
+    await withTimeout(CHECK_TIMEOUT_MS, check());
     return { status: "ok" };
   } catch (error) {
     return { status: "failed", reason: error instanceof Error ? error.message : String(error) };
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -4,8 +4,8 @@ export interface RetryOptions {
   /** How often the work is done at most. */
   attempts: number;
   /** False for failures that repeating cannot repair. */
-  isRetryable?: (error: unknown) => boolean;
-  /** Pause before the next attempt, in ms; `attempt` is the one that failed, from 1. Default: none. */
+  isRetryable?: (error: unknown, attempt: number) => boolean;
+  /** Pause before the next attempt, in ms. Default: none. `attempt` is the failed one, from 1. */
   pauseMs?: (attempt: number) => number;
   signal?: AbortSignal;
 }
@@ -19,7 +19,7 @@ export async function withRetry<T>(
     try {
       return await work(attempt);
     } catch (error) {
-      if (attempt >= attempts || signal?.aborted || !isRetryable(error)) throw error;
+      if (attempt >= attempts || signal?.aborted || !isRetryable(error, attempt)) throw error;
       const pause = pauseMs(attempt);
       if (pause === 0) continue;
       await sleep(pause, undefined, signal ? { signal } : {}).catch(() => {

@@ -1,6 +1,6 @@
 import { compose } from "@statehouse/standalone/compose";
 import { listen } from "@statehouse/standalone/listener";
-import type { RunningServices, RunOptions } from "./stack.ts";
+import type { RunningServices, RunOptions } from "./running-services.ts";
 
 /** All four services in this process, on one listener, as in standalone. */
 export async function inOneProcess(options: RunOptions): Promise<RunningServices> {

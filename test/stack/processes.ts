@@ -8,7 +8,7 @@ import {
 } from "@statehouse/standalone/environments";
 import { waitFor } from "@statehouse/testing";
 import { reservePort } from "./port.ts";
-import type { RunningServices, RunOptions } from "./stack.ts";
+import type { RunningServices, RunOptions } from "./running-services.ts";
 
 /** One service as an operating-system process. */
 export interface ServiceProcess extends AsyncDisposable {

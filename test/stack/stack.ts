@@ -1,6 +1,6 @@
 import { migrations as accessMigrations } from "@statehouse/access/store/migrations";
 import { freshDatabase } from "@statehouse/postgres/testing";
-import { type Channel, createIdentity } from "@statehouse/rpc";
+import { createIdentity } from "@statehouse/rpc";
 import { createLogger } from "@statehouse/runtime";
 import { newSecrets } from "@statehouse/standalone/data-directory";
 import {
@@ -23,6 +23,7 @@ import {
   type RunnerName,
   runnerNames,
 } from "./runner-calls.ts";
+import type { RunningServices, RunOptions } from "./running-services.ts";
 
 export interface StackOptions {
   /** Default: MinIO if it is available in the suite, otherwise a directory. */
@@ -66,15 +67,6 @@ export const startStack = (options: StackOptions = {}): Promise<Stack> =>
 /** The four services as separate operating-system processes, over gRPC. */
 export const startProcesses = (options: StackOptions = {}): Promise<ProcessStack> =>
   start(options, asProcesses);
-
-/** Common to both compositions. */
-export interface RunningServices extends AsyncDisposable {
-  url: string;
-  /** Channels to access and workspaces, for methods of named services. */
-  access: Channel;
-  workspaces: Channel;
-  environments: Record<ServiceName, Environment>;
-}
 
 async function start<Running extends RunningServices>(
   options: StackOptions,
@@ -136,13 +128,4 @@ async function start<Running extends RunningServices>(
     nats,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   });
-}
-
-/** How a stack's services get each other's addresses. */
-export interface RunOptions {
-  rewire: NonNullable<StackOptions["rewire"]>;
-  environments: (
-    where: Pick<Installation, "publicUrl" | "objectUrl" | "addresses">,
-  ) => Record<ServiceName, Environment>;
-  logger: ReturnType<typeof createLogger>;
 }

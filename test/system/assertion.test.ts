@@ -86,20 +86,6 @@ const call = (
     );
   });
 
-/** The same for requests and responses in chunks. */
-const callInPieces = (service: ServiceName, method: string): Promise<status> =>
-  new Promise((resolve) => {
-    const stream = clients[service].makeBidiStreamRequest(
-      `${method}InPieces`,
-      (bytes: Uint8Array) => Buffer.from(bytes),
-      (bytes: Buffer) => bytes,
-    );
-    stream.on("data", () => {});
-    stream.on("error", (error: ServiceError) => resolve(error.code));
-    stream.on("end", () => resolve(status.OK));
-    stream.end();
-  });
-
 const user = (): Principal => ({ type: "user", id: world().owner.id, versions: "1" });
 
 /** An assertion signed by the gateway, with the given changes. */
@@ -178,11 +164,6 @@ describe("asked without the gateway", () => {
       );
       const answers = codes.filter((code) => code !== status.UNIMPLEMENTED);
       expect(answers, pathOf(method)).toEqual([status.UNAUTHENTICATED]);
-      const pieces = await Promise.all(services.map((one) => callInPieces(one, pathOf(method))));
-      expect(
-        pieces.filter((code) => code !== status.UNIMPLEMENTED),
-        `${pathOf(method)} in pieces`,
-      ).toEqual([status.UNAUTHENTICATED]);
     }
   });
 

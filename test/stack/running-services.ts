@@ -1,0 +1,21 @@
+import type { Channel } from "@statehouse/rpc";
+import type { Logger } from "@statehouse/runtime";
+import type { Environment, Installation, ServiceName } from "@statehouse/standalone/environments";
+
+/** The services of a stack, in one process or as four. */
+export interface RunningServices extends AsyncDisposable {
+  url: string;
+  /** To access and workspaces, for what only named services may do. */
+  access: Channel;
+  workspaces: Channel;
+  environments: Record<ServiceName, Environment>;
+}
+
+/** The settings of a stack's services, once their addresses are known. */
+export interface RunOptions {
+  rewire: (environments: Record<ServiceName, Environment>) => Promise<void>;
+  environments: (
+    where: Pick<Installation, "publicUrl" | "objectUrl" | "addresses">,
+  ) => Record<ServiceName, Environment>;
+  logger: Logger;
+}
