@@ -2,14 +2,11 @@ import { createSealer } from "@statehouse/postgres";
 import { ConfigError, createWake, edition } from "@statehouse/runtime";
 import type { AppParts } from "@statehouse/service";
 import type { App } from "./app/app.ts";
+import { createAccessClient } from "./clients/access.ts";
+import { createWorkspacesClient } from "./clients/workspaces.ts";
 import type { StateConfig } from "./config.ts";
 import { createUploadTokens } from "./domain/upload-token.ts";
-import { authenticationOver } from "./rpc/authentication.ts";
-import { workspacesOver } from "./rpc/workspaces.ts";
-import { createJobs } from "./store/jobs.ts";
-import { createPasses } from "./store/passes.ts";
-import { createReads } from "./store/reads.ts";
-import { createRetentionReads } from "./store/retention.ts";
+import { createLeases, createReads } from "./store/nouns.ts";
 import { transactions } from "./store/transaction.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -24,17 +21,16 @@ export function createApp({
   logger,
 }: AppParts<StateConfig, "access" | "workspaces">): App {
   const sealer = usable("SEALING_KEYS", () => createSealer({ keys: config.SEALING_KEYS }));
+  const access = createAccessClient(channels.access, identity);
   const offered = edition(config.EDITION);
   return {
     transaction: transactions(database, sealer),
     reads: createReads(database, sealer),
-    jobs: createJobs(database),
-    retention: createRetentionReads(database),
-    passes: createPasses(database),
-    workspaces: workspacesOver(channels.workspaces, identity),
-    authenticate: authenticationOver(channels.access, identity, callerOf),
+    leases: createLeases(database),
+    workspaces: createWorkspacesClient(channels.workspaces, identity),
+    authenticate: async (token) => callerOf(await access.authenticate(token)),
     uploadTokens: usable("UPLOAD_TOKEN_KEYS", () => createUploadTokens(config.UPLOAD_TOKEN_KEYS)),
-    wakes: { extraction: createWake(), collection: createWake(), deletion: createWake() },
+    wakes: { extraction: createWake(), purge: createWake(), blobDeletion: createWake() },
     edition: offered,
     settings: {
       publicUrl: config.PUBLIC_URL,

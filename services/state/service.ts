@@ -6,9 +6,9 @@ import { createObjectHandler } from "./objects/handler.ts";
 import { openBlobStore } from "./objects/open-store.ts";
 import { startObjectServer } from "./objects/server.ts";
 import { bindings } from "./rpc/bindings.ts";
-import { entities } from "./store/entities.ts";
 import { migrations } from "./store/migrations.ts";
-import { resealOutputs } from "./store/output-sealing.ts";
+import { entities } from "./store/nouns.ts";
+import { rotateOutputKeys } from "./store/state-version-output.ts";
 import { startBlobDeletion } from "./workers/blob-deletion.ts";
 import { startCollector } from "./workers/collector.ts";
 import { startExtraction } from "./workers/extraction.ts";
@@ -49,5 +49,5 @@ export const service = defineService({
       },
     };
   },
-  rotateKeys: resealOutputs,
+  rotateKeys: rotateOutputKeys,
 });

@@ -1,91 +1,87 @@
-import { authorize, type Caller, requireSight } from "@statehouse/authorization";
+import { authorize, authorizeOrNotFound, type Caller } from "@statehouse/authorization";
 import {
   type BackingDataAction,
   backingDataActions,
   changeBackingData,
 } from "../domain/backing-data.ts";
 import { stateVersionNotFound } from "../domain/errors.ts";
-import { backingDataChanged } from "../domain/events.ts";
 import type { StateVersionId } from "../domain/ids.ts";
 import type { StateVersion } from "../domain/state-version.ts";
 import { targetOf, touch, type WorkspaceState } from "../domain/workspace-state.ts";
-import type { Transaction } from "../store/transaction.ts";
+import type { VersionKey } from "../store/state-version.ts";
+import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { documentOf, type StateVersionDocument } from "./state-version-document.ts";
 
-/** Makes a version's contents unreadable, until they are restored or, after some days, gone. */
+/** Makes a version's contents unreadable, until they are restored or, after some days, deleted. */
 export const softDeleteBackingData = (
   app: App,
   caller: Caller,
   id: StateVersionId,
 ): Promise<StateVersionDocument> => act(app, caller, id, softDelete);
 
-/** Makes contents readable again that were soft-deleted. */
+/** Makes soft-deleted contents readable again. */
 export const restoreBackingData = (
   app: App,
   caller: Caller,
   id: StateVersionId,
 ): Promise<StateVersionDocument> => act(app, caller, id, restore);
 
-/** Gives up soft-deleted contents for good. */
+/** Deletes soft-deleted contents permanently. */
 export const permanentlyDeleteBackingData = (
   app: App,
   caller: Caller,
   id: StateVersionId,
 ): Promise<StateVersionDocument> => act(app, caller, id, permanentlyDelete);
 
-/** A version and its workspace, both held by the transaction. */
-export interface HeldVersion {
-  workspace: WorkspaceState;
+/** A version and its workspace's state, both locked by the transaction. */
+interface LockedVersion {
+  workspaceState: WorkspaceState;
   version: StateVersion;
 }
 
 /** Throws 400 unless the version is finalized and not the current one. */
-export const softDelete = (app: App, tx: Transaction, held: HeldVersion): Promise<void> =>
-  change(app, tx, "softDelete", held);
+const softDelete = (app: App, tx: Tx, locked: LockedVersion): Promise<void> =>
+  change(app, tx, "softDelete", locked);
 
-const restore = (app: App, tx: Transaction, held: HeldVersion): Promise<void> =>
-  change(app, tx, "restore", held);
+const restore = (app: App, tx: Tx, locked: LockedVersion): Promise<void> =>
+  change(app, tx, "restore", locked);
 
-/** Ends the contents of a soft-deleted version. Throws 400 for every other. */
-export async function permanentlyDelete(
-  app: App,
-  tx: Transaction,
-  held: HeldVersion,
-): Promise<void> {
-  await change(app, tx, "permanentlyDelete", held);
-  await deleteContents(app, tx, [held.version]);
+/** Throws 400 unless the version is soft-deleted. */
+async function permanentlyDelete(app: App, tx: Tx, locked: LockedVersion): Promise<void> {
+  await change(app, tx, "permanentlyDelete", locked);
+  await deleteContents(app, tx, [locked.version]);
 }
 
 /**
- * Deletes the contents of versions that the transaction holds for good: whoever deletes backing data does it by this.
- * The rows stay, without outputs and resources; the bytes go when nothing else refers to them.
+ * Deletes contents, outputs and resources of locked versions permanently; every deletion of backing data ends here.
+ * The rows remain. The bytes are deleted once no other version refers to them.
  */
 export async function deleteContents(
   app: App,
-  tx: Transaction,
+  tx: Tx,
   versions: readonly Pick<StateVersion, "id" | "blobKey" | "jsonBlobKey">[],
 ): Promise<void> {
-  await tx.endContents(versions.map(({ id }) => id));
+  await tx.stateVersions.markContentsDeleted(versions.map(({ id }) => id));
   const keys = versions.flatMap(({ blobKey, jsonBlobKey }) => [blobKey, jsonBlobKey]);
-  await tx.releaseBlobs(
+  await tx.blobs.release(
     keys.filter((key) => key !== null),
     app.now(),
   );
-  tx.afterCommit(app.wakes.deletion.wake);
+  tx.afterCommit(app.wakes.blobDeletion.wake);
 }
 
 async function change(
   app: App,
-  tx: Transaction,
+  tx: Tx,
   action: BackingDataAction,
-  { workspace, version }: HeldVersion,
+  { workspaceState, version }: LockedVersion,
 ): Promise<void> {
   const now = app.now();
-  changeBackingData(action, { workspace, version, now });
-  touch(workspace, now);
-  if (workspace.droppedAt) return;
-  await tx.record(backingDataChanged(backingDataActions[action].event, workspace, version));
+  changeBackingData(action, { workspaceState, version, now });
+  touch(workspaceState, now);
+  if (workspaceState.droppedAt) return;
+  await tx.record(backingDataActions[action].event(workspaceState, version));
 }
 
 async function act(
@@ -94,17 +90,34 @@ async function act(
   id: StateVersionId,
   action: typeof softDelete,
 ): Promise<StateVersionDocument> {
-  const shown = await app.reads.version(id);
-  if (!shown) throw stateVersionNotFound();
-  await app.transaction(async (tx) => {
-    const workspace = await tx.knownWorkspaceForUpdate(shown.workspaceId);
-    const version = workspace && (await tx.versionForUpdate(id));
-    if (!version) throw stateVersionNotFound();
-    requireSight(caller, "state:read", targetOf(workspace), "state version");
-    authorize(caller, "state:manage-backing-data", targetOf(workspace), "state version");
-    await action(app, tx, { workspace, version });
+  const { workspaceId } = await app.reads.stateVersions.get(id);
+  const changed = await app.transaction(async (tx) => {
+    const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
+    if (!workspaceState) throw stateVersionNotFound();
+    const version = await tx.stateVersions.getForUpdate(id);
+    authorizeOrNotFound(caller, "state:read", targetOf(workspaceState), "state version");
+    authorize(caller, "state:manage-backing-data", targetOf(workspaceState), "state version");
+    await action(app, tx, { workspaceState, version });
+    return await tx.stateVersions.getView(id);
   });
-  const version = await app.reads.version(id);
-  if (!version) throw stateVersionNotFound();
-  return documentOf(app, caller, version);
+  return documentOf(app, caller, changed);
 }
+
+const BATCH = 100;
+
+/** Deletes contents whose time for restoring is over. Returns how many versions it found. */
+export async function deleteExpiredBackingData(app: App): Promise<number> {
+  const before = new Date(app.now().getTime() - app.settings.softDeletionMs);
+  const expired = await app.reads.stateVersions.listSoftDeleted(before, BATCH);
+  for (const version of expired) await deleteExpired(app, version, before);
+  return expired.length;
+}
+
+const deleteExpired = (app: App, { id, workspaceId }: VersionKey, before: Date): Promise<void> =>
+  app.transaction(async (tx) => {
+    const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
+    const version = workspaceState && (await tx.stateVersions.findForUpdate(id));
+    // Another replica, the collector or a restore, after which new days may have begun, may have been faster.
+    if (!workspaceState || !version?.softDeletedAt || version.softDeletedAt > before) return;
+    await permanentlyDelete(app, tx, { workspaceState, version });
+  });

@@ -1,43 +1,37 @@
 import { allowed, authorize, type Caller } from "@statehouse/authorization";
 import { isNotFound } from "@statehouse/errors";
-import { newId } from "@statehouse/postgres";
-import { stateVersionNotFound } from "../domain/errors.ts";
+import { isId, newId } from "@statehouse/postgres/ids";
 import { stateVersionCreated } from "../domain/events.ts";
-import { isWorkspaceId, type StateVersionId, type WorkspaceId } from "../domain/ids.ts";
-import { parseGivenOutputs } from "../domain/output.ts";
-import { StateVersion } from "../domain/state-version.ts";
+import type { WorkspaceId } from "../domain/ids.ts";
+import { writableEpoch } from "../domain/lock-epoch.ts";
+import { newStateVersion } from "../domain/state-version.ts";
 import {
-  type Announcement,
-  type InlineContent,
+  type AnnouncementInput,
   parseAnnouncement,
   repeatedVersion,
   requireOwnRun,
-  requireRunId,
   requireSuccession,
 } from "../domain/state-version-creation.ts";
-import { applyPlacement, targetOf, touch, writableEpoch } from "../domain/workspace-state.ts";
+import { applyPlacement, targetOf, touch } from "../domain/workspace-state.ts";
 import type { App } from "./app.ts";
-import { requireNoOrganizationToken } from "./organization-token.ts";
+import { discardSuperseded } from "./discarded-version.ts";
+import { requireNoOrganizationToken } from "./state-access.ts";
 import { documentOf, type StateVersionDocument, uploadPath } from "./state-version-document.ts";
-import { supersedePending } from "./supersession.ts";
 
-export interface CreateStateVersion extends Announcement, InlineContent {
+export interface CreateStateVersion extends AnnouncementInput {
   workspaceId: WorkspaceId;
-  /** The outputs part of the engine's JSON show output. */
-  jsonStateOutputs: Uint8Array | undefined;
-  runId: string | undefined;
 }
 
 export interface CreatedStateVersion {
   document: StateVersionDocument;
-  /** Where the gateway puts inline bytes, whatever the document hides. */
+  /** Where the gateway uploads inline bytes; also set where the document hides its upload URLs. */
   uploadPath: string;
   jsonUploadPath: string;
 }
 
 /**
- * Makes a pending version under the caller's lock, or answers the one that a repeat means. Throws
- * `notFound`, `forbidden`, `invalid`, 412 unlocked, and the conflicts of wire-compatibility, section 4.
+ * Creates a pending version under the caller's lock, or returns the one that an earlier call of the same request
+ * created. Throws `notFound`, `forbidden`, `invalid`, 412 unlocked, and the conflicts of wire-compatibility, section 4.
  */
 export async function createStateVersion(
   app: App,
@@ -45,40 +39,35 @@ export async function createStateVersion(
   request: CreateStateVersion,
 ): Promise<CreatedStateVersion> {
   requireNoOrganizationToken(caller);
-  const announced = parseAnnouncement(request, app.settings);
-  requireRunId(request.runId);
-  const outputs = request.jsonStateOutputs && parseGivenOutputs(request.jsonStateOutputs);
+  const { outputs, runId, ...announced } = parseAnnouncement(request, app.settings);
   const { workspaceId } = request;
-  // Never intermediate.
+  // Inline state is final, never a snapshot.
   const inline = request.inlineSize !== undefined;
-  const { lock, placement, runWorkspaceId } = await app.workspaces.getLock(
-    workspaceId,
-    request.runId,
-  );
-  const seesRun = await mayKnowOfRun(app, caller, runWorkspaceId, workspaceId);
+  const { lock, placement, runWorkspaceId } = await app.workspaces.getLock(workspaceId, runId);
+  const seesRun = await mayReadRun(app, caller, runWorkspaceId, workspaceId);
 
-  const versionId = await app.transaction(async (tx): Promise<StateVersionId> => {
+  const version = await app.transaction(async (tx) => {
     const now = app.now();
-    const workspace = await tx.workspaceForUpdate(workspaceId);
-    applyPlacement(workspace, placement);
-    authorize(caller, "state:write", targetOf(workspace));
+    const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(workspaceId);
+    applyPlacement(workspaceState, placement);
+    authorize(caller, "state:write", targetOf(workspaceState));
     requireOwnRun(workspaceId, seesRun ? runWorkspaceId : null);
-    const epoch = writableEpoch(workspace, lock, caller.principal);
+    const epoch = writableEpoch(workspaceState, lock, caller.principal);
     const { serial } = announced;
-    const known = await tx.versionsBeforeCreation(workspaceId, { epoch, serial });
+    const known = await tx.stateVersions.listBeforeCreation(workspaceId, { epoch, serial });
 
     const repeated = repeatedVersion(announced, epoch, known, now);
     if (repeated) {
       if (inline && repeated.status === "pending") repeated.intermediate = false;
-      return repeated.id;
+      return await tx.stateVersions.getView(repeated.id);
     }
     requireSuccession(announced, epoch, known);
 
-    await supersedePending(app, tx, workspace, known, now);
-    const version = new StateVersion({
+    await discardSuperseded(app, tx, workspaceState, known, now);
+    const created = newStateVersion({
       id: newId("sv"),
       workspaceId,
-      position: touch(workspace, now),
+      position: touch(workspaceState, now),
       lockEpoch: epoch,
       serial,
       md5: announced.md5,
@@ -87,19 +76,17 @@ export async function createStateVersion(
       createdAt: now,
       createdByType: caller.principal.type,
       createdById: caller.principal.id,
-      runId: request.runId ?? null,
+      runId: runId ?? null,
       expiresAt: new Date(now.getTime() + app.settings.pendingWindowMs),
       outputsGiven: outputs !== undefined,
     });
-    await tx.addVersion(version);
-    if (outputs) await tx.addOutputs(version, outputs);
-    await tx.record(stateVersionCreated(workspace, version));
-    return version.id;
+    await tx.stateVersions.save(created);
+    if (outputs) await tx.stateVersionOutputs.saveAll(created.id, outputs);
+    await tx.record(stateVersionCreated(workspaceState, created));
+    return await tx.stateVersions.getView(created.id);
   });
 
-  const version = await app.reads.version(versionId);
-  if (!version) throw stateVersionNotFound();
-  // Of a version that has its content the window may be over; the repeat of its bytes still is 200.
+  // The window of a version that has its content may be over; a repeat of its bytes is 200 nevertheless.
   const expiresAt =
     version.status === "pending"
       ? version.expiresAt
@@ -112,17 +99,17 @@ export async function createStateVersion(
 }
 
 /**
- * Whether the caller may hear that a run is another workspace's. A run of what it may not read, or of what is
- * gone, is to it as one that nobody has reported yet.
+ * Whether the caller may know that the run belongs to another workspace. A run of a workspace that it may not read, or
+ * that is deleted, is treated like an unknown run.
  */
-async function mayKnowOfRun(
+async function mayReadRun(
   app: App,
   caller: Caller,
   runWorkspaceId: string | null,
   workspaceId: WorkspaceId,
 ): Promise<boolean> {
   if (runWorkspaceId === null || runWorkspaceId === workspaceId) return true;
-  if (caller.kind !== "principal" || !isWorkspaceId(runWorkspaceId)) return false;
+  if (caller.kind !== "principal" || !isId("ws", runWorkspaceId)) return false;
   try {
     const placement = await app.workspaces.getPlacement(runWorkspaceId);
     return allowed(caller.grants, "workspace:read", placement);

@@ -1,26 +1,63 @@
 import { stateVersionDiscarded } from "../domain/events.ts";
-import { type StateVersion, withoutJson } from "../domain/state-version.ts";
-import type { WorkspaceState } from "../domain/workspace-state.ts";
-import type { Transaction } from "../store/transaction.ts";
+import { awaitsContent, discard, removeJson, type StateVersion } from "../domain/state-version.ts";
+import { touch, type WorkspaceState } from "../domain/workspace-state.ts";
+import type { VersionKey } from "../store/state-version.ts";
+import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 
 /**
- * Takes from versions that the transaction discards what came before their state: a JSON form, outputs given at
- * creation. They are parts of a state that was never kept, and no policy would ever let go of them. Tells of each.
+ * Deletes what locked, discarded versions received before their state: a JSON form, outputs sent at creation. They
+ * belong to a state that was never stored, and no retention policy would delete them. Records one event each.
  */
-export async function emptyDiscarded(
+export async function deleteContentsOfDiscarded(
   app: App,
-  tx: Transaction,
-  workspace: WorkspaceState,
+  tx: Tx,
+  workspaceState: WorkspaceState,
   discarded: readonly StateVersion[],
 ): Promise<void> {
   if (discarded.length === 0) return;
-  await tx.removeOutputs(discarded.map(({ id }) => id));
-  const keys = discarded.map(withoutJson).filter((key) => key !== null);
+  await tx.stateVersionOutputs.removeOf(discarded.map(({ id }) => id));
+  const keys = discarded.map(removeJson).filter((key) => key !== null);
   if (keys.length > 0) {
-    await tx.releaseBlobs(keys, app.now());
-    tx.afterCommit(app.wakes.deletion.wake);
+    await tx.blobs.release(keys, app.now());
+    tx.afterCommit(app.wakes.blobDeletion.wake);
   }
-  if (workspace.droppedAt) return;
-  for (const version of discarded) await tx.record(stateVersionDiscarded(workspace, version));
+  if (workspaceState.droppedAt) return;
+  for (const version of discarded) await tx.record(stateVersionDiscarded(workspaceState, version));
 }
+
+/** Discards the pending ones of `known`, before a newer version is created. */
+export async function discardSuperseded(
+  app: App,
+  tx: Tx,
+  workspaceState: WorkspaceState,
+  known: readonly StateVersion[],
+  now: Date,
+): Promise<void> {
+  for (const superseded of known.filter(({ status }) => status === "pending")) {
+    discard(superseded);
+    touch(workspaceState, now);
+    await deleteContentsOfDiscarded(app, tx, workspaceState, [superseded]);
+  }
+}
+
+const BATCH = 100;
+
+/** Discards pending versions whose upload window is over. Returns how many it found. */
+export async function discardExpiredVersions(app: App): Promise<number> {
+  const expired = await app.reads.stateVersions.listExpired(app.now(), BATCH);
+  for (const version of expired) await discardExpired(app, version);
+  return expired.length;
+}
+
+const discardExpired = (app: App, { id, workspaceId }: VersionKey): Promise<void> =>
+  app.transaction(async (tx) => {
+    const now = app.now();
+    const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
+    const version = await tx.stateVersions.findForUpdate(id);
+    // Another replica, an upload or the collector may have been faster.
+    if (!workspaceState || version?.status !== "pending" || awaitsContent(version, now)) return;
+    discard(version);
+    touch(workspaceState, now);
+    await deleteContentsOfDiscarded(app, tx, workspaceState, [version]);
+  });

@@ -3,123 +3,129 @@ import type { PackedExtraction } from "../domain/extraction.ts";
 import type { StateVersion } from "../domain/state-version.ts";
 import {
   backoffMs,
+  endRepeatedExtraction,
   holdsClaim,
   isExhausted,
-  processed,
-  processedUnread,
-  wasReadAgain,
+  setExtracted,
+  setUnreadable,
 } from "../domain/state-version-extraction.ts";
 import { touch, type WorkspaceState } from "../domain/workspace-state.ts";
-import type { ClaimedExtraction } from "../store/jobs.ts";
-import type { Transaction } from "../store/transaction.ts";
+import type { ExtractionClaim } from "../store/extraction.ts";
+import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 
-/** One version's raw state to be read, held while the lease is renewed. An older attempt's result is not stored. */
-export type ExtractionClaim = ClaimedExtraction;
-
-/** How long a state waits whose reader was killed. */
+/** How long a state waits after its reader was killed. */
 const LEASE_MS = 20_000;
-/** How often the reader says that it goes on. */
+/** Between two renewals of a lease. */
 export const RENEWAL_MS = 5_000;
 
 const leaseFrom = (now: Date): Date => new Date(now.getTime() + LEASE_MS);
 
-/** Takes the next version that waits for extraction; undefined when there is none. */
+/** Takes the version that has waited longest for extraction; undefined when none waits. */
 export async function claimExtraction(app: App): Promise<ExtractionClaim | undefined> {
   for (;;) {
     const now = app.now();
-    const claim = await app.jobs.claimExtraction(now, leaseFrom(now));
+    const claim = await app.leases.extractions.claim(now, leaseFrom(now));
     if (!claim) return undefined;
     if (!isExhausted(claim.attempt - 1)) return claim;
-    // Nobody came back from the attempts before: the file ends its readers.
+    // None of the attempts before returned: this file ends its readers.
     await giveUp(app, claim, "reading the state never ended");
   }
 }
 
-/** Holds the claim for another while. False when somebody else has taken it. */
+/** Extends the claim. False when another replica holds it. */
 export const renewExtraction = (app: App, claim: ExtractionClaim): Promise<boolean> =>
-  app.jobs.renewExtraction(claim, leaseFrom(app.now()));
+  app.leases.extractions.renew(claim, leaseFrom(app.now()));
 
 /**
- * Keeps what was found, and the outputs unless they were given at creation. Of a version that was read before,
- * and became current since, only the resources are still to be kept. A lost claim changes nothing.
+ * Stores the extraction, and its outputs unless the create request carried them. Of a version that was extracted before
+ * and became current since, only the resources are stored. A lost claim changes nothing.
  */
 export const storeExtraction = (
   app: App,
   claim: ExtractionClaim,
   extraction: PackedExtraction,
 ): Promise<void> =>
-  changeClaimed(app, claim, async (tx, { workspace, version }) => {
-    if (workspace.currentVersionId === version.id) {
-      await tx.setResources(version, extraction.instances);
+  changeClaimed(app, claim, async (tx, { workspaceState, version }) => {
+    if (workspaceState.currentVersionId === version.id) {
+      await tx.workspaceResources.replace(version, extraction.instances);
     }
-    if (version.resourcesProcessed) return wasReadAgain(version);
+    if (version.resourcesProcessed) return endRepeatedExtraction(version);
     const { serial } = extraction;
     if (serial !== null && serial !== version.serial) {
       const serials = { requested: String(version.serial), inFile: String(serial) };
-      app.logger.warn({ stateVersionId: version.id, ...serials }, "serial differs from the file's");
+      app.logger.warn(
+        { stateVersionId: version.id, ...serials },
+        "state version serial differs from the file's",
+      );
     }
-    processed(version, extraction);
-    await tx.setInventory(version.id, extraction);
-    if (!version.outputsGiven) await tx.addOutputs(version, extraction.outputs);
-    await announce(app, tx, workspace, version);
+    setExtracted(version, extraction);
+    await tx.stateVersions.setInventory(version.id, extraction);
+    if (!version.outputsGiven) {
+      await tx.stateVersionOutputs.saveAll(version.id, extraction.outputs);
+    }
+    await recordProcessed(app, tx, workspaceState, version);
   });
 
 /**
- * What went wrong. `content`: every attempt would end like this one. `reading`: time or memory, given up after a
- * few attempts. `store`: the bytes could not be had, which passes and is never given up.
+ * `content`: every attempt fails like this one. `reading`: time or memory did not suffice; given up after a few
+ * attempts. `store`: the bytes could not be loaded, which is temporary and never given up.
  */
 export type ExtractionFault = "content" | "reading" | "store";
 
-/** Gives the claim back: to be taken again later, or, when given up, processed with `reason` recorded. */
+/** Ends the claim: extraction is tried again later, or is given up with `reason` recorded. */
 export async function failExtraction(
   app: App,
   claim: ExtractionClaim,
   { reason, fault }: { reason: string; fault: ExtractionFault },
 ): Promise<void> {
-  const hopeless = fault === "content" || (fault === "reading" && isExhausted(claim.attempt));
-  if (hopeless) return giveUp(app, claim, reason);
+  const isFinal = fault === "content" || (fault === "reading" && isExhausted(claim.attempt));
+  if (isFinal) return giveUp(app, claim, reason);
   await changeClaimed(app, claim, async (_tx, { version }) => {
     version.extractionDueAt = new Date(app.now().getTime() + backoffMs(claim.attempt));
-    // Only the file's own faults count.
+    // Only faults of the file count.
     if (fault === "store") version.extractionAttempts -= 1;
   });
 }
 
 const giveUp = (app: App, claim: ExtractionClaim, reason: string): Promise<void> =>
-  changeClaimed(app, claim, async (tx, { workspace, version }) => {
-    app.logger.error({ stateVersionId: version.id, reason }, "the state could not be read");
-    if (workspace.currentVersionId === version.id) await tx.setResources(version, "[]");
-    if (version.resourcesProcessed) return wasReadAgain(version);
-    processedUnread(version, reason);
-    await announce(app, tx, workspace, version);
+  changeClaimed(app, claim, async (tx, { workspaceState, version }) => {
+    app.logger.error({ stateVersionId: version.id, reason }, "state version unreadable");
+    if (workspaceState.currentVersionId === version.id) {
+      await tx.workspaceResources.replace(version, "[]");
+    }
+    if (version.resourcesProcessed) return endRepeatedExtraction(version);
+    setUnreadable(version, reason);
+    await recordProcessed(app, tx, workspaceState, version);
   });
 
 const changeClaimed = (
   app: App,
   claim: ExtractionClaim,
   change: (
-    tx: Transaction,
-    rows: { workspace: WorkspaceState; version: StateVersion },
+    tx: Tx,
+    rows: { workspaceState: WorkspaceState; version: StateVersion },
   ) => Promise<void>,
 ): Promise<void> =>
   app.transaction(async (tx) => {
-    const workspace = await tx.knownWorkspaceForUpdate(claim.workspaceId);
-    if (!workspace || workspace.droppedAt) return;
-    const version = await tx.versionForUpdate(claim.versionId);
-    if (version && holdsClaim(version, claim.attempt)) await change(tx, { workspace, version });
+    const workspaceState = await tx.workspaceStates.findForUpdate(claim.workspaceId);
+    if (!workspaceState || workspaceState.droppedAt) return;
+    const version = await tx.stateVersions.findForUpdate(claim.versionId);
+    if (version && holdsClaim(version, claim.attempt)) {
+      await change(tx, { workspaceState, version });
+    }
   });
 
-async function announce(
+async function recordProcessed(
   app: App,
-  tx: Transaction,
-  workspace: WorkspaceState,
+  tx: Tx,
+  workspaceState: WorkspaceState,
   version: StateVersion,
 ): Promise<void> {
-  touch(workspace, app.now());
-  const isCurrent = workspace.currentVersionId === version.id;
-  const changes = isCurrent && workspace.resourceCount !== version.resourceCount;
-  if (changes) workspace.resourceCount = version.resourceCount;
-  await tx.record(stateVersionProcessed(workspace, version));
-  if (changes) await tx.record(workspaceStateChanged(workspace));
+  touch(workspaceState, app.now());
+  const isCurrent = workspaceState.currentVersionId === version.id;
+  const changes = isCurrent && workspaceState.resourceCount !== version.resourceCount;
+  if (changes) workspaceState.resourceCount = version.resourceCount;
+  await tx.record(stateVersionProcessed(workspaceState, version));
+  if (changes) await tx.record(workspaceStateChanged(workspaceState));
 }

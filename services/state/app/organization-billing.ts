@@ -1,10 +1,10 @@
 import type { OrganizationBilling } from "../store/organization-billing.ts";
 import type { App } from "./app.ts";
 
-/** How an organization is billed, told by workspaces; older news changes nothing. */
+/** Stores how an organization is billed, unless a newer revision is stored. */
 export const setOrganizationBilling = (app: App, billing: OrganizationBilling): Promise<void> =>
-  app.transaction((tx) => tx.setBilling(billing));
+  app.transaction((tx) => tx.organizationBilling.set(billing));
 
-/** The organization is gone. */
-export const forgetOrganizationBilling = (app: App, organizationId: string): Promise<void> =>
-  app.transaction((tx) => tx.removeBilling(organizationId));
+/** Removes the billing of a deleted organization. */
+export const removeOrganizationBilling = (app: App, organizationId: string): Promise<void> =>
+  app.transaction((tx) => tx.organizationBilling.remove(organizationId));

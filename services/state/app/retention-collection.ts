@@ -3,82 +3,90 @@ import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import {
   dueOf,
   FREE_TIER_STATES,
-  isBelieved,
-  type Kept,
-  keptBecause,
+  isCurrentAnswer,
+  type RetainedReason,
   type RetentionAnswer,
   type RetentionDue,
   type RetentionRule,
+  reasonToRetain,
 } from "../domain/retention.ts";
 import { touch, type WorkspaceState } from "../domain/workspace-state.ts";
-import type { CollectibleVersion, RetentionCandidate, RetentionLook } from "../store/retention.ts";
-import type { Transaction } from "../store/transaction.ts";
+import type {
+  CollectibleVersion,
+  RetentionCandidate,
+  RetentionSearch,
+} from "../store/retention.ts";
+import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { deleteContents } from "./backing-data.ts";
 
-/** Candidates that are read at a time, of all workspaces of a page together. */
+/** Candidates of all workspaces of a page that are read at a time. */
 const CANDIDATES = 4000;
-/** Versions of one transaction, so that nobody waits long for a row. */
+/** Versions of one transaction, to hold locks briefly. */
 const BATCH = 200;
-/** Answers of workspaces about policies that were overtaken, until the page is put off. */
+/** Outdated answers of the service workspaces in succession, before the page fails. */
 const ATTEMPTS = 5;
 
-/** A version that was let go. */
+/** A version whose contents were deleted. */
 export interface Collected {
   id: StateVersionId;
   workspaceId: WorkspaceId;
   rule: RetentionRule;
   createdAt: Date;
-  /** Of its raw state. */
+  /** Size of its raw state. */
   bytes: number;
 }
 
-/** `busy`: somebody held the workspace, it is looked at again with the next pass. `notDue`: the answer has changed. */
-export type KeptReason = Kept | "busy" | "notDue";
+/** `busy`: the workspace was locked; the next scan tries again. `notDue`: the answer of workspaces has changed. */
+export type KeptReason = RetainedReason | "busy" | "notDue";
 
-export interface Collecting {
+export interface Collection {
   /** Decides, under the same locks, and deletes nothing. */
   dryRun?: boolean;
-  /** Hears of each batch once it is committed; a failure ends the collection. */
+  /** Called after each batch is committed; an error ends the collection. */
   onBatch(collected: readonly Collected[], kept: readonly KeptReason[]): void | Promise<void>;
 }
 
 /**
- * Lets go of the versions of these workspaces that retention does not keep, in batches. Safe beside any number
- * of others: each batch decides by rows that it holds, and by an answer that is still good while it does. Throws
- * `unavailable` without workspaces' answer.
+ * Deletes the contents of the versions of these workspaces that retention does not keep, in batches. Any number of
+ * replicas may run it at once: each batch decides by locked rows, and by an answer of the service workspaces that is
+ * current while they are locked. Throws `unavailable` while that service is.
  */
 export async function collectWorkspaces(
   app: App,
   workspaceIds: readonly WorkspaceId[],
-  collecting: Collecting,
+  collection: Collection,
 ): Promise<void> {
-  let asked = await ask(app, workspaceIds);
+  let answer = await getRetention(app, workspaceIds);
   let positions = new Map<WorkspaceId, bigint>();
-  for (let looks = looksOf(app, asked, positions, workspaceIds); looks.length > 0; ) {
-    const limit = Math.ceil(CANDIDATES / looks.length);
-    const candidates = await app.retention.dueVersions(looks, limit);
+  let searches = searchesFor(app, answer, positions, workspaceIds);
+  while (searches.length > 0) {
+    const limit = Math.ceil(CANDIDATES / searches.length);
+    const candidates = await app.reads.retention.listDue(searches, limit);
     for (let from = 0; from < candidates.length; from += BATCH) {
       const batch = candidates.slice(from, from + BATCH);
-      asked = await collectBatch(app, batch, asked, collecting);
+      answer = await collectBatch(app, batch, answer, collection);
     }
-    // Only those that may have more, from where this round ended.
+    // Only workspaces that may have more candidates, from where this round ended.
     positions = nextPositions(candidates, limit);
-    looks = looksOf(app, asked, positions, [...positions.keys()]);
+    searches = searchesFor(app, answer, positions, [...positions.keys()]);
   }
 }
 
-async function ask(app: App, workspaceIds: readonly WorkspaceId[]): Promise<RetentionAnswer> {
-  const askedAt = app.now();
-  return { ...(await app.workspaces.retentionOf(workspaceIds)), askedAt };
+async function getRetention(
+  app: App,
+  workspaceIds: readonly WorkspaceId[],
+): Promise<RetentionAnswer> {
+  const requestedAt = app.now();
+  return { ...(await app.workspaces.batchGetRetention(workspaceIds)), requestedAt };
 }
 
-function looksOf(
+function searchesFor(
   app: App,
   { retentions }: RetentionAnswer,
   positions: ReadonlyMap<WorkspaceId, bigint>,
   workspaceIds: readonly WorkspaceId[],
-): RetentionLook[] {
+): RetentionSearch[] {
   const wanted = new Set(workspaceIds);
   return retentions
     .filter(({ workspaceId }) => wanted.has(workspaceId))
@@ -99,32 +107,30 @@ function nextPositions(
   );
 }
 
-/** Answers with what was asked last: the answer given, or the one that took its place. */
+/** Returns the answer by which it decided: the given one, or the one that replaced it. */
 async function collectBatch(
   app: App,
   batch: readonly RetentionCandidate[],
   given: RetentionAnswer,
-  { dryRun = false, onBatch }: Collecting,
+  { dryRun = false, onBatch }: Collection,
 ): Promise<RetentionAnswer> {
-  let asked = given;
+  let answer = given;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const outcome = await app.transaction((tx) => decideBatch(app, tx, batch, asked, dryRun));
+    const outcome = await app.transaction((tx) => decideBatch(app, tx, batch, answer, dryRun));
     if (outcome) {
       await onBatch(outcome.collected, outcome.kept);
-      return asked;
+      return answer;
     }
-    asked = await ask(
-      app,
-      given.retentions.map(({ workspaceId }) => workspaceId),
-    );
+    const workspaceIds = given.retentions.map(({ workspaceId }) => workspaceId);
+    answer = await getRetention(app, workspaceIds);
   }
-  // A restored database of workspaces forgets what it told; the next change of a policy outgrows it.
-  throw new Error("workspaces answers about retention by less than it told before");
+  // After a restore the version of workspaces is behind, until a later change of a policy exceeds the stored one.
+  throw new Error("retention version went backwards (workspaces restored from a backup?)");
 }
 
-/** A version and its workspace, both held by the transaction. */
-interface Held {
-  workspace: WorkspaceState;
+/** A version and its workspace's state, both locked by the transaction. */
+interface Locked {
+  workspaceState: WorkspaceState;
   version: CollectibleVersion;
 }
 
@@ -133,50 +139,43 @@ interface Outcome {
   kept: KeptReason[];
 }
 
-/** Undefined, with nothing done, when the answer no longer counts. */
+/** Undefined, without any change, when the answer is outdated. */
 async function decideBatch(
   app: App,
-  tx: Transaction,
+  tx: Tx,
   batch: readonly RetentionCandidate[],
-  asked: RetentionAnswer,
+  answer: RetentionAnswer,
   dryRun: boolean,
 ): Promise<Outcome | undefined> {
   const now = app.now();
-  if (!isBelieved(asked, await tx.retentionVersion(), now)) return undefined;
-  const held = await holdBatch(tx, batch);
+  if (!isCurrentAnswer(answer, await tx.retention.getVersion(), now)) return undefined;
+  const locked = await lockBatch(tx, batch);
+  const workspaceIds = locked.map(({ workspaceState }) => workspaceState.workspaceId);
   const dues = new Map(
-    looksOf(
-      app,
-      asked,
-      new Map(),
-      held.map(({ workspace }) => workspace.workspaceId),
-    ).map(({ due }) => [due.workspaceId, due]),
+    searchesFor(app, answer, new Map(), workspaceIds).map(({ due }) => [due.workspaceId, due]),
   );
-  const shared = await tx.sharedVersions(held.map(({ version }) => version.id));
-  const begins = await lastStatesBegin(tx, [...dues.values()]);
+  const shared = await tx.retention.listShared(locked.map(({ version }) => version.id));
+  const starts = await startsOfLast(tx, [...dues.values()]);
   const outcome: Outcome = {
     collected: [],
-    kept: Array.from({ length: batch.length - held.length }, () => "busy"),
+    kept: Array.from({ length: batch.length - locked.length }, () => "busy"),
   };
-  const going: Held[] = [];
-  for (const one of held) {
-    const due = dues.get(one.workspace.workspaceId);
-    if (!due) {
-      outcome.kept.push("notDue");
-      continue;
+  const toPurge: Locked[] = [];
+  for (const one of locked) {
+    const due = dues.get(one.workspaceState.workspaceId);
+    const reason = due
+      ? reasonToRetain(one, due, {
+          shared: shared.has(one.version.id),
+          startOfLast: starts.get(due.organizationId),
+        })
+      : "notDue";
+    if (reason) outcome.kept.push(reason);
+    else if (due) {
+      toPurge.push(one);
+      outcome.collected.push(collectedOf(one.version, due.rule));
     }
-    const reason = keptBecause(one, due, {
-      shared: shared.has(one.version.id),
-      lastBegin: begins.get(due.organizationId),
-    });
-    if (reason) {
-      outcome.kept.push(reason);
-      continue;
-    }
-    going.push(one);
-    outcome.collected.push(collectedOf(one.version, due.rule));
   }
-  if (!dryRun && going.length > 0) await letGo(app, tx, going, now);
+  if (!dryRun && toPurge.length > 0) await purge(app, tx, toPurge, now);
   return outcome;
 }
 
@@ -185,54 +184,47 @@ const collectedOf = (
   rule: RetentionRule,
 ): Collected => ({ id, workspaceId, rule, createdAt, bytes: Number(size ?? 0) });
 
-/** In the order that all transactions take rows in. Workspaces that somebody holds are left out. */
-async function holdBatch(tx: Transaction, batch: readonly RetentionCandidate[]): Promise<Held[]> {
+/** Locks in the order of all transactions. Leaves out workspaces that another transaction has locked. */
+async function lockBatch(tx: Tx, batch: readonly RetentionCandidate[]): Promise<Locked[]> {
   const ids = [...new Set(batch.map(({ workspaceId }) => workspaceId))];
-  const workspaces = new Map(
-    (await tx.freeWorkspacesForUpdate(ids)).map((workspace) => [workspace.workspaceId, workspace]),
+  const workspaceStates = new Map(
+    (await tx.workspaceStates.listUnlockedForUpdate(ids)).map((row) => [row.workspaceId, row]),
   );
-  const versions = await tx.holdCollectible(
-    batch.filter(({ workspaceId }) => workspaces.has(workspaceId)).map(({ id }) => id),
+  const versions = await tx.retention.listForUpdate(
+    batch.filter(({ workspaceId }) => workspaceStates.has(workspaceId)).map(({ id }) => id),
   );
   const keys = versions.flatMap(({ blobKey, jsonBlobKey }) => [blobKey, jsonBlobKey]);
-  await tx.holdBlobs(keys.filter((key) => key !== null));
-  const held = new Map(versions.map((version) => [version.id, version]));
+  await tx.blobs.lock(keys.filter((key) => key !== null));
+  const locked = new Map(versions.map((version) => [version.id, version]));
   return batch.flatMap(({ id, workspaceId }) => {
-    const [workspace, version] = [workspaces.get(workspaceId), held.get(id)];
-    return workspace && version ? [{ workspace, version }] : [];
+    const [workspaceState, version] = [workspaceStates.get(workspaceId), locked.get(id)];
+    return workspaceState && version ? [{ workspaceState, version }] : [];
   });
 }
 
-/** By organization, where the free tier's rule counts. */
-async function lastStatesBegin(
-  tx: Transaction,
-  dues: readonly RetentionDue[],
-): Promise<Map<string, Date>> {
+/** By organization, for those on the free tier. */
+async function startsOfLast(tx: Tx, dues: readonly RetentionDue[]): Promise<Map<string, Date>> {
   const organizations = new Set(
     dues.filter(({ rule }) => rule === "free-tier").map(({ organizationId }) => organizationId),
   );
-  const begins = new Map<string, Date>();
+  const starts = new Map<string, Date>();
   for (const organizationId of organizations) {
-    const begin = await tx.lastStatesBegin(organizationId, FREE_TIER_STATES);
-    if (begin) begins.set(organizationId, begin);
+    const start = await tx.retention.findStartOfLast(organizationId, FREE_TIER_STATES);
+    if (start) starts.set(organizationId, start);
   }
-  return begins;
+  return starts;
 }
 
-/** As by hand, for all at once; where versions have no such status, their rows go too. */
-async function letGo(app: App, tx: Transaction, going: readonly Held[], now: Date): Promise<void> {
-  const versions = going.map(({ version }) => version);
+/** Deletes contents as a user does; in editions without that status, also the rows. */
+async function purge(app: App, tx: Tx, locked: readonly Locked[], now: Date): Promise<void> {
+  const versions = locked.map(({ version }) => version);
   await deleteContents(app, tx, versions);
   if (!app.edition.has("state-versions.backing-data-actions")) {
-    await tx.forgetVersions(versions.map(({ id }) => id));
+    await tx.stateVersions.remove(versions.map(({ id }) => id));
   }
-  for (const [workspace, of] of Map.groupBy(going, (one) => one.workspace)) {
-    touch(workspace, now);
-    await tx.record(
-      stateVersionsCollected(
-        workspace,
-        of.map(({ version }) => version),
-      ),
-    );
+  for (const [workspaceState, of] of Map.groupBy(locked, (one) => one.workspaceState)) {
+    touch(workspaceState, now);
+    const purged = of.map(({ version }) => version);
+    await tx.record(stateVersionsCollected(workspaceState, purged));
   }
 }

@@ -1,5 +1,5 @@
 import { authorize, type Caller } from "@statehouse/authorization";
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import {
   stateVersionCreated,
@@ -8,21 +8,20 @@ import {
   workspaceStateChanged,
 } from "../domain/events.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import { rollbackEpoch } from "../domain/lock-epoch.ts";
 import { makeCurrent, noteLatestChange, type StateVersion } from "../domain/state-version.ts";
 import {
   copyVersion,
   followingSerial,
   repeatedRollback,
   requireOwnSource,
-  rollbackEpoch,
 } from "../domain/state-version-rollback.ts";
 import { applyPlacement, targetOf, touch, type WorkspaceState } from "../domain/workspace-state.ts";
-import type { Transaction } from "../store/transaction.ts";
+import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { requireNoOrganizationToken } from "./organization-token.ts";
-import { authorizeRead } from "./read-access.ts";
+import { discardSuperseded } from "./discarded-version.ts";
+import { authorizeRead, requireNoOrganizationToken } from "./state-access.ts";
 import { documentOf, type StateVersionDocument } from "./state-version-document.ts";
-import { supersedePending } from "./supersession.ts";
 
 export interface RollbackStateVersion {
   workspaceId: WorkspaceId;
@@ -31,9 +30,9 @@ export interface RollbackStateVersion {
 }
 
 /**
- * Makes a copy of an earlier version, with a new serial, the workspace's current one; a repeat answers the
- * copy that exists. No byte moves: the blobs get another reference. Throws `notFound`, `forbidden`, `invalid`
- * for another workspace's version, and 409 without the caller's lock or without contents to copy.
+ * Makes a copy of an earlier version, with a new serial, the workspace's current version, or returns the copy that an
+ * earlier call of the same request made. No bytes are copied: the blobs get another reference. Throws `notFound`,
+ * `forbidden`, `invalid` for another workspace's version, and 409 without the caller's lock or without contents.
  */
 export async function rollbackStateVersion(
   app: App,
@@ -41,56 +40,52 @@ export async function rollbackStateVersion(
   { workspaceId, sourceId }: RollbackStateVersion,
 ): Promise<StateVersionDocument> {
   requireNoOrganizationToken(caller);
-  const shown = await app.reads.version(sourceId);
-  if (!shown) throw stateVersionNotFound();
+  const shown = await app.reads.stateVersions.get(sourceId);
   await authorizeRead(app, caller, "state:read", shown, "state version");
   const { lock, placement } = await app.workspaces.getLock(workspaceId);
 
-  const copyId = await app.transaction(async (tx): Promise<StateVersionId> => {
+  const copied = await app.transaction(async (tx) => {
     const now = app.now();
-    const workspace = await tx.workspaceForUpdate(workspaceId);
-    applyPlacement(workspace, placement);
-    authorize(caller, "state:write", targetOf(workspace));
+    const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(workspaceId);
+    applyPlacement(workspaceState, placement);
+    authorize(caller, "state:write", targetOf(workspaceState));
     requireOwnSource(shown, workspaceId);
-    const epoch = rollbackEpoch(workspace, lock, caller.principal);
-    const known = await tx.versionsBeforeRollback(workspaceId, { epoch, sourceId });
+    const epoch = rollbackEpoch(workspaceState, lock, caller.principal);
+    const known = await tx.stateVersions.listBeforeRollback(workspaceId, { epoch, sourceId });
     const repeated = repeatedRollback(sourceId, epoch, known);
-    if (repeated) return repeated.id;
+    if (repeated) return await tx.stateVersions.getView(repeated.id);
     const source = known.find(({ id }) => id === sourceId);
     if (!source) throw stateVersionNotFound();
 
     const serial = followingSerial(epoch, known);
-    await supersedePending(app, tx, workspace, known, now);
+    await discardSuperseded(app, tx, workspaceState, known, now);
     const copy = copyVersion(source, {
       id: newId("sv"),
-      position: touch(workspace, now),
+      position: touch(workspaceState, now),
       lockEpoch: epoch,
       serial,
       createdAt: now,
       createdByType: caller.principal.type,
       createdById: caller.principal.id,
     });
-    await tx.addCopy(copy, source.id);
-    makeCurrent(workspace, copy, now);
-    noteLatestChange(workspace, copy);
-    await recordCopy(tx, workspace, copy);
+    await tx.stateVersions.saveCopy(copy, source.id);
+    makeCurrent(workspaceState, copy, now);
+    noteLatestChange(workspaceState, copy);
+    await recordCopy(tx, workspaceState, copy);
     if (copy.extractionDueAt) tx.afterCommit(app.wakes.extraction.wake);
-    return copy.id;
+    return await tx.stateVersions.getView(copy.id);
   });
-
-  const version = await app.reads.version(copyId);
-  if (!version) throw stateVersionNotFound();
-  return documentOf(app, caller, version);
+  return documentOf(app, caller, copied);
 }
 
-/** The same events as if its state had been uploaded. */
+/** The events of an uploaded state. */
 async function recordCopy(
-  tx: Transaction,
-  workspace: WorkspaceState,
+  tx: Tx,
+  workspaceState: WorkspaceState,
   copy: StateVersion,
 ): Promise<void> {
-  await tx.record(stateVersionCreated(workspace, copy));
-  await tx.record(stateVersionFinalized(workspace, copy));
-  if (copy.resourcesProcessed) await tx.record(stateVersionProcessed(workspace, copy));
-  await tx.record(workspaceStateChanged(workspace));
+  await tx.record(stateVersionCreated(workspaceState, copy));
+  await tx.record(stateVersionFinalized(workspaceState, copy));
+  if (copy.resourcesProcessed) await tx.record(stateVersionProcessed(workspaceState, copy));
+  await tx.record(workspaceStateChanged(workspaceState));
 }

@@ -1,11 +1,10 @@
 import { type Action, allowed, allowedActions, type Caller } from "@statehouse/authorization";
-import { isDeleted } from "../domain/state-version.ts";
-import { contentOf, takesContent } from "../domain/state-version-upload.ts";
-import { type StateVersionView, withoutFindings } from "../domain/state-version-view.ts";
+import { isDeleted, type StateVersionView, withoutExtraction } from "../domain/state-version.ts";
+import { acceptsContent, contentOf } from "../domain/state-version-upload.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
 import type { App } from "./app.ts";
 
-/** A state version as one caller sees it. URLs are absolute; null where hidden. */
+/** A state version as one caller reads it. URLs are absolute; null where hidden. */
 export interface StateVersionDocument {
   version: StateVersionView;
   uploadUrl: string | null;
@@ -19,7 +18,7 @@ export interface StateVersionDocument {
 
 const documentActions = ["state:read", "state:read-outputs", "state:write"] as const;
 
-/** Where a content of a version is uploaded, below the public address. */
+/** The path of the upload URL of a content. */
 export const uploadPath = (
   app: App,
   version: Pick<StateVersionView, "id" | "workspaceId">,
@@ -30,7 +29,7 @@ export const uploadPath = (
   return `/v1/object/${app.uploadTokens.sign({ workspaceId, versionId, kind, expiresAt })}`;
 };
 
-/** The version as `caller` sees it: upload URLs only to whoever may write, and only while they work. */
+/** The document of a version for `caller`: upload URLs only for callers who may write, and only while they work. */
 export function documentOf(
   app: App,
   caller: Caller,
@@ -40,7 +39,7 @@ export function documentOf(
   const grants = caller.kind === "principal" ? caller.grants : undefined;
   const mayWrite = grants !== undefined && allowed(grants, "state:write", version);
   const upload = (kind: ContentKind) =>
-    mayWrite && !contentOf(version, kind) && takesContent(version, kind, app.now())
+    mayWrite && !contentOf(version, kind) && acceptsContent(version, kind, app.now())
       ? publicUrl + uploadPath(app, version, kind, version.expiresAt)
       : null;
   const download = (kind: ContentKind, path: string) =>
@@ -48,7 +47,7 @@ export function documentOf(
       ? `${publicUrl}/v1/object/${version.id}${path}`
       : null;
   return {
-    version: isDeleted(version) ? withoutFindings(version) : version,
+    version: isDeleted(version) ? withoutExtraction(version) : version,
     uploadUrl: upload("raw"),
     jsonUploadUrl: upload("json"),
     downloadUrl: download("raw", ""),

@@ -1,12 +1,11 @@
 import type { Caller } from "@statehouse/authorization";
-import { outputNotFound, outputsNotProcessed, stateVersionNotFound } from "../domain/errors.ts";
+import { outputsNotProcessed, stateVersionNotFound } from "../domain/errors.ts";
 import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domain/ids.ts";
-import { isDeleted } from "../domain/state-version.ts";
+import { isDeleted, outputsAreKnown, type StateVersionView } from "../domain/state-version.ts";
 import type { StateVersionOutput } from "../domain/state-version-output.ts";
-import { outputsAreKnown, type StateVersionView } from "../domain/state-version-view.ts";
 import type { Slice } from "../store/slice.ts";
 import type { App } from "./app.ts";
-import { authorizeRead, readableOf } from "./read-access.ts";
+import { authorizeRead, readableOf } from "./state-access.ts";
 import { placeWorkspace } from "./workspace-placement.ts";
 
 export interface OutputPage {
@@ -23,8 +22,7 @@ export async function listStateVersionOutputs(
   caller: Caller,
   { stateVersionId, ...slice }: { stateVersionId: StateVersionId } & Slice,
 ): Promise<OutputPage> {
-  const version = await app.reads.version(stateVersionId);
-  if (!version) throw stateVersionNotFound();
+  const version = await app.reads.stateVersions.get(stateVersionId);
   await authorizeRead(app, caller, "state:read-outputs", version, "state version");
   if (isDeleted(version)) throw stateVersionNotFound();
   return outputsOf(app, version, slice);
@@ -36,26 +34,25 @@ export async function getStateVersionOutput(
   caller: Caller,
   id: StateVersionOutputId,
 ): Promise<StateVersionOutput> {
-  const output = await app.reads.output(id);
-  if (!output) throw outputNotFound();
+  const output = await app.reads.stateVersionOutputs.get(id);
   await authorizeRead(app, caller, "state:read-outputs", output, "state version output");
   return output;
 }
 
-/** The outputs of the workspace's current version: none where it has no version. */
+/** The outputs of the workspace's current version; none without a current version. */
 export async function listCurrentOutputs(
   app: App,
   caller: Caller,
   { workspaceId, ...slice }: { workspaceId: WorkspaceId } & Slice,
 ): Promise<OutputPage> {
-  const known = await app.reads.currentVersion(workspaceId);
-  const target = await placeWorkspace(app, workspaceId, known?.workspace);
+  const known = await app.reads.workspaceStates.findWithCurrentVersion(workspaceId);
+  const target = await placeWorkspace(app, workspaceId, known?.workspaceState);
   await authorizeRead(app, caller, "state:read-outputs", target);
   if (!known?.version) return { outputs: [], total: 0 };
   return outputsOf(app, known.version, slice);
 }
 
-/** The outputs of those versions that the caller may read them of. */
+/** The outputs of those versions whose outputs the caller may read. */
 export const batchListStateVersionOutputs = async (
   app: App,
   caller: Caller,
@@ -63,9 +60,14 @@ export const batchListStateVersionOutputs = async (
 ): Promise<StateVersionOutput[]> =>
   ids.length === 0
     ? []
-    : readableOf(app, caller, "state:read-outputs", await app.reads.outputsOfVersions(ids));
+    : readableOf(
+        app,
+        caller,
+        "state:read-outputs",
+        await app.reads.stateVersionOutputs.listOfVersions(ids),
+      );
 
-/** The outputs of those workspaces' current versions that the caller may read them of. */
+/** The outputs of the current versions of those workspaces whose outputs the caller may read. */
 export const batchListCurrentOutputs = async (
   app: App,
   caller: Caller,
@@ -73,9 +75,14 @@ export const batchListCurrentOutputs = async (
 ): Promise<StateVersionOutput[]> =>
   ids.length === 0
     ? []
-    : readableOf(app, caller, "state:read-outputs", await app.reads.outputsOfWorkspaces(ids));
+    : readableOf(
+        app,
+        caller,
+        "state:read-outputs",
+        await app.reads.stateVersionOutputs.listOfWorkspaces(ids),
+      );
 
 function outputsOf(app: App, version: StateVersionView, slice: Slice): Promise<OutputPage> {
   if (version.status === "finalized" && !outputsAreKnown(version)) throw outputsNotProcessed();
-  return app.reads.listOutputs(version.id, slice);
+  return app.reads.stateVersionOutputs.list(version.id, slice);
 }

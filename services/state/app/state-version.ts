@@ -1,9 +1,11 @@
 import type { Caller } from "@statehouse/authorization";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import { contentOf } from "../domain/state-version-upload.ts";
+import type { ContentKind } from "../domain/upload-token.ts";
 import type { Slice } from "../store/slice.ts";
 import type { App } from "./app.ts";
-import { authorizeRead, readableOf } from "./read-access.ts";
+import { authorizeRead, readableOf } from "./state-access.ts";
 import { documentOf, type StateVersionDocument } from "./state-version-document.ts";
 import { placeWorkspace } from "./workspace-placement.ts";
 
@@ -13,25 +15,20 @@ export async function getStateVersion(
   caller: Caller,
   id: StateVersionId,
 ): Promise<StateVersionDocument> {
-  const version = await app.reads.version(id);
-  if (!version) throw stateVersionNotFound();
+  const version = await app.reads.stateVersions.get(id);
   await authorizeRead(app, caller, "state:read", version, "state version");
   return documentOf(app, caller, version);
 }
 
-/** The workspace's current version. Throws `notFound` also when it has none. */
+/** The workspace's current version. Throws `notFound`, also when it has none. */
 export async function getCurrentStateVersion(
   app: App,
   caller: Caller,
   workspaceId: WorkspaceId,
 ): Promise<StateVersionDocument> {
-  const known = await app.reads.currentVersion(workspaceId);
-  await authorizeRead(
-    app,
-    caller,
-    "state:read",
-    await placeWorkspace(app, workspaceId, known?.workspace),
-  );
+  const known = await app.reads.workspaceStates.findWithCurrentVersion(workspaceId);
+  const target = await placeWorkspace(app, workspaceId, known?.workspaceState);
+  await authorizeRead(app, caller, "state:read", target);
   if (!known?.version) throw stateVersionNotFound();
   return documentOf(app, caller, known.version);
 }
@@ -47,24 +44,46 @@ export async function listStateVersions(
   caller: Caller,
   { workspaceId, status, ...slice }: ListStateVersions,
 ): Promise<{ documents: StateVersionDocument[]; total: number }> {
-  const workspace = await app.reads.workspace(workspaceId);
-  await authorizeRead(app, caller, "state:read", await placeWorkspace(app, workspaceId, workspace));
-  const { versions, total } = await app.reads.listVersions(workspaceId, status, slice);
+  const known = await app.reads.workspaceStates.find(workspaceId);
+  await authorizeRead(app, caller, "state:read", await placeWorkspace(app, workspaceId, known));
+  const { versions, total } = await app.reads.stateVersions.list(workspaceId, status, slice);
   return { documents: versions.map((version) => documentOf(app, caller, version)), total };
 }
 
-/** Those of the versions that the caller may read, in the order asked for. */
+/** Those of the versions that the caller may read, in the order of `ids`. */
 export async function batchGetStateVersions(
   app: App,
   caller: Caller,
   ids: readonly StateVersionId[],
 ): Promise<StateVersionDocument[]> {
   if (caller.kind !== "principal" || ids.length === 0) return [];
-  const versions = await app.reads.versions(ids);
+  const versions = await app.reads.stateVersions.batch(ids);
   const byId = new Map(versions.map((version) => [version.id, version]));
   const found = [...new Set(ids)]
     .map((id) => byId.get(id))
     .filter((version) => version !== undefined);
   const readable = await readableOf(app, caller, "state:read", found);
   return readable.map((version) => documentOf(app, caller, version));
+}
+
+export interface Download {
+  blobKey: string;
+  size: number;
+  sha256: string;
+  filename: string;
+}
+
+/** The blob of a content, for a caller who may read the state. Throws `notFound`, `forbidden`. */
+export async function authorizeDownload(
+  app: App,
+  caller: Caller,
+  versionId: StateVersionId,
+  kind: ContentKind,
+): Promise<Download> {
+  const version = await app.reads.stateVersions.get(versionId);
+  await authorizeRead(app, caller, "state:read", version, "state version");
+  const content = version.status === "finalized" ? contentOf(version, kind) : undefined;
+  if (!content) throw stateVersionNotFound();
+  const extension = kind === "raw" ? "tfstate" : "json";
+  return { ...content, filename: `${versionId}.${extension}` };
 }

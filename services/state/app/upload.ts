@@ -2,6 +2,7 @@ import { runWithDeadline } from "@statehouse/runtime";
 import { Blob } from "../domain/blob.ts";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import { stateVersionFinalized, workspaceStateChanged } from "../domain/events.ts";
+import { requireUnsealed } from "../domain/lock-epoch.ts";
 import { makeCurrent, noteLatestChange, type StateVersion } from "../domain/state-version.ts";
 import {
   type Attempt,
@@ -16,36 +17,36 @@ import {
   type StoredContent,
 } from "../domain/state-version-upload.ts";
 import type { UploadClaims } from "../domain/upload-token.ts";
-import { requireUnsealed, touch, type WorkspaceState } from "../domain/workspace-state.ts";
-import type { Transaction } from "../store/transaction.ts";
+import { touch, type WorkspaceState } from "../domain/workspace-state.ts";
+import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 
 /**
- * `open`: takes the content; `md5` (hex) is the one announced, null for JSON.
- * `used`: it has its content; the same bytes again are 200 and nothing is stored, others `uploadUsed`.
+ * `open`: the version accepts the content; `md5` (hex) is the announced one, null for JSON.
+ * `used`: it has its content; the same bytes again are 200 and store nothing, others are `uploadUsed`.
  */
 export type UploadOpening =
   | { outcome: "open"; md5: string | null }
   | { outcome: "used"; stored: StoredContent };
 
-/** An attempt whose bytes are stored under a key of its own. Digests are lower-case hex. */
+/** An attempt, whose bytes are stored under a key of its own. Digests are lower-case hex. */
 export interface UploadAttempt extends Attempt {
   blobKey: string;
 }
 
-/** `alreadyStored`: the same content won before; the attempt's own blob has no owner. */
+/** `alreadyStored`: an attempt with the same content was faster; this one's blob has no owner. */
 export type UploadOutcome = "stored" | "alreadyStored";
 
 /**
- * Whether the version still takes this content. Throws `notFound`, and the conflicts `stateVersionDiscarded`
+ * Whether the version still accepts this content. Throws `notFound`, and the conflicts `stateVersionDiscarded`
  * and `backingDataDeleted`.
  */
 export async function beginUpload(
   app: App,
   { workspaceId, versionId, kind }: UploadClaims,
 ): Promise<UploadOpening> {
-  const version = await app.reads.version(versionId);
-  if (!version || version.workspaceId !== workspaceId) throw stateVersionNotFound();
+  const version = await app.reads.stateVersions.get(versionId);
+  if (version.workspaceId !== workspaceId) throw stateVersionNotFound();
   requireUndeleted(version);
   const stored = contentOf(version, kind);
   if (stored) return { outcome: "used", stored };
@@ -65,20 +66,21 @@ export async function finishUpload(
   const { sweepGraceMs } = app.settings;
   requireFresh(attempt, sweepGraceMs, app.now());
   return runWithDeadline(commitDeadline(attempt, sweepGraceMs), () =>
-    finishInTime(app, claims, attempt),
+    commitUpload(app, claims, attempt),
   );
 }
 
-const finishInTime = (
+const commitUpload = (
   app: App,
   { workspaceId, versionId, kind }: UploadClaims,
   attempt: UploadAttempt,
 ): Promise<UploadOutcome> =>
   app.transaction(async (tx) => {
     const now = app.now();
-    const workspace = await tx.knownWorkspaceForUpdate(workspaceId);
-    const version = workspace?.droppedAt ? undefined : await tx.versionForUpdate(versionId);
-    if (!workspace || version?.workspaceId !== workspaceId) throw stateVersionNotFound();
+    const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
+    if (!workspaceState || workspaceState.droppedAt) throw stateVersionNotFound();
+    const version = await tx.stateVersions.getForUpdate(versionId);
+    if (version.workspaceId !== workspaceId) throw stateVersionNotFound();
 
     requireUndeleted(version);
     const stored = contentOf(version, kind);
@@ -87,25 +89,31 @@ const finishInTime = (
       return "alreadyStored";
     }
     requireOpen(version, kind, now);
-    if (kind === "raw") await finalizeVersion(app, tx, { workspace, version, attempt, now });
+    if (kind === "raw") await finalizeVersion(app, tx, { workspaceState, version, attempt, now });
     else attachJson(version, attempt.blobKey, attempt);
     const { blobKey: key, size, sha256 } = attempt;
-    tx.addBlob(new Blob({ key, workspaceId, size: BigInt(size), sha256, createdAt: now }));
+    const blob = { key, workspaceId, size: BigInt(size), sha256, references: 1, createdAt: now };
+    await tx.blobs.save(new Blob(blob));
     return "stored";
   });
 
 async function finalizeVersion(
   app: App,
-  tx: Transaction,
-  change: { workspace: WorkspaceState; version: StateVersion; attempt: UploadAttempt; now: Date },
+  tx: Tx,
+  change: {
+    workspaceState: WorkspaceState;
+    version: StateVersion;
+    attempt: UploadAttempt;
+    now: Date;
+  },
 ): Promise<void> {
-  const { workspace, version, attempt, now } = change;
-  requireUnsealed(workspace, version.lockEpoch);
+  const { workspaceState, version, attempt, now } = change;
+  requireUnsealed(workspaceState, version.lockEpoch);
   finalize(version, attempt.blobKey, attempt, now);
-  touch(workspace, now);
-  const isCurrent = !version.intermediate && makeCurrent(workspace, version, now);
-  const isLatest = noteLatestChange(workspace, version);
-  await tx.record(stateVersionFinalized(workspace, version));
-  if (isCurrent || isLatest) await tx.record(workspaceStateChanged(workspace));
+  touch(workspaceState, now);
+  const isCurrent = !version.intermediate && makeCurrent(workspaceState, version, now);
+  const isLatest = noteLatestChange(workspaceState, version);
+  await tx.record(stateVersionFinalized(workspaceState, version));
+  if (isCurrent || isLatest) await tx.record(workspaceStateChanged(workspaceState));
   tx.afterCommit(app.wakes.extraction.wake);
 }

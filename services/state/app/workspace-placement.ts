@@ -1,36 +1,41 @@
 import type { Target } from "@statehouse/authorization";
 import type { WorkspaceId } from "../domain/ids.ts";
-import { applyPlacement, type Placement, targetOf } from "../domain/workspace-state.ts";
-import type { WorkspaceView } from "../store/reads.ts";
+import {
+  applyPlacement,
+  type Placement,
+  targetOf,
+  type WorkspaceStateView,
+} from "../domain/workspace-state.ts";
 import type { App } from "./app.ts";
 
-/** Where a workspace belongs now, told by workspaces. Only higher versions apply. */
+/** Stores the placement of a workspace, as the service workspaces sent it. Only higher versions apply. */
 export const setPlacement = (app: App, placement: Placement): Promise<void> =>
   app.transaction(async (tx) => {
-    applyPlacement(await tx.workspaceForUpdate(placement.workspaceId), placement);
+    const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(placement.workspaceId);
+    applyPlacement(workspaceState, placement);
   });
 
-/** The same from an event; a workspace without a row is asked for when somebody needs it. */
+/** As `setPlacement`, for an event. Inserts no row: `placeWorkspace` loads the placement when it is needed. */
 export const movePlacement = (app: App, placement: Placement): Promise<void> =>
   app.transaction(async (tx) => {
-    const workspace = await tx.knownWorkspaceForUpdate(placement.workspaceId);
-    if (workspace) applyPlacement(workspace, placement);
+    const workspaceState = await tx.workspaceStates.findForUpdate(placement.workspaceId);
+    if (workspaceState) applyPlacement(workspaceState, placement);
   });
 
 /**
- * What authorization decides by, from state's own row; where that does not say, workspaces is asked
- * and its answer kept. Throws `notFound`.
+ * The target of authorization, from state's own row. Without a stored placement the service workspaces is called and
+ * its answer stored. Throws `notFound`.
  */
 export async function placeWorkspace(
   app: App,
   workspaceId: WorkspaceId,
-  known: WorkspaceView | undefined,
+  known: WorkspaceStateView | undefined,
 ): Promise<Required<Target>> {
   if (known && (known.droppedAt || known.organizationId !== null)) return targetOf(known);
   const placement = await app.workspaces.getPlacement(workspaceId);
   return app.transaction(async (tx) => {
-    const workspace = await tx.workspaceForUpdate(workspaceId);
-    applyPlacement(workspace, placement);
-    return targetOf(workspace);
+    const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(workspaceId);
+    applyPlacement(workspaceState, placement);
+    return targetOf(workspaceState);
   });
 }

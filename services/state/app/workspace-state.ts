@@ -1,19 +1,19 @@
-import { workspaceNotFound } from "../domain/errors.ts";
 import { workspaceStateChanged } from "../domain/events.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
-import { sealLock as seal } from "../domain/lock-sealing.ts";
+import { endLockEpoch } from "../domain/lock-epoch.ts";
 import { awaitsContent } from "../domain/state-version.ts";
 import { managedResources } from "../domain/state-version-extraction.ts";
 import {
   dropWorkspaceState,
+  requireNotDropped,
   type StateSummary,
   summaryOf,
   type WorkspaceState,
   type WorkspaceStateRecord,
 } from "../domain/workspace-state.ts";
-import type { Transaction } from "../store/transaction.ts";
+import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { emptyDiscarded } from "./discarded-version.ts";
+import { deleteContentsOfDiscarded } from "./discarded-version.ts";
 
 export interface SealLock {
   workspaceId: WorkspaceId;
@@ -21,38 +21,82 @@ export interface SealLock {
   discardPending: boolean;
 }
 
-/** Ends a lock epoch. Throws `stateVersionPending` while a version of it waits for its bytes. */
-export const sealLock = (app: App, { workspaceId, ...sealing }: SealLock): Promise<StateSummary> =>
+/** Ends a lock epoch. Throws `stateVersionPending` while a version of it awaits its content. */
+export const sealLock = (app: App, { workspaceId, ...end }: SealLock): Promise<StateSummary> =>
   app.transaction(async (tx) => {
-    const workspace = await undroppedForUpdate(tx, workspaceId);
-    await sealAndRecord(app, tx, workspace, sealing);
-    return summaryOf(workspace);
+    const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(workspaceId);
+    requireNotDropped(workspaceState);
+    await endEpoch(app, tx, workspaceState, end);
+    return summaryOf(workspaceState);
   });
 
-/** How many resources a safe delete would forget; ends the deletion lock's epoch. */
+/** How many resources a safe delete would abandon. Ends the epoch of the deletion lock. */
 export const getManagedResources = (
   app: App,
   { workspaceId, epoch }: { workspaceId: WorkspaceId; epoch: bigint },
 ): Promise<{ resourceCount: number; processed: boolean }> =>
   app.transaction(async (tx) => {
-    const workspace = await undroppedForUpdate(tx, workspaceId);
-    const unsettled = await tx.unsettledVersions(workspaceId, workspace.currentPosition);
-    if (unsettled.some((version) => awaitsContent(version, app.now()))) {
+    const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(workspaceId);
+    requireNotDropped(workspaceState);
+    const { resourceCount, currentPosition } = workspaceState;
+    const open = await tx.stateVersions.listBeforeSealing(workspaceId, currentPosition);
+    if (open.some((version) => awaitsContent(version, app.now()))) {
       // An upload is under way; it keeps its lock, and the deletion is refused.
-      return { resourceCount: workspace.resourceCount, processed: false };
+      return { resourceCount, processed: false };
     }
-    await sealAndRecord(app, tx, workspace, { epoch, discardPending: false });
-    const { currentVersionId } = workspace;
-    const current = currentVersionId ? await tx.versionForUpdate(currentVersionId) : undefined;
-    if (!current) return { resourceCount: 0, processed: true };
+    await endEpoch(app, tx, workspaceState, { epoch, discardPending: false });
+    const { currentVersionId } = workspaceState;
+    if (currentVersionId === null) return { resourceCount: 0, processed: true };
+    const current = await tx.stateVersions.getForUpdate(currentVersionId);
     return { resourceCount: managedResources(current), processed: current.resourcesProcessed };
   });
 
-/** A tombstone at once; the collector removes the rest. Final, also for a workspace never seen. */
+async function endEpoch(
+  app: App,
+  tx: Tx,
+  workspaceState: WorkspaceState,
+  { epoch, discardPending }: Omit<SealLock, "workspaceId">,
+): Promise<void> {
+  const { workspaceId, currentPosition } = workspaceState;
+  const open = await tx.stateVersions.listBeforeSealing(workspaceId, currentPosition);
+  const end = { epoch, discardPending, now: app.now() };
+  const { discarded, promoted } = endLockEpoch(workspaceState, open, end);
+  await deleteContentsOfDiscarded(app, tx, workspaceState, discarded);
+  if (promoted) await tx.record(workspaceStateChanged(workspaceState));
+}
+
+/** Leaves a tombstone at once, also of an unknown workspace; the other rows are purged later. Final. */
 export const dropWorkspace = (app: App, workspaceId: WorkspaceId): Promise<void> =>
   app.transaction(async (tx) => {
-    dropWorkspaceState(await tx.workspaceForUpdate(workspaceId), app.now());
-    tx.afterCommit(app.wakes.collection.wake);
+    const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(workspaceId);
+    dropWorkspaceState(workspaceState, app.now());
+    tx.afterCommit(app.wakes.purge.wake);
+  });
+
+const PURGED_WORKSPACES = 20;
+const PURGED_VERSIONS = 50;
+
+/** Deletes rows of dropped workspaces and releases their blobs. Returns whether any were left. */
+export async function purgeDroppedWorkspaces(app: App): Promise<boolean> {
+  const dropped = await app.reads.workspaceStates.listToPurge(PURGED_WORKSPACES);
+  for (const workspaceId of dropped) await purgeBatch(app, workspaceId);
+  return dropped.length > 0;
+}
+
+/** One batch a transaction, to hold locks briefly; after the last one only the tombstone is left. */
+const purgeBatch = (app: App, workspaceId: WorkspaceId): Promise<void> =>
+  app.transaction(async (tx) => {
+    const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
+    if (!workspaceState?.droppedAt || workspaceState.collectedAt) return;
+    const now = app.now();
+    const purged = await tx.stateVersions.removeFirst(workspaceId, PURGED_VERSIONS);
+    if (purged.blobKeys.length > 0) {
+      await tx.blobs.release(purged.blobKeys, now);
+      tx.afterCommit(app.wakes.blobDeletion.wake);
+    }
+    if (purged.versions === PURGED_VERSIONS) return;
+    await tx.workspaceResources.removeAll(workspaceId);
+    workspaceState.collectedAt = now;
   });
 
 const MAX_RECORDS = 1000;
@@ -63,33 +107,11 @@ export interface ListWorkspaceStates {
   limit: number;
 }
 
-/** What state knows of these workspaces, or, where none are named, of those after an id. */
+/** The records of these workspaces, or, without ids, of those after an id. */
 export const listWorkspaceStates = (
   app: App,
   { workspaceIds, after, limit }: ListWorkspaceStates,
 ): Promise<WorkspaceStateRecord[]> =>
   workspaceIds.length > 0
-    ? app.reads.ofWorkspaces(workspaceIds.slice(0, MAX_RECORDS))
-    : app.reads.recordsAfter(after, Math.min(limit, MAX_RECORDS));
-
-async function undroppedForUpdate(tx: Transaction, id: WorkspaceId): Promise<WorkspaceState> {
-  const workspace = await tx.workspaceForUpdate(id);
-  if (workspace.droppedAt) throw workspaceNotFound();
-  return workspace;
-}
-
-async function sealAndRecord(
-  app: App,
-  tx: Transaction,
-  workspace: WorkspaceState,
-  { epoch, discardPending }: Omit<SealLock, "workspaceId">,
-): Promise<void> {
-  const unsettled = await tx.unsettledVersions(workspace.workspaceId, workspace.currentPosition);
-  const { discarded, promoted } = seal(workspace, unsettled, {
-    epoch,
-    discardPending,
-    now: app.now(),
-  });
-  await emptyDiscarded(app, tx, workspace, discarded);
-  if (promoted) await tx.record(workspaceStateChanged(workspace));
-}
+    ? app.reads.workspaceStates.listRecords(workspaceIds.slice(0, MAX_RECORDS))
+    : app.reads.workspaceStates.listRecordsAfter(after, Math.min(limit, MAX_RECORDS));

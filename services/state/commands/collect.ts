@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Channel } from "@statehouse/rpc";
-import { collectEverything } from "../app/collection-pass.ts";
 import type { KeptReason } from "../app/retention-collection.ts";
+import { collectEverything } from "../app/retention-scan.ts";
 import type { StateConfig } from "../config.ts";
 import { service } from "../service.ts";
 

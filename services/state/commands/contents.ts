@@ -2,8 +2,8 @@ import { type Database, openDatabase } from "@statehouse/postgres";
 import { type Logger, StartError } from "@statehouse/runtime";
 import { configSchema } from "../config.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
-import { entities } from "../store/entities.ts";
 import { migrations } from "../store/migrations.ts";
+import { entities } from "../store/nouns.ts";
 
 /** The settings of a command that compares or moves rows and bytes. */
 export const contentSettings = configSchema.pick({

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { createLogger, readConfig, StartError, startProgress } from "@statehouse/runtime";
 import { checkContents, contentProblems } from "../objects/content-check.ts";
 import { openBlobStore } from "../objects/open-store.ts";
-import { createContentRows } from "../store/content-rows.ts";
+import { contents as storedContents } from "../store/contents.ts";
 import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./contents.ts";
 
 export interface CheckCommand {
@@ -31,7 +31,7 @@ export async function fsck({ args, environment, print }: CheckCommand): Promise<
   const store = parts.use(await openBlobStore(config, logger, { beside: true }));
   await requireReady(store);
   const signal = interruption("Interrupted.");
-  const rows = createContentRows(database);
+  const rows = storedContents.reads(database);
   const progress = startProgress({ what: "state versions" });
   progress.expect(await rows.countVersions());
   const checked = await checkContents({

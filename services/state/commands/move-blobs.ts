@@ -1,7 +1,7 @@
 import { createLogger, readConfig, startProgress } from "@statehouse/runtime";
 import { type Moved, moveBlobs } from "../objects/blob-move.ts";
 import { openMove } from "../objects/open-store.ts";
-import { createJobs } from "../store/jobs.ts";
+import { blobs } from "../store/blob.ts";
 import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./contents.ts";
 
 /**
@@ -18,18 +18,18 @@ export async function moveContents(print: (line: string) => void): Promise<boole
   parts.use(from);
   parts.use(to);
   await requireReady(to);
-  const jobs = createJobs(database);
+  const owned = blobs.reads(database);
   const signal = interruption("Interrupted; run it again.");
   const reported = new Set<string>();
   const pass = async (): Promise<Moved> => {
     const progress = startProgress({ what: "contents" });
-    progress.expect(await jobs.countBlobs());
+    progress.expect(await owned.count());
     try {
       return await moveBlobs({
         from,
         to,
-        owned: jobs.blobsAfter,
-        stillOwned: async (keys) => new Set(await jobs.ownedBlobs(keys)),
+        owned: owned.listAfter,
+        stillOwned: async (keys) => new Set(await owned.listOwned(keys)),
         done: () => progress.advance(),
         report: ({ key, problem }) => {
           if (!reported.has(key)) print(`${problem}: ${key}`);

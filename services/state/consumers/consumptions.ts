@@ -3,7 +3,7 @@ import type { App } from "../app/app.ts";
 import { organizationHandlers } from "./organization.ts";
 import { workspaceHandlers } from "./workspace.ts";
 
-/** Everything that state listens to. */
+/** The events that state consumes. */
 export function consumptions(app: App): Consumption[] {
   const handlers = { ...workspaceHandlers(app), ...organizationHandlers(app) };
   return [{ name: "workspaces", filters: Object.keys(handlers), handlers }];

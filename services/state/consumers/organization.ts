@@ -4,14 +4,14 @@ import {
   OrganizationUpdatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import type { App } from "../app/app.ts";
-import { forgetOrganizationBilling, setOrganizationBilling } from "../app/organization-billing.ts";
+import { removeOrganizationBilling, setOrganizationBilling } from "../app/organization-billing.ts";
 
-/** What of organizations shows in documents of states. */
+/** Keeps the billing of organizations, which documents of state versions show. */
 export const organizationHandlers = (app: App): EventHandlers => ({
   ...on(OrganizationUpdatedSchema, ({ organizationId, usageBasedBilling, revision }) =>
     setOrganizationBilling(app, { organizationId, usageBased: usageBasedBilling, revision }),
   ),
   ...on(OrganizationDeletedSchema, ({ organizationId }) =>
-    forgetOrganizationBilling(app, organizationId),
+    removeOrganizationBilling(app, organizationId),
   ),
 });

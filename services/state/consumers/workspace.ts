@@ -1,4 +1,5 @@
 import { type EventHandlers, on } from "@statehouse/events";
+import { isId } from "@statehouse/postgres/ids";
 import {
   WorkspaceDeletedSchema,
   WorkspaceUpdatedSchema,
@@ -6,15 +7,14 @@ import {
 import type { App } from "../app/app.ts";
 import { movePlacement } from "../app/workspace-placement.ts";
 import { dropWorkspace } from "../app/workspace-state.ts";
-import { isWorkspaceId } from "../domain/ids.ts";
 
-/** Repeats what workspaces calls us for, in case it died between its commit and the call. */
+/** Repeats the calls of workspaces, in case it crashed between its commit and the call. */
 export const workspaceHandlers = (app: App): EventHandlers => ({
   ...on(WorkspaceDeletedSchema, async ({ workspaceId }) => {
-    if (isWorkspaceId(workspaceId)) await dropWorkspace(app, workspaceId);
+    if (isId("ws", workspaceId)) await dropWorkspace(app, workspaceId);
   }),
   ...on(WorkspaceUpdatedSchema, async ({ workspaceId, placementVersion, ...placement }) => {
-    if (!isWorkspaceId(workspaceId)) return;
+    if (!isId("ws", workspaceId)) return;
     const { organizationId, projectId } = placement;
     await movePlacement(app, { workspaceId, organizationId, projectId, version: placementVersion });
   }),

@@ -2,17 +2,13 @@ import { describe, expect, test } from "vitest";
 import { madeVersion } from "../test/made-version.ts";
 import { type BackingDataAction, changeBackingData } from "./backing-data.ts";
 import { makeCurrent, type StateVersion } from "./state-version.ts";
-import { WorkspaceState } from "./workspace-state.ts";
+import { newWorkspaceState } from "./workspace-state.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
 
-function act(
-  action: BackingDataAction,
-  made: StateVersion,
-  workspace = new WorkspaceState("ws-a"),
-) {
+function act(action: BackingDataAction, made: StateVersion, workspace = newWorkspaceState("ws-a")) {
   try {
-    changeBackingData(action, { workspace, version: made, now });
+    changeBackingData(action, { workspaceState: workspace, version: made, now });
     return made.status;
   } catch (error) {
     expect(error).toMatchObject({ kind: "badRequest", reason: "transition_not_allowed" });
@@ -46,7 +42,7 @@ describe("the specification's table of statuses", () => {
   });
 
   test("the current version is neither soft-deleted nor deleted for good", () => {
-    const workspace = new WorkspaceState("ws-a");
+    const workspace = newWorkspaceState("ws-a");
     const current = madeVersion();
     makeCurrent(workspace, current, now);
     expect(act("softDelete", current, workspace)).toBe("refused");
@@ -56,7 +52,7 @@ describe("the specification's table of statuses", () => {
   });
 
   test("nor is the snapshot that the next unlock makes current; one that was passed over is", () => {
-    const workspace = new WorkspaceState("ws-a");
+    const workspace = newWorkspaceState("ws-a");
     makeCurrent(workspace, madeVersion({ position: 2n }), now);
     const next = madeVersion({ position: 3n, intermediate: true });
     expect(act("softDelete", next, workspace)).toBe("refused");

@@ -1,14 +1,19 @@
 import { currentVersionDeletion, transitionNotAllowed } from "./errors.ts";
-import type { BackingDataEvent } from "./events.ts";
+import {
+  type StateEvent,
+  stateVersionPermanentlyDeleted,
+  stateVersionRestored,
+  stateVersionSoftDeleted,
+} from "./events.ts";
 import type { StateVersion, StateVersionStatus } from "./state-version.ts";
 import type { WorkspaceState } from "./workspace-state.ts";
 
 interface Transition {
   from: StateVersionStatus;
   to: StateVersionStatus;
-  /** Whether the current version may make it. */
+  /** Whether the action is allowed on the current version. */
   ofCurrent: boolean;
-  event: BackingDataEvent;
+  event(workspaceState: WorkspaceState, version: StateVersion): StateEvent;
 }
 
 /** The actions on a version's contents; specification, "State version status". */
@@ -17,37 +22,41 @@ export const backingDataActions = {
     from: "finalized",
     to: "backing_data_soft_deleted",
     ofCurrent: false,
-    event: "stateVersionSoftDeleted",
+    event: stateVersionSoftDeleted,
   },
   restore: {
     from: "backing_data_soft_deleted",
     to: "finalized",
     ofCurrent: true,
-    event: "stateVersionRestored",
+    event: stateVersionRestored,
   },
   permanentlyDelete: {
     from: "backing_data_soft_deleted",
     to: "backing_data_permanently_deleted",
     ofCurrent: false,
-    event: "stateVersionPermanentlyDeleted",
+    event: stateVersionPermanentlyDeleted,
   },
 } as const satisfies Record<string, Transition>;
 
 export type BackingDataAction = keyof typeof backingDataActions;
 
-/** The current version, or the snapshot that becomes it with the next unlock. */
-const isCurrent = (workspace: WorkspaceState, version: StateVersion): boolean =>
-  workspace.currentVersionId === version.id ||
-  (version.intermediate && version.position > workspace.currentPosition);
+/** Whether it is the current version, or the snapshot that the next unlock makes current. */
+const isCurrent = (workspaceState: WorkspaceState, version: StateVersion): boolean =>
+  workspaceState.currentVersionId === version.id ||
+  (version.intermediate && version.position > workspaceState.currentPosition);
 
 /** Changes the status as the action says. Throws 400 where the specification's table has no such row. */
 export function changeBackingData(
   action: BackingDataAction,
-  { workspace, version, now }: { workspace: WorkspaceState; version: StateVersion; now: Date },
+  {
+    workspaceState,
+    version,
+    now,
+  }: { workspaceState: WorkspaceState; version: StateVersion; now: Date },
 ): void {
   const { from, to, ofCurrent }: Transition = backingDataActions[action];
   if (version.status !== from) throw transitionNotAllowed(version.status, to);
-  if (!ofCurrent && isCurrent(workspace, version)) throw currentVersionDeletion(to);
+  if (!ofCurrent && isCurrent(workspaceState, version)) throw currentVersionDeletion(to);
   version.status = to;
   version.softDeletedAt = action === "softDelete" ? now : null;
 }

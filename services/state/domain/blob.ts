@@ -1,22 +1,19 @@
 import type { WorkspaceId } from "./ids.ts";
 
-/** Bytes in the blob store that versions refer to. */
+/** Bytes in the blob store that state versions refer to. */
 export class Blob {
   /** In the store; one for each upload attempt. */
-  key: string;
-  workspaceId: WorkspaceId;
-  size: bigint;
-  sha256: string;
-  /** How many contents of versions are these bytes. */
-  references: number;
-  createdAt: Date;
+  declare key: string;
+  declare workspaceId: WorkspaceId;
+  declare size: bigint;
+  declare sha256: string;
+  /** Number of contents of versions that are these bytes. */
+  declare references: number;
+  declare createdAt: Date;
 
-  constructor(init: Pick<Blob, "key" | "workspaceId" | "size" | "sha256" | "createdAt">) {
-    this.key = init.key;
-    this.workspaceId = init.workspaceId;
-    this.size = init.size;
-    this.sha256 = init.sha256;
-    this.createdAt = init.createdAt;
-    this.references = 1;
+  constructor(fields: Fields) {
+    Object.assign(this, fields);
   }
 }
+
+type Fields = { [Name in keyof Blob]: Blob[Name] };

@@ -12,18 +12,18 @@ export const workspaceNotFound = () => notFound("workspace");
 export const stateVersionNotFound = () => notFound("state version");
 export const outputNotFound = () => notFound("state version output");
 
-/** An organization's token speaks for nobody who could hold the lock. */
+/** An organization token cannot hold a lock. */
 export const organizationTokenWrites = () =>
   forbidden("organization_token", "An organization token may not write state.");
 
-/** Create while nobody holds the lock; wire-compatibility, section 4. */
+/** Create without a lock; wire-compatibility, section 4. */
 export const workspaceNotLocked = () =>
   precondition(
     "workspace_not_locked",
     "The workspace must be locked by you before its state can be written.",
   );
 
-/** The same at a rollback, to which the specification gives no 412. */
+/** As above for a rollback, for which the specification has no 412. */
 export const rollbackWithoutLock = () =>
   conflict(
     "workspace_not_locked",
@@ -38,7 +38,7 @@ export const workspaceLockedByOther = (holder: { type: string; id: string }) =>
     `The workspace is locked by ${holderNames[holder.type] ?? "another process"} ${holder.id}; only the holder of the lock may write its state.`,
   );
 
-/** The lock that the write relied on was given back in the meantime. */
+/** The lock of the write was released in the meantime. */
 export const lockSealed = () =>
   conflict("lock_sealed", "The lock under which this state was written has been released.");
 
@@ -57,9 +57,9 @@ export const serialBehind = (serial: bigint, newest: bigint) =>
 export const lineageConflict = () =>
   conflict("lineage_conflict", "The lineage is not that of the workspace's newest state version.");
 
-/** A state is written by a run of its own workspace. */
+/** Only a run of the workspace itself may be named. */
 export const runOfOtherWorkspace = () =>
-  invalid([{ field: "/data/relationships/run", detail: "Run belongs to another workspace" }]);
+  invalid([{ field: "run", detail: "Run belongs to another workspace" }]);
 
 /** A repeat of a create request whose version is no longer the newest, or was discarded. */
 export const stateVersionSuperseded = () =>
@@ -68,14 +68,17 @@ export const stateVersionSuperseded = () =>
     "This state version was created before, and has been superseded or discarded since.",
   );
 
-/** Unlock while a version waits for its bytes. A 409 here is taken for a foreign lock by clients. */
+/**
+ * Unlock while a version awaits its content. Clients match the words `latest state version is still pending`, and take a
+ * 409 here for a lock of somebody else.
+ */
 export const stateVersionPending = () =>
   unavailable(
     "state_version_pending",
-    "The latest state version is still pending: latest state version is still pending; try again once its state is uploaded.",
+    "The latest state version is still pending; try again once its state is uploaded.",
   );
 
-/** Clients retry what is unavailable until the outputs are there. */
+/** Clients retry while it is unavailable. */
 export const outputsNotProcessed = () =>
   unavailable(
     "outputs_not_processed",
@@ -83,25 +86,25 @@ export const outputsNotProcessed = () =>
   );
 
 export const stateVersionDiscarded = () =>
-  conflict("state_version_discarded", "The state version was discarded; it takes no content.");
+  conflict("state_version_discarded", "The state version was discarded; it accepts no content.");
 
-/** One content for each upload URL. */
+/** Each upload URL accepts one content. */
 export const uploadUsed = () =>
   conflict("upload_used", "This upload URL was used before, with other content.");
 
-/** The bytes are not those that the create request announced; the URL stays usable. */
+/** The bytes are not those that the create request announced; the URL remains usable. */
 export const md5Mismatch = () =>
   conflict("md5_mismatch", "The content does not have the md5 of the create request.");
 
-/** So slow that the sweeper might already take its blob for an ownerless one. */
+/** The sweeper might already have found the key of the upload ownerless. */
 export const uploadTooSlow = () =>
   unavailable("upload_too_slow", "The upload took too long; repeat it.");
 
-/** What is deleted takes no content, not even its own again: no answer claims a state that is not kept. */
+/** Not even a repeat of the same content is accepted: a response must not claim a state that is not stored. */
 export const backingDataDeleted = () =>
-  conflict("backing_data_deleted", "The state version's data was deleted; it takes no content.");
+  conflict("backing_data_deleted", "The state version's data was deleted; it accepts no content.");
 
-/** A refused action of the specification's table "State version status". */
+/** An action missing in the specification's table "State version status". */
 export const transitionNotAllowed = (from: string, to: string) =>
   badRequest(
     "transition_not_allowed",
@@ -114,22 +117,22 @@ export const currentVersionDeletion = (to: string) =>
     `State version status transition not allowed: the workspace's current state version cannot become ${to}.`,
   );
 
-/** A copy needs something to copy. */
+/** Only a finalized version has contents to copy. */
 export const rollbackWithoutContent = (status: string) =>
   conflict(
     "rollback_without_content",
     `The state version to roll back to is ${status}; only a finalized one can be copied.`,
   );
 
-/** A rollback goes back in the workspace's own history. */
+/** The source of a rollback is a version of the same workspace. */
 export const rollbackToOtherWorkspace = () =>
   invalid([
     {
-      field: "/data/relationships/rollback-state-version",
+      field: "rollbackStateVersionId",
       detail: "Rollback state version belongs to another workspace",
     },
   ]);
 
-/** Above the largest serial that clients read exactly. */
+/** The next serial is above the largest one that clients read exactly. */
 export const serialsExhausted = () =>
   conflict("serials_exhausted", "No serial follows that of the newest state version.");

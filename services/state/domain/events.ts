@@ -2,48 +2,45 @@ import type { StateVersionId, WorkspaceId } from "./ids.ts";
 import type { StateVersion } from "./state-version.ts";
 import { type StateSummary, summaryOf, type WorkspaceState } from "./workspace-state.ts";
 
-interface OfVersion {
-  stateVersionId: StateVersionId;
+interface OfWorkspace {
   workspaceId: WorkspaceId;
   organizationId: string;
   revision: bigint;
 }
 
-export type BackingDataEvent =
-  | "stateVersionSoftDeleted"
-  | "stateVersionRestored"
-  | "stateVersionPermanentlyDeleted";
+interface OfVersion extends OfWorkspace {
+  stateVersionId: StateVersionId;
+}
 
-/** What state tells the world; each becomes the message of the same name in events.proto. */
-export type StateEvent =
-  | ({
-      type: "stateVersionCreated";
-      serial: bigint;
-      rollbackStateVersionId: StateVersionId | null;
-    } & OfVersion)
-  | ({
-      type: "stateVersionFinalized";
-      serial: bigint;
-      size: bigint;
-      intermediate: boolean;
-    } & OfVersion)
-  | ({ type: "stateVersionDiscarded" } & OfVersion)
-  | ({ type: BackingDataEvent } & OfVersion)
-  | {
-      type: "stateVersionsCollected";
-      workspaceId: WorkspaceId;
-      organizationId: string;
-      stateVersionIds: StateVersionId[];
-      revision: bigint;
-    }
-  | ({ type: "stateVersionProcessed"; resourceCount: number } & OfVersion)
-  | ({ type: "workspaceStateChanged"; organizationId: string } & StateSummary);
+/** The events of state. Each is published as the message of the same name in events.proto. */
+export interface StateEvents {
+  stateVersionCreated: OfVersion & {
+    serial: bigint;
+    rollbackStateVersionId: StateVersionId | null;
+  };
+  stateVersionFinalized: OfVersion & { serial: bigint; size: bigint; intermediate: boolean };
+  stateVersionDiscarded: OfVersion;
+  stateVersionProcessed: OfVersion & { resourceCount: number };
+  stateVersionSoftDeleted: OfVersion;
+  stateVersionRestored: OfVersion;
+  stateVersionPermanentlyDeleted: OfVersion;
+  stateVersionsCollected: OfWorkspace & { stateVersionIds: StateVersionId[] };
+  workspaceStateChanged: StateSummary & { organizationId: string };
+}
 
-const ofVersion = (workspace: WorkspaceState, version: StateVersion): OfVersion => ({
-  stateVersionId: version.id,
-  workspaceId: workspace.workspaceId,
-  organizationId: workspace.organizationId ?? "",
-  revision: workspace.revision,
+export type StateEvent = {
+  [Type in keyof StateEvents]: { type: Type } & StateEvents[Type];
+}[keyof StateEvents];
+
+const ofWorkspace = ({ workspaceId, organizationId, revision }: WorkspaceState): OfWorkspace => ({
+  workspaceId,
+  organizationId: organizationId ?? "",
+  revision,
+});
+
+const ofVersion = (workspaceState: WorkspaceState, { id }: StateVersion): OfVersion => ({
+  stateVersionId: id,
+  ...ofWorkspace(workspaceState),
 });
 
 export const stateVersionCreated = (w: WorkspaceState, version: StateVersion): StateEvent => ({
@@ -66,31 +63,38 @@ export const stateVersionDiscarded = (w: WorkspaceState, version: StateVersion):
   ...ofVersion(w, version),
 });
 
-export const backingDataChanged = (
-  type: BackingDataEvent,
-  w: WorkspaceState,
-  version: StateVersion,
-): StateEvent => ({ type, ...ofVersion(w, version) });
-
-export const stateVersionsCollected = (
-  { workspaceId, organizationId, revision }: WorkspaceState,
-  versions: readonly Pick<StateVersion, "id">[],
-): StateEvent => ({
-  type: "stateVersionsCollected",
-  workspaceId,
-  organizationId: organizationId ?? "",
-  stateVersionIds: versions.map(({ id }) => id),
-  revision,
-});
-
 export const stateVersionProcessed = (w: WorkspaceState, version: StateVersion): StateEvent => ({
   type: "stateVersionProcessed",
   ...ofVersion(w, version),
   resourceCount: version.resourceCount,
 });
 
-export const workspaceStateChanged = (workspace: WorkspaceState): StateEvent => ({
+export const stateVersionSoftDeleted = (w: WorkspaceState, version: StateVersion): StateEvent => ({
+  type: "stateVersionSoftDeleted",
+  ...ofVersion(w, version),
+});
+
+export const stateVersionRestored = (w: WorkspaceState, version: StateVersion): StateEvent => ({
+  type: "stateVersionRestored",
+  ...ofVersion(w, version),
+});
+
+export const stateVersionPermanentlyDeleted = (
+  w: WorkspaceState,
+  version: StateVersion,
+): StateEvent => ({ type: "stateVersionPermanentlyDeleted", ...ofVersion(w, version) });
+
+export const stateVersionsCollected = (
+  w: WorkspaceState,
+  versions: readonly Pick<StateVersion, "id">[],
+): StateEvent => ({
+  type: "stateVersionsCollected",
+  ...ofWorkspace(w),
+  stateVersionIds: versions.map(({ id }) => id),
+});
+
+export const workspaceStateChanged = (w: WorkspaceState): StateEvent => ({
   type: "workspaceStateChanged",
-  organizationId: workspace.organizationId ?? "",
-  ...summaryOf(workspace),
+  organizationId: w.organizationId ?? "",
+  ...summaryOf(w),
 });

@@ -1,18 +1,31 @@
+/** The content is not a readable state; another attempt fails the same way. */
+export class StateFileError extends Error {
+  override readonly name: string = "StateFileError";
+}
+
+/** Time or memory did not suffice; one of the few later attempts may succeed. */
+export class StateReadingError extends StateFileError {
+  override readonly name = "StateReadingError";
+}
+
+/** Text that PostgreSQL stores: invalid characters (NUL, unpaired surrogates) become U+FFFD. */
+export const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd");
+
 /** A resource of a state, as its document lists it. */
 export interface StateResource {
   name: string;
-  /** `data.` before that of a data source. */
+  /** With the prefix `data.` for a data source. */
   type: string;
   count: number;
   module: string;
   provider: string;
 }
 
-/** An output as a state carries it; `value` and `detailedType` are JSON text, kept byte for byte. */
+/** An output in a state; `valueJson` and `detailedTypeJson` are JSON text, kept byte for byte. */
 export interface ExtractedOutput {
   name: string;
   sensitive: boolean;
-  /** string, number, bool, array, map, object, as clients read it. */
+  /** string, number, bool, array, map, object, as documents show it. */
   type: string;
   detailedTypeJson: string;
   valueJson: string;
@@ -24,38 +37,38 @@ export interface ResourceInstance {
   address: string;
   name: string;
   module: string;
-  /** As people write it: `hashicorp/aws`. */
+  /** In short form: `hashicorp/aws`. */
   provider: string;
   type: string;
   nameIndex: string | null;
-  /** Of everything that the state says of it: another digest is another instance. */
+  /** Of its whole content: another digest means that the instance has changed. */
   digest: string;
 }
 
 /** Resource types with their counts, by module or by provider. */
 export type ResourceCounts = Record<string, Record<string, number>>;
 
-/** What extraction finds in a raw state. */
+/** The result of reading a raw state. */
 export interface Extraction {
-  /** The file's own; null where it has none. Only compared, with a warning. */
+  /** In the file; null where it has none. Only compared with the request's, for a warning. */
   serial: bigint | null;
   lineage: string | null;
   formatVersion: number | null;
   engineVersion: string | null;
   resources: StateResource[];
-  /** Instances of managed resources: what safe delete refuses to forget. */
+  /** Instances of managed resources; safe delete refuses while there are any. */
   resourceCount: number;
-  /** Those of them that count where usage is billed. */
+  /** Those of them that are billed where usage is billed. */
   billableCount: number;
   instances: ResourceInstance[];
   modules: ResourceCounts;
   providers: ResourceCounts;
   outputs: ExtractedOutput[];
-  /** Why the content cannot be seen (an encrypted state); resources are then unknown, not none. */
+  /** Why the content is unreadable (an encrypted state); the resources are then unknown, not none. */
   opaque: string | null;
 }
 
-/** An extraction whose large parts, which no rule looks at, are JSON already: read off the event loop. */
+/** An extraction whose large parts, which no rule uses, are serialized to JSON in the worker thread. */
 export type PackedExtraction = Omit<Extraction, Packed> & Record<Packed, string>;
 type Packed = "resources" | "modules" | "providers" | "instances";
 

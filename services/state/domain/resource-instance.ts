@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ResourceInstance } from "./extraction.ts";
-import { storable } from "./storable-text.ts";
+import { type ResourceInstance, storable } from "./extraction.ts";
 
 /** A resource as a format spells it. */
 export interface FoundResource {

@@ -1,6 +1,11 @@
-import type { Extraction, ResourceCounts, ResourceInstance, StateResource } from "./extraction.ts";
+import {
+  type Extraction,
+  type ResourceCounts,
+  type ResourceInstance,
+  StateFileError,
+  type StateResource,
+} from "./extraction.ts";
 import { type FoundResource, instancesOf, isBillable } from "./resource-instance.ts";
-import { StateFileError } from "./state-file-error.ts";
 
 type Inventory = Pick<
   Extraction,

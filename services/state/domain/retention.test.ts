@@ -1,8 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { madeVersion } from "../test/made-version.ts";
-import { dueOf, isBelieved, keptBecause, type Retention, type RetentionDue } from "./retention.ts";
+import {
+  dueOf,
+  isCurrentAnswer,
+  type Retention,
+  type RetentionDue,
+  reasonToRetain,
+} from "./retention.ts";
 import type { StateVersion } from "./state-version.ts";
-import { WorkspaceState } from "./workspace-state.ts";
+import { newWorkspaceState } from "./workspace-state.ts";
 
 const now = new Date("2026-08-31T12:00:00Z");
 const DAY = 86_400_000;
@@ -53,11 +59,11 @@ describe("what is due", () => {
 });
 
 function held({ dropped = false, ...version }: Partial<StateVersion> & { dropped?: boolean } = {}) {
-  const workspace = new WorkspaceState("ws-a");
-  workspace.currentVersionId = "sv-9";
-  workspace.currentPosition = 9n;
-  workspace.droppedAt = dropped ? now : null;
-  return { workspace, version: madeVersion({ createdAt: daysAgo(31), ...version }) };
+  const workspaceState = newWorkspaceState("ws-a");
+  workspaceState.currentVersionId = "sv-9";
+  workspaceState.currentPosition = 9n;
+  workspaceState.droppedAt = dropped ? now : null;
+  return { workspaceState, version: madeVersion({ createdAt: daysAgo(31), ...version }) };
 }
 
 const policy: RetentionDue = {
@@ -67,7 +73,7 @@ const policy: RetentionDue = {
   before: daysAgo(30),
 };
 const freeTier: RetentionDue = { ...policy, rule: "free-tier" };
-const alone = { shared: false, lastBegin: undefined };
+const alone = { shared: false, startOfLast: undefined };
 
 describe("a version that looked due", () => {
   test.each([
@@ -110,26 +116,26 @@ describe("a version that looked due", () => {
       "stays when it is among the last",
       {},
       freeTier,
-      { shared: false, lastBegin: daysAgo(31) },
+      { shared: false, startOfLast: daysAgo(31) },
       "amongLast",
     ],
     [
       "goes when it is beyond the last",
       {},
       freeTier,
-      { shared: false, lastBegin: daysAgo(30.5) },
+      { shared: false, startOfLast: daysAgo(30.5) },
       undefined,
     ],
   ] as const)("%s", (_, more, due, beside, expected) => {
-    expect(keptBecause(held(more), due, beside)).toBe(expected);
+    expect(reasonToRetain(held(more), due, beside)).toBe(expected);
   });
 });
 
 test("an answer counts while it is fresh, and knows what state was told", () => {
-  const answer = { retentions: [], version: 5n, askedAt: now };
+  const answer = { retentions: [], version: 5n, requestedAt: now };
   const later = (ms: number) => new Date(now.getTime() + ms);
-  expect(isBelieved(answer, 5n, later(29_000))).toBe(true);
-  expect(isBelieved(answer, 4n, later(0))).toBe(true);
-  expect(isBelieved(answer, 6n, later(0))).toBe(false);
-  expect(isBelieved(answer, 5n, later(30_000))).toBe(false);
+  expect(isCurrentAnswer(answer, 5n, later(29_000))).toBe(true);
+  expect(isCurrentAnswer(answer, 4n, later(0))).toBe(true);
+  expect(isCurrentAnswer(answer, 6n, later(0))).toBe(false);
+  expect(isCurrentAnswer(answer, 5n, later(30_000))).toBe(false);
 });

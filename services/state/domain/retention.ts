@@ -2,26 +2,27 @@ import type { WorkspaceId } from "./ids.ts";
 import type { StateVersion } from "./state-version.ts";
 import type { WorkspaceState } from "./workspace-state.ts";
 
-/** What workspaces says of how long a workspace's states are kept. */
+/** How long the states of one workspace are retained, from the service workspaces. */
 export interface Retention {
   workspaceId: WorkspaceId;
   organizationId: string;
-  /** Of the policy that counts for it; null: for ever. */
+  /** From the policy in effect; null: states are never deleted. */
   deleteOlderThanNDays: number | null;
   freeTier: boolean;
 }
 
-/** Answers of one moment. */
+/** The retention of several workspaces at one time. */
 export interface RetentionAnswer {
   retentions: readonly Retention[];
-  /** Of the last change of a policy or plan that they know of. */
+  /** Version of the last change of a policy or plan that it includes. */
   version: bigint;
-  askedAt: Date;
+  /** Start of the call. */
+  requestedAt: Date;
 }
 
 export type RetentionRule = "policy" | "free-tier";
 
-/** What of a workspace may go: versions that were created before this. */
+/** The versions of a workspace that may be deleted: those created before `before`. */
 export interface RetentionDue {
   workspaceId: WorkspaceId;
   organizationId: string;
@@ -29,27 +30,27 @@ export interface RetentionDue {
   before: Date;
 }
 
-/** Which rules an edition has. */
+/** The retention rules of an edition. */
 export interface RetentionRules {
   policies: boolean;
   freeTier: boolean;
 }
 
-/** Specification, "Limits": so many of an organization's last states are kept, however old. */
+/** Specification, "Limits": this many of an organization's last states are retained at any age. */
 export const FREE_TIER_STATES = 100;
 const FREE_TIER_MONTHS = 6;
 const DAY_MS = 86_400_000;
-/** For so long an answer is believed; a change meets state itself, before it is acknowledged. */
-const BELIEVED_MS = 30_000;
+/** How long an answer is used. A change of a policy also raises the version stored here before it is acknowledged. */
+const MAX_AGE_MS = 30_000;
 
-/** What the rules of the edition let go of a workspace; undefined: nothing. */
+/** What the rules of the edition allow to delete of a workspace; undefined: nothing. */
 export function dueOf(
   { workspaceId, organizationId, deleteOlderThanNDays: days, freeTier }: Retention,
   rules: RetentionRules,
   now: Date,
 ): RetentionDue | undefined {
   if (rules.policies && days !== null && days > 0) {
-    // A policy may say more days than there have been.
+    // A policy may name more days than have passed since 1970.
     const before = new Date(Math.max(0, now.getTime() - days * DAY_MS));
     return { workspaceId, organizationId, rule: "policy", before };
   }
@@ -60,7 +61,7 @@ export function dueOf(
   return undefined;
 }
 
-/** The same day of an earlier month, or its last one where it is shorter. UTC. */
+/** The same day of an earlier month, or the last day of a shorter one. UTC. */
 function monthsBefore(now: Date, months: number): Date {
   const earlier = new Date(now);
   earlier.setUTCMonth(now.getUTCMonth() - months);
@@ -68,15 +69,15 @@ function monthsBefore(now: Date, months: number): Date {
   return earlier;
 }
 
-/** Whether nothing that was told since, or may have been, says otherwise. */
-export const isBelieved = (
-  { version, askedAt }: RetentionAnswer,
-  told: bigint,
+/** Whether this answer is still current. `storedVersion`: of the last acknowledged change. */
+export const isCurrentAnswer = (
+  { version, requestedAt }: RetentionAnswer,
+  storedVersion: bigint,
   now: Date,
-): boolean => version >= told && now.getTime() - askedAt.getTime() < BELIEVED_MS;
+): boolean => version >= storedVersion && now.getTime() - requestedAt.getTime() < MAX_AGE_MS;
 
-/** Why a version stays that was found due, or undefined when it goes. */
-export type Kept =
+/** Why a version that was due is retained. */
+export type RetainedReason =
   | "dropped"
   | "notOlderThanCurrent"
   | "noContents"
@@ -84,37 +85,37 @@ export type Kept =
   | "shared"
   | "amongLast";
 
-/** A version and its workspace, both locked. */
+/** A version and its workspace's state, both locked. */
 interface DueVersion {
-  workspace: WorkspaceState;
+  workspaceState: WorkspaceState;
   version: Pick<StateVersion, "position" | "status" | "createdAt">;
 }
 
-/** What other versions have to say. */
-interface Neighbourhood {
+/** What the decision needs to know of other versions. */
+interface OtherVersions {
   /** A later copy of it, made by a rollback, has the same blob. */
   shared: boolean;
-  /** Of the last states of its organization the first was created then; undefined: there are not so many. */
-  lastBegin: Date | undefined;
+  /** Creation time of the oldest of the organization's last states; undefined: it has fewer. */
+  startOfLast: Date | undefined;
 }
 
 /**
- * Decides by the rows as they are locked. Only what is older than the current version ever goes: that one is
- * kept, and so is whatever an unlock may still make current, and what waits for its bytes.
+ * Decides by locked rows; undefined: the version may be deleted. Only versions older than the current one are ever
+ * deleted. This retains the current one, those that an unlock may still make current, and those that await content.
  */
-export function keptBecause(
-  { workspace, version }: DueVersion,
+export function reasonToRetain(
+  { workspaceState, version }: DueVersion,
   due: RetentionDue,
-  { shared, lastBegin }: Neighbourhood,
-): Kept | undefined {
-  if (workspace.droppedAt) return "dropped";
-  if (version.position >= workspace.currentPosition) return "notOlderThanCurrent";
+  { shared, startOfLast }: OtherVersions,
+): RetainedReason | undefined {
+  if (workspaceState.droppedAt) return "dropped";
+  if (version.position >= workspaceState.currentPosition) return "notOlderThanCurrent";
   if (version.status !== "finalized" && version.status !== "backing_data_soft_deleted") {
     return "noContents";
   }
   if (version.createdAt >= due.before) return "young";
-  if (due.rule === "free-tier" && (!lastBegin || version.createdAt >= lastBegin))
-    return "amongLast";
+  const isAmongLast = !startOfLast || version.createdAt >= startOfLast;
+  if (due.rule === "free-tier" && isAmongLast) return "amongLast";
   if (shared) return "shared";
   return undefined;
 }

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { extractStateFile } from "../test/extract.ts";
+import { StateFileError } from "./extraction.ts";
 import { StateFile } from "./state-file.ts";
-import { StateFileError } from "./state-file-error.ts";
 
 const nullProvider = 'provider["registry.terraform.io/hashicorp/null"]';
 

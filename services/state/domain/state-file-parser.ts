@@ -1,8 +1,7 @@
 import { type ParsedTokenInfo, Tokenizer, TokenParser, TokenType } from "@streamparser/json";
 import { exactNumber } from "./exact-json.ts";
-import type { Extraction } from "./extraction.ts";
+import { type Extraction, StateFileError } from "./extraction.ts";
 import { type ListName, StateFile } from "./state-file.ts";
-import { StateFileError } from "./state-file-error.ts";
 
 /** Numbers that JavaScript would respell keep their text: values of outputs are passed on. */
 class ExactTokenizer extends Tokenizer {

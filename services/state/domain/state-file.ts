@@ -1,10 +1,8 @@
 import { isExactNumber } from "./exact-json.ts";
-import type { Extraction } from "./extraction.ts";
-import { outputsFrom } from "./output.ts";
+import { type Extraction, StateFileError, storable } from "./extraction.ts";
 import type { FoundResource } from "./resource-instance.ts";
 import { ResourceTally } from "./resource-tally.ts";
-import { StateFileError } from "./state-file-error.ts";
-import { storable } from "./storable-text.ts";
+import { outputsFrom } from "./state-version-output.ts";
 
 type JsonObject = Record<string, unknown>;
 

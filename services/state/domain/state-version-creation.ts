@@ -1,4 +1,4 @@
-import { type FieldError, invalid } from "@statehouse/errors";
+import { Problems } from "@statehouse/errors";
 import {
   lineageConflict,
   runOfOtherWorkspace,
@@ -6,72 +6,74 @@ import {
   serialConflict,
   stateVersionSuperseded,
 } from "./errors.ts";
+import type { ExtractedOutput } from "./extraction.ts";
 import { awaitsContent, newestOf, type StateVersion } from "./state-version.ts";
+import { parseJsonStateOutputs } from "./state-version-output.ts";
 
-/** What a create request says of its state. */
+/** The state that a create request announces. */
 export interface Announcement {
   serial: bigint;
   md5: string;
   lineage: string;
   force: boolean;
+  runId: string | undefined;
 }
 
-/** What came in the create request itself; in bytes. */
-export interface InlineContent {
+/** An announcement as received. */
+export interface AnnouncementInput extends Announcement {
+  /** Sizes of contents in the create request itself, in bytes. */
   inlineSize?: bigint | undefined;
   inlineJsonSize?: bigint | undefined;
+  /** The outputs part of the engine's JSON show output. */
+  jsonStateOutputs?: Uint8Array | undefined;
 }
 
-const title = "invalid attribute";
 const MAX_TEXT = 255;
-const limit = `maximum is ${MAX_TEXT} characters`;
-
-/** A run that nobody has reported yet may have any id, but not any length. Throws `invalid`. */
-export function requireRunId(runId: string | undefined): void {
-  if (runId === undefined || runId.length <= MAX_TEXT) return;
-  const detail = `Run is too long (${limit})`;
-  throw invalid([{ field: "/data/relationships/run/data/id", title, detail }]);
-}
 
 /**
- * Checks and normalizes what a create request says, before there is a version: one whose content is refused
- * afterwards would keep its serial and lineage until its lock is released. Throws `invalid`.
+ * Checks and normalizes an announcement before a version is created: a version whose content is refused afterwards
+ * would keep its serial and lineage until its lock is released. Throws `invalid`.
  */
 export function parseAnnouncement(
-  { serial, md5, lineage, force, inlineSize, inlineJsonSize }: Announcement & InlineContent,
+  input: AnnouncementInput,
   { maxStateBytes }: { maxStateBytes: number },
-): Announcement {
-  const problems: FieldError[] = [];
-  // JSON numbers beyond are not exact in most clients, ours included.
+): Announcement & { outputs: ExtractedOutput[] | undefined } {
+  const { serial, md5, lineage, force, runId, jsonStateOutputs } = input;
+  const problems = new Problems();
+  const requireSize = (field: "inlineSize" | "inlineJsonSize", name: string) => {
+    if ((input[field] ?? 0n) <= maxStateBytes) return;
+    problems.add(field, `${name} is too large (maximum is ${maxStateBytes} bytes)`);
+  };
+  const requireLength = (field: "lineage" | "runId", name: string) => {
+    if ((input[field] ?? "").length <= MAX_TEXT) return;
+    problems.add(field, `${name} is too long (maximum is ${MAX_TEXT} characters)`);
+  };
+  // Most clients, the gateway included, read larger JSON numbers inexactly.
   if (serial < 0n || serial > BigInt(Number.MAX_SAFE_INTEGER)) {
-    problems.push({ field: "serial", title, detail: "Serial is out of range" });
+    problems.add("serial", "Serial is out of range");
   }
   if (!/^[0-9a-f]{32}$/i.test(md5)) {
-    problems.push({ field: "md5", title, detail: "Md5 must be 32 hexadecimal digits" });
+    problems.add("md5", "Md5 must be 32 hexadecimal digits");
   }
   // Engines write a UUID. Every document of the version shows it.
-  if (lineage.length > MAX_TEXT) {
-    problems.push({ field: "lineage", title, detail: `Lineage is too long (${limit})` });
-  }
-  const tooLarge = (size: bigint | undefined) => size !== undefined && size > maxStateBytes;
-  const maximum = `is too large (maximum is ${maxStateBytes} bytes)`;
-  if (tooLarge(inlineSize)) problems.push({ field: "state", title, detail: `State ${maximum}` });
-  if (tooLarge(inlineJsonSize)) {
-    problems.push({ field: "json-state", title, detail: `JSON state ${maximum}` });
-  }
-  if (problems.length > 0) throw invalid(problems);
-  return { serial, md5: md5.toLowerCase(), lineage, force };
+  requireLength("lineage", "Lineage");
+  requireSize("inlineSize", "State");
+  requireSize("inlineJsonSize", "JSON state");
+  // A run that is not known yet may have any id.
+  requireLength("runId", "Run");
+  const outputs = jsonStateOutputs && parseJsonStateOutputs(jsonStateOutputs, problems);
+  problems.throwIfAny();
+  return { serial, md5: md5.toLowerCase(), lineage, force, runId, outputs };
 }
 
 /**
- * The version that a repeated request means, if it is one. While it is the newest and has or awaits its
- * bytes it is the answer; in every other case the repeat is a conflict, forced or not, so that no answer
- * claims a state that was not kept.
+ * The version that an earlier call of the same request created, if there is one. Throws `stateVersionSuperseded`, forced
+ * or not, unless it is the newest and has or awaits its content: a response must not claim a state that is not stored.
  *
  * `known`: at least the newest version, and those of this epoch and serial.
  */
 export function repeatedVersion(
-  { serial, md5 }: Announcement,
+  { serial, md5 }: Pick<Announcement, "serial" | "md5">,
   epoch: bigint,
   known: readonly StateVersion[],
   now: Date,
@@ -86,13 +88,13 @@ export function repeatedVersion(
 }
 
 /**
- * Whether the announced state may follow; wire-compatibility, section 4, "The stored serial is the
- * request's serial". Discarded versions held nothing and are not followed.
+ * Throws unless the announced state may follow the stored ones; wire-compatibility, section 4, "The stored serial is the
+ * request's serial". Discarded versions are ignored.
  *
  * `known`: at least the newest version that is not discarded, and those of this epoch and serial.
  */
 export function requireSuccession(
-  announced: Announcement,
+  announced: Omit<Announcement, "runId">,
   epoch: bigint,
   known: readonly StateVersion[],
 ): void {
@@ -101,20 +103,20 @@ export function requireSuccession(
   const newest = newestOf(kept);
   if (!newest) return;
   const { serial, lineage } = announced;
-  // Older engine versions had no lineage: nothing to compare.
+  // Older engine versions write no lineage.
   if (lineage !== "" && newest.lineage !== "" && lineage !== newest.lineage)
     throw lineageConflict();
   if (kept.some((version) => version.lockEpoch === epoch && version.serial === serial)) {
     throw serialConflict(serial, serial);
   }
   if (serial > newest.serial) return;
-  // `state push -force` over the cloud backend: a lower or equal serial, first of its epoch, unforced.
+  // `state push -force` over the cloud backend sends a lower or equal serial, first of its epoch, without force.
   const firstOfEpoch = newest.lockEpoch !== epoch;
   if (firstOfEpoch && lineage === newest.lineage) return;
   throw serialBehind(serial, newest.serial);
 }
 
-/** Wire compatibility, section 4: a run may be unknown yet; "only a run of another workspace is 422". */
+/** Throws `runOfOtherWorkspace`; wire-compatibility, section 4: "only a run of another workspace is 422". */
 export function requireOwnRun(workspaceId: string, runWorkspaceId: string | null): void {
   if (runWorkspaceId !== null && runWorkspaceId !== workspaceId) throw runOfOtherWorkspace();
 }

@@ -5,19 +5,19 @@ const MAX_ATTEMPTS = 4;
 const FIRST_BACKOFF_MS = 2000;
 const MAX_BACKOFF_MS = 5 * 60_000;
 
-/** Whether a file at fault has had its attempts. */
+/** Whether no attempt is left for a file that cannot be read. */
 export const isExhausted = (attempts: number): boolean => attempts >= MAX_ATTEMPTS;
 
-/** How long to wait after the attempt of this number, from 1. */
+/** Pause after the attempt of this number, from 1. */
 export const backoffMs = (attempt: number): number =>
   Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1));
 
-/** Whether this attempt is still the one that may say what the file holds. */
+/** Whether the result of this attempt is still to be stored. */
 export const holdsClaim = (version: StateVersion, attempt: number): boolean =>
   version.extractionDueAt !== null && version.extractionAttempts === attempt;
 
-/** Keeps what extraction found. */
-export function processed(
+/** Ends extraction with its result. */
+export function setExtracted(
   version: StateVersion,
   extraction: Pick<
     Extraction,
@@ -33,19 +33,19 @@ export function processed(
   version.billableResourceCount = extraction.opaque === null ? extraction.billableCount : null;
 }
 
-/** Ends extraction of a file that cannot be read: processed, with the reason. */
-export function processedUnread(version: StateVersion, reason: string): void {
+/** Ends extraction of a file that cannot be read, with the reason. */
+export function setUnreadable(version: StateVersion, reason: string): void {
   version.resourcesProcessed = true;
   version.extractionDueAt = null;
   version.extractionError = reason;
 }
 
-/** What was found before stands. */
-export function wasReadAgain(version: StateVersion): void {
+/** Ends extraction of a version that was extracted before, without a change of its result. */
+export function endRepeatedExtraction(version: StateVersion): void {
   version.extractionDueAt = null;
 }
 
-/** For safe delete: a state that nobody can read may manage resources, so it counts as managing one. */
+/** The count for safe delete. An unreadable state may manage resources, so it counts as managing one. */
 export const managedResources = (
   version: Pick<StateVersion, "resourceCount" | "extractionError">,
 ): number =>

@@ -1,3 +1,6 @@
+import type { Problems } from "@statehouse/errors";
+import { isExactNumber, parseExactJson } from "./exact-json.ts";
+import { type ExtractedOutput, storable } from "./extraction.ts";
 import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "./ids.ts";
 
 /** An output as its document shows it. */
@@ -11,4 +14,78 @@ export interface StateVersionOutput {
   detailedTypeJson: string;
   /** Null when withheld. */
   valueJson: string | null;
+}
+
+/** The type in documents, by the engine's type constructor. */
+const outputTypes = new Map<unknown, string>([
+  ["string", "string"],
+  ["number", "number"],
+  ["bool", "bool"],
+  ["list", "array"],
+  ["set", "array"],
+  ["tuple", "array"],
+  ["map", "map"],
+  ["object", "object"],
+  ["dynamic", "dynamic"],
+]);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
+
+/** The engine's type of a value without one (JSON output of older engines). */
+function inferType(value: unknown): unknown {
+  if (typeof value === "string") return "string";
+  if (typeof value === "boolean") return "bool";
+  if (typeof value === "number" || isExactNumber(value)) return "number";
+  if (Array.isArray(value)) return ["tuple", value.map(inferType)];
+  if (isObject(value)) {
+    return ["object", Object.fromEntries(Object.entries(value).map(([k, v]) => [k, inferType(v)]))];
+  }
+  return "dynamic";
+}
+
+/** The output in an entry of a state or of the engine's JSON output, `{value, type?, sensitive?}`; undefined for others. */
+export function outputFrom(name: string, entry: unknown): ExtractedOutput | undefined {
+  if (!isObject(entry)) return undefined;
+  const value = entry.value ?? null;
+  const detailedType = entry.type ?? inferType(value);
+  const constructorName = Array.isArray(detailedType) ? detailedType[0] : detailedType;
+  return {
+    name: storable(name),
+    sensitive: entry.sensitive === true,
+    type: outputTypes.get(constructorName) ?? "dynamic",
+    detailedTypeJson: JSON.stringify(detailedType),
+    valueJson: JSON.stringify(value),
+  };
+}
+
+/** The outputs in a parsed object of entries by name; undefined when it has another form. */
+export function outputsFrom(outputs: unknown): ExtractedOutput[] | undefined {
+  if (!isObject(outputs)) return undefined;
+  const found = Object.entries(outputs).map(([name, entry]) => outputFrom(name, entry));
+  return found.every((output) => output !== undefined) ? found : undefined;
+}
+
+/** The outputs that a create request carries; undefined, with a problem, when they are malformed. */
+export function parseJsonStateOutputs(
+  bytes: Uint8Array,
+  problems: Problems,
+): ExtractedOutput[] | undefined {
+  const outputs = tryParse(bytes);
+  if (!outputs) {
+    problems.add(
+      "jsonStateOutputs",
+      "Json state outputs must be base64 of a JSON object of outputs by name",
+    );
+  }
+  return outputs;
+}
+
+function tryParse(bytes: Uint8Array): ExtractedOutput[] | undefined {
+  try {
+    return outputsFrom(parseExactJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
+  } catch {
+    // Not UTF-8, not JSON, or nested too deeply for the parser.
+    return undefined;
+  }
 }

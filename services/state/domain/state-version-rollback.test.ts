@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { madeVersion } from "../test/made-version.ts";
+import { rollbackEpoch } from "./lock-epoch.ts";
 import type { StateVersion } from "./state-version.ts";
 import {
   copyVersion,
   followingSerial,
   repeatedRollback,
   requireOwnSource,
-  rollbackEpoch,
 } from "./state-version-rollback.ts";
-import { WorkspaceState } from "./workspace-state.ts";
+import { newWorkspaceState } from "./workspace-state.ts";
 
 const now = new Date("2026-01-01T00:00:00Z");
 
@@ -62,7 +62,7 @@ describe("a copy", () => {
 
 describe("the lock", () => {
   const holder = { type: "user", id: "user-a" };
-  const workspace = Object.assign(new WorkspaceState("ws-a"), { sealedEpoch: 10n });
+  const workspace = Object.assign(newWorkspaceState("ws-a"), { sealedEpoch: 10n });
 
   test.each([
     ["nobody's", null, "workspace_not_locked"],

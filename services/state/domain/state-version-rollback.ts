@@ -1,19 +1,8 @@
-import {
-  rollbackToOtherWorkspace,
-  rollbackWithoutContent,
-  rollbackWithoutLock,
-  serialsExhausted,
-} from "./errors.ts";
+import { rollbackToOtherWorkspace, rollbackWithoutContent, serialsExhausted } from "./errors.ts";
 import type { StateVersionId, WorkspaceId } from "./ids.ts";
-import { newestOf, StateVersion } from "./state-version.ts";
-import {
-  type Holder,
-  type LockAnswer,
-  type WorkspaceState,
-  writableEpoch,
-} from "./workspace-state.ts";
+import { newestOf, newStateVersion, type StateVersion } from "./state-version.ts";
 
-/** Refuses a source of another workspace, which the caller may read. */
+/** Throws `rollbackToOtherWorkspace` for a version of another workspace, which the caller may read. */
 export function requireOwnSource(
   source: Pick<StateVersion, "workspaceId">,
   workspaceId: WorkspaceId,
@@ -21,19 +10,9 @@ export function requireOwnSource(
   if (source.workspaceId !== workspaceId) throw rollbackToOtherWorkspace();
 }
 
-/** The epoch under which `holder` may roll back. Throws 409 unlocked, held by another, or sealed. */
-export function rollbackEpoch(
-  workspace: WorkspaceState,
-  lock: LockAnswer["lock"],
-  holder: Holder,
-): bigint {
-  if (!lock) throw rollbackWithoutLock();
-  return writableEpoch(workspace, lock, holder);
-}
-
 /**
- * The copy that a repeated request means: the newest version, made from this source under this lock. A client
- * that got no answer asks again, and what it wants is there.
+ * The copy that an earlier call of the same request made: the newest version, copied from this source under this lock.
+ * A client that received no response repeats its request.
  */
 export function repeatedRollback(
   sourceId: StateVersionId,
@@ -49,7 +28,7 @@ export function repeatedRollback(
 }
 
 /**
- * The serial that follows all of this lock and the newest that is kept.
+ * The serial after all serials of this lock and that of the newest version not discarded.
  *
  * `known`: at least the newest version that is not discarded, and that of this epoch with the highest serial.
  */
@@ -64,24 +43,24 @@ export function followingSerial(epoch: bigint, known: readonly StateVersion[]): 
   return following;
 }
 
-/** What of a copy is not its source's. */
-export type RollbackInit = Pick<
+/** The fields in which a copy differs from its source. */
+export type CopyFields = Pick<
   StateVersion,
   "id" | "position" | "lockEpoch" | "serial" | "createdAt" | "createdByType" | "createdById"
 >;
 
-/** A finalized version with the source's contents. Its bytes, and so the serial in them, are the source's. */
-export function copyVersion(source: StateVersion, init: RollbackInit): StateVersion {
+/** A finalized version with the source's contents. Its bytes, and therefore the serial in them, are the source's. */
+export function copyVersion(source: StateVersion, fields: CopyFields): StateVersion {
   if (source.status !== "finalized") throw rollbackWithoutContent(source.status);
-  const copy = new StateVersion({
-    ...init,
+  const copy = newStateVersion({
+    ...fields,
     workspaceId: source.workspaceId,
     md5: source.md5,
     lineage: source.lineage,
     intermediate: false,
     runId: null,
-    // It takes no uploads.
-    expiresAt: init.createdAt,
+    // It accepts no uploads.
+    expiresAt: fields.createdAt,
     outputsGiven: source.outputsGiven,
   });
   copy.status = "finalized";
@@ -98,6 +77,6 @@ export function copyVersion(source: StateVersion, init: RollbackInit): StateVers
   copy.formatVersion = source.formatVersion;
   copy.engineVersion = source.engineVersion;
   copy.extractionError = source.extractionError;
-  copy.extractionDueAt = source.resourcesProcessed ? null : init.createdAt;
+  copy.extractionDueAt = source.resourcesProcessed ? null : fields.createdAt;
   return copy;
 }

@@ -8,14 +8,14 @@ import {
 import { awaitsContent, isDeleted, type StateVersion } from "./state-version.ts";
 import type { ContentKind } from "./upload-token.ts";
 
-/** A content that a version has. */
+/** A stored content of a version. */
 export interface StoredContent {
   blobKey: string;
   sha256: string;
   size: number;
 }
 
-/** The version's content of this kind, if it has it. */
+/** The version's content of this kind, if it is stored. */
 export function contentOf(
   version: Pick<
     StateVersion,
@@ -32,10 +32,10 @@ export function contentOf(
 }
 
 /**
- * Whether the version still takes a content that it does not have. Raw state finalizes; JSON may come
+ * Whether the version still accepts a content that is not stored. Raw state finalizes the version; JSON may be uploaded
  * before it, after it, or never.
  */
-export const takesContent = (
+export const acceptsContent = (
   version: Pick<StateVersion, "status" | "expiresAt">,
   kind: ContentKind,
   now: Date,
@@ -43,18 +43,18 @@ export const takesContent = (
   awaitsContent(version, now) ||
   (kind === "json" && version.status === "finalized" && version.expiresAt > now);
 
-/** Refuses every content for a version whose own was deleted, also what may be restored. */
+/** Throws `backingDataDeleted` for a version whose contents are deleted, restorable ones included. */
 export function requireUndeleted(version: Pick<StateVersion, "status">): void {
   if (isDeleted(version)) throw backingDataDeleted();
 }
 
-/** Refuses content for a version that no longer takes any. */
+/** Throws `stateVersionDiscarded` when the version no longer accepts the content. */
 export function requireOpen(
   version: Pick<StateVersion, "status" | "expiresAt">,
   kind: ContentKind,
   now: Date,
 ): void {
-  if (!takesContent(version, kind, now)) throw stateVersionDiscarded();
+  if (!acceptsContent(version, kind, now)) throw stateVersionDiscarded();
 }
 
 export interface Attempt {
@@ -64,24 +64,24 @@ export interface Attempt {
   md5: string;
 }
 
-/** The same bytes again change nothing; others are a conflict. */
+/** Throws `uploadUsed` when the bytes differ from the stored ones. */
 export function requireSameContent(stored: StoredContent, attempt: Attempt): void {
   if (stored.sha256 !== attempt.sha256 || stored.size !== attempt.size) throw uploadUsed();
 }
 
-/** Half the sweeper's grace is for the bytes. */
+/** Throws `uploadTooSlow` when the bytes took more than half the sweeper's grace period. */
 export function requireFresh(attempt: Attempt, graceMs: number, now: Date): void {
   if (now.getTime() - attempt.attemptStartedAt.getTime() > graceMs / 2) throw uploadTooSlow();
 }
 
 /**
- * Until when an attempt has to be committed, or never is, in epoch ms: what the sweeper takes for ownerless must not
- * find an owner behind its back. Three quarters of its grace; the last one is for clocks that differ.
+ * The latest time at which an attempt may commit, in epoch ms: a key that the sweeper has found ownerless must not get
+ * an owner afterwards. Three quarters of the grace period; the last quarter covers clock differences.
  */
 export const commitDeadline = ({ attemptStartedAt }: Attempt, graceMs: number): number =>
   attemptStartedAt.getTime() + graceMs * 0.75;
 
-/** Gives a pending version its raw state; extraction is due from now on. */
+/** Stores the raw state of a pending version; its extraction is due. Throws `md5Mismatch`. */
 export function finalize(
   version: StateVersion,
   blobKey: string,
@@ -96,7 +96,7 @@ export function finalize(
   version.extractionDueAt = now;
 }
 
-/** Gives the version its JSON form. */
+/** Stores the JSON form of a version. */
 export function attachJson(version: StateVersion, blobKey: string, attempt: Attempt): void {
   version.jsonBlobKey = blobKey;
   version.jsonSize = BigInt(attempt.size);

@@ -1,6 +1,6 @@
+import type { StateResource } from "./extraction.ts";
 import type { StateVersionId, WorkspaceId } from "./ids.ts";
-import type { WorkspaceState } from "./workspace-state.ts";
-import { touch } from "./workspace-state.ts";
+import { touch, type WorkspaceState } from "./workspace-state.ts";
 
 export const stateVersionStatuses = [
   "pending",
@@ -11,70 +11,59 @@ export const stateVersionStatuses = [
 ] as const;
 export type StateVersionStatus = (typeof stateVersionStatuses)[number];
 
-/** One instance of a workspace's state, without the bytes. */
+/** One version of a workspace's state, without its contents. */
 export class StateVersion {
-  id: StateVersionId;
-  workspaceId: WorkspaceId;
+  declare id: StateVersionId;
+  declare workspaceId: WorkspaceId;
   /** Order of creation within the workspace. */
-  position: bigint;
-  lockEpoch: bigint;
-  serial: bigint;
+  declare position: bigint;
+  declare lockEpoch: bigint;
+  declare serial: bigint;
   /** Of the raw state, lower-case hex. */
-  md5: string;
-  /** Empty when the client gave none. */
-  lineage: string;
-  status: StateVersionStatus = "pending";
-  /** A snapshot that is not to be current before the workspace is unlocked. */
-  intermediate: boolean;
-  createdAt: Date;
-  createdByType: string;
-  createdById: string;
-  runId: string | null;
-  /** When its upload URLs end, and, while pending, it does. */
-  expiresAt: Date;
-  blobKey: string | null = null;
-  size: bigint | null = null;
-  sha256: string | null = null;
-  jsonBlobKey: string | null = null;
-  jsonSize: bigint | null = null;
-  jsonSha256: string | null = null;
-  /** The create request carried the outputs; extraction leaves them alone. */
-  outputsGiven: boolean;
-  resourcesProcessed = false;
-  resourceCount = 0;
-  /** Of its resources those that count where usage is billed; null until, and unless, they are known. */
-  billableResourceCount: number | null = null;
-  formatVersion: number | null = null;
-  engineVersion: string | null = null;
-  /** When extraction is to be tried; null: not, or no more. Later while a lease is held. */
-  extractionDueAt: Date | null = null;
-  extractionAttempts = 0;
+  declare md5: string;
+  /** Empty when the client sent none. */
+  declare lineage: string;
+  declare status: StateVersionStatus;
+  /** A snapshot that does not become current before the workspace is unlocked. */
+  declare intermediate: boolean;
+  declare createdAt: Date;
+  declare createdByType: string;
+  declare createdById: string;
+  declare runId: string | null;
+  /** End of its upload URLs; a version still pending then is discarded. */
+  declare expiresAt: Date;
+  declare blobKey: string | null;
+  declare size: bigint | null;
+  declare sha256: string | null;
+  declare jsonBlobKey: string | null;
+  declare jsonSize: bigint | null;
+  declare jsonSha256: string | null;
+  /** The create request carried the outputs; extraction does not store them again. */
+  declare outputsGiven: boolean;
+  declare resourcesProcessed: boolean;
+  declare resourceCount: number;
+  /** Number of its resources that are billed where usage is billed; null until extraction, and where it failed. */
+  declare billableResourceCount: number | null;
+  declare formatVersion: number | null;
+  declare engineVersion: string | null;
+  /** When extraction runs next; null: never (again). While a lease is held: the end of the lease. */
+  declare extractionDueAt: Date | null;
+  declare extractionAttempts: number;
   /** Why the content could not be read; its resources are then unknown. */
-  extractionError: string | null = null;
-  /** Whose copy it is. */
-  rollbackVersionId: StateVersionId | null = null;
-  /** While its contents can be restored: since when. */
-  softDeletedAt: Date | null = null;
+  declare extractionError: string | null;
+  /** The version that this one copies. */
+  declare rollbackVersionId: StateVersionId | null;
+  /** Start of the time in which its soft-deleted contents can be restored. */
+  declare softDeletedAt: Date | null;
 
-  constructor(init: StateVersionInit) {
-    this.id = init.id;
-    this.workspaceId = init.workspaceId;
-    this.position = init.position;
-    this.lockEpoch = init.lockEpoch;
-    this.serial = init.serial;
-    this.md5 = init.md5;
-    this.lineage = init.lineage;
-    this.intermediate = init.intermediate;
-    this.createdAt = init.createdAt;
-    this.createdByType = init.createdByType;
-    this.createdById = init.createdById;
-    this.runId = init.runId;
-    this.expiresAt = init.expiresAt;
-    this.outputsGiven = init.outputsGiven;
+  constructor(fields: Fields) {
+    Object.assign(this, fields);
   }
 }
 
-export type StateVersionInit = Pick<
+type Fields = { [Name in keyof StateVersion]: StateVersion[Name] };
+
+export type NewStateVersion = Pick<
   StateVersion,
   | "id"
   | "workspaceId"
@@ -92,6 +81,79 @@ export type StateVersionInit = Pick<
   | "outputsGiven"
 >;
 
+/** A pending version without contents. */
+export const newStateVersion = (fields: NewStateVersion): StateVersion =>
+  new StateVersion({
+    ...fields,
+    status: "pending",
+    blobKey: null,
+    size: null,
+    sha256: null,
+    jsonBlobKey: null,
+    jsonSize: null,
+    jsonSha256: null,
+    resourcesProcessed: false,
+    resourceCount: 0,
+    billableResourceCount: null,
+    formatVersion: null,
+    engineVersion: null,
+    extractionDueAt: null,
+    extractionAttempts: 0,
+    extractionError: null,
+    rollbackVersionId: null,
+    softDeletedAt: null,
+  });
+
+/** A state version as its document shows it, with the placement of its workspace. */
+export type StateVersionView = Pick<
+  StateVersion,
+  | "id"
+  | "workspaceId"
+  | "createdAt"
+  | "createdByType"
+  | "createdById"
+  | "serial"
+  | "lineage"
+  | "md5"
+  | "size"
+  | "sha256"
+  | "blobKey"
+  | "jsonBlobKey"
+  | "jsonSize"
+  | "jsonSha256"
+  | "status"
+  | "intermediate"
+  | "outputsGiven"
+  | "resourcesProcessed"
+  | "formatVersion"
+  | "engineVersion"
+  | "billableResourceCount"
+  | "runId"
+  | "rollbackVersionId"
+  | "expiresAt"
+> & {
+  organizationId: string;
+  projectId: string;
+  /** The organization's plan bills by usage. */
+  usageBasedBilling: boolean;
+  resources: StateResource[];
+  modulesJson: string;
+  providersJson: string;
+};
+
+/** The view without the results of extraction, as of a version whose contents are permanently deleted. */
+export const withoutExtraction = (version: StateVersionView): StateVersionView => ({
+  ...version,
+  resources: [],
+  modulesJson: "{}",
+  providersJson: "{}",
+});
+
+/** Whether its outputs are known: sent with the create request, or extracted. */
+export const outputsAreKnown = (
+  version: Pick<StateVersion, "outputsGiven" | "resourcesProcessed">,
+): boolean => version.outputsGiven || version.resourcesProcessed;
+
 /** The last by creation order. */
 export const newestOf = (versions: readonly StateVersion[]): StateVersion | undefined =>
   versions.reduce<StateVersion | undefined>(
@@ -99,13 +161,13 @@ export const newestOf = (versions: readonly StateVersion[]): StateVersion | unde
     undefined,
   );
 
-/** Waits for its bytes and still may get them. */
+/** Whether its upload is still possible and has not happened yet. */
 export const awaitsContent = (
   version: Pick<StateVersion, "status" | "expiresAt">,
   now: Date,
 ): boolean => version.status === "pending" && version.expiresAt > now;
 
-/** Its contents cannot be read, or are gone. */
+/** Whether its contents are soft-deleted or permanently deleted. */
 export const isDeleted = ({ status }: Pick<StateVersion, "status">): boolean =>
   status === "backing_data_soft_deleted" || status === "backing_data_permanently_deleted";
 
@@ -113,8 +175,8 @@ export function discard(version: StateVersion): void {
   version.status = "discarded";
 }
 
-/** Takes its JSON form from a version that is discarded; answers with the blob that it was in, if it had come. */
-export function withoutJson(version: StateVersion): string | null {
+/** Removes the JSON form of a discarded version. Returns the key of its blob, or null without one. */
+export function removeJson(version: StateVersion): string | null {
   const { jsonBlobKey } = version;
   version.jsonBlobKey = null;
   version.jsonSize = null;
@@ -123,27 +185,32 @@ export function withoutJson(version: StateVersion): string | null {
 }
 
 /**
- * Makes a finalized version the workspace's current one, unless a newer by creation order already is:
- * uploads may end in any order. Says whether it did.
+ * Makes a finalized version the workspace's current one, unless a newer one by creation order already is: uploads may
+ * end in any order. Returns whether it did.
  */
-export function makeCurrent(workspace: WorkspaceState, version: StateVersion, now: Date): boolean {
-  if (version.position <= workspace.currentPosition) return false;
-  workspace.currentVersionId = version.id;
-  workspace.currentPosition = version.position;
+export function makeCurrent(
+  workspaceState: WorkspaceState,
+  version: StateVersion,
+  now: Date,
+): boolean {
+  if (version.position <= workspaceState.currentPosition) return false;
+  workspaceState.currentVersionId = version.id;
+  workspaceState.currentPosition = version.position;
   version.intermediate = false;
   if (version.resourcesProcessed) {
-    workspace.resourceCount = version.resourceCount;
-    // Read once more: the workspace's resources are those of its current version.
+    workspaceState.resourceCount = version.resourceCount;
+    // Extracted a second time: the workspace's resources are those of its current version.
     version.extractionDueAt = now;
     version.extractionAttempts = 0;
   }
-  touch(workspace, now);
+  touch(workspaceState, now);
   return true;
 }
 
-/** Remembers the creation time of the workspace's latest version. Says whether it changed. */
-export function noteLatestChange(workspace: WorkspaceState, version: StateVersion): boolean {
-  if (workspace.latestChangeAt && workspace.latestChangeAt >= version.createdAt) return false;
-  workspace.latestChangeAt = version.createdAt;
+/** Records the creation time of the workspace's latest version. Returns whether it changed. */
+export function noteLatestChange(workspaceState: WorkspaceState, version: StateVersion): boolean {
+  if (workspaceState.latestChangeAt && workspaceState.latestChangeAt >= version.createdAt)
+    return false;
+  workspaceState.latestChangeAt = version.createdAt;
   return true;
 }

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { isStateVersionId, isWorkspaceId, type StateVersionId, type WorkspaceId } from "./ids.ts";
+import { isId } from "@statehouse/postgres/ids";
+import type { StateVersionId, WorkspaceId } from "./ids.ts";
 
 /** The two contents of a state version: the engine's raw state, and its JSON form. */
 export type ContentKind = "raw" | "json";
@@ -60,7 +61,7 @@ const encode = ({ workspaceId, versionId, kind, expiresAt }: UploadClaims): stri
 function decode(payload: string): UploadClaims | undefined {
   const fields = Buffer.from(payload, "base64url").toString("utf8").split(" ");
   const [workspaceId = "", versionId = "", kind = "", expiry = ""] = fields;
-  if (!isWorkspaceId(workspaceId) || !isStateVersionId(versionId)) return undefined;
+  if (!isId("ws", workspaceId) || !isId("sv", versionId)) return undefined;
   if (kind !== "raw" && kind !== "json") return undefined;
   const expiresAt = new Date(Number(expiry));
   return Number.isNaN(expiresAt.getTime())

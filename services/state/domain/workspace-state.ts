@@ -1,13 +1,8 @@
 import { nextVersion } from "@statehouse/events/version";
-import {
-  lockSealed,
-  workspaceLockedByOther,
-  workspaceNotFound,
-  workspaceNotLocked,
-} from "./errors.ts";
+import { workspaceNotFound } from "./errors.ts";
 import type { StateVersionId, WorkspaceId } from "./ids.ts";
 
-/** Where a workspace belongs; workspaces owns it, only higher versions apply. */
+/** Organization and project of a workspace. The service workspaces owns it; only higher versions apply. */
 export interface Placement {
   workspaceId: WorkspaceId;
   organizationId: string;
@@ -15,128 +10,128 @@ export interface Placement {
   version: bigint;
 }
 
-export interface Holder {
-  type: string;
-  id: string;
-}
-
-/** What workspaces answers about a lock. */
-export interface LockAnswer {
-  lock: { holder: Holder; epoch: bigint } | null;
-  placement: Placement;
-  /** Of the run that was asked about; null while nobody has reported it. */
-  runWorkspaceId: string | null;
-}
-
-/** A workspace as state knows it: the row that every change of its state holds. */
+/** What state stores of one workspace: the row that every change of its state locks. */
 export class WorkspaceState {
-  workspaceId: WorkspaceId;
-  /** Null with placement version 0: sealed before anybody told where it belongs; and once it is dropped. */
-  organizationId: string | null = null;
-  projectId: string | null = null;
-  placementVersion = 0n;
-  /** Nothing is written under a lock epoch at or below it. */
-  sealedEpoch = 0n;
-  currentVersionId: StateVersionId | null = null;
+  declare workspaceId: WorkspaceId;
+  /** Null with placement version 0, when it was sealed before its placement was known; and once it is dropped. */
+  declare organizationId: string | null;
+  declare projectId: string | null;
+  declare placementVersion: bigint;
+  /** Lock epochs up to this one accept no writes. */
+  declare sealedEpoch: bigint;
+  declare currentVersionId: StateVersionId | null;
   /** Position of the current version, 0 without one. */
-  currentPosition = 0n;
+  declare currentPosition: bigint;
   /** Of the current version, as of its extraction. */
-  resourceCount = 0;
-  /** When its latest finalized version was created. */
-  latestChangeAt: Date | null = null;
+  declare resourceCount: number;
+  /** Creation time of its latest finalized version. */
+  declare latestChangeAt: Date | null;
   /** Grows with every change; also the creation order of versions. */
-  revision = 0n;
-  droppedAt: Date | null = null;
-  /** When everything but this tombstone was removed. */
-  collectedAt: Date | null = null;
+  declare revision: bigint;
+  declare droppedAt: Date | null;
+  /** Since when only this tombstone is left of a dropped workspace. */
+  declare collectedAt: Date | null;
 
-  constructor(workspaceId: WorkspaceId) {
-    this.workspaceId = workspaceId;
+  constructor(fields: Fields) {
+    Object.assign(this, fields);
   }
 }
 
-/** What workspaces keeps beside its own row. */
-export interface StateSummary {
-  workspaceId: WorkspaceId;
-  currentVersionId: StateVersionId | null;
-  resourceCount: number;
-  latestChangeAt: Date | null;
-  revision: bigint;
-}
+type Fields = { [Name in keyof WorkspaceState]: WorkspaceState[Name] };
 
-export const summaryOf = (workspace: WorkspaceState): StateSummary => ({
-  workspaceId: workspace.workspaceId,
-  currentVersionId: workspace.currentVersionId,
-  resourceCount: workspace.resourceCount,
-  latestChangeAt: workspace.latestChangeAt,
-  revision: workspace.revision,
+/** A workspace without a placement and without versions. */
+export const newWorkspaceState = (workspaceId: WorkspaceId): WorkspaceState =>
+  new WorkspaceState({
+    workspaceId,
+    organizationId: null,
+    projectId: null,
+    placementVersion: 0n,
+    sealedEpoch: 0n,
+    currentVersionId: null,
+    currentPosition: 0n,
+    resourceCount: 0,
+    latestChangeAt: null,
+    revision: 0n,
+    droppedAt: null,
+    collectedAt: null,
+  });
+
+/** The part of a workspace's state that authorization and reads use. */
+export type WorkspaceStateView = Pick<
+  WorkspaceState,
+  "workspaceId" | "organizationId" | "projectId" | "currentVersionId" | "droppedAt"
+>;
+
+/** The values that the service workspaces stores beside its own row. */
+export type StateSummary = Pick<
+  WorkspaceState,
+  "workspaceId" | "currentVersionId" | "resourceCount" | "latestChangeAt" | "revision"
+>;
+
+export const summaryOf = ({
+  workspaceId,
+  currentVersionId,
+  resourceCount,
+  latestChangeAt,
+  revision,
+}: WorkspaceState): StateSummary => ({
+  workspaceId,
+  currentVersionId,
+  resourceCount,
+  latestChangeAt,
+  revision,
 });
 
-/** A workspace as workspaces compares it with its own row. */
+/** What the service workspaces compares with its own row. */
 export interface WorkspaceStateRecord {
   summary: StateSummary;
   placementVersion: bigint;
   dropped: boolean;
 }
 
-/** Moves the workspace if the news is newer than what is known. A tombstone is final. */
-export function applyPlacement(workspace: WorkspaceState, placement: Placement): void {
-  if (workspace.droppedAt || placement.version <= workspace.placementVersion) return;
-  workspace.organizationId = placement.organizationId;
-  workspace.projectId = placement.projectId;
-  workspace.placementVersion = placement.version;
+/** Moves the workspace if the placement is newer than the stored one. A tombstone never changes. */
+export function applyPlacement(workspaceState: WorkspaceState, placement: Placement): void {
+  if (workspaceState.droppedAt || placement.version <= workspaceState.placementVersion) return;
+  workspaceState.organizationId = placement.organizationId;
+  workspaceState.projectId = placement.projectId;
+  workspaceState.placementVersion = placement.version;
 }
 
-/** What authorization decides by. Throws `workspaceNotFound` for a dropped or unplaced workspace. */
-export function targetOf(workspace: {
+/** The target of authorization. Throws `workspaceNotFound` for a dropped or unplaced workspace. */
+export function targetOf({
+  workspaceId,
+  organizationId,
+  projectId,
+  droppedAt,
+}: Omit<WorkspaceStateView, "currentVersionId">): {
+  organizationId: string;
+  projectId: string;
   workspaceId: WorkspaceId;
-  organizationId: string | null;
-  projectId: string | null;
-  droppedAt: Date | null;
-}): { organizationId: string; projectId: string; workspaceId: WorkspaceId } {
-  const { workspaceId, organizationId, projectId, droppedAt } = workspace;
+} {
   if (droppedAt || organizationId === null || projectId === null) throw workspaceNotFound();
   return { organizationId, projectId, workspaceId };
 }
 
-/** The epoch under which `holder` may write. Throws 412 unlocked, 409 held by another, 409 sealed. */
-export function writableEpoch(
-  workspace: WorkspaceState,
-  lock: LockAnswer["lock"],
-  holder: Holder,
-): bigint {
-  if (!lock) throw workspaceNotLocked();
-  if (lock.holder.type !== holder.type || lock.holder.id !== holder.id) {
-    throw workspaceLockedByOther(lock.holder);
-  }
-  requireUnsealed(workspace, lock.epoch);
-  return lock.epoch;
+/** Throws `workspaceNotFound` for a dropped workspace. */
+export function requireNotDropped({ droppedAt }: Pick<WorkspaceState, "droppedAt">): void {
+  if (droppedAt) throw workspaceNotFound();
 }
 
-export function requireUnsealed(workspace: WorkspaceState, epoch: bigint): void {
-  if (epoch <= workspace.sealedEpoch) throw lockSealed();
+/** Raises the revision. Returns it, as the position of a version created with this change. */
+export function touch(workspaceState: WorkspaceState, now: Date): bigint {
+  workspaceState.revision = nextVersion(workspaceState.revision, now);
+  return workspaceState.revision;
 }
 
-/** Ends every lock epoch up to this one; nothing reopens them. */
-export function sealEpoch(workspace: WorkspaceState, epoch: bigint): void {
-  if (epoch > workspace.sealedEpoch) workspace.sealedEpoch = epoch;
-}
-
-/** Marks a change and gives it its number. */
-export function touch(workspace: WorkspaceState, now: Date): bigint {
-  workspace.revision = nextVersion(workspace.revision, now);
-  return workspace.revision;
-}
-
-/** A tombstone, final against every version of the placement: unreadable and unwritable from now on. */
-export function dropWorkspaceState(workspace: WorkspaceState, now: Date): void {
-  if (workspace.droppedAt) return;
-  touch(workspace, now);
-  workspace.droppedAt = now;
-  workspace.organizationId = null;
-  workspace.projectId = null;
-  workspace.currentVersionId = null;
-  workspace.currentPosition = 0n;
-  workspace.resourceCount = 0;
-  workspace.latestChangeAt = null;
+/** Leaves a tombstone that no later placement changes: unreadable and unwritable from now on. */
+export function dropWorkspaceState(workspaceState: WorkspaceState, now: Date): void {
+  if (workspaceState.droppedAt) return;
+  touch(workspaceState, now);
+  workspaceState.droppedAt = now;
+  workspaceState.organizationId = null;
+  workspaceState.projectId = null;
+  workspaceState.currentVersionId = null;
+  workspaceState.currentPosition = 0n;
+  workspaceState.resourceCount = 0;
+  workspaceState.latestChangeAt = null;
 }

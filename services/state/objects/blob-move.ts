@@ -1,15 +1,9 @@
 import { Transform } from "node:stream";
 import { atOnce } from "@statehouse/runtime";
+import type { OwnedBlob } from "../store/blob.ts";
 import { isBlobMissing } from "./blob-errors.ts";
 import { digestsOf, patiently } from "./blob-reading.ts";
 import type { BlobStore, StoredBlob } from "./blob-store.ts";
-
-/** Bytes that versions refer to. The sha256 is lower-case hex. */
-export interface OwnedBlob {
-  key: string;
-  size: number;
-  sha256: string;
-}
 
 export interface BlobMove {
   from: BlobStore;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { atOnce } from "@statehouse/runtime";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
-import type { ContentRow, ContentRows } from "../store/content-rows.ts";
+import type { ContentReads, ContentRow } from "../store/contents.ts";
 import { attemptStartedAt } from "./blob-key.ts";
 import { digestsOf, patiently } from "./blob-reading.ts";
 import type { BlobStore, StoredBlob } from "./blob-store.ts";
@@ -31,7 +31,7 @@ export interface FoundProblem {
 }
 
 export interface ContentCheck {
-  rows: ContentRows;
+  rows: ContentReads;
   store: BlobStore;
   /** Reads every byte. Otherwise only sizes are compared. */
   readContents: boolean;
@@ -75,7 +75,7 @@ export async function checkContents(check: ContentCheck): Promise<CheckedContent
   /** Of blobs that several versions share, so that they are read once. */
   const shared = new Map<string, Promise<StoredBlob | ContentProblem>>();
   for (let after: string | undefined = ""; after !== undefined; ) {
-    const { contents, versions, last } = await rows.contentsAfter(after, BATCH);
+    const { contents, versions, last } = await rows.listAfter(after, BATCH);
     for (const found of await problemsOf(check, contents, shared)) suspects.push(found);
     checked.versions += versions;
     checked.contents += contents.length;
@@ -147,9 +147,9 @@ async function look(
   }
 }
 
-async function countProblems(rows: ContentRows): Promise<FoundProblem[]> {
-  const without = await rows.withoutContents();
-  const miscounted = await rows.miscounted();
+async function countProblems(rows: ContentReads): Promise<FoundProblem[]> {
+  const without = await rows.listMissing();
+  const miscounted = await rows.listMiscounted();
   return [
     ...without.map((version) => ({ problem: "noContents" as const, key: "", ...version })),
     ...miscounted.map(({ key, counted, found }) => ({
@@ -170,7 +170,7 @@ async function ownerlessKeys(
   const ownerless: FoundProblem[] = [];
   let batch: string[] = [];
   const compare = async () => {
-    const known = new Set(batch.length === 0 ? [] : await rows.knownKeys(batch));
+    const known = new Set(batch.length === 0 ? [] : await rows.listKnownKeys(batch));
     for (const key of batch.filter((one) => !known.has(one))) {
       const startedAt = attemptStartedAt(key);
       if (!startedAt) checked.foreign++;
@@ -199,7 +199,7 @@ async function confirmed(
   const versionIds = suspects.map(({ versionId }) => versionId).filter((id) => id !== undefined);
   const contents: ContentRow[] = [];
   for (let from = 0; from < versionIds.length; from += BATCH) {
-    contents.push(...(await rows.contentsOf(versionIds.slice(from, from + BATCH))));
+    contents.push(...(await rows.listOf(versionIds.slice(from, from + BATCH))));
   }
   const suspected = new Set(suspects.map(({ versionId, key }) => `${versionId} ${key}`));
   const again = contents.filter(({ versionId, key }) => suspected.has(`${versionId} ${key}`));
@@ -212,7 +212,7 @@ async function confirmed(
   const before = new Set(suspects.map(identityOf));
   problems.push(...counts.filter((found) => before.has(identityOf(found))));
   for (const suspect of suspects.filter(({ problem }) => problem === "ownerless")) {
-    const known = await rows.knownKeys([suspect.key]);
+    const known = await rows.listKnownKeys([suspect.key]);
     if (known.length > 0) continue;
     if ((await patiently(signal, () => store.sizeOf(suspect.key))) !== undefined) {
       problems.push(suspect);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { unauthenticated } from "@statehouse/errors";
 import { runWithDeadline } from "@statehouse/runtime";
-import { authorizeDownload } from "../app/download.ts";
+import { authorizeDownload } from "../app/state-version.ts";
 import type { StateVersionId } from "../domain/ids.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
 import { rangeNotSatisfiable } from "./answer.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { methodNotAllowed, unknownAddress } from "@statehouse/errors/http";
+import { isId } from "@statehouse/postgres/ids";
 import { withServerSpan } from "@statehouse/runtime";
-import { isStateVersionId } from "../domain/ids.ts";
 import { answerFailure } from "./answer.ts";
 import { sendContent } from "./download.ts";
 import type { Objects } from "./objects.ts";
@@ -76,7 +76,7 @@ function routeOf({ method = "", url = "" }: IncomingMessage): Route {
   const path = url.split("?", 1)[0] ?? "";
   const [object = "", ...rest] = path.startsWith(BASE) ? path.slice(BASE.length).split("/") : [];
   const [part] = rest;
-  if (isStateVersionId(object) && (rest.length === 0 || (rest.length === 1 && part === "json"))) {
+  if (isId("sv", object) && (rest.length === 0 || (rest.length === 1 && part === "json"))) {
     const kind = part === "json" ? "json" : "raw";
     const name = kind === "json" ? `${BASE}:id/json` : `${BASE}:id`;
     if (method !== "GET" && method !== "HEAD")

@@ -7,20 +7,20 @@ import {
   softDeleteBackingData,
 } from "../app/backing-data.ts";
 import type { Context } from "./context.ts";
-import { stateVersionIdOf } from "./ids.ts";
+import { stateVersionId } from "./ids.ts";
 import { stateVersionToProto } from "./state-version.ts";
 
 export const backingDataService = (app: App): ServiceImpl<typeof BackingDataService, Context> => {
-  const after =
+  const method =
     (action: typeof softDeleteBackingData) =>
-    async ({ stateVersionId }: { stateVersionId: string }, { caller }: Context) => ({
+    async (request: { stateVersionId: string }, { caller }: Context) => ({
       stateVersion: stateVersionToProto(
-        await action(app, caller, stateVersionIdOf(stateVersionId)),
+        await action(app, caller, stateVersionId(request.stateVersionId)),
       ),
     });
   return {
-    softDeleteBackingData: after(softDeleteBackingData),
-    restoreBackingData: after(restoreBackingData),
-    permanentlyDeleteBackingData: after(permanentlyDeleteBackingData),
+    softDeleteBackingData: method(softDeleteBackingData),
+    restoreBackingData: method(restoreBackingData),
+    permanentlyDeleteBackingData: method(permanentlyDeleteBackingData),
   };
 };

@@ -1,25 +1,20 @@
+import { isId } from "@statehouse/postgres/ids";
 import { outputNotFound, stateVersionNotFound, workspaceNotFound } from "../domain/errors.ts";
-import {
-  isStateVersionId,
-  isStateVersionOutputId,
-  isWorkspaceId,
-  type StateVersionId,
-  type StateVersionOutputId,
-  type WorkspaceId,
-} from "../domain/ids.ts";
+import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domain/ids.ts";
 
-/** What is no id of ours names nothing: `notFound`. */
-export function workspaceIdOf(text: string): WorkspaceId {
-  if (!isWorkspaceId(text)) throw workspaceNotFound();
+// Each throws `notFound`: a text that is not an id cannot identify a row.
+
+export function workspaceId(text: string): WorkspaceId {
+  if (!isId("ws", text)) throw workspaceNotFound();
   return text;
 }
 
-export function stateVersionIdOf(text: string): StateVersionId {
-  if (!isStateVersionId(text)) throw stateVersionNotFound();
+export function stateVersionId(text: string): StateVersionId {
+  if (!isId("sv", text)) throw stateVersionNotFound();
   return text;
 }
 
-export function outputIdOf(text: string): StateVersionOutputId {
-  if (!isStateVersionOutputId(text)) throw outputNotFound();
+export function outputId(text: string): StateVersionOutputId {
+  if (!isId("wsout", text)) throw outputNotFound();
   return text;
 }

@@ -1,4 +1,4 @@
-import { offsetOf, pageOf } from "@statehouse/postgres";
+import { offsetOf, pageOf } from "@statehouse/postgres/paging";
 
 /** The largest int4. */
 const ALL = 2 ** 31 - 1;
@@ -19,6 +19,6 @@ export function sliceOf(fields: PageFields): Rows {
   return { limit: page.size, offset: offsetOf(page) };
 }
 
-/** For lists that clients read without paging: no page asked for is all of them, in one statement. */
+/** For lists that clients read without paging: without a page size all rows. */
 export const wholeOrSliceOf = (page: PageFields): Rows =>
   page.pageSize === 0 ? { limit: ALL, offset: 0 } : sliceOf(page);

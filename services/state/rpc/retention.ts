@@ -1,10 +1,10 @@
 import type { RetentionService } from "@statehouse/proto/statehouse/state/v1/retention";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import { raiseRetentionVersion } from "../app/retention.ts";
+import { raiseRetentionVersion } from "../app/retention-scan.ts";
 import type { Context } from "./context.ts";
 
-/** Called by workspaces only. */
+/** Called by the service workspaces only. */
 export const retentionService = (app: App): ServiceImpl<typeof RetentionService, Context> => ({
   raiseRetentionVersion: async ({ version }) => {
     await raiseRetentionVersion(app, version);

@@ -1,4 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { isId } from "@statehouse/postgres/ids";
 import type {
   StateVersionOutputSchema,
   StateVersionOutputService,
@@ -12,41 +13,39 @@ import {
   listCurrentOutputs,
   listStateVersionOutputs,
 } from "../app/state-version-output.ts";
-import { isStateVersionId, isWorkspaceId } from "../domain/ids.ts";
 import type { StateVersionOutput } from "../domain/state-version-output.ts";
 import type { Context } from "./context.ts";
-import { outputIdOf, stateVersionIdOf, workspaceIdOf } from "./ids.ts";
+import { outputId, stateVersionId, workspaceId } from "./ids.ts";
 import { sliceOf, wholeOrSliceOf } from "./page.ts";
 
 export const stateVersionOutputService = (
   app: App,
 ): ServiceImpl<typeof StateVersionOutputService, Context> => ({
-  listStateVersionOutputs: async ({ stateVersionId, ...page }, { caller }) => {
-    const id = stateVersionIdOf(stateVersionId);
-    const slice = sliceOf(page);
+  listStateVersionOutputs: async ({ stateVersionId: id, ...page }, { caller }) => {
     const { outputs, total } = await listStateVersionOutputs(app, caller, {
-      stateVersionId: id,
-      ...slice,
+      stateVersionId: stateVersionId(id),
+      ...sliceOf(page),
     });
     return { outputs: outputs.map(outputToProto), totalCount: total };
   },
   getStateVersionOutput: async ({ id }, { caller }) => ({
-    output: outputToProto(await getStateVersionOutput(app, caller, outputIdOf(id))),
+    output: outputToProto(await getStateVersionOutput(app, caller, outputId(id))),
   }),
-  listCurrentOutputs: async ({ workspaceId, ...page }, { caller }) => {
+  listCurrentOutputs: async ({ workspaceId: id, ...page }, { caller }) => {
     const { outputs, total } = await listCurrentOutputs(app, caller, {
-      workspaceId: workspaceIdOf(workspaceId),
+      workspaceId: workspaceId(id),
       ...wholeOrSliceOf(page),
     });
     return { outputs: outputs.map(outputToProto), totalCount: total };
   },
   batchListStateVersionOutputs: async ({ stateVersionIds }, { caller }) => {
-    const ids = stateVersionIds.filter(isStateVersionId);
+    const ids = stateVersionIds.filter((id) => isId("sv", id));
     const outputs = await batchListStateVersionOutputs(app, caller, ids);
     return { outputs: outputs.map(outputToProto) };
   },
   batchListCurrentOutputs: async ({ workspaceIds }, { caller }) => {
-    const outputs = await batchListCurrentOutputs(app, caller, workspaceIds.filter(isWorkspaceId));
+    const ids = workspaceIds.filter((id) => isId("ws", id));
+    const outputs = await batchListCurrentOutputs(app, caller, ids);
     return { outputs: outputs.map(outputToProto) };
   },
 });

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { isId } from "@statehouse/postgres/ids";
 import type {
   StateVersionSchema,
   StateVersionService,
@@ -15,20 +16,18 @@ import {
   listStateVersions,
 } from "../app/state-version.ts";
 import type { StateVersionDocument } from "../app/state-version-document.ts";
-import { isStateVersionId } from "../domain/ids.ts";
 import type { Context } from "./context.ts";
-import { stateVersionIdOf, workspaceIdOf } from "./ids.ts";
+import { stateVersionId, workspaceId } from "./ids.ts";
 import { sliceOf } from "./page.ts";
 
 export const stateVersionService = (
   app: App,
 ): ServiceImpl<typeof StateVersionService, Context> => ({
-  createStateVersion: async ({ workspaceId, jsonStateOutputs, runId, ...request }, { caller }) => {
+  createStateVersion: async ({ runId, ...request }, { caller }) => {
     const created = await createStateVersion(app, caller, {
       ...request,
-      workspaceId: workspaceIdOf(workspaceId),
-      jsonStateOutputs,
       runId,
+      workspaceId: workspaceId(request.workspaceId),
     });
     return {
       stateVersion: stateVersionToProto(created.document),
@@ -36,37 +35,39 @@ export const stateVersionService = (
       internalJsonUploadPath: created.jsonUploadPath,
     };
   },
-  rollbackStateVersion: async ({ workspaceId, rollbackStateVersionId }, { caller }) => ({
+  rollbackStateVersion: async (request, { caller }) => ({
     stateVersion: stateVersionToProto(
       await rollbackStateVersion(app, caller, {
-        workspaceId: workspaceIdOf(workspaceId),
-        sourceId: stateVersionIdOf(rollbackStateVersionId),
+        workspaceId: workspaceId(request.workspaceId),
+        sourceId: stateVersionId(request.rollbackStateVersionId),
       }),
     ),
   }),
   getStateVersion: async ({ id }, { caller }) => ({
-    stateVersion: stateVersionToProto(await getStateVersion(app, caller, stateVersionIdOf(id))),
+    stateVersion: stateVersionToProto(await getStateVersion(app, caller, stateVersionId(id))),
   }),
-  getCurrentStateVersion: async ({ workspaceId }, { caller }) => ({
-    stateVersion: stateVersionToProto(
-      await getCurrentStateVersion(app, caller, workspaceIdOf(workspaceId)),
-    ),
+  getCurrentStateVersion: async ({ workspaceId: id }, { caller }) => ({
+    stateVersion: stateVersionToProto(await getCurrentStateVersion(app, caller, workspaceId(id))),
   }),
-  listStateVersions: async ({ workspaceId, status, ...page }, { caller }) => {
+  listStateVersions: async ({ workspaceId: id, status, ...page }, { caller }) => {
     const { documents, total } = await listStateVersions(app, caller, {
-      workspaceId: workspaceIdOf(workspaceId),
+      workspaceId: workspaceId(id),
       status: status || undefined,
       ...sliceOf(page),
     });
     return { stateVersions: documents.map(stateVersionToProto), totalCount: total };
   },
   batchGetStateVersions: async ({ ids }, { caller }) => {
-    const documents = await batchGetStateVersions(app, caller, ids.filter(isStateVersionId));
+    const documents = await batchGetStateVersions(
+      app,
+      caller,
+      ids.filter((id) => isId("sv", id)),
+    );
     return { stateVersions: documents.map(stateVersionToProto) };
   },
 });
 
-/** The message of a state version as its caller sees it. */
+/** The message of a document. */
 export const stateVersionToProto = (
   document: StateVersionDocument,
 ): MessageInitShape<typeof StateVersionSchema> => {

@@ -9,15 +9,15 @@ import type { App } from "../app/app.ts";
 import { listWorkspaceResources } from "../app/workspace-resource.ts";
 import { parseResourceSort, type WorkspaceResource } from "../domain/workspace-resource.ts";
 import type { Context } from "./context.ts";
-import { workspaceIdOf } from "./ids.ts";
+import { workspaceId } from "./ids.ts";
 import { sliceOf } from "./page.ts";
 
 export const workspaceResourceService = (
   app: App,
 ): ServiceImpl<typeof WorkspaceResourceService, Context> => ({
-  listWorkspaceResources: async ({ workspaceId, query, sort, ...page }, { caller }) => {
+  listWorkspaceResources: async ({ workspaceId: id, query, sort, ...page }, { caller }) => {
     const { resources, total } = await listWorkspaceResources(app, caller, {
-      workspaceId: workspaceIdOf(workspaceId),
+      workspaceId: workspaceId(id),
       search: query,
       sort: parseResourceSort(sort),
       ...sliceOf(page),

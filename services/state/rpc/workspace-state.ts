@@ -11,27 +11,27 @@ import {
 } from "../app/workspace-state.ts";
 import type { StateSummary } from "../domain/workspace-state.ts";
 import type { Context } from "./context.ts";
-import { workspaceIdOf } from "./ids.ts";
+import { workspaceId } from "./ids.ts";
 
-/** Called by workspaces only, which has authorized whoever it acts for. */
+/** Called by the service workspaces only, which has authorized its caller. */
 export const workspaceStateService = (
   app: App,
 ): ServiceImpl<typeof WorkspaceStateService, Context> => ({
-  sealLock: async ({ workspaceId, epoch, discardPending }) => ({
+  sealLock: async ({ workspaceId: id, epoch, discardPending }) => ({
     summary: summaryToProto(
-      await sealLock(app, { workspaceId: workspaceIdOf(workspaceId), epoch, discardPending }),
+      await sealLock(app, { workspaceId: workspaceId(id), epoch, discardPending }),
     ),
   }),
-  setPlacement: async ({ workspaceId, ...placement }) => {
-    await setPlacement(app, { workspaceId: workspaceIdOf(workspaceId), ...placement });
+  setPlacement: async ({ workspaceId: id, ...placement }) => {
+    await setPlacement(app, { workspaceId: workspaceId(id), ...placement });
     return {};
   },
-  dropWorkspace: async ({ workspaceId }) => {
-    await dropWorkspace(app, workspaceIdOf(workspaceId));
+  dropWorkspace: async ({ workspaceId: id }) => {
+    await dropWorkspace(app, workspaceId(id));
     return {};
   },
-  getManagedResources: ({ workspaceId, epoch }) =>
-    getManagedResources(app, { workspaceId: workspaceIdOf(workspaceId), epoch }),
+  getManagedResources: ({ workspaceId: id, epoch }) =>
+    getManagedResources(app, { workspaceId: workspaceId(id), epoch }),
   listWorkspaceStates: async (request) => ({
     workspaces: (await listWorkspaceStates(app, request)).map(({ summary, ...record }) => ({
       ...record,

@@ -1,43 +1,42 @@
 import { EntitySchema } from "@mikro-orm/core";
+import {
+  bigint,
+  boolean,
+  integer,
+  optional,
+  primaryKey,
+  text,
+  timestamptz,
+} from "@statehouse/postgres/columns";
 import { Blob } from "../domain/blob.ts";
 import { StateVersion } from "../domain/state-version.ts";
 import { WorkspaceState } from "../domain/workspace-state.ts";
 
-const text = { type: "text" } as const;
-const optionalText = { type: "text", nullable: true } as const;
-const bigint = { type: "bigint" } as const;
-const optionalBigint = { type: "bigint", nullable: true } as const;
-const integer = { type: "integer" } as const;
-const boolean = { type: "boolean" } as const;
-const time = { type: "datetime", columnType: "timestamptz" } as const;
-const optionalTime = { ...time, nullable: true } as const;
-const key = { type: "text", primary: true } as const;
-
-export const workspaceStateSchema = new EntitySchema<WorkspaceState>({
+export const workspaceStateSchema = new EntitySchema({
   class: WorkspaceState,
   tableName: "workspace_state",
   properties: {
-    workspaceId: key,
-    organizationId: optionalText,
-    projectId: optionalText,
+    workspaceId: primaryKey,
+    organizationId: optional(text),
+    projectId: optional(text),
     placementVersion: bigint,
     sealedEpoch: bigint,
-    currentVersionId: optionalText,
+    currentVersionId: optional(text),
     currentPosition: bigint,
     resourceCount: integer,
-    latestChangeAt: optionalTime,
+    latestChangeAt: optional(timestamptz),
     revision: bigint,
-    droppedAt: optionalTime,
-    collectedAt: optionalTime,
+    droppedAt: optional(timestamptz),
+    collectedAt: optional(timestamptz),
   },
 });
 
-/** Without resources, modules and providers: they may be large, and no rule looks at them. */
-export const stateVersionSchema = new EntitySchema<StateVersion>({
+/** Without resources, modules and providers: they may be large, and no rule uses them. */
+export const stateVersionSchema = new EntitySchema({
   class: StateVersion,
   tableName: "state_version",
   properties: {
-    id: key,
+    id: primaryKey,
     workspaceId: text,
     position: bigint,
     lockEpoch: bigint,
@@ -46,42 +45,40 @@ export const stateVersionSchema = new EntitySchema<StateVersion>({
     lineage: text,
     status: text,
     intermediate: boolean,
-    createdAt: time,
+    createdAt: timestamptz,
     createdByType: text,
     createdById: text,
-    runId: optionalText,
-    expiresAt: time,
-    blobKey: optionalText,
-    size: optionalBigint,
-    sha256: optionalText,
-    jsonBlobKey: optionalText,
-    jsonSize: optionalBigint,
-    jsonSha256: optionalText,
+    runId: optional(text),
+    expiresAt: timestamptz,
+    blobKey: optional(text),
+    size: optional(bigint),
+    sha256: optional(text),
+    jsonBlobKey: optional(text),
+    jsonSize: optional(bigint),
+    jsonSha256: optional(text),
     outputsGiven: boolean,
     resourcesProcessed: boolean,
     resourceCount: integer,
-    billableResourceCount: { type: "integer", nullable: true },
-    formatVersion: { type: "integer", nullable: true },
-    engineVersion: optionalText,
-    extractionDueAt: optionalTime,
+    billableResourceCount: optional(integer),
+    formatVersion: optional(integer),
+    engineVersion: optional(text),
+    extractionDueAt: optional(timestamptz),
     extractionAttempts: integer,
-    extractionError: optionalText,
-    rollbackVersionId: optionalText,
-    softDeletedAt: optionalTime,
+    extractionError: optional(text),
+    rollbackVersionId: optional(text),
+    softDeletedAt: optional(timestamptz),
   },
 });
 
-export const blobSchema = new EntitySchema<Blob>({
+export const blobSchema = new EntitySchema({
   class: Blob,
   tableName: "blob",
   properties: {
-    key,
+    key: primaryKey,
     workspaceId: text,
     size: bigint,
     sha256: text,
     references: integer,
-    createdAt: time,
+    createdAt: timestamptz,
   },
 });
-
-export const entities = [workspaceStateSchema, stateVersionSchema, blobSchema];

@@ -1,37 +1,39 @@
 import { type EntityManager, queryIn } from "@statehouse/postgres";
 
-/** How an organization's plan is billed; workspaces owns it, only higher revisions apply. */
+/** How an organization's plan is billed. The service workspaces owns it; only higher revisions apply. */
 export interface OrganizationBilling {
   organizationId: string;
   usageBased: boolean;
   revision: bigint;
 }
 
-/** SQL: whether the organization is billed by usage. New organizations are, and only changes are told. */
+/** SQL: whether the organization is billed by usage. New organizations are; only changes are published. */
 export const usageBasedBilling = (organizationId: string): string =>
   // index: organization_billing_pkey
   `coalesce((select usage_based from organization_billing billing
      where billing.organization_id = ${organizationId}), true)`;
 
-/** Keeps what is newer than what is known. */
-export async function setBilling(
-  em: EntityManager,
-  { organizationId, usageBased, revision }: OrganizationBilling,
-): Promise<void> {
-  await queryIn(
-    em,
-    `insert into organization_billing as known (organization_id, usage_based, revision)
-     values ($1, $2, $3)
-     on conflict (organization_id) do update
-       set usage_based = excluded.usage_based, revision = excluded.revision
-       where known.revision < excluded.revision`,
-    [organizationId, usageBased, revision],
-  );
-}
+const rows = (em: EntityManager) => ({
+  /** Stores the billing unless a newer revision is stored. */
+  async set({ organizationId, usageBased, revision }: OrganizationBilling): Promise<void> {
+    await queryIn(
+      em,
+      // index: organization_billing_pkey
+      `insert into organization_billing as known (organization_id, usage_based, revision)
+       values ($1, $2, $3)
+       on conflict (organization_id) do update
+         set usage_based = excluded.usage_based, revision = excluded.revision
+         where known.revision < excluded.revision`,
+      [organizationId, usageBased, revision],
+    );
+  },
 
-/** Forgets an organization that is gone. */
-export async function removeBilling(em: EntityManager, organizationId: string): Promise<void> {
-  await queryIn(em, "delete from organization_billing where organization_id = $1", [
-    organizationId,
-  ]);
-}
+  async remove(organizationId: string): Promise<void> {
+    // index: organization_billing_pkey
+    await queryIn(em, "delete from organization_billing where organization_id = $1", [
+      organizationId,
+    ]);
+  },
+});
+
+export const organizationBilling = { rows };

@@ -3,15 +3,15 @@ import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { RetentionDue } from "../domain/retention.ts";
 import type { StateVersion, StateVersionStatus } from "../domain/state-version.ts";
 
-/** A version that looked due when it was read. */
+/** A version that was due when it was read, without a lock. */
 export interface RetentionCandidate {
   id: StateVersionId;
   workspaceId: WorkspaceId;
   position: bigint;
 }
 
-/** What of a workspace is looked at: what is due, after a position. */
-export interface RetentionLook {
+/** Search of one workspace: for what is due, after a position. */
+export interface RetentionSearch {
   due: RetentionDue;
   after: bigint;
 }
@@ -22,43 +22,32 @@ interface CandidateRow {
   position: number;
 }
 
-/** Where the collector looks, without holding anything. */
-export interface RetentionReads {
-  /** Ids of workspaces with a current version, in this database's order. */
-  workspacesAfter(after: string, limit: number): Promise<WorkspaceId[]>;
-  /** Of each workspace the oldest versions with contents, up to `limit`, that are due and not the current one. */
-  dueVersions(looks: readonly RetentionLook[], limit: number): Promise<RetentionCandidate[]>;
-}
-
-export const createRetentionReads = (database: Database): RetentionReads => ({
-  async workspacesAfter(after, limit) {
-    const rows = await database.query<{ workspace_id: WorkspaceId }>(
-      // index: workspace_state_pkey
-      `select workspace_id from workspace_state
-       where workspace_id > $1 and dropped_at is null and current_version_id is not null
-       order by workspace_id limit $2`,
-      [after, limit],
-    );
-    return rows.map((row) => row.workspace_id);
-  },
-  async dueVersions(looks, limit) {
+const reads = (database: Database) => ({
+  /**
+   * Of each workspace the oldest versions with contents, up to `limit`, that are due and older than the current one.
+   * Locks nothing.
+   */
+  async listDue(
+    searches: readonly RetentionSearch[],
+    limit: number,
+  ): Promise<RetentionCandidate[]> {
     const rows = await database.query<CandidateRow>(
       // index: workspace_state_pkey, state_version_contents
       `select version.id, version.workspace_id, version.position
-       from unnest($1::text[], $2::timestamptz[], $3::bigint[]) as look (workspace_id, before, after)
-       join workspace_state workspace on workspace.workspace_id = look.workspace_id
+       from unnest($1::text[], $2::timestamptz[], $3::bigint[]) as search (workspace_id, before, after)
+       join workspace_state workspace on workspace.workspace_id = search.workspace_id
          and workspace.dropped_at is null
        cross join lateral (
          select id, workspace_id, position from state_version
-         where workspace_id = look.workspace_id and blob_key is not null
-           and position > look.after and position < workspace.current_position
-           and created_at < look.before
+         where workspace_id = search.workspace_id and blob_key is not null
+           and position > search.after and position < workspace.current_position
+           and created_at < search.before
          order by position limit $4) version
        order by version.workspace_id, version.position`,
       [
-        looks.map(({ due }) => due.workspaceId),
-        looks.map(({ due }) => due.before),
-        looks.map(({ after }) => after),
+        searches.map(({ due }) => due.workspaceId),
+        searches.map(({ due }) => due.before),
+        searches.map(({ after }) => after),
         limit,
       ],
     );
@@ -70,7 +59,7 @@ export const createRetentionReads = (database: Database): RetentionReads => ({
   },
 });
 
-/** What a collecting transaction knows of a version that it holds. */
+/** The fields of a locked version by which retention decides. */
 export type CollectibleVersion = Pick<
   StateVersion,
   "id" | "workspaceId" | "position" | "status" | "createdAt" | "size" | "blobKey" | "jsonBlobKey"
@@ -84,21 +73,9 @@ interface CollectibleRow extends CandidateRow {
   json_blob_key: string | null;
 }
 
-/** What a collecting transaction asks beside the rows it holds. */
-export interface RetentionWrites {
-  /** Nobody raises it before the transaction ends. */
-  retentionVersion(): Promise<bigint>;
-  raiseRetentionVersion(version: bigint): Promise<void>;
-  /** Held until the transaction ends. As plain rows: the ORM takes ten times as long for so many. */
-  holdCollectible(ids: readonly StateVersionId[]): Promise<CollectibleVersion[]>;
-  /** Those of the versions whose blob a later copy shares. Call it while the blobs are held. */
-  sharedVersions(ids: readonly StateVersionId[]): Promise<Set<StateVersionId>>;
-  /** When the first of the organization's last `count` states was created; undefined: it has fewer. */
-  lastStatesBegin(organizationId: string, count: number): Promise<Date | undefined>;
-}
-
-export const createRetentionWrites = (em: EntityManager): RetentionWrites => ({
-  async retentionVersion() {
+const rows = (em: EntityManager) => ({
+  /** Locked: no other transaction raises it before this one ends. */
+  async getVersion(): Promise<bigint> {
     const [row] = await queryIn<{ version: number }>(
       em,
       "select version from retention_version for share",
@@ -106,10 +83,14 @@ export const createRetentionWrites = (em: EntityManager): RetentionWrites => ({
     if (!row) throw new Error("the row of the retention version is missing");
     return BigInt(row.version);
   },
-  async raiseRetentionVersion(version) {
+
+  /** Waits for transactions that decide by the version stored before. */
+  async raiseVersion(version: bigint): Promise<void> {
     await queryIn(em, "update retention_version set version = greatest(version, $1)", [version]);
   },
-  async holdCollectible(ids) {
+
+  /** Locked until the transaction ends. As plain rows: the ORM takes ten times as long for so many. */
+  async listForUpdate(ids: readonly StateVersionId[]): Promise<CollectibleVersion[]> {
     const rows = await queryIn<CollectibleRow>(
       em,
       // index: state_version_pkey
@@ -128,7 +109,9 @@ export const createRetentionWrites = (em: EntityManager): RetentionWrites => ({
       jsonBlobKey: row.json_blob_key,
     }));
   },
-  async sharedVersions(ids) {
+
+  /** Those of the versions whose blob a later copy shares. Call it while the blobs are locked. */
+  async listShared(ids: readonly StateVersionId[]): Promise<Set<StateVersionId>> {
     const rows = await queryIn<{ id: StateVersionId }>(
       em,
       // index: state_version_pkey, state_version_copies
@@ -139,7 +122,9 @@ export const createRetentionWrites = (em: EntityManager): RetentionWrites => ({
     );
     return new Set(rows.map(({ id }) => id));
   },
-  async lastStatesBegin(organizationId, count) {
+
+  /** Creation time of the oldest of the organization's last `count` states; undefined: it has fewer. */
+  async findStartOfLast(organizationId: string, count: number): Promise<Date | undefined> {
     const [row] = await queryIn<{ created_at: Date }>(
       em,
       // index: workspace_state_organization, state_version_contents
@@ -155,3 +140,5 @@ export const createRetentionWrites = (em: EntityManager): RetentionWrites => ({
     return row?.created_at;
   },
 });
+
+export const retention = { rows, reads };

@@ -1,10 +1,10 @@
 import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backing_data";
 import { createClient } from "@statehouse/rpc";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { authorizeDownload } from "../app/download.ts";
-import { discardExpiredVersions } from "../app/pending-expiry.ts";
-import { deleteExpiredBackingData } from "../app/soft-deletion-expiry.ts";
-import { takeBlobDeletions } from "../app/sweep.ts";
+import { deleteExpiredBackingData } from "../app/backing-data.ts";
+import { claimBlobDeletions } from "../app/blob.ts";
+import { discardExpiredVersions } from "../app/discarded-version.ts";
+import { authorizeDownload } from "../app/state-version.ts";
 import { finishUpload } from "../app/upload.ts";
 import { organizationToken, owner, reader, stranger } from "./neighbours.ts";
 import { refusal } from "./refusal.ts";
@@ -254,7 +254,7 @@ describe("after its days soft-deleted data", () => {
     while ((await deleteExpiredBackingData(state.app)) > 0);
     expect(await statusOf(first)).toBe("backing_data_permanently_deleted");
     expect(await statusOf(other.first)).toBe("backing_data_soft_deleted");
-    expect(await takeBlobDeletions(state.app)).toEqual(expect.arrayContaining(keys));
+    expect(await claimBlobDeletions(state.app)).toEqual(expect.arrayContaining(keys));
   });
 
   test("is deleted once, however many replicas find it, and never what a restoration won", async () => {
@@ -281,20 +281,23 @@ describe("after its days soft-deleted data", () => {
 test("what is restored and deleted anew when its days are found over has days of its own", async () => {
   const { first } = await twoVersions();
   await softDelete(first);
-  const { jobs, settings } = state.app;
+  const { reads, settings } = state.app;
   const later = new Date(state.app.now().getTime() + settings.softDeletionMs);
   await deleteExpiredBackingData({
     ...state.app,
     now: () => later,
-    jobs: {
-      ...jobs,
-      async softDeletedVersions(...asked) {
-        const found = await jobs.softDeletedVersions(...asked);
-        expect(found.map(({ id }) => id)).toContain(first);
-        await restore(first);
-        state.pass(1000);
-        await softDelete(first);
-        return found.filter(({ id }) => id === first);
+    reads: {
+      ...reads,
+      stateVersions: {
+        ...reads.stateVersions,
+        async listSoftDeleted(before, limit) {
+          const found = await reads.stateVersions.listSoftDeleted(before, limit);
+          expect(found.map(({ id }) => id)).toContain(first);
+          await restore(first);
+          state.pass(1000);
+          await softDelete(first);
+          return found.filter(({ id }) => id === first);
+        },
       },
     },
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { collectEverything, collectNextPage } from "../app/collection-pass.ts";
+import { collectEverything, collectNextPage } from "../app/retention-scan.ts";
 import { age, gone, statuses, written } from "./retained.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
@@ -14,7 +14,7 @@ test("a pass goes page by page, one holder at a time, and takes over what died",
   const { workspaceId, ids } = await written(own, 2);
   await age(own, ids, 31);
   own.neighbours.retain(workspaceId, { days: 30 });
-  const died = await own.app.passes.claim("retention", {
+  const died = await own.app.leases.scans.claim("retention", {
     holder: "died",
     now: own.app.now(),
     until: new Date(own.app.now().getTime() + 60_000),
@@ -25,9 +25,16 @@ test("a pass goes page by page, one holder at a time, and takes over what died",
   own.pass(61_000);
   expect(await collectNextPage(own.app, nothing)).toBe(true);
   expect(await statuses(own, workspaceId)).toEqual([gone, "finalized"]);
-  expect(await own.app.passes.progress("retention")).toMatchObject({ seen: 1, found: 1, bytes: 7 });
+  expect(await own.app.reads.scans.getProgress("retention")).toMatchObject({
+    seen: 1,
+    found: 1,
+    bytes: 7,
+  });
   expect(
-    await own.app.passes.renew(died ?? { name: "retention", holder: "", after: "" }, new Date()),
+    await own.app.leases.scans.renew(
+      died ?? { name: "retention", holder: "", after: "" },
+      new Date(),
+    ),
   ).toBe(false);
   expect(await collectNextPage(own.app, nothing)).toBe(false);
   own.pass(3600_000);
@@ -42,18 +49,21 @@ test("a holder that was slow, and taken over, stops after its batch and moves no
   const lease = { holder: "quicker", until: new Date(Date.now() + 3600_000) };
   const slow = collectNextPage(own.app, async () => {
     own.pass(61_000);
-    const taken = await own.app.passes.claim("retention", { ...lease, now: own.app.now() });
+    const taken = await own.app.leases.scans.claim("retention", { ...lease, now: own.app.now() });
     expect(taken).toMatchObject({ after: "" });
   });
-  await expect(slow).rejects.toThrow("taken over");
+  await expect(slow).rejects.toThrow("another replica holds the page");
   const slower = { name: "retention", holder: "slower", after: "" } as const;
   const done = { seen: 7, found: 7, bytes: 7 };
-  const { passes } = own.app;
+  const { scans } = own.app.leases;
   const now = own.app.now();
-  await passes.advance(slower, { after: "ws-z", dueAt: now }, done);
-  await passes.finish(slower, { now, dueAt: now }, done);
-  await passes.release(slower, now);
-  expect(await passes.progress("retention")).toMatchObject({ seen: 0, finishedAt: null });
+  await scans.advance(slower, { after: "ws-z", dueAt: now }, done);
+  await scans.finish(slower, { now, dueAt: now }, done);
+  await scans.release(slower, now);
+  expect(await own.app.reads.scans.getProgress("retention")).toMatchObject({
+    seen: 0,
+    finishedAt: null,
+  });
   expect(await collectNextPage(own.app, () => {})).toBe(false);
 });
 

@@ -60,8 +60,8 @@ test("malformed attributes are named all at once", async () => {
     fields: [
       { field: "serial" },
       { field: "md5" },
-      { field: "state", detail: `State is too large (maximum is ${max} bytes)` },
-      { field: "json-state", detail: `JSON state is too large (maximum is ${max} bytes)` },
+      { field: "inlineSize", detail: `State is too large (maximum is ${max} bytes)` },
+      { field: "inlineJsonSize", detail: `JSON state is too large (maximum is ${max} bytes)` },
     ],
   });
   expect((await state.versions.listStateVersions({ workspaceId: id })).totalCount).toBe(0);
@@ -69,7 +69,7 @@ test("malformed attributes are named all at once", async () => {
     ...request(id),
     jsonStateOutputs: new TextEncoder().encode("[1]"),
   });
-  await expect(outputs).rejects.toMatchObject({ fields: [{ field: "json-state-outputs" }] });
+  await expect(outputs).rejects.toMatchObject({ fields: [{ field: "jsonStateOutputs" }] });
 });
 
 test("a new version is pending, with upload URLs for its creator and no download", async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { discardExpiredVersions } from "../app/pending-expiry.ts";
-import { isOwned, takeBlobDeletions } from "../app/sweep.ts";
+import { claimBlobDeletions, ownedKeys } from "../app/blob.ts";
+import { discardExpiredVersions } from "../app/discarded-version.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
 
 let state: RunningState;
@@ -68,12 +68,12 @@ describe("of a version that was discarded nothing is kept", () => {
     async (_, discard) => {
       const half = await halfThere();
       const { id, jsonKey, jsonUrl, outputId, workspaceId } = half;
-      expect((await isOwned(state.app, [jsonKey])).size).toBe(1);
+      expect((await ownedKeys(state.app, [jsonKey])).size).toBe(1);
       const shown = async () => (await state.versions.getStateVersion({ id })).stateVersion;
       await discard(half);
       expect(await shown()).toMatchObject({ status: "discarded", jsonDownloadUrl: "" });
-      expect((await isOwned(state.app, [jsonKey])).size).toBe(0);
-      expect(await takeBlobDeletions(state.app)).toContain(jsonKey);
+      expect((await ownedKeys(state.app, [jsonKey])).size).toBe(0);
+      expect(await claimBlobDeletions(state.app)).toContain(jsonKey);
       await expect(state.outputs.getStateVersionOutput({ id: outputId })).rejects.toMatchObject({
         kind: "notFound",
       });

@@ -1,6 +1,6 @@
 import { type Extraction, type PackedExtraction, packed } from "../domain/extraction.ts";
-import { outputsFrom } from "../domain/output.ts";
 import { StateFileParser } from "../domain/state-file-parser.ts";
+import { outputsFrom } from "../domain/state-version-output.ts";
 
 /** What a whole state holds, its bytes coming in chunks of `size`. */
 export function extractStateFile(text: string, size = 64 * 1024): Extraction {

@@ -48,18 +48,13 @@ describe("while it runs", () => {
     const { workspaceId, ids } = await written(state, 2);
     await age(state, ids, 31);
     state.neighbours.retain(workspaceId, { days: 30 });
-    const { retention } = state.app;
-    const app = {
-      ...state.app,
-      retention: {
-        ...retention,
-        dueVersions: async (...look: Parameters<typeof retention.dueVersions>) => {
-          const found = await retention.dueVersions(...look);
-          await meanwhile(workspaceId, ids[0] ?? "");
-          return found;
-        },
-      },
+    const { reads } = state.app;
+    const listDue: typeof reads.retention.listDue = async (...search) => {
+      const found = await reads.retention.listDue(...search);
+      await meanwhile(workspaceId, ids[0] ?? "");
+      return found;
     };
+    const app = { ...state.app, reads: { ...reads, retention: { ...reads.retention, listDue } } };
     expect(await collect({ ...state, app }, [workspaceId])).toMatchObject({
       ids: [],
       kept: [reason],
@@ -87,7 +82,7 @@ describe("while it runs", () => {
     const version = own.neighbours.retain(workspaceId, { days: 30 });
     await own.retention.raiseRetentionVersion({ version: version + 1000n });
     await own.retention.raiseRetentionVersion({ version });
-    await expect(collect(own, [workspaceId])).rejects.toThrow("less than it told");
+    await expect(collect(own, [workspaceId])).rejects.toThrow("went backwards");
     expect(await statuses(own, workspaceId)).toEqual(["finalized", "finalized"]);
   });
 
@@ -96,7 +91,7 @@ describe("while it runs", () => {
     const raised = Promise.withResolvers<void>();
     let acknowledged = false;
     await state.app.transaction(async (tx) => {
-      await tx.retentionVersion();
+      await tx.retention.getVersion();
       void state.retention.raiseRetentionVersion({ version: 2n }).then(() => {
         acknowledged = true;
         raised.resolve();
@@ -116,7 +111,7 @@ describe("while it runs", () => {
     }
     const both = [busy.workspaceId, free.workspaceId];
     await state.app.transaction(async (tx) => {
-      await tx.knownWorkspaceForUpdate(busy.workspaceId);
+      await tx.workspaceStates.findForUpdate(busy.workspaceId);
       expect(await collect(state, both)).toMatchObject({ ids: [free.ids[0]], kept: ["busy"] });
     });
     expect((await collect(state, both)).ids).toEqual([busy.ids[0]]);

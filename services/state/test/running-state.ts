@@ -10,8 +10,8 @@ import type { App } from "../app/app.ts";
 import { beginUpload, finishUpload } from "../app/upload.ts";
 import { createApp } from "../create-app.ts";
 import { bindings } from "../rpc/bindings.ts";
-import { entities } from "../store/entities.ts";
 import { migrations } from "../store/migrations.ts";
+import { entities } from "../store/nouns.ts";
 import { install } from "./installation.ts";
 import { owner } from "./neighbours.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { collectDroppedWorkspaces } from "../app/collection.ts";
+import { purgeDroppedWorkspaces } from "../app/workspace-state.ts";
 import { age, collect, written } from "./retained.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
@@ -38,7 +38,7 @@ test("totals of lists are what counting would give, whatever has happened", asyn
   );
   expect(wrong).toEqual([]);
   await state.workspaceState.dropWorkspace({ workspaceId });
-  while (await collectDroppedWorkspaces(state.app));
+  while (await purgeDroppedWorkspaces(state.app));
   const left = await state.database.query(
     "select from state_version_count where workspace_id = $1",
     [workspaceId],

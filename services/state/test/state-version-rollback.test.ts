@@ -190,7 +190,7 @@ describe("refused is a rollback", () => {
     const elsewhere = await twoVersions();
     await expect(rollBack(workspaceId, elsewhere.first)).rejects.toMatchObject({
       kind: "invalid",
-      fields: [{ field: "/data/relationships/rollback-state-version" }],
+      fields: [{ field: "rollbackStateVersionId" }],
     });
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { authorizeDownload } from "../app/download.ts";
-import { isOwned } from "../app/sweep.ts";
+import { ownedKeys } from "../app/blob.ts";
+import { authorizeDownload } from "../app/state-version.ts";
 import { owner, reader, stranger } from "./neighbours.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
 
@@ -42,7 +42,7 @@ test("a used URL takes the same bytes again and refuses others", async () => {
   await state.put(url, "x");
   const again = state.attemptOf("x");
   expect((await state.put(url, "x", again)).outcome).toBe("alreadyStored");
-  expect(await isOwned(state.app, [again.blobKey])).toEqual(new Set());
+  expect(await ownedKeys(state.app, [again.blobKey])).toEqual(new Set());
   await expect(state.put(url, "y")).rejects.toMatchObject({ reason: "upload_used" });
 });
 
@@ -52,7 +52,7 @@ test("of two racing uploads one wins and the other's blob has no owner", async (
   const attempts = [state.attemptOf("x"), state.attemptOf("x")];
   const ends = await Promise.all(attempts.map((attempt) => state.put(url, "x", attempt)));
   expect(ends.map(({ outcome }) => outcome).toSorted()).toEqual(["alreadyStored", "stored"]);
-  const owned = await isOwned(
+  const owned = await ownedKeys(
     state.app,
     attempts.map(({ blobKey }) => blobKey),
   );

@@ -1,8 +1,8 @@
 import { WorkspaceResourceService } from "@statehouse/proto/statehouse/state/v1/workspace_resource";
 import { createClient } from "@statehouse/rpc";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { collectDroppedWorkspaces } from "../app/collection.ts";
 import { claimExtraction, failExtraction, storeExtraction } from "../app/extraction.ts";
+import { purgeDroppedWorkspaces } from "../app/workspace-state.ts";
 import { packed } from "../domain/extraction.ts";
 import { extractStateFile } from "./extract.ts";
 import { type RunningState, runState } from "./running-state.ts";
@@ -132,6 +132,6 @@ test("a dropped workspace's resources are collected with it", async () => {
   const workspaceId = own.lockedWorkspace();
   await written(own, workspaceId, stateOf({ a: "1" }));
   await own.workspaceState.dropWorkspace({ workspaceId });
-  while (await collectDroppedWorkspaces(own.app)) await Promise.resolve();
+  while (await purgeDroppedWorkspaces(own.app)) await Promise.resolve();
   expect(await own.database.query("select id from workspace_resource", [])).toEqual([]);
 });

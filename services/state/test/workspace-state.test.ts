@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { collectDroppedWorkspaces } from "../app/collection.ts";
-import { discardExpiredVersions } from "../app/pending-expiry.ts";
-import { confirmBlobDeletions, isOwned, takeBlobDeletions } from "../app/sweep.ts";
+import { claimBlobDeletions, confirmBlobDeletions, ownedKeys } from "../app/blob.ts";
+import { discardExpiredVersions } from "../app/discarded-version.ts";
+import { purgeDroppedWorkspaces } from "../app/workspace-state.ts";
 import { organizationId, owner, reader } from "./neighbours.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
@@ -132,19 +132,22 @@ describe("what a safe deletion would forget", () => {
 test("an upload that ends when its version is found expired is kept", async () => {
   const id = state.lockedWorkspace();
   const { stateVersion, internalUploadPath } = await state.create(id, "x");
-  const { jobs, settings } = state.app;
+  const { reads, settings } = state.app;
   const later = new Date(Date.now() + settings.pendingWindowMs);
   await discardExpiredVersions({
     ...state.app,
     now: () => later,
-    jobs: {
-      ...jobs,
-      async expiredVersions(...asked) {
-        const found = await jobs.expiredVersions(...asked);
-        expect(found.map((version) => version.id)).toContain(stateVersion?.id);
-        // It began in time, and waited for the workspace.
-        await state.put(internalUploadPath, "x");
-        return found;
+    reads: {
+      ...reads,
+      stateVersions: {
+        ...reads.stateVersions,
+        async listExpired(now, limit) {
+          const found = await reads.stateVersions.listExpired(now, limit);
+          expect(found.map((version) => version.id)).toContain(stateVersion?.id);
+          // It began in time, and waited for the workspace.
+          await state.put(internalUploadPath, "x");
+          return found;
+        },
       },
     },
   });
@@ -215,20 +218,20 @@ describe("a dropped workspace", () => {
       await own.put(created.internalUploadPath, `x${serial}`, attempt);
       keys.push(attempt.blobKey);
     }
-    expect((await isOwned(own.app, keys)).size).toBe(60);
+    expect((await ownedKeys(own.app, keys)).size).toBe(60);
     await own.workspaceState.dropWorkspace({ workspaceId: id, organizationId });
-    while (await collectDroppedWorkspaces(own.app));
+    while (await purgeDroppedWorkspaces(own.app));
     const left = await own.database.query("select from state_version where workspace_id = $1", [
       id,
     ]);
     expect(left).toEqual([]);
-    expect((await isOwned(own.app, keys)).size).toBe(0);
-    const taken = await takeBlobDeletions(own.app);
+    expect((await ownedKeys(own.app, keys)).size).toBe(0);
+    const taken = await claimBlobDeletions(own.app);
     expect(taken.toSorted()).toEqual(keys.toSorted());
-    expect(await takeBlobDeletions(own.app)).toEqual([]);
+    expect(await claimBlobDeletions(own.app)).toEqual([]);
     await confirmBlobDeletions(own.app, taken.slice(1));
     own.pass(3_600_000);
-    expect(await takeBlobDeletions(own.app)).toEqual(taken.slice(0, 1));
+    expect(await claimBlobDeletions(own.app)).toEqual(taken.slice(0, 1));
     await expect(own.create(id, "z")).rejects.toMatchObject({ kind: "notFound" });
   });
 });

@@ -1,6 +1,6 @@
 import { type Logger, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
-import { confirmBlobDeletions, takeBlobDeletions } from "../app/sweep.ts";
+import { claimBlobDeletions, confirmBlobDeletions } from "../app/blob.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
 
 export interface BlobDeletionOptions {
@@ -12,21 +12,21 @@ export interface BlobDeletionOptions {
 
 const INTERVAL_MS = 5_000;
 
-/** Deletes the bytes of blobs whose last reference is gone, until it is disposed. */
+/** Deletes the bytes of blobs without references, until it is disposed. */
 export function startBlobDeletion(options: BlobDeletionOptions): AsyncDisposable {
   const { app, store, logger, intervalMs = INTERVAL_MS } = options;
   return startLoop({
     name: "delete blobs",
     intervalMs,
-    wake: app.wakes.deletion,
+    wake: app.wakes.blobDeletion,
     work: () => deleteBlobsOnce(app, store),
     logger,
   });
 }
 
-/** Deletes one batch; says whether there may be more. What is not confirmed is handed out again. */
+/** Deletes one batch. Returns whether there may be more. Unconfirmed keys are claimed again. */
 export async function deleteBlobsOnce(app: App, store: BlobStore): Promise<boolean> {
-  const keys = await takeBlobDeletions(app);
+  const keys = await claimBlobDeletions(app);
   if (keys.length === 0) return false;
   await store.delete(keys);
   await confirmBlobDeletions(app, keys);

@@ -1,43 +1,43 @@
 import { metrics } from "@opentelemetry/api";
 import { type Logger, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
-import { collectNextPage } from "../app/collection-pass.ts";
-import type { Collecting } from "../app/retention-collection.ts";
-import { passGauges } from "./pass-gauges.ts";
+import type { Collection } from "../app/retention-collection.ts";
+import { collectNextPage } from "../app/retention-scan.ts";
+import { scanGauges } from "./scan-gauges.ts";
 
-const LONGEST_LOOK_MS = 30_000;
+const MAX_INTERVAL_MS = 30_000;
 
-/** Deletes what data retention lets go, until it is disposed. */
+/** Deletes state versions by retention, until it is disposed. */
 export function startCollector({ app, logger }: { app: App; logger: Logger }): AsyncDisposable {
   const counted = collectionMetrics();
-  const progress = passGauges("retention");
+  const progress = scanGauges("retention");
   return startLoop({
     name: "collect by retention",
-    intervalMs: Math.min(LONGEST_LOOK_MS, app.settings.collectionIntervalMs),
+    intervalMs: Math.min(MAX_INTERVAL_MS, app.settings.collectionIntervalMs),
     work: async () => {
       let collected = 0;
-      const more = await collectNextPage(app, (batch, kept) => {
+      const ran = await collectNextPage(app, (batch, kept) => {
         collected += batch.length;
         counted(batch, kept);
       });
-      if (collected > 0) logger.info({ collected }, "state versions were deleted by retention");
-      progress(await app.passes.progress("retention"));
-      return more;
+      if (collected > 0) logger.info({ collected }, "state versions deleted by retention");
+      progress(await app.reads.scans.getProgress("retention"));
+      return ran;
     },
     logger,
   });
 }
 
-function collectionMetrics(): Collecting["onBatch"] {
+function collectionMetrics(): Collection["onBatch"] {
   const meter = metrics.getMeter("statehouse/state");
-  const versions = meter.createCounter("state_versions_collected", {
-    description: "Versions whose contents retention let go",
+  const versions = meter.createCounter("statehouse_state_versions_collected_total", {
+    description: "State versions whose contents retention deleted",
   });
-  const bytes = meter.createCounter("state_bytes_collected", {
-    description: "Bytes of raw state of those",
+  const bytes = meter.createCounter("statehouse_state_collected_bytes_total", {
+    description: "Bytes of raw state of the collected state versions",
   });
-  const kept = meter.createCounter("state_versions_not_collected", {
-    description: "Versions that looked due and were kept, by the reason",
+  const kept = meter.createCounter("statehouse_state_versions_retained_total", {
+    description: "State versions that were due and are retained, by reason",
   });
   return (collected, reasons) => {
     for (const { rule, bytes: size } of collected) {

@@ -3,16 +3,15 @@ import { type Logger, startLoop, withSpan } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import {
   claimExtraction,
-  type ExtractionClaim,
   type ExtractionFault,
   failExtraction,
   RENEWAL_MS,
   renewExtraction,
   storeExtraction,
 } from "../app/extraction.ts";
-import type { PackedExtraction } from "../domain/extraction.ts";
-import { StateFileError, StateReadingError } from "../domain/state-file-error.ts";
+import { type PackedExtraction, StateFileError, StateReadingError } from "../domain/extraction.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
+import type { ExtractionClaim } from "../store/extraction.ts";
 import { StateReader } from "./state-reader.ts";
 
 export interface ExtractionOptions {
@@ -23,7 +22,7 @@ export interface ExtractionOptions {
 }
 
 const INTERVAL_MS = 1_000;
-/** For one state, from its first byte to what is in it: some time, and more for more bytes. */
+/** Time limit for reading one state: a constant, and more for more bytes. */
 const READING_MS = 5 * 60_000;
 const BYTES_PER_MS = 5_000;
 
@@ -54,7 +53,10 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
     } catch (error) {
       const fault = faultOf(error);
       if (fault === "store" && !stopping.signal.aborted) {
-        logger.warn({ err: error, stateVersionId: claim.versionId }, "extraction is tried again");
+        logger.warn(
+          { err: error, stateVersionId: claim.versionId },
+          "extraction failed; it is tried again",
+        );
       }
       const reason = fault === "store" ? "the state could not be loaded" : messageOf(error);
       await failExtraction(app, claim, { reason, fault });
@@ -63,10 +65,13 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
     try {
       await storeExtraction(app, claim, extraction);
     } catch (error) {
-      // Away or too slow: that passes, and is nobody's fault. Text that it cannot hold does not.
+      // An unavailable or slow database is temporary; text that it cannot store is not.
       if (error instanceof AppError && error.kind !== "badRequest") throw error;
-      logger.error({ err: error, stateVersionId: claim.versionId }, "extraction was not kept");
-      const reason = "what the state holds could not be kept";
+      logger.error(
+        { err: error, stateVersionId: claim.versionId },
+        "extraction could not be stored",
+      );
+      const reason = "the contents of the state could not be stored";
       await failExtraction(app, claim, { reason, fault: "reading" });
     }
     return true;
@@ -81,22 +86,23 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
   });
   return {
     async [Symbol.asyncDispose]() {
-      stopping.abort(new Error("the service stops"));
+      stopping.abort(new Error("the service is stopping"));
       await loop[Symbol.asyncDispose]();
       await reader[Symbol.asyncDispose]();
     },
   };
 }
 
-/** Renews the claim until it is disposed; `lost` is aborted when another reader has it. */
+/** Renews the claim until it is disposed; `lost` is aborted when another replica holds it. */
 function holdLease(app: App, claim: ExtractionClaim, logger: Logger) {
   const lost = new AbortController();
   const renewal = setInterval(async () => {
     try {
-      if (!(await renewExtraction(app, claim))) lost.abort(new Error("another reader took over"));
+      if (!(await renewExtraction(app, claim)))
+        lost.abort(new Error("another replica holds the claim"));
     } catch (error) {
-      // The database is away: nobody else can take over either.
-      logger.debug({ err: error, stateVersionId: claim.versionId }, "a lease was not renewed");
+      // While the database is unavailable no other replica can claim it either.
+      logger.debug({ err: error, stateVersionId: claim.versionId }, "extraction lease not renewed");
     }
   }, RENEWAL_MS);
   return { lost: lost.signal, [Symbol.dispose]: () => clearInterval(renewal) };

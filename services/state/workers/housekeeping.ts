@@ -1,18 +1,18 @@
 import { type Logger, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
-import { collectDroppedWorkspaces } from "../app/collection.ts";
-import { discardExpiredVersions } from "../app/pending-expiry.ts";
-import { deleteExpiredBackingData } from "../app/soft-deletion-expiry.ts";
+import { deleteExpiredBackingData } from "../app/backing-data.ts";
+import { discardExpiredVersions } from "../app/discarded-version.ts";
+import { purgeDroppedWorkspaces } from "../app/workspace-state.ts";
 
 const INTERVAL_MS = 5000;
-const SHORTEST_INTERVAL_MS = 250;
+const MIN_INTERVAL_MS = 250;
 
 /**
- * Discards what waited too long for its bytes, deletes what was soft-deleted long ago, and collects what was
- * dropped. Any number of replicas may.
+ * Discards versions whose upload window is over, deletes expired soft-deleted contents, and purges dropped workspaces,
+ * until it is disposed. Any number of replicas may run it at once.
  */
 export function startHousekeeping({ app, logger }: { app: App; logger: Logger }): AsyncDisposable {
-  const quarter = Math.max(SHORTEST_INTERVAL_MS, app.settings.pendingWindowMs / 4);
+  const quarter = Math.max(MIN_INTERVAL_MS, app.settings.pendingWindowMs / 4);
   const stack = new AsyncDisposableStack();
   stack.use(
     startLoop({
@@ -24,10 +24,10 @@ export function startHousekeeping({ app, logger }: { app: App; logger: Logger })
   );
   stack.use(
     startLoop({
-      name: "collect dropped workspaces",
+      name: "purge dropped workspaces",
       intervalMs: INTERVAL_MS,
-      wake: app.wakes.collection,
-      work: () => collectDroppedWorkspaces(app),
+      wake: app.wakes.purge,
+      work: () => purgeDroppedWorkspaces(app),
       logger,
     }),
   );

@@ -1,6 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { packed } from "../domain/extraction.ts";
-import { StateFileError } from "../domain/state-file-error.ts";
+import { packed, StateFileError } from "../domain/extraction.ts";
 import { StateFileParser } from "../domain/state-file-parser.ts";
 import type { ReaderAnswer, ReaderMessage } from "./state-reader.ts";
 

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { afterAll, describe, expect, it } from "vitest";
-import { StateFileError } from "../domain/state-file-error.ts";
+import { StateFileError } from "../domain/extraction.ts";
 import { StateReader } from "./state-reader.ts";
 
 const never = new AbortController().signal;

@@ -1,7 +1,6 @@
 import { Writable } from "node:stream";
 import { Worker } from "node:worker_threads";
-import type { PackedExtraction } from "../domain/extraction.ts";
-import { StateFileError, StateReadingError } from "../domain/state-file-error.ts";
+import { type PackedExtraction, StateFileError, StateReadingError } from "../domain/extraction.ts";
 
 /** What the thread is told: bytes of a state, or that there are no more. */
 export type ReaderMessage = Uint8Array | "end";

@@ -1,6 +1,6 @@
 import { type Logger, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
-import { isOwned } from "../app/sweep.ts";
+import { ownedKeys } from "../app/blob.ts";
 import { attemptStartedAt } from "../objects/blob-key.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
 
@@ -8,25 +8,25 @@ export interface SweeperOptions {
   app: App;
   store: BlobStore;
   logger: Logger;
-  /** Between two passes over the whole store, in ms. */
+  /** Between two scans of the whole store, in ms. */
   intervalMs?: number;
 }
 
 const BATCH = 500;
-const LONGEST_INTERVAL_MS = 60 * 60_000;
-const SHORTEST_INTERVAL_MS = 500;
+const MAX_INTERVAL_MS = 60 * 60_000;
+const MIN_INTERVAL_MS = 500;
 
-/** Removes what crashed and beaten upload attempts left in the store, until it is disposed. */
+/** Deletes blobs that failed upload attempts left in the store, until it is disposed. */
 export function startSweeper({ app, store, logger, intervalMs }: SweeperOptions): AsyncDisposable {
   const { sweepGraceMs } = app.settings;
-  const quarter = Math.max(SHORTEST_INTERVAL_MS, sweepGraceMs / 4);
+  const quarter = Math.max(MIN_INTERVAL_MS, sweepGraceMs / 4);
   const stopping = new AbortController();
   const loop = startLoop({
     name: "sweep ownerless blobs",
-    intervalMs: intervalMs ?? Math.min(quarter, LONGEST_INTERVAL_MS),
+    intervalMs: intervalMs ?? Math.min(quarter, MAX_INTERVAL_MS),
     work: async () => {
       const swept = await sweepOnce(app, store, stopping.signal);
-      if (swept > 0) logger.info({ swept }, "ownerless blobs were removed");
+      if (swept > 0) logger.info({ swept }, "ownerless blobs deleted");
       return false;
     },
     logger,
@@ -40,10 +40,9 @@ export function startSweeper({ app, store, logger, intervalMs }: SweeperOptions)
 }
 
 /**
- * One pass over the store; answers how many keys it removed. Only keys of attempts that are older than the
- * grace period: no upload commits after three quarters of it, so none of them can find an owner any more. Any
- * number of replicas may sweep at once. What cannot be deleted is thrown at the end of the pass, and keeps
- * nothing else from being swept.
+ * Scans the whole store once. Returns how many keys it deleted. It only deletes keys of attempts that are older than the
+ * grace period: an upload commits within three quarters of it, so such a key cannot get an owner any more. Any number of
+ * replicas may sweep at once. The first failed deletion is thrown at the end, after all other keys were tried.
  */
 export async function sweepOnce(
   app: App,
@@ -55,7 +54,7 @@ export async function sweepOnce(
   let old: string[] = [];
   const failures: unknown[] = [];
   const sweep = async () => {
-    const owned = await isOwned(app, old);
+    const owned = await ownedKeys(app, old);
     const ownerless = old.filter((key) => !owned.has(key));
     old = [];
     try {

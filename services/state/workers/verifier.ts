@@ -1,13 +1,13 @@
 import { metrics } from "@opentelemetry/api";
 import { type Logger, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
-import { verifyNextPage } from "../app/verification-pass.ts";
+import { verifyNextPage } from "../app/verification-scan.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
-import { passGauges } from "./pass-gauges.ts";
+import { scanGauges } from "./scan-gauges.ts";
 
-const LONGEST_LOOK_MS = 60_000;
+const MAX_INTERVAL_MS = 60_000;
 
-/** Looks again and again whether the bytes of every row are in the store, and says loudly which are not. */
+/** Verifies that the bytes of every row are in the store, and logs those that are not, until it is disposed. */
 export function startVerifier({
   app,
   store,
@@ -18,21 +18,22 @@ export function startVerifier({
   logger: Logger;
 }): AsyncDisposable {
   const meter = metrics.getMeter("statehouse/state");
-  const lostBlobs = meter.createCounter("blobs_lost", {
-    description: "Rows whose bytes the store has not got, or not all of; again with every pass",
+  const lostBlobs = meter.createCounter("statehouse_blobs_lost_total", {
+    description:
+      "Blobs whose bytes are missing in the store or have another size; counted by every scan",
   });
-  const progress = passGauges("verification");
+  const progress = scanGauges("verification");
   return startLoop({
     name: "verify blobs",
-    intervalMs: Math.min(LONGEST_LOOK_MS, app.settings.verificationIntervalMs),
+    intervalMs: Math.min(MAX_INTERVAL_MS, app.settings.verificationIntervalMs),
     work: async () => {
       const lost = await verifyNextPage(app, (key) => store.sizeOf(key));
       for (const { key, size, found } of lost ?? []) {
         lostBlobs.add(1);
-        const what = "the bytes of a state are not in the store: restore them from a backup";
-        logger.error({ key, size, found: found ?? "none" }, what);
+        const message = "blob missing in the store; restore it from a backup";
+        logger.error({ key, size, found: found ?? "none" }, message);
       }
-      progress(await app.passes.progress("verification"));
+      progress(await app.reads.scans.getProgress("verification"));
       return lost !== undefined;
     },
     logger,

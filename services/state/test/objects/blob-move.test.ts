@@ -12,15 +12,11 @@ import {
   temporaryFolder,
 } from "@statehouse/testing";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import {
-  type BlobMove,
-  type BlobProblem,
-  moveBlobs,
-  type OwnedBlob,
-} from "../../objects/blob-move.ts";
+import { type BlobMove, type BlobProblem, moveBlobs } from "../../objects/blob-move.ts";
 import type { BlobStore } from "../../objects/blob-store.ts";
 import { openDirectoryStore } from "../../objects/directory-store.ts";
 import { S3Store } from "../../objects/s3-store.ts";
+import type { OwnedBlob } from "../../store/blob.ts";
 
 const silent = createLogger({ service: "test", level: "silent" });
 const never = new AbortController().signal;

@@ -1,10 +1,11 @@
 import { Readable } from "node:stream";
+import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backing_data";
+import { createClient } from "@statehouse/rpc";
 import { expect, test } from "vitest";
-import { softDelete } from "../../app/backing-data.ts";
 import type { WorkspaceId } from "../../domain/ids.ts";
 import { newBlobKey } from "../../objects/blob-key.ts";
 import { type ContentCheck, checkContents } from "../../objects/content-check.ts";
-import { createContentRows } from "../../store/content-rows.ts";
+import { contents } from "../../store/contents.ts";
 import { onEveryStore, type RunningObjects } from "../running-objects.ts";
 
 const never = new AbortController().signal;
@@ -12,7 +13,7 @@ const never = new AbortController().signal;
 onEveryStore("the check of contents", (objects) => {
   const check = (more: Partial<ContentCheck> = {}) =>
     checkContents({
-      rows: createContentRows(objects().state.database),
+      rows: contents.reads(objects().state.database),
       store: objects().store,
       readContents: true,
       sweepGraceMs: objects().state.app.settings.sweepGraceMs,
@@ -43,11 +44,8 @@ onEveryStore("the check of contents", (objects) => {
     const workspaceId = state.lockedWorkspace() as WorkspaceId;
     const first = await uploaded(objects(), workspaceId);
     await state.versions.rollbackStateVersion({ workspaceId, rollbackStateVersionId: first.id });
-    await state.app.transaction(async (tx) => {
-      const workspace = await tx.workspaceForUpdate(workspaceId);
-      const version = await tx.versionForUpdate(first.id as `sv-${string}`);
-      if (version) await softDelete(state.app, tx, { workspace, version });
-    });
+    const actions = createClient(BackingDataService, state.channel, state.identity);
+    await actions.softDeleteBackingData({ stateVersionId: first.id });
     const seen: number[] = [];
     const checked = await check({ onProgress: (versions) => void seen.push(versions) });
     expect(checked).toMatchObject({ versions: 2, contents: 4, bytes: 14, problems: [] });
@@ -160,7 +158,7 @@ onEveryStore("the check of contents", (objects) => {
     const { app, database } = running.state;
     const workspaceId = running.state.lockedWorkspace();
     const going = await uploaded(running, workspaceId);
-    const rows = createContentRows(database);
+    const rows = contents.reads(database);
     let meanwhile: (() => Promise<void>) | undefined = async () => {
       // Deleted for good between the reading of its row and that of its bytes.
       await database.query(
@@ -181,14 +179,14 @@ onEveryStore("the check of contents", (objects) => {
     const checked = await check({
       rows: {
         ...rows,
-        async contentsAfter(after, limit) {
-          const answer = await rows.contentsAfter(after, limit);
+        async listAfter(after: string, limit: number) {
+          const answer = await rows.listAfter(after, limit);
           await meanwhile?.();
           meanwhile = undefined;
           return answer;
         },
-        async knownKeys(keys) {
-          const known = await rows.knownKeys(keys);
+        async listKnownKeys(keys: readonly string[]) {
+          const known = await rows.listKnownKeys(keys);
           await running.store.delete([leaving]);
           return known;
         },

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { permanentlyDeleteBackingData, softDeleteBackingData } from "../../app/backing-data.ts";
-import { discardExpiredVersions } from "../../app/pending-expiry.ts";
-import { isOwned } from "../../app/sweep.ts";
+import { ownedKeys } from "../../app/blob.ts";
+import { discardExpiredVersions } from "../../app/discarded-version.ts";
 import type { StateVersionId } from "../../domain/ids.ts";
 import { owner } from "../neighbours.ts";
 import { IDLE_MS, onEveryStore } from "../running-objects.ts";
@@ -81,7 +81,7 @@ onEveryStore("uploads whose version is gone by the time that they are whole", (o
       status: status === "404" ? "pending" : "discarded",
     });
     const keys = await objects().keysOf(version.id);
-    expect(await isOwned(objects().state.app, keys)).toEqual(new Set());
+    expect(await ownedKeys(objects().state.app, keys)).toEqual(new Set());
   });
 
   it.each([

@@ -3,9 +3,9 @@ import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { entities } from "../../store/entities.ts";
 import { migrations } from "../../store/migrations.ts";
-import { createRetentionReads, type RetentionLook } from "../../store/retention.ts";
+import { entities } from "../../store/nouns.ts";
+import { type RetentionSearch, retention } from "../../store/retention.ts";
 
 const PATIENCE_MS = 300_000;
 const stack = new AsyncDisposableStack();
@@ -57,17 +57,17 @@ test(
     });
     // Older than 799.5 days: those of the positions 101 to 200.
     const before = new Date(Date.now() - 799.5 * 86_400_000);
-    const looks = Array.from({ length: 500 }, (_, index): RetentionLook => {
+    const searches = Array.from({ length: 500 }, (_, index): RetentionSearch => {
       const workspaceId = `ws-${index + 1}` as const;
       return { due: { workspaceId, organizationId: "", rule: "policy", before }, after: 0n };
     });
-    const found = await createRetentionReads(database).dueVersions(looks, 1000);
+    const found = await retention.reads(database).listDue(searches, 1000);
     expect(found).toHaveLength(50_000);
     expect(found[0]?.position).toBe(101n);
     const { rows: plan } = await client.query(`explain (analyze, format json) ${sent.at(-1)}`, [
-      looks.map(({ due }) => due.workspaceId),
-      looks.map(() => before),
-      looks.map(() => 0),
+      searches.map(({ due }) => due.workspaceId),
+      searches.map(() => before),
+      searches.map(() => 0),
       1000,
     ]);
     const scans = scansOf(plan[0]["QUERY PLAN"][0].Plan).filter(

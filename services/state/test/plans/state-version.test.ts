@@ -3,15 +3,9 @@ import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { releaseBlobs, shareBlobs } from "../../store/blob-references.ts";
-import { removeVersions } from "../../store/collection.ts";
-import { entities } from "../../store/entities.ts";
-import { copyFindings, endContents } from "../../store/findings.ts";
-import { createJobs } from "../../store/jobs.ts";
 import { migrations } from "../../store/migrations.ts";
-import { createReads } from "../../store/reads.ts";
-import { createRetentionReads } from "../../store/retention.ts";
-import { createWrites } from "../../store/writes.ts";
+import { createLeases, createReads, createRows, entities } from "../../store/nouns.ts";
+import { madeVersion } from "../made-version.ts";
 
 const stack = new AsyncDisposableStack();
 let client: Client;
@@ -61,23 +55,44 @@ beforeAll(async () => {
   );
   const sealer = { seal: () => "", unseal: () => "", isStale: () => false };
   const reads = createReads(database, sealer);
-  const jobs = createJobs(database);
+  const leases = createLeases(database);
   const now = new Date();
   const slice = { limit: 20, offset: 40 };
-  await reads.workspace("ws-5");
-  await reads.currentVersion("ws-5");
-  await reads.version("sv-29");
-  await reads.versions(["sv-29", "sv-34"]);
-  expect((await reads.listVersions("ws-5", undefined, slice)).total).toBe(5);
-  expect((await reads.listVersions("ws-5", "discarded", slice)).total).toBe(1);
+  await reads.workspaceStates.find("ws-5");
+  await reads.workspaceStates.findWithCurrentVersion("ws-5");
+  await reads.workspaceStates.listRecords(["ws-5", "ws-6"]);
+  await reads.workspaceStates.listRecordsAfter("ws-5", 100);
+  await reads.workspaceStates.listWithCurrentVersionAfter("ws-5", 500);
+  await reads.workspaceStates.listToPurge(20);
+  await reads.stateVersions.get("sv-29");
+  await reads.stateVersions.batch(["sv-29", "sv-34"]);
+  expect((await reads.stateVersions.list("ws-5", undefined, slice)).total).toBe(5);
+  expect((await reads.stateVersions.list("ws-5", "discarded", slice)).total).toBe(1);
+  await reads.stateVersions.listExpired(now, 100);
+  await reads.stateVersions.listSoftDeleted(now, 100);
   const sort = { field: "name", descending: true } as const;
-  await reads.listResources("ws-5", { search: "", sort: undefined, ...slice });
-  await reads.listResources("ws-5", { search: "r", sort, ...slice });
-  await reads.output("wsout-29x1");
-  await reads.listOutputs("sv-29", slice);
-  await reads.outputsOfVersions(["sv-29", "sv-34"]);
-  await reads.outputsOfWorkspaces(["ws-5", "ws-6"]);
-  await jobs.claimExtraction(now, now);
+  await reads.workspaceResources.list("ws-5", { search: "", sort: undefined, ...slice });
+  await reads.workspaceResources.list("ws-5", { search: "r", sort, ...slice });
+  await reads.stateVersionOutputs.get("wsout-29x1");
+  await reads.stateVersionOutputs.list("sv-29", slice);
+  await reads.stateVersionOutputs.listOfVersions(["sv-29", "sv-34"]);
+  await reads.stateVersionOutputs.listOfWorkspaces(["ws-5", "ws-6"]);
+  await reads.blobs.listOwned(["blob-1", "blob-2"]);
+  await reads.blobs.listAfter("blob-1", 500);
+  await reads.contents.listAfter("sv-29", 500);
+  await reads.contents.listOf(["sv-29", "sv-34"]);
+  await reads.contents.listKnownKeys(["blob-1", "blob-2"]);
+  const due = {
+    organizationId: "org-1",
+    rule: "policy",
+    before: new Date(now.getTime() + 1000),
+  } as const;
+  const searches = ["ws-5", "ws-7"].map((workspaceId) => ({
+    due: { workspaceId: workspaceId as `ws-${string}`, ...due },
+    after: 1n,
+  }));
+  expect(await reads.retention.listDue(searches, 2)).toHaveLength(4);
+  await leases.extractions.claim(now, now);
   const claimed = {
     versionId: "sv-29",
     workspaceId: "ws-5",
@@ -85,46 +100,41 @@ beforeAll(async () => {
     size: 1,
     attempt: 1,
   } as const;
-  await jobs.renewExtraction(claimed, now);
-  await jobs.expiredVersions(now, 100);
-  await jobs.softDeletedVersions(now, 100);
-  await jobs.uncollectedWorkspaces(20);
-  const retention = createRetentionReads(database);
-  await retention.workspacesAfter("ws-5", 500);
-  const due = {
-    organizationId: "org-1",
-    rule: "policy",
-    before: new Date(now.getTime() + 1000),
-  } as const;
-  const looks = ["ws-5", "ws-7"].map((workspaceId) => ({
-    due: { workspaceId: workspaceId as `ws-${string}`, ...due },
-    after: 1n,
-  }));
-  expect(await retention.dueVersions(looks, 2)).toHaveLength(4);
-  await jobs.ownedBlobs(["blob-1", "blob-2"]);
-  await jobs.takeBlobDeletions(now, now, 100);
-  await jobs.confirmBlobDeletions(["gone-1"]);
+  await leases.extractions.renew(claimed, now);
+  await leases.blobDeletions.claim(now, now, 100);
+  await leases.blobDeletions.confirm(["gone-1"]);
   await database.transaction(async (em) => {
-    const writes = createWrites(em, sealer);
-    await writes.versionsBeforeCreation("ws-5", { epoch: 3n, serial: 3n });
-    await writes.versionsBeforeRollback("ws-5", { epoch: 3n, sourceId: "sv-27" });
-    await writes.unsettledVersions("ws-5", 2n);
-    await copyFindings(em, sealer, "sv-29", "sv-28");
-    await endContents(em, ["sv-29"]);
-    await shareBlobs(em, ["blob-28"]);
-    await writes.setResources(
+    const tx = createRows(em, sealer);
+    await tx.stateVersions.listBeforeCreation("ws-5", { epoch: 3n, serial: 3n });
+    await tx.stateVersions.listBeforeRollback("ws-5", { epoch: 3n, sourceId: "sv-27" });
+    await tx.stateVersions.listBeforeSealing("ws-5", 2n);
+    await tx.stateVersions.getView("sv-29");
+    const copy = madeVersion({
+      ...{ id: "sv-copy", workspaceId: "ws-5", position: 9n, serial: 9n },
+      blobKey: "blob-28",
+    });
+    await tx.stateVersions.saveCopy(copy, "sv-29");
+    await tx.stateVersions.setInventory("sv-29", {
+      resources: "[]",
+      modules: "{}",
+      providers: "{}",
+    });
+    await tx.stateVersions.markContentsDeleted(["sv-29"]);
+    await tx.workspaceResources.replace(
       { id: "sv-29", workspaceId: "ws-5", createdAt: now },
       '[{"address":"a.b","name":"b","module":"root","provider":"p","type":"a","digest":"d"}]',
     );
-    await writes.removeResources("ws-6");
-    await writes.setBilling({ organizationId: "org-5", usageBased: false, revision: 2n });
-    await writes.removeBilling("org-6");
-    await writes.holdBlobs(["blob-31", "blob-32"]);
-    await writes.sharedVersions(["sv-31", "sv-32"]);
-    expect(await writes.lastStatesBegin("org-1", 100)).toBeInstanceOf(Date);
-    await writes.forgetVersions(["sv-31"]);
-    const { blobKeys } = await removeVersions(em, "ws-6", 50);
-    await releaseBlobs(em, blobKeys, now);
+    await tx.workspaceResources.removeAll("ws-6");
+    await tx.organizationBilling.set({ organizationId: "org-5", usageBased: false, revision: 2n });
+    await tx.organizationBilling.remove("org-6");
+    await tx.blobs.lock(["blob-31", "blob-32"]);
+    await tx.retention.listForUpdate(["sv-31", "sv-32"]);
+    await tx.retention.listShared(["sv-31", "sv-32"]);
+    expect(await tx.retention.findStartOfLast("org-1", 100)).toBeInstanceOf(Date);
+    await tx.stateVersionOutputs.removeOf(["sv-31"]);
+    await tx.stateVersions.remove(["sv-31"]);
+    const { blobKeys } = await tx.stateVersions.removeFirst("ws-6", 50);
+    await tx.blobs.release(blobKeys, now);
   });
 });
 afterAll(() => stack.disposeAsync());

@@ -46,28 +46,28 @@ async function metricOf(name: string, labels: Record<string, string>): Promise<n
   return line === undefined ? undefined : Number(line.split("} ")[1]?.split(" ")[0]);
 }
 
-test("its metrics say what went by which rule, what stayed and why, and how far a pass has come", async () => {
+test("its metrics say what went by which rule, what stayed and why, and how far a scan has come", async () => {
   const [plain, copied] = [await oldVersions(), await oldVersions()];
   await state.versions.rollbackStateVersion({
     workspaceId: copied.workspaceId,
     rollbackStateVersionId: copied.ids[0] ?? "",
   });
   await age([plain.workspaceId, copied.workspaceId]);
-  const pass = { pass: "retention" };
+  const scan = { scan: "retention" };
   {
     await using _collector = startCollector({ app: state.app, logger });
-    await waitFor(async () => (await metricOf("pass_found", pass)) !== undefined);
+    await waitFor(async () => (await metricOf("statehouse_scan_found", scan)) !== undefined);
   }
   // Two of the first workspace; of the other two, but not the one whose blob is that of the current copy.
-  expect(await metricOf("state_versions_collected_total", { rule: "policy" })).toBe(4);
-  expect(await metricOf("state_bytes_collected_total", { rule: "policy" })).toBe(16);
-  expect(await metricOf("state_versions_not_collected_total", { reason: "shared" })).toBe(1);
-  expect(await metricOf("pass_seen", pass)).toBe(2);
-  expect(await metricOf("pass_found", pass)).toBe(4);
-  expect(await metricOf("pass_age_seconds", pass)).toBeLessThan(60);
-  // Another's progress is shown, too: the pass belongs to all replicas.
+  expect(await metricOf("statehouse_state_versions_collected_total", { rule: "policy" })).toBe(4);
+  expect(await metricOf("statehouse_state_collected_bytes_total", { rule: "policy" })).toBe(16);
+  expect(await metricOf("statehouse_state_versions_retained_total", { reason: "shared" })).toBe(1);
+  expect(await metricOf("statehouse_scan_seen", scan)).toBe(2);
+  expect(await metricOf("statehouse_scan_found", scan)).toBe(4);
+  expect(await metricOf("statehouse_scan_age_seconds", scan)).toBeLessThan(60);
+  // Another's progress is shown, too: the scan belongs to all replicas.
   state.pass(state.app.settings.collectionIntervalMs);
   await using _collector = startCollector({ app: state.app, logger });
-  await waitFor(async () => (await metricOf("pass_found", pass)) === 0);
-  expect(await metricOf("state_versions_collected_total", { rule: "policy" })).toBe(4);
+  await waitFor(async () => (await metricOf("statehouse_scan_found", scan)) === 0);
+  expect(await metricOf("statehouse_state_versions_collected_total", { rule: "policy" })).toBe(4);
 });

@@ -4,9 +4,9 @@ import { queryIn } from "@statehouse/postgres";
 import { createLogger } from "@statehouse/runtime";
 import { temporaryFolder, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { collectDroppedWorkspaces } from "../../app/collection.ts";
 import { beginUpload, finishUpload } from "../../app/upload.ts";
-import { verifyNextPage } from "../../app/verification-pass.ts";
+import { verifyNextPage } from "../../app/verification-scan.ts";
+import { purgeDroppedWorkspaces } from "../../app/workspace-state.ts";
 import { newBlobKey } from "../../objects/blob-key.ts";
 import type { BlobStore } from "../../objects/blob-store.ts";
 import { openDirectoryStore } from "../../objects/directory-store.ts";
@@ -176,7 +176,7 @@ it("says of rows without their bytes so, loudly and again, and hides nothing", a
     [lost],
   );
   expect(row?.status).toBe("finalized");
-  expect((await state.app.passes.progress("verification")).found).toBeGreaterThanOrEqual(2);
+  expect((await state.app.reads.scans.getProgress("verification")).found).toBeGreaterThanOrEqual(2);
 });
 
 it("raises no alarm for bytes that are deleted while it looks for them", async () => {
@@ -186,7 +186,7 @@ it("raises no alarm for bytes that are deleted while it looks for them", async (
   const gone = async (looked: string) => {
     if (looked !== key) return store.sizeOf(looked);
     await state.workspaceState.dropWorkspace({ workspaceId });
-    while (await collectDroppedWorkspaces(state.app));
+    while (await purgeDroppedWorkspaces(state.app));
     return undefined;
   };
   const lost = await verifyNextPage(state.app, gone);

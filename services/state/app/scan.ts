@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import type { ScanName, ScanTally } from "../store/scan.ts";
+import type { App } from "./app.ts";
+
+/** Number of rows under one claim. */
+export const PAGE = 500;
+/** How long a page waits after its replica was killed. */
+const LEASE_MS = 60_000;
+
+interface Scan {
+  name: ScanName;
+  /** Between the end of one whole scan and the start of the next. */
+  intervalMs: number;
+  /** Pause before a failed page is tried again. */
+  retryMs: number;
+}
+
+interface Page {
+  /** The id that the page before ended with. */
+  after: string;
+  /** Extends the lease. Throws when another replica holds the page. */
+  keep(): Promise<void>;
+}
+
+/** The result of a page. Another one follows a full page. */
+interface PageResult {
+  last: string | undefined;
+  isFull: boolean;
+  tally: ScanTally;
+}
+
+/**
+ * Runs the next page of a scan (ADR 26) on this replica. Returns false when no page was due. Errors of `work` are
+ * thrown after the page has been given back.
+ */
+export async function runScanPage(
+  app: App,
+  { name, intervalMs, retryMs }: Scan,
+  work: (page: Page) => Promise<PageResult>,
+): Promise<boolean> {
+  const { scans } = app.leases;
+  const later = (ms: number) => new Date(app.now().getTime() + ms);
+  const claim = await scans.claim(name, {
+    holder: randomUUID(),
+    now: app.now(),
+    until: later(LEASE_MS),
+  });
+  if (!claim) return false;
+  try {
+    const { last, isFull, tally } = await work({
+      after: claim.after,
+      async keep() {
+        if (await scans.renew(claim, later(LEASE_MS))) return;
+        throw new Error("another replica holds the page");
+      },
+    });
+    const now = app.now();
+    if (last !== undefined && isFull) {
+      await scans.advance(claim, { after: last, dueAt: now }, tally);
+    } else await scans.finish(claim, { now, dueAt: later(intervalMs) }, tally);
+    return true;
+  } catch (error) {
+    await scans.release(claim, later(retryMs));
+    throw error;
+  }
+}

@@ -1,0 +1,74 @@
+import {
+  allowed,
+  authorize,
+  authorizeOrNotFound,
+  type Caller,
+  type Target,
+} from "@statehouse/authorization";
+import { notFound } from "@statehouse/errors";
+import { organizationTokenWrites } from "../domain/errors.ts";
+import type { App } from "./app.ts";
+
+type ReadAction = "state:read" | "state:read-outputs";
+type Place = Required<Target>;
+
+/**
+ * Throws unless the caller may read what belongs to the target's workspace: `forbidden` or `notFound` for the state as
+ * a whole, always `notFound` for a thing named by `what`. For run tokens the service workspaces decides on every read,
+ * including the run's own workspace: consumer sets change, and runs end.
+ */
+export async function authorizeRead(
+  app: App,
+  caller: Caller,
+  action: ReadAction,
+  target: Place,
+  what?: string,
+): Promise<void> {
+  const run = runOf(caller);
+  if (run) {
+    const readable = await listReadableByRun(app, run, [target]);
+    if (!readable.has(target.workspaceId)) throw notFound(what ?? "workspace");
+  } else if (what === undefined) authorize(caller, action, target);
+  else authorizeOrNotFound(caller, action, target, what);
+}
+
+/** Those of `items` that the caller may read; at most one call to the service workspaces for all of them. */
+export async function readableOf<Item extends Place>(
+  app: App,
+  caller: Caller,
+  action: ReadAction,
+  items: readonly Item[],
+): Promise<Item[]> {
+  if (caller.kind !== "principal" || items.length === 0) return [];
+  const run = runOf(caller);
+  if (!run) return items.filter((item) => allowed(caller.grants, action, item));
+  const readable = await listReadableByRun(app, run, items);
+  return items.filter(({ workspaceId }) => readable.has(workspaceId));
+}
+
+/** Throws `forbidden` for organization tokens; specification, "Authentication", rule 7. */
+export function requireNoOrganizationToken(caller: Caller): void {
+  if (caller.kind === "principal" && caller.principal.type === "organization") {
+    throw organizationTokenWrites();
+  }
+}
+
+type PrincipalCaller = Extract<Caller, { kind: "principal" }>;
+
+const runOf = (caller: Caller): PrincipalCaller | undefined =>
+  caller.kind === "principal" && caller.principal.type === "run" ? caller : undefined;
+
+/** The run's own workspace: the only one that its grants contain. */
+const workspaceOf = ({ grants }: PrincipalCaller): string | undefined =>
+  [...grants.organizations.values()].flatMap(({ workspaces }) => [...workspaces.keys()])[0];
+
+async function listReadableByRun(
+  app: App,
+  caller: PrincipalCaller,
+  targets: readonly Place[],
+): Promise<ReadonlySet<string>> {
+  const consumerId = workspaceOf(caller);
+  if (consumerId === undefined) return new Set();
+  const workspaceIds = [...new Set(targets.map(({ workspaceId }) => workspaceId))];
+  return app.workspaces.listReadableByRun({ runId: caller.principal.id, consumerId, workspaceIds });
+}

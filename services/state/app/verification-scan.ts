@@ -1,0 +1,56 @@
+import { atOnce } from "@statehouse/runtime";
+import type { App } from "./app.ts";
+import { PAGE, runScanPage } from "./scan.ts";
+
+const RETRY_MS = 60_000;
+const CONCURRENCY = 8;
+
+/** A row whose bytes are missing in the store, or have another size. */
+export interface LostBlob {
+  key: string;
+  size: number;
+  /** Size in the store; undefined: missing. */
+  found: number | undefined;
+}
+
+/**
+ * Compares the sizes in the next page of rows with those in the store, without reading contents. Returns undefined when
+ * no page was due. Throws when the store does not answer; the page is then repeated.
+ */
+export async function verifyNextPage(
+  app: App,
+  sizeOf: (key: string) => Promise<number | undefined>,
+): Promise<LostBlob[] | undefined> {
+  const intervalMs = app.settings.verificationIntervalMs;
+  let lost: LostBlob[] = [];
+  const ran = await runScanPage(
+    app,
+    { name: "verification", intervalMs, retryMs: RETRY_MS },
+    async ({ after }) => {
+      const rows = await app.reads.blobs.listAfter(after, PAGE);
+      lost = await lostAmong(app, rows, sizeOf);
+      return {
+        last: rows.at(-1)?.key,
+        isFull: rows.length === PAGE,
+        tally: { seen: rows.length, found: lost.length, bytes: 0 },
+      };
+    },
+  );
+  return ran ? lost : undefined;
+}
+
+async function lostAmong(
+  app: App,
+  rows: readonly { key: string; size: number }[],
+  sizeOf: (key: string) => Promise<number | undefined>,
+): Promise<LostBlob[]> {
+  const suspects: LostBlob[] = [];
+  await atOnce(CONCURRENCY, rows, async ({ key, size }) => {
+    const found = await sizeOf(key);
+    if (found !== size) suspects.push({ key, size, found });
+  });
+  if (suspects.length === 0) return [];
+  // A blob deleted since its row was read is not lost.
+  const owned = new Set(await app.reads.blobs.listOwned(suspects.map(({ key }) => key)));
+  return suspects.filter(({ key }) => owned.has(key));
+}

@@ -1,0 +1,73 @@
+import { isId } from "@statehouse/postgres/ids";
+import { DataRetentionPolicyService } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
+import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
+import {
+  WorkspaceLockService,
+  type WorkspacePlacement,
+} from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
+import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
+import type { WorkspacesClient } from "../app/clients.ts";
+import { workspaceNotFound } from "../domain/errors.ts";
+import type { WorkspaceId } from "../domain/ids.ts";
+import type { Placement } from "../domain/workspace-state.ts";
+
+/** The service workspaces, called with state's own identity. */
+export function createWorkspacesClient(channel: Channel, identity: CallOptions): WorkspacesClient {
+  const locks = createClient(WorkspaceLockService, channel, identity);
+  const policies = createClient(DataRetentionPolicyService, channel, identity);
+  const consumers = createClient(RemoteStateConsumerService, channel, identity);
+  return {
+    async getLock(workspaceId, runId) {
+      const { lock, placement, runWorkspaceId } = await locks.getLock({
+        workspaceId,
+        ...(runId === undefined ? {} : { runId }),
+      });
+      return {
+        runWorkspaceId: runWorkspaceId || null,
+        placement: placementFrom(workspaceId, placement),
+        lock: lock
+          ? { holder: { type: lock.holderType, id: lock.holderId }, epoch: lock.epoch }
+          : null,
+      };
+    },
+    async getPlacement(workspaceId) {
+      const { placement } = await locks.getPlacement({ workspaceId });
+      return placementFrom(workspaceId, placement);
+    },
+    async batchGetRetention(workspaceIds) {
+      const { retentions, version } = await policies.batchGetRetention({
+        workspaceIds: [...workspaceIds],
+      });
+      return {
+        version,
+        retentions: retentions.flatMap(({ workspaceId, organizationId, plan, ...policy }) =>
+          isId("ws", workspaceId)
+            ? {
+                workspaceId,
+                organizationId,
+                deleteOlderThanNDays: policy.deleteOlderThanNDays ?? null,
+                freeTier: plan === "free",
+              }
+            : [],
+        ),
+      };
+    },
+    async listReadableByRun({ runId, consumerId, workspaceIds }) {
+      const readable = await consumers.mayReadAsConsumer({
+        runId,
+        consumerWorkspaceId: consumerId,
+        workspaceIds: [...workspaceIds],
+      });
+      return new Set(readable.workspaceIds);
+    },
+  };
+}
+
+function placementFrom(
+  workspaceId: WorkspaceId,
+  placement: WorkspacePlacement | undefined,
+): Placement {
+  if (!placement) throw workspaceNotFound();
+  const { organizationId, projectId, version } = placement;
+  return { workspaceId, organizationId, projectId, version };
+}

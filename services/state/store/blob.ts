@@ -1,0 +1,80 @@
+import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import type { Blob } from "../domain/blob.ts";
+import { blobSchema } from "./entities.ts";
+
+/** Locks the blobs, so that no other transaction adds or removes a reference before this one ends. */
+const lockBlobs = (em: EntityManager, keys: readonly string[]) =>
+  queryIn(em, "select from blob where key = any($1) order by key for update", [keys]);
+
+const countReferences = (em: EntityManager, keys: readonly string[], each: 1 | -1) =>
+  queryIn(
+    em,
+    // index: blob_pkey
+    `update blob set "references" = "references" + $2 * given.count
+     from (select key, count(*) as count from unnest($1::text[]) as key group by key) given
+     where blob.key = given.key`,
+    [keys, each],
+  );
+
+/** Adds one reference for each key, in the transaction that has locked the workspace whose versions refer to them. */
+export async function shareBlobs(em: EntityManager, keys: readonly string[]): Promise<void> {
+  await lockBlobs(em, keys);
+  await countReferences(em, keys, 1);
+}
+
+const rows = (em: EntityManager) => ({
+  save: (blob: Blob): Promise<void> => em.persist(blob).flush(),
+
+  async lock(keys: readonly string[]): Promise<void> {
+    await lockBlobs(em, keys);
+  },
+
+  /**
+   * Removes one reference for each key, in the transaction that has locked the workspace whose versions referred to
+   * them. The bytes of blobs without references are deleted after the commit.
+   */
+  async release(keys: readonly string[], now: Date): Promise<void> {
+    await lockBlobs(em, keys);
+    await countReferences(em, keys, -1);
+    await queryIn(
+      em,
+      // index: blob_pkey
+      `with gone as (delete from blob where key = any($1) and "references" <= 0 returning key)
+       insert into blob_deletions (key, due_at) select key, $2 from gone on conflict do nothing`,
+      [keys, now],
+    );
+  },
+});
+
+/** Bytes that versions refer to. The sha256 is lower-case hex. */
+export interface OwnedBlob {
+  key: string;
+  size: number;
+  sha256: string;
+}
+
+const reads = (database: Database) => ({
+  /** Those of the keys that some version refers to. */
+  async listOwned(keys: readonly string[]): Promise<string[]> {
+    // index: blob_pkey
+    const rows = await database.query<{ key: string }>("select key from blob where key = any($1)", [
+      keys,
+    ]);
+    return rows.map(({ key }) => key);
+  },
+
+  /** Blobs that versions refer to, above `after`, in the order of this database. */
+  listAfter: (after: string, limit: number): Promise<OwnedBlob[]> =>
+    // index: blob_pkey
+    database.query("select key, size, sha256 from blob where key > $1 order by key limit $2", [
+      after,
+      limit,
+    ]),
+
+  async count(): Promise<number> {
+    const [row] = await database.query<{ count: number }>("select count(*) as count from blob");
+    return row?.count ?? 0;
+  },
+});
+
+export const blobs = { entity: blobSchema, rows, reads };

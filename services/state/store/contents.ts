@@ -1,0 +1,121 @@
+import type { Database } from "@statehouse/postgres";
+import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import type { StateVersionStatus } from "../domain/state-version.ts";
+import type { ContentKind } from "../domain/upload-token.ts";
+
+/** What the database stores of one content of a version. Digests are lower-case hex. */
+export interface ContentRow {
+  versionId: StateVersionId;
+  workspaceId: WorkspaceId;
+  kind: ContentKind;
+  status: StateVersionStatus;
+  key: string;
+  size: number | null;
+  sha256: string | null;
+  /** Of the create request; null for JSON. */
+  md5: string | null;
+  /** Of the blob's own row; null where there is none. */
+  blob: { size: number; sha256: string; references: number } | null;
+}
+
+interface Row {
+  id: StateVersionId;
+  workspace_id: WorkspaceId;
+  status: StateVersionStatus;
+  md5: string;
+  contents: {
+    kind: ContentKind;
+    key: string;
+    size: number | null;
+    sha256: string | null;
+    blob: ContentRow["blob"];
+  }[];
+}
+
+// index: state_version_pkey, blob_pkey
+const selectContents = `
+  select version.id, version.workspace_id, version.status, version.md5,
+    (select coalesce(json_agg(json_build_object('kind', content.kind, 'key', content.key,
+        'size', content.size, 'sha256', content.sha256,
+        'blob', case when blob.key is null then null else json_build_object(
+          'size', blob.size, 'sha256', blob.sha256, 'references', blob."references") end)), '[]')
+     from (values ('raw', version.blob_key, version.size, version.sha256),
+       ('json', version.json_blob_key, version.json_size, version.json_sha256)
+     ) as content (kind, key, size, sha256)
+     left join blob on blob.key = content.key
+     where content.key is not null) as contents
+  from state_version version`;
+
+const contentsIn = (rows: readonly Row[]): ContentRow[] =>
+  rows.flatMap(({ id, workspace_id: workspaceId, status, md5, contents }) =>
+    contents.map((content) => ({
+      ...content,
+      versionId: id,
+      workspaceId,
+      status,
+      md5: content.kind === "raw" ? md5 : null,
+    })),
+  );
+
+/** The contents that the database knows, to be compared with the bytes in the store. */
+const reads = (database: Database) => ({
+  async countVersions(): Promise<number> {
+    const [row] = await database.query<{ count: number }>(
+      "select count(*) as count from state_version",
+    );
+    return row?.count ?? 0;
+  },
+
+  /** Contents of the next versions, in the order of ids; the number of these versions, and the id of the last. */
+  async listAfter(
+    after: string,
+    limit: number,
+  ): Promise<{ contents: ContentRow[]; versions: number; last: string | undefined }> {
+    const rows = await database.query<Row>(
+      `${selectContents} where version.id > $1 order by version.id limit $2`,
+      [after, limit],
+    );
+    return { contents: contentsIn(rows), versions: rows.length, last: rows.at(-1)?.id };
+  },
+
+  listOf: async (ids: readonly StateVersionId[]): Promise<ContentRow[]> =>
+    contentsIn(await database.query<Row>(`${selectContents} where version.id = any($1)`, [ids])),
+
+  /** Versions that must have contents and have none. */
+  async listMissing(): Promise<{ versionId: StateVersionId; workspaceId: WorkspaceId }[]> {
+    const rows = await database.query<{ id: StateVersionId; workspace_id: WorkspaceId }>(
+      `select id, workspace_id from state_version
+       where status in ('finalized', 'backing_data_soft_deleted') and blob_key is null`,
+    );
+    return rows.map((row) => ({ versionId: row.id, workspaceId: row.workspace_id }));
+  },
+
+  /** Blobs whose stored number of references differs from the references. */
+  listMiscounted: (): Promise<{ key: string; counted: number; found: number }[]> =>
+    // One statement, so that all of it sees the same snapshot.
+    database.query(
+      `select blob.key, blob."references" as counted, coalesce(used.count, 0)::int as found
+       from blob left join (
+         select key, count(*) as count from (
+           select blob_key as key from state_version where blob_key is not null
+           union all
+           select json_blob_key from state_version where json_blob_key is not null) refers
+         group by key) used on used.key = blob.key
+       where blob."references" <> coalesce(used.count, 0)`,
+    ),
+
+  /** Those of the keys that a version refers to, or that are about to be deleted. */
+  async listKnownKeys(keys: readonly string[]): Promise<string[]> {
+    const rows = await database.query<{ key: string }>(
+      // index: blob_pkey, blob_deletions_pkey
+      `select key from blob where key = any($1)
+       union all select key from blob_deletions where key = any($1)`,
+      [keys],
+    );
+    return rows.map(({ key }) => key);
+  },
+});
+
+export const contents = { reads };
+
+export type ContentReads = ReturnType<typeof reads>;

@@ -1,0 +1,57 @@
+import type { Database } from "@statehouse/postgres";
+import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+
+/** One version's raw state to be read. */
+export interface ExtractionClaim {
+  versionId: StateVersionId;
+  workspaceId: WorkspaceId;
+  blobKey: string;
+  size: number;
+  /** The result of an older attempt is not stored. */
+  attempt: number;
+}
+
+/** Versions whose state is to be extracted. */
+const leases = (database: Database) => ({
+  /** Takes the version that has waited longest for extraction, until `leaseUntil`. */
+  async claim(now: Date, leaseUntil: Date): Promise<ExtractionClaim | undefined> {
+    const [row] = await database.query<{
+      id: StateVersionId;
+      workspace_id: WorkspaceId;
+      blob_key: string;
+      size: number;
+      extraction_attempts: number;
+    }>(
+      // index: state_version_extraction
+      `update state_version
+       set extraction_due_at = $2, extraction_attempts = extraction_attempts + 1
+       where id = (
+         select id from state_version where extraction_due_at <= $1
+         order by extraction_due_at limit 1 for update skip locked)
+       returning id, workspace_id, blob_key, size, extraction_attempts`,
+      [now, leaseUntil],
+    );
+    return (
+      row && {
+        versionId: row.id,
+        workspaceId: row.workspace_id,
+        blobKey: row.blob_key,
+        size: row.size,
+        attempt: row.extraction_attempts,
+      }
+    );
+  },
+
+  /** Extends the lease; false when another replica holds it. */
+  async renew({ versionId, attempt }: ExtractionClaim, leaseUntil: Date): Promise<boolean> {
+    const renewed = await database.query(
+      // index: state_version_pkey
+      `update state_version set extraction_due_at = $3
+       where id = $1 and extraction_attempts = $2 and extraction_due_at is not null returning id`,
+      [versionId, attempt, leaseUntil],
+    );
+    return renewed.length > 0;
+  },
+});
+
+export const extractions = { leases };

@@ -1,0 +1,100 @@
+import type { Database } from "@statehouse/postgres";
+
+export type ScanName = "retention" | "verification";
+
+/** Counts since the scan began. */
+export interface ScanTally {
+  seen: number;
+  found: number;
+  bytes: number;
+}
+
+export interface ScanProgress extends ScanTally {
+  /** End of the last whole scan. */
+  finishedAt: Date | null;
+}
+
+/** One page of a scan, held until the lease is over. */
+export interface ScanClaim {
+  name: ScanName;
+  holder: string;
+  /** The id that the page before ended with. */
+  after: string;
+}
+
+/** Scans of all workspaces or blobs, one page at a time, on any replica; an expired lease is taken by another. */
+const leases = (database: Database) => ({
+  /** Undefined while no page is due, or another replica holds it. */
+  async claim(
+    name: ScanName,
+    { holder, now, until }: { holder: string; now: Date; until: Date },
+  ): Promise<ScanClaim | undefined> {
+    const [row] = await database.query<{ after: string }>(
+      `update pass set holder = $2, due_at = $4,
+         started_at = case when after = '' then $3 else started_at end,
+         seen = case when after = '' then 0 else seen end,
+         found = case when after = '' then 0 else found end,
+         bytes = case when after = '' then 0 else bytes end
+       where name = $1 and due_at <= $3 returning after`,
+      [name, holder, now, until],
+    );
+    return row && { name, holder, after: row.after };
+  },
+
+  /** False once another replica holds it. */
+  async renew({ name, holder }: ScanClaim, until: Date): Promise<boolean> {
+    const rows = await database.query(
+      "update pass set due_at = $3 where name = $1 and holder = $2 returning name",
+      [name, holder, until],
+    );
+    return rows.length > 0;
+  },
+
+  /** Gives the page back; it is due again then. */
+  async release({ name, holder }: ScanClaim, dueAt: Date): Promise<void> {
+    await database.query(
+      "update pass set holder = null, due_at = $3 where name = $1 and holder = $2",
+      [name, holder, dueAt],
+    );
+  },
+
+  /** Ends the page; the next one begins after `after`. */
+  async advance(
+    { name, holder }: ScanClaim,
+    { after, dueAt }: { after: string; dueAt: Date },
+    { seen, found, bytes }: ScanTally,
+  ): Promise<void> {
+    await database.query(
+      `update pass set after = $3, due_at = $4, seen = seen + $5, found = found + $6,
+         bytes = bytes + $7 where name = $1 and holder = $2`,
+      [name, holder, after, dueAt, seen, found, bytes],
+    );
+  },
+
+  /** Ends the scan; the next one is due then. */
+  async finish(
+    { name, holder }: ScanClaim,
+    { now, dueAt }: { now: Date; dueAt: Date },
+    { seen, found, bytes }: ScanTally,
+  ): Promise<void> {
+    await database.query(
+      `update pass set after = '', holder = null, due_at = $4, finished_at = $3, seen = seen + $5,
+         found = found + $6, bytes = bytes + $7 where name = $1 and holder = $2`,
+      [name, holder, now, dueAt, seen, found, bytes],
+    );
+  },
+});
+
+const reads = (database: Database) => ({
+  async getProgress(name: ScanName): Promise<ScanProgress> {
+    const [row] = await database.query<ScanTally & { finished_at: Date | null }>(
+      "select seen, found, bytes, finished_at from pass where name = $1",
+      [name],
+    );
+    if (!row) throw new Error(`the row of the scan ${name} is missing`);
+    const { seen, found, bytes } = row;
+    return { seen, found, bytes, finishedAt: row.finished_at };
+  },
+});
+
+export const scans = { leases, reads };

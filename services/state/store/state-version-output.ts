@@ -1,0 +1,211 @@
+import {
+  type Database,
+  type EntityManager,
+  newId,
+  queryIn,
+  resealColumn,
+  type Sealer,
+} from "@statehouse/postgres";
+import { outputNotFound } from "../domain/errors.ts";
+import type { ExtractedOutput } from "../domain/extraction.ts";
+import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domain/ids.ts";
+import type { StateVersionOutput } from "../domain/state-version-output.ts";
+import { type Slice, totalOf } from "./slice.ts";
+import { isVisible } from "./workspace-state.ts";
+
+const sealedColumn = { table: "state_version_output", column: "sealed_value" } as const;
+
+/** The associated data of an output's sealed value. */
+const outputPlace = (rowId: string) => ({ ...sealedColumn, rowId });
+
+/** Encrypts sensitive outputs under the first key. Returns how many values changed. Safe to repeat. */
+export const rotateOutputKeys = (database: Database, sealer: Sealer): Promise<number> =>
+  resealColumn(database, sealer, { ...sealedColumn, placeOf: outputPlace });
+
+interface OutputRow {
+  id: StateVersionOutputId;
+  state_version_id: StateVersionId;
+  workspace_id: WorkspaceId;
+  name: string;
+  sensitive: boolean;
+  type: string;
+  detailed_type: string;
+  value: string | null;
+  sealed_value: string | null;
+}
+
+const clearValue = (row: Pick<OutputRow, "id" | "value" | "sealed_value">, sealer: Sealer) =>
+  row.sealed_value === null ? row.value : sealer.unseal(row.sealed_value, outputPlace(row.id));
+
+/** Inserts a version's outputs in one statement, sensitive values sealed. */
+async function insertOutputs(
+  em: EntityManager,
+  sealer: Sealer,
+  versionId: StateVersionId,
+  outputs: readonly ExtractedOutput[],
+): Promise<void> {
+  if (outputs.length === 0) return;
+  const rows = outputs.map((output, position) => {
+    const id = newId("wsout");
+    const { name, sensitive, type, detailedTypeJson, valueJson } = output;
+    return {
+      id,
+      position,
+      name,
+      sensitive,
+      type,
+      detailed_type: detailedTypeJson,
+      value: sensitive ? null : valueJson,
+      sealed_value: sensitive ? sealer.seal(valueJson, outputPlace(id)) : null,
+    };
+  });
+  await queryIn(
+    em,
+    `insert into state_version_output
+       (id, state_version_id, position, name, sensitive, type, detailed_type, value, sealed_value)
+     select id, $1, position, name, sensitive, type, detailed_type, value, sealed_value
+     from json_to_recordset($2) as given (id text, position integer, name text, sensitive boolean,
+       type text, detailed_type text, value text, sealed_value text)`,
+    [versionId, JSON.stringify(rows)],
+  );
+}
+
+/** Gives a version the outputs of another. */
+export async function copyOutputs(
+  em: EntityManager,
+  sealer: Sealer,
+  from: StateVersionId,
+  to: StateVersionId,
+): Promise<void> {
+  const rows = await queryIn<Omit<OutputRow, "state_version_id" | "workspace_id">>(
+    em,
+    // index: state_version_output_position
+    `select id, name, sensitive, type, detailed_type, value, sealed_value
+     from state_version_output where state_version_id = $1 order by position`,
+    [from],
+  );
+  // The row id is part of a sealed value's associated data, so each copy is encrypted anew.
+  const outputs = rows.map((row) => ({
+    name: row.name,
+    sensitive: row.sensitive,
+    type: row.type,
+    detailedTypeJson: row.detailed_type,
+    valueJson: clearValue(row, sealer) ?? "null",
+  }));
+  await insertOutputs(em, sealer, to, outputs);
+}
+
+/** Deletes the outputs of versions that the transaction has locked. */
+export async function deleteOutputs(
+  em: EntityManager,
+  versionIds: readonly StateVersionId[],
+): Promise<void> {
+  // index: state_version_output_position
+  await queryIn(em, "delete from state_version_output where state_version_id = any($1)", [
+    versionIds,
+  ]);
+}
+
+const rows = (em: EntityManager, sealer: Sealer) => ({
+  saveAll: (versionId: StateVersionId, outputs: readonly ExtractedOutput[]): Promise<void> =>
+    insertOutputs(em, sealer, versionId, outputs),
+
+  /** Deletes the outputs of locked versions. */
+  removeOf: (versionIds: readonly StateVersionId[]): Promise<void> => deleteOutputs(em, versionIds),
+});
+
+/** An output with the placement of its workspace, for authorization. */
+export type PlacedOutput = StateVersionOutput & { organizationId: string; projectId: string };
+
+type UnsealedRow = Omit<OutputRow, "sealed_value">;
+type PlacedRow = UnsealedRow & { organization_id: string; project_id: string };
+
+const columns = `output.id, output.state_version_id, version.workspace_id, output.name,
+  output.sensitive, output.type, output.detailed_type, output.value`;
+const placedColumns = `${columns}, workspace.organization_id, workspace.project_id`;
+/** SQL: a soft deletion also hides outputs. */
+const isReadable = `${isVisible} and version.status <> 'backing_data_soft_deleted'`;
+
+/** An output, its value withheld if it is sensitive. */
+const withheld = (row: UnsealedRow): StateVersionOutput => ({
+  id: row.id,
+  stateVersionId: row.state_version_id,
+  workspaceId: row.workspace_id,
+  name: row.name,
+  sensitive: row.sensitive,
+  type: row.type,
+  detailedTypeJson: row.detailed_type,
+  valueJson: row.value,
+});
+
+const placed = (row: PlacedRow): PlacedOutput => ({
+  ...withheld(row),
+  organizationId: row.organization_id,
+  projectId: row.project_id,
+});
+
+const reads = (database: Database, sealer: Sealer) => ({
+  /** One output, its value in clear. */
+  async get(id: StateVersionOutputId): Promise<PlacedOutput> {
+    // index: state_version_output_pkey
+    const [row] = await database.query<PlacedRow & OutputRow>(
+      `select ${placedColumns}, output.sealed_value from state_version_output output
+       join state_version version on version.id = output.state_version_id
+       join workspace_state workspace using (workspace_id)
+       where output.id = $1 and ${isReadable}`,
+      [id],
+    );
+    if (!row) throw outputNotFound();
+    return { ...placed(row), valueJson: clearValue(row, sealer) };
+  },
+
+  async list(
+    versionId: StateVersionId,
+    { limit, offset }: Slice,
+  ): Promise<{ outputs: StateVersionOutput[]; total: number }> {
+    // index: state_version_output_position
+    const rows = await database.query<UnsealedRow>(
+      `select ${columns} from state_version_output output
+       join state_version version on version.id = output.state_version_id
+       where output.state_version_id = $1 order by output.position limit $2 offset $3`,
+      [versionId, limit, offset],
+    );
+    const total = await totalOf(rows.length, { limit, offset }, async () => {
+      const [row] = await database.query<{ total: number }>(
+        "select count(*) as total from state_version_output where state_version_id = $1",
+        [versionId],
+      );
+      return row?.total ?? 0;
+    });
+    return { outputs: rows.map(withheld), total };
+  },
+
+  async listOfVersions(ids: readonly StateVersionId[]): Promise<PlacedOutput[]> {
+    // index: state_version_output_position
+    const rows = await database.query<PlacedRow>(
+      `select ${placedColumns} from state_version_output output
+       join state_version version on version.id = output.state_version_id
+       join workspace_state workspace using (workspace_id)
+       where output.state_version_id = any($1) and ${isReadable}
+       order by output.state_version_id, output.position`,
+      [ids],
+    );
+    return rows.map(placed);
+  },
+
+  /** Of the workspaces' current versions. */
+  async listOfWorkspaces(ids: readonly WorkspaceId[]): Promise<PlacedOutput[]> {
+    // index: workspace_state_pkey, state_version_output_position
+    const rows = await database.query<PlacedRow>(
+      `select ${placedColumns} from workspace_state workspace
+       join state_version version on version.id = workspace.current_version_id
+       join state_version_output output on output.state_version_id = version.id
+       where workspace.workspace_id = any($1) and ${isVisible}
+       order by output.state_version_id, output.position`,
+      [ids],
+    );
+    return rows.map(placed);
+  },
+});
+
+export const stateVersionOutputs = { rows, reads };

@@ -1,0 +1,82 @@
+import type { StateResource } from "../domain/extraction.ts";
+import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import type { StateVersionStatus, StateVersionView } from "../domain/state-version.ts";
+import { usageBasedBilling } from "./organization-billing.ts";
+
+export interface StateVersionRow {
+  id: StateVersionId;
+  workspace_id: WorkspaceId;
+  organization_id: string | null;
+  project_id: string | null;
+  created_at: Date;
+  created_by_type: string;
+  created_by_id: string;
+  serial: number;
+  lineage: string;
+  md5: string;
+  size: number | null;
+  sha256: string | null;
+  blob_key: string | null;
+  json_blob_key: string | null;
+  json_size: number | null;
+  json_sha256: string | null;
+  status: StateVersionStatus;
+  intermediate: boolean;
+  outputs_given: boolean;
+  resources_processed: boolean;
+  format_version: number | null;
+  engine_version: string | null;
+  billable_resource_count: number | null;
+  usage_based_billing: boolean;
+  run_id: string | null;
+  rollback_version_id: StateVersionId | null;
+  expires_at: Date;
+  resources: StateResource[];
+  modules_json: string;
+  providers_json: string;
+}
+
+/** SQL: the columns of a `StateVersionRow` that are not of its workspace; from `version` and `workspace`. */
+export const stateVersionColumns = `version.id, version.created_at, version.created_by_type,
+  version.created_by_id, version.serial, version.lineage, version.md5, version.size, version.sha256,
+  version.blob_key, version.json_blob_key, version.json_size, version.json_sha256, version.status,
+  version.intermediate, version.outputs_given, version.resources_processed, version.format_version,
+  version.engine_version, version.billable_resource_count, version.run_id,
+  version.rollback_version_id, version.expires_at, version.resources,
+  version.modules::text as modules_json, version.providers::text as providers_json,
+  ${usageBasedBilling("workspace.organization_id")} as usage_based_billing`;
+
+const bigintOf = (value: number | null): bigint | null => (value === null ? null : BigInt(value));
+
+export const viewOf = (row: StateVersionRow): StateVersionView => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  organizationId: row.organization_id ?? "",
+  projectId: row.project_id ?? "",
+  createdAt: row.created_at,
+  createdByType: row.created_by_type,
+  createdById: row.created_by_id,
+  serial: BigInt(row.serial),
+  lineage: row.lineage,
+  md5: row.md5,
+  size: bigintOf(row.size),
+  sha256: row.sha256,
+  blobKey: row.blob_key,
+  jsonBlobKey: row.json_blob_key,
+  jsonSize: bigintOf(row.json_size),
+  jsonSha256: row.json_sha256,
+  status: row.status,
+  intermediate: row.intermediate,
+  outputsGiven: row.outputs_given,
+  resourcesProcessed: row.resources_processed,
+  formatVersion: row.format_version,
+  engineVersion: row.engine_version,
+  billableResourceCount: row.billable_resource_count,
+  usageBasedBilling: row.usage_based_billing,
+  runId: row.run_id,
+  rollbackVersionId: row.rollback_version_id,
+  expiresAt: row.expires_at,
+  resources: row.resources,
+  modulesJson: row.modules_json,
+  providersJson: row.providers_json,
+});

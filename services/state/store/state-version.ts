@@ -1,0 +1,263 @@
+import { LockMode } from "@mikro-orm/core";
+import { type Database, type EntityManager, queryIn, type Sealer } from "@statehouse/postgres";
+import { stateVersionNotFound } from "../domain/errors.ts";
+import type { PackedExtraction } from "../domain/extraction.ts";
+import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import type { StateVersion, StateVersionView } from "../domain/state-version.ts";
+import { shareBlobs } from "./blob.ts";
+import { stateVersionSchema } from "./entities.ts";
+import { type Slice, totalOf } from "./slice.ts";
+import { copyOutputs, deleteOutputs } from "./state-version-output.ts";
+import { type StateVersionRow, stateVersionColumns, viewOf } from "./state-version-view.ts";
+import { isVisible, workspaceStateColumns } from "./workspace-state.ts";
+
+const selectVersions = `select ${stateVersionColumns}, ${workspaceStateColumns}
+  from state_version version join workspace_state workspace using (workspace_id)`;
+
+/** SQL: ids of the newest version, the newest that is not discarded, and the pending ones. */
+// index: state_version_position, state_version_unsettled
+const latestVersions = `
+  (select id from state_version where workspace_id = $1 order by position desc limit 1)
+  union
+  (select id from state_version where workspace_id = $1 and status <> 'discarded'
+   order by position desc limit 1)
+  union
+  select id from state_version where workspace_id = $1 and status = 'pending'`;
+
+const rows = (em: EntityManager, sealer: Sealer) => {
+  const lockMode = LockMode.PESSIMISTIC_WRITE;
+
+  const listForUpdate = async (sql: string, params: readonly unknown[]) => {
+    const found = await queryIn<{ id: StateVersionId }>(em, sql, params);
+    if (found.length === 0) return [];
+    const ids = found.map(({ id }) => id);
+    return em.find(stateVersionSchema, { id: { $in: ids } }, { lockMode, orderBy: { id: 1 } });
+  };
+
+  return {
+    async findForUpdate(id: StateVersionId): Promise<StateVersion | undefined> {
+      return (await em.findOne(stateVersionSchema, { id }, { lockMode })) ?? undefined;
+    },
+
+    async getForUpdate(id: StateVersionId): Promise<StateVersion> {
+      const version = await this.findForUpdate(id);
+      if (!version) throw stateVersionNotFound();
+      return version;
+    },
+
+    /** The version as it will be committed. */
+    async getView(id: StateVersionId): Promise<StateVersionView> {
+      await em.flush();
+      // index: state_version_pkey
+      const [row] = await queryIn<StateVersionRow>(em, `${selectVersions} where version.id = $1`, [
+        id,
+      ]);
+      if (!row) throw stateVersionNotFound();
+      return viewOf(row);
+    },
+
+    /** The newest version, the newest that is not discarded, all pending ones, and those of epoch and serial. */
+    listBeforeCreation: (
+      workspaceId: WorkspaceId,
+      { epoch, serial }: { epoch: bigint; serial: bigint },
+    ): Promise<StateVersion[]> =>
+      listForUpdate(
+        // index: state_version_creation
+        `select id from state_version where workspace_id = $1 and lock_epoch = $2 and serial = $3
+         union ${latestVersions}`,
+        [workspaceId, epoch, serial],
+      ),
+
+    /** The source, the newest, the newest not discarded, all pending ones, and that of the epoch with the highest serial. */
+    listBeforeRollback: (
+      workspaceId: WorkspaceId,
+      { epoch, sourceId }: { epoch: bigint; sourceId: StateVersionId },
+    ): Promise<StateVersion[]> =>
+      listForUpdate(
+        // index: state_version_creation, state_version_pkey
+        `(select id from state_version where workspace_id = $1 and lock_epoch = $2
+          order by serial desc limit 1)
+         union
+         select id from state_version where id = $3 and workspace_id = $1
+         union ${latestVersions}`,
+        [workspaceId, epoch, sourceId],
+      ),
+
+    /** The pending ones, and the finalized intermediate ones above `position`. */
+    listBeforeSealing: (workspaceId: WorkspaceId, position: bigint): Promise<StateVersion[]> =>
+      listForUpdate(
+        // index: state_version_status, state_version_unsettled
+        `select id from state_version where workspace_id = $1 and status = 'pending'
+         union
+         select id from state_version where workspace_id = $1 and intermediate
+           and status = 'finalized' and position > $2`,
+        [workspaceId, position],
+      ),
+
+    save: (version: StateVersion): Promise<void> => em.persist(version).flush(),
+
+    /** Saves a version that shares the source's blobs and has the same outputs and resources. */
+    async saveCopy(copy: StateVersion, sourceId: StateVersionId): Promise<void> {
+      await em.persist(copy).flush();
+      await queryIn(
+        em,
+        // index: state_version_pkey
+        `update state_version set resources = source.resources, modules = source.modules,
+           providers = source.providers
+         from state_version source where source.id = $1 and state_version.id = $2`,
+        [sourceId, copy.id],
+      );
+      await copyOutputs(em, sealer, sourceId, copy.id);
+      const keys = [copy.blobKey, copy.jsonBlobKey].filter((key) => key !== null);
+      await shareBlobs(em, keys);
+    },
+
+    /** Stores the parts of an extraction that no rule uses. */
+    async setInventory(
+      id: StateVersionId,
+      {
+        resources,
+        modules,
+        providers,
+      }: Pick<PackedExtraction, "resources" | "modules" | "providers">,
+    ): Promise<void> {
+      await queryIn(
+        em,
+        // index: state_version_pkey
+        "update state_version set resources = $2, modules = $3, providers = $4 where id = $1",
+        [id, resources, modules, providers],
+      );
+    },
+
+    /** Permanently deletes contents, outputs and resources of locked versions; the rows remain. */
+    async markContentsDeleted(ids: readonly StateVersionId[]): Promise<void> {
+      await deleteOutputs(em, ids);
+      await queryIn(
+        em,
+        // index: state_version_pkey
+        `update state_version set status = 'backing_data_permanently_deleted',
+           soft_deleted_at = null, blob_key = null, sha256 = null, json_blob_key = null,
+           json_sha256 = null, json_size = null, extraction_due_at = null,
+           resources_processed = true, resources = '[]', modules = '{}', providers = '{}'
+         where id = any($1)`,
+        [ids],
+      );
+    },
+
+    /** Deletes rows of versions that have neither outputs nor contents. */
+    async remove(ids: readonly StateVersionId[]): Promise<void> {
+      // index: state_version_pkey
+      await queryIn(em, "delete from state_version where id = any($1)", [ids]);
+    },
+
+    /** Deletes the workspace's first `limit` versions with their outputs. Returns the keys of their blobs. */
+    async removeFirst(
+      workspaceId: WorkspaceId,
+      limit: number,
+    ): Promise<{ versions: number; blobKeys: string[] }> {
+      const found = await queryIn<{
+        id: StateVersionId;
+        blob_key: string | null;
+        json_blob_key: string | null;
+      }>(
+        em,
+        // index: state_version_position
+        `select id, blob_key, json_blob_key from state_version
+         where id = any(array(
+           select id from state_version where workspace_id = $1 order by position limit $2))
+         order by id for update`,
+        [workspaceId, limit],
+      );
+      const ids = found.map(({ id }) => id);
+      if (ids.length > 0) {
+        await deleteOutputs(em, ids);
+        await this.remove(ids);
+      }
+      const keys = found.flatMap((row) => [row.blob_key, row.json_blob_key]);
+      return { versions: ids.length, blobKeys: keys.filter((key) => key !== null) };
+    },
+  };
+};
+
+/** A version and its workspace, for workers. */
+export interface VersionKey {
+  id: StateVersionId;
+  workspaceId: WorkspaceId;
+}
+
+const reads = (database: Database) => {
+  const keys = async (sql: string, params: readonly unknown[]): Promise<VersionKey[]> => {
+    const rows = await database.query<{ id: StateVersionId; workspace_id: WorkspaceId }>(
+      sql,
+      params,
+    );
+    return rows.map((row) => ({ id: row.id, workspaceId: row.workspace_id }));
+  };
+
+  return {
+    async get(id: StateVersionId): Promise<StateVersionView> {
+      // index: state_version_pkey
+      const [row] = await database.query<StateVersionRow>(
+        `${selectVersions} where version.id = $1 and ${isVisible}`,
+        [id],
+      );
+      if (!row) throw stateVersionNotFound();
+      return viewOf(row);
+    },
+
+    async batch(ids: readonly StateVersionId[]): Promise<StateVersionView[]> {
+      // index: state_version_pkey
+      const rows = await database.query<StateVersionRow>(
+        `${selectVersions} where version.id = any($1) and ${isVisible}`,
+        [ids],
+      );
+      return rows.map(viewOf);
+    },
+
+    /** The workspace's versions, newest first. `status` undefined: all. */
+    async list(
+      workspaceId: WorkspaceId,
+      status: string | undefined,
+      { limit, offset }: Slice,
+    ): Promise<{ versions: StateVersionView[]; total: number }> {
+      const condition = status === undefined ? "" : "and version.status = $4";
+      const filters = status === undefined ? [] : [status];
+      // index: state_version_position, state_version_status
+      const rows = await database.query<StateVersionRow>(
+        `${selectVersions} where version.workspace_id = $1 and ${isVisible} ${condition}
+         order by version.position desc limit $2 offset $3`,
+        [workspaceId, limit, offset, ...filters],
+      );
+      const total = await totalOf(rows.length, { limit, offset }, async () => {
+        const [row] = await database.query<{ total: number }>(
+          // index: state_version_count_pkey
+          `select coalesce(sum(count), 0)::int as total from state_version_count
+           where workspace_id = $1 ${status === undefined ? "" : "and status = $2"}`,
+          [workspaceId, ...filters],
+        );
+        return row?.total ?? 0;
+      });
+      return { versions: rows.map(viewOf), total };
+    },
+
+    /** Pending versions whose upload window is over. */
+    listExpired: (now: Date, limit: number) =>
+      keys(
+        // index: state_version_expiry
+        `select id, workspace_id from state_version
+         where status = 'pending' and expires_at <= $1 order by expires_at limit $2`,
+        [now, limit],
+      ),
+
+    /** Versions whose contents were soft-deleted at or before this time, the oldest first. */
+    listSoftDeleted: (before: Date, limit: number) =>
+      keys(
+        // index: state_version_soft_deleted
+        `select id, workspace_id from state_version
+         where soft_deleted_at <= $1 order by soft_deleted_at limit $2`,
+        [before, limit],
+      ),
+  };
+};
+
+export const stateVersions = { entity: stateVersionSchema, rows, reads };

@@ -1,0 +1,134 @@
+import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import type { StateVersionId, WorkspaceId, WorkspaceResourceId } from "../domain/ids.ts";
+import type { StateVersion } from "../domain/state-version.ts";
+import type {
+  ResourceField,
+  ResourceSort,
+  WorkspaceResource,
+} from "../domain/workspace-resource.ts";
+import { type Slice, totalOf } from "./slice.ts";
+
+/** SQL: the extracted instances, JSON of `ResourceInstance[]` in $2. */
+const found = `with found as materialized (
+  select * from json_to_recordset($2) as given (address text, name text, module text,
+    provider text, type text, "nameIndex" text, digest text))`;
+
+const rows = (em: EntityManager) => ({
+  /**
+   * Makes the instances of `version`, JSON of `ResourceInstance[]`, the workspace's resources, in the transaction that
+   * has locked the workspace. Unchanged ones keep their id and times.
+   */
+  async replace(
+    { id, workspaceId, createdAt }: Pick<StateVersion, "id" | "workspaceId" | "createdAt">,
+    instances: string,
+  ): Promise<void> {
+    await queryIn(
+      em,
+      // index: workspace_resource_address
+      `${found}
+       delete from workspace_resource known where workspace_id = $1
+         and not exists (select from found where found.address = known.address)`,
+      [workspaceId, instances],
+    );
+    await queryIn(
+      em,
+      `${found}
+       update workspace_resource known set provider = found.provider, digest = found.digest,
+         updated_at = $3, modified_by = $4
+       from found where known.workspace_id = $1 and known.address = found.address
+         and (known.digest, known.provider) <> (found.digest, found.provider)`,
+      [workspaceId, instances, createdAt, id],
+    );
+    await queryIn(
+      em,
+      `${found}
+       insert into workspace_resource (workspace_id, id, address, name, module, provider, type,
+         name_index, digest, created_at, updated_at, modified_by)
+       select $1, 'wsr-' || right(replace(gen_random_uuid()::text, '-', ''), 16), address, name,
+         module, provider, type, "nameIndex", digest, $3, $3, $4
+       from found where not exists (
+         select from workspace_resource known
+         where known.workspace_id = $1 and known.address = found.address)`,
+      [workspaceId, instances, createdAt, id],
+    );
+  },
+
+  async removeAll(workspaceId: WorkspaceId): Promise<void> {
+    // index: workspace_resource_pkey
+    await queryIn(em, "delete from workspace_resource where workspace_id = $1", [workspaceId]);
+  },
+});
+
+/** Filter, order and page of a list of a workspace's resources. */
+export interface ResourceQuery extends Slice {
+  /** Part of the address; empty: all. */
+  search: string;
+  /** Undefined: by address. */
+  sort: ResourceSort | undefined;
+}
+
+interface ResourceRow {
+  id: WorkspaceResourceId;
+  address: string;
+  name: string;
+  module: string;
+  provider: string;
+  type: string;
+  name_index: string | null;
+  created_at: Date;
+  updated_at: Date;
+  modified_by: StateVersionId;
+}
+
+const resourceOf = (row: ResourceRow): WorkspaceResource => ({
+  id: row.id,
+  address: row.address,
+  name: row.name,
+  module: row.module,
+  provider: row.provider,
+  type: row.type,
+  nameIndex: row.name_index,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  modifiedBy: row.modified_by,
+});
+
+/** As in the index: addresses may be longer than an index entry. */
+const byAddress = "left(address, 500)";
+
+const columns: Record<ResourceField, string> = {
+  name: "name",
+  nameIndex: "name_index",
+  provider: "provider",
+  providerType: "type",
+  module: "module",
+  updatedAt: "updated_at",
+};
+
+const reads = (database: Database) => ({
+  async list(
+    workspaceId: WorkspaceId,
+    { search, sort, limit, offset }: ResourceQuery,
+  ): Promise<{ resources: WorkspaceResource[]; total: number }> {
+    const condition = "workspace_id = $1 and ($2 = '' or strpos(address, $2) > 0)";
+    const first = sort ? `${columns[sort.field]} ${sort.descending ? "desc" : "asc"},` : "";
+    // index: workspace_resource_address
+    const rows = await database.query<ResourceRow>(
+      `select id, address, name, module, provider, type, name_index, created_at, updated_at,
+         modified_by
+       from workspace_resource where ${condition}
+       order by ${first} ${byAddress}, id limit $3 offset $4`,
+      [workspaceId, search, limit, offset],
+    );
+    const total = await totalOf(rows.length, { limit, offset }, async () => {
+      const [row] = await database.query<{ total: number }>(
+        `select count(*) as total from workspace_resource where ${condition}`,
+        [workspaceId, search],
+      );
+      return row?.total ?? 0;
+    });
+    return { resources: rows.map(resourceOf), total };
+  },
+});
+
+export const workspaceResources = { rows, reads };

@@ -1,0 +1,164 @@
+import { LockMode } from "@mikro-orm/core";
+import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
+import type { StateVersionView } from "../domain/state-version.ts";
+import type {
+  WorkspaceState,
+  WorkspaceStateRecord,
+  WorkspaceStateView,
+} from "../domain/workspace-state.ts";
+import { workspaceStateSchema } from "./entities.ts";
+import { type StateVersionRow, stateVersionColumns, viewOf } from "./state-version-view.ts";
+
+/** SQL: the `workspace` is not dropped, and its placement is known. */
+export const isVisible = "workspace.dropped_at is null and workspace.organization_id is not null";
+
+/** SQL: the columns of a `WorkspaceStateRow`. */
+export const workspaceStateColumns = `workspace.workspace_id, workspace.organization_id,
+  workspace.project_id, workspace.current_version_id, workspace.dropped_at`;
+
+interface WorkspaceStateRow {
+  workspace_id: WorkspaceId;
+  organization_id: string | null;
+  project_id: string | null;
+  current_version_id: StateVersionId | null;
+  dropped_at: Date | null;
+}
+
+const viewOfRow = (row: WorkspaceStateRow): WorkspaceStateView => ({
+  workspaceId: row.workspace_id,
+  organizationId: row.organization_id,
+  projectId: row.project_id,
+  currentVersionId: row.current_version_id,
+  droppedAt: row.dropped_at,
+});
+
+interface RecordRow {
+  workspace_id: WorkspaceId;
+  current_version_id: StateVersionId | null;
+  resource_count: number;
+  latest_change_at: Date | null;
+  revision: number;
+  placement_version: number;
+  dropped: boolean;
+}
+
+const selectRecords = `select workspace_id, current_version_id, resource_count, latest_change_at,
+  revision, placement_version, dropped_at is not null as dropped from workspace_state`;
+
+const recordOf = (row: RecordRow): WorkspaceStateRecord => ({
+  summary: {
+    workspaceId: row.workspace_id,
+    currentVersionId: row.current_version_id,
+    resourceCount: row.resource_count,
+    latestChangeAt: row.latest_change_at,
+    revision: BigInt(row.revision),
+  },
+  placementVersion: BigInt(row.placement_version),
+  dropped: row.dropped,
+});
+
+const rows = (em: EntityManager) => ({
+  async findForUpdate(workspaceId: WorkspaceId): Promise<WorkspaceState | undefined> {
+    const lockMode = LockMode.PESSIMISTIC_WRITE;
+    return (await em.findOne(workspaceStateSchema, { workspaceId }, { lockMode })) ?? undefined;
+  },
+
+  /** The row, inserted without a placement where it is missing. */
+  async getOrInsertForUpdate(workspaceId: WorkspaceId): Promise<WorkspaceState> {
+    const known = await this.findForUpdate(workspaceId);
+    if (known) return known;
+    await queryIn(
+      em,
+      `insert into workspace_state (workspace_id, placement_version, sealed_epoch,
+         current_position, resource_count, revision)
+       values ($1, 0, 0, 0, 0, 0) on conflict do nothing`,
+      [workspaceId],
+    );
+    const lockMode = LockMode.PESSIMISTIC_WRITE;
+    return em.findOneOrFail(workspaceStateSchema, { workspaceId }, { lockMode });
+  },
+
+  /** Those of the rows that no other transaction has locked. */
+  listUnlockedForUpdate: (ids: readonly WorkspaceId[]): Promise<WorkspaceState[]> =>
+    em.find(
+      workspaceStateSchema,
+      { workspaceId: { $in: [...ids] } },
+      { lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE, orderBy: { workspaceId: 1 } },
+    ),
+});
+
+const reads = (database: Database) => ({
+  async find(id: WorkspaceId): Promise<WorkspaceStateView | undefined> {
+    // index: workspace_state_pkey
+    const [row] = await database.query<WorkspaceStateRow>(
+      `select ${workspaceStateColumns} from workspace_state workspace where workspace_id = $1`,
+      [id],
+    );
+    return row && viewOfRow(row);
+  },
+
+  /** The workspace's state and its current version, in one statement. */
+  async findWithCurrentVersion(
+    id: WorkspaceId,
+  ): Promise<
+    { workspaceState: WorkspaceStateView; version: StateVersionView | undefined } | undefined
+  > {
+    // index: workspace_state_pkey, state_version_pkey
+    const [row] = await database.query<WorkspaceStateRow & (StateVersionRow | { id: null })>(
+      `select ${stateVersionColumns}, ${workspaceStateColumns}
+       from workspace_state workspace
+       left join state_version version on version.id = workspace.current_version_id
+       where workspace.workspace_id = $1`,
+      [id],
+    );
+    if (!row) return undefined;
+    return {
+      workspaceState: viewOfRow(row),
+      version: row.id === null || row.dropped_at ? undefined : viewOf(row),
+    };
+  },
+
+  async listRecords(ids: readonly string[]): Promise<WorkspaceStateRecord[]> {
+    // index: workspace_state_pkey
+    const rows = await database.query<RecordRow>(`${selectRecords} where workspace_id = any($1)`, [
+      ids,
+    ]);
+    return rows.map(recordOf);
+  },
+
+  /** In the order of this database. */
+  async listRecordsAfter(after: string, limit: number): Promise<WorkspaceStateRecord[]> {
+    // index: workspace_state_pkey
+    const rows = await database.query<RecordRow>(
+      `${selectRecords} where workspace_id > $1 order by workspace_id limit $2`,
+      [after, limit],
+    );
+    return rows.map(recordOf);
+  },
+
+  /** Ids of workspaces with a current version, in the order of this database. */
+  async listWithCurrentVersionAfter(after: string, limit: number): Promise<WorkspaceId[]> {
+    const rows = await database.query<{ workspace_id: WorkspaceId }>(
+      // index: workspace_state_pkey
+      `select workspace_id from workspace_state
+       where workspace_id > $1 and dropped_at is null and current_version_id is not null
+       order by workspace_id limit $2`,
+      [after, limit],
+    );
+    return rows.map((row) => row.workspace_id);
+  },
+
+  /** Dropped workspaces whose other rows are not deleted yet, the longest dropped first. */
+  async listToPurge(limit: number): Promise<WorkspaceId[]> {
+    const rows = await database.query<{ workspace_id: WorkspaceId }>(
+      // index: workspace_state_uncollected
+      `select workspace_id from workspace_state
+       where dropped_at is not null and collected_at is null order by dropped_at limit $1`,
+      [limit],
+    );
+    return rows.map((row) => row.workspace_id);
+  },
+});
+
+export const workspaceStates = { entity: workspaceStateSchema, rows, reads };

@@ -1,0 +1,68 @@
+import { randomBytes } from "node:crypto";
+import { createSealer, openDatabase } from "@statehouse/postgres";
+import { freshDatabase } from "@statehouse/postgres/testing";
+import { createLogger } from "@statehouse/runtime";
+import { expect, test } from "vitest";
+import type { StateVersionOutputId } from "../domain/ids.ts";
+import { newStateVersion } from "../domain/state-version.ts";
+import { migrations } from "../store/migrations.ts";
+import { createReads, createRows, entities } from "../store/nouns.ts";
+import { rotateOutputKeys } from "../store/state-version-output.ts";
+
+const key = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
+
+test("after sealing again the old key is not needed any more, and no value has changed", async () => {
+  await using fresh = await freshDatabase({ contextName: "state", migrations });
+  await using database = await openDatabase({
+    contextName: "state",
+    url: fresh.url,
+    entities,
+    migrations,
+    logger: createLogger({ service: "test", level: "silent" }),
+  });
+  const [old, current] = [key("old"), key("new")];
+  const names = Array.from({ length: 1200 }, (_, index) => `o${index}`);
+  await database.transaction(async (em) => {
+    const tx = createRows(em, createSealer({ keys: old }));
+    const workspaceState = await tx.workspaceStates.getOrInsertForUpdate("ws-a");
+    workspaceState.organizationId = "org-1";
+    workspaceState.projectId = "prj-1";
+    const version = newStateVersion({
+      id: "sv-a",
+      workspaceId: "ws-a",
+      position: 1n,
+      lockEpoch: 1n,
+      serial: 1n,
+      md5: "",
+      lineage: "",
+      intermediate: false,
+      createdAt: new Date(),
+      createdByType: "user",
+      createdById: "user-a",
+      runId: null,
+      expiresAt: new Date(),
+      outputsGiven: true,
+    });
+    await tx.stateVersions.save(version);
+    await tx.stateVersionOutputs.saveAll(
+      version.id,
+      names.map((name) => ({
+        name,
+        sensitive: true,
+        type: "string",
+        detailedTypeJson: '"string"',
+        valueJson: JSON.stringify(name),
+      })),
+    );
+  });
+  const both = createSealer({ keys: `${current},${old}` });
+  expect(await rotateOutputKeys(database, both)).toBe(1200);
+  expect(await rotateOutputKeys(database, both)).toBe(0);
+  const reads = createReads(database, createSealer({ keys: current }));
+  const ids = await database.query<{ id: StateVersionOutputId; name: string }>(
+    "select id, name from state_version_output order by position limit 3",
+  );
+  for (const { id, name } of ids) {
+    expect((await reads.stateVersionOutputs.get(id)).valueJson).toBe(JSON.stringify(name));
+  }
+});

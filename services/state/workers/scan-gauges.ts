@@ -1,0 +1,20 @@
+import { metrics } from "@opentelemetry/api";
+import type { ScanName, ScanProgress } from "../store/scan.ts";
+
+/** Exports the progress of a scan, on whichever replica it runs. Call it with the current progress. */
+export function scanGauges(scan: ScanName): (progress: ScanProgress) => void {
+  const meter = metrics.getMeter("statehouse/state");
+  let last: ScanProgress | undefined;
+  const gauge = (name: string, description: string, value: (of: ScanProgress) => number) =>
+    meter.createObservableGauge(name, { description }).addCallback((result) => {
+      if (last) result.observe(value(last), { scan });
+    });
+  gauge("statehouse_scan_seen", "Rows that the scan has read so far", ({ seen }) => seen);
+  gauge("statehouse_scan_found", "Rows that it found due or lost so far", ({ found }) => found);
+  gauge("statehouse_scan_age_seconds", "Time since the last whole scan ended", ({ finishedAt }) =>
+    finishedAt ? (Date.now() - finishedAt.getTime()) / 1000 : Number.NaN,
+  );
+  return (progress) => {
+    last = progress;
+  };
+}
