@@ -42,10 +42,10 @@ const grantsWith = (organization: Partial<OrganizationGrants> = {}): Grants => (
   ]),
 });
 const level = (access: string, permissions = {}) =>
-  grantsWith({ projects: new Map([[projectId, [{ projectId, access, permissions }]]]) });
+  grantsWith({ projects: new Map([[projectId, [{ access, permissions }]]]) });
 
 const workspaceLevel = (access: string, permissions = {}) =>
-  grantsWith({ workspaces: new Map([[workspaceId, [{ workspaceId, access, permissions }]]]) });
+  grantsWith({ workspaces: new Map([[workspaceId, [{ access, permissions }]]]) });
 
 /** Each permission of a custom grant alone, at each value above the default. */
 const single = (
@@ -110,7 +110,7 @@ describe("rights are the union of all grants", () => {
   test("manage-projects wins over a read grant", () => {
     const grants = grantsWith({
       organizationAccess: new Set(["manage-projects"]),
-      projects: new Map([[projectId, [{ projectId, access: "read", permissions: {} }]]]),
+      projects: new Map([[projectId, [{ access: "read", permissions: {} }]]]),
     });
     expect(allowed(grants, "workspace:update", target)).toBe(true);
   });
@@ -121,8 +121,8 @@ describe("rights are the union of all grants", () => {
         [
           projectId,
           [
-            { projectId, access: "read", permissions: {} },
-            { projectId, access: "custom", permissions: { "workspace-access.locking": true } },
+            { access: "read", permissions: {} },
+            { access: "custom", permissions: { "workspace-access.locking": true } },
           ],
         ],
       ]),

@@ -4,7 +4,6 @@ import { type ProjectPermissions, permissionValues, projectLevels } from "./leve
 import {
   type WorkspacePermissions,
   workspaceLevels,
-  workspacePermissionFor,
   workspacePermissionValues,
 } from "./workspace-levels.ts";
 
@@ -53,9 +52,9 @@ function workspaceAllows(grant: WorkspaceGrant, rule: ActionRule): boolean {
   if (rule.needs === null) return false;
   const permissions = ofWorkspace(grant);
   return Object.entries(rule.needs).every(([name, least]) => {
-    const permission = workspacePermissionFor[name as keyof typeof workspacePermissionFor];
-    // What only a project can give: nothing on a workspace stands for it.
-    if (!permission) return false;
+    // The other permissions are given on projects only.
+    if (!Object.hasOwn(workspacePermissionValues, name)) return false;
+    const permission = name as keyof WorkspacePermissions;
     return atLeast(workspacePermissionValues[permission], permissions[permission], least);
   });
 }

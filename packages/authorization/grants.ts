@@ -12,21 +12,15 @@ export interface Principal {
   versions: string;
 }
 
-/** What one team may do on one project. */
-export interface ProjectGrant {
-  projectId: string;
+/** What one team may do on one target of `Permissions`. */
+interface Grant<Permissions> {
   access: string;
-  /** Given only with access `custom`; what is left out has the level's default. */
-  permissions: Partial<ProjectPermissions>;
+  /** Given only with access `custom`; absent permissions have the level's default. */
+  permissions: Partial<Permissions>;
 }
 
-/** What one team may do on one workspace. */
-export interface WorkspaceGrant {
-  workspaceId: string;
-  access: string;
-  /** Given only with access `custom`; what is left out has the level's default. */
-  permissions: Partial<WorkspacePermissions>;
-}
+export type ProjectGrant = Grant<ProjectPermissions>;
+export type WorkspaceGrant = Grant<WorkspacePermissions>;
 
 export interface OrganizationGrants {
   organizationId: string;
@@ -34,7 +28,9 @@ export interface OrganizationGrants {
   /** Organization-level permissions that are on: manage-workspaces, read-projects, … */
   organizationAccess: ReadonlySet<string>;
   teamIds: readonly string[];
+  /** By id of the project. */
   projects: ReadonlyMap<string, readonly ProjectGrant[]>;
+  /** By id of the workspace. */
   workspaces: ReadonlyMap<string, readonly WorkspaceGrant[]>;
   /** The organization takes no user tokens, and this principal came with one: nothing is allowed. */
   refused: boolean;

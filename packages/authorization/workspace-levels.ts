@@ -1,39 +1,42 @@
-/** The permissions that a team can have on one workspace, by their wire names; wire-compatibility, section 6. */
-export interface WorkspacePermissions {
-  runs: "read" | "plan" | "apply";
-  variables: "none" | "read" | "write";
-  "state-versions": "none" | "read-outputs" | "read" | "write";
-  "policy-mocks": "none" | "read";
-  "workspace-locking": boolean;
-  "run-tasks": boolean;
-}
+import { type ProjectPermissions, permissionValues } from "./levels.ts";
+
+/** The permissions that a team can have on one workspace: those of its project that are about workspaces. */
+export type WorkspacePermissions = Pick<
+  ProjectPermissions,
+  | "workspace-access.runs"
+  | "workspace-access.variables"
+  | "workspace-access.state-versions"
+  | "workspace-access.policy-mocks"
+  | "workspace-access.locking"
+  | "workspace-access.run-tasks"
+>;
 
 /** Weakest first, as `permissionValues`. */
 export const workspacePermissionValues = {
-  runs: ["read", "plan", "apply"],
-  variables: ["none", "read", "write"],
-  "state-versions": ["none", "read-outputs", "read", "write"],
-  "policy-mocks": ["none", "read"],
-  "workspace-locking": [false, true],
-  "run-tasks": [false, true],
+  "workspace-access.runs": permissionValues["workspace-access.runs"],
+  "workspace-access.variables": permissionValues["workspace-access.variables"],
+  "workspace-access.state-versions": permissionValues["workspace-access.state-versions"],
+  "workspace-access.policy-mocks": permissionValues["workspace-access.policy-mocks"],
+  "workspace-access.locking": permissionValues["workspace-access.locking"],
+  "workspace-access.run-tasks": permissionValues["workspace-access.run-tasks"],
 } as const satisfies {
   [P in keyof WorkspacePermissions]: readonly WorkspacePermissions[P][];
 };
 
 const permissions = (
-  runs: WorkspacePermissions["runs"],
-  variables: WorkspacePermissions["variables"],
-  stateVersions: WorkspacePermissions["state-versions"],
-  policyMocks: WorkspacePermissions["policy-mocks"],
+  runs: WorkspacePermissions["workspace-access.runs"],
+  variables: WorkspacePermissions["workspace-access.variables"],
+  stateVersions: WorkspacePermissions["workspace-access.state-versions"],
+  policyMocks: WorkspacePermissions["workspace-access.policy-mocks"],
   locking: boolean,
   runTasks: boolean,
 ): WorkspacePermissions => ({
-  runs,
-  variables,
-  "state-versions": stateVersions,
-  "policy-mocks": policyMocks,
-  "workspace-locking": locking,
-  "run-tasks": runTasks,
+  "workspace-access.runs": runs,
+  "workspace-access.variables": variables,
+  "workspace-access.state-versions": stateVersions,
+  "workspace-access.policy-mocks": policyMocks,
+  "workspace-access.locking": locking,
+  "workspace-access.run-tasks": runTasks,
 });
 
 /** Implied values per access level; `custom` holds the defaults of what a custom grant leaves out. */
@@ -48,13 +51,3 @@ export const workspaceLevels = {
 } as const;
 
 export type WorkspaceLevel = keyof typeof workspaceLevels;
-
-/** The project permission that each stands for, so that an action's need is written once for both. */
-export const workspacePermissionFor = {
-  "workspace-access.runs": "runs",
-  "workspace-access.variables": "variables",
-  "workspace-access.state-versions": "state-versions",
-  "workspace-access.policy-mocks": "policy-mocks",
-  "workspace-access.locking": "workspace-locking",
-  "workspace-access.run-tasks": "run-tasks",
-} as const satisfies Record<string, keyof WorkspacePermissions>;

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import {
   type Grants,
   type OrganizationGrants,
@@ -7,6 +8,7 @@ import {
 import {
   type Grants as GrantsMessage,
   GrantsService,
+  type TargetGrant,
 } from "@statehouse/proto/statehouse/access/v1/grants";
 import type { CallOptions } from "./assertion.ts";
 import type { GrantsLoader } from "./caller.ts";
@@ -28,18 +30,27 @@ const principalType = (type: string): Grants["principal"]["type"] => {
   throw new Error(`access knows a principal of type ${type}`);
 };
 
-/** What each permission can be, weakest first. */
 type Values = Readonly<Record<string, readonly unknown[]>>;
 type Permissions<Of extends Values> = { [P in keyof Of]?: Of[P][number] };
 
-/** The value of a permission as its text; booleans travel as `true` and `false`. */
-const permissionsFromProto = <Of extends Values>(of: Of, texts: Readonly<Record<string, string>>) =>
+/** Unknown permissions and values, of a newer release of access, give nothing. */
+const knownPermissions = <Of extends Values>(values: Of, permissions: JsonObject = {}) =>
   Object.fromEntries(
-    Object.entries(of).flatMap(([permission, values]) => {
-      const value = values.find((known) => String(known) === texts[permission]);
-      return value === undefined ? [] : [[permission, value]];
-    }),
+    Object.entries(permissions).filter(
+      ([name, value]) => Object.hasOwn(values, name) && values[name]?.includes(value),
+    ),
   ) as Permissions<Of>;
+
+/** The grants of one organization, by the id of their target. */
+const byTarget = <Of extends Values>(values: Of, grants: readonly TargetGrant[]) => {
+  const found = new Map<string, { access: string; permissions: Permissions<Of> }[]>();
+  for (const { targetId, access, permissions } of grants) {
+    const held = found.get(targetId) ?? [];
+    held.push({ access, permissions: knownPermissions(values, permissions) });
+    found.set(targetId, held);
+  }
+  return found;
+};
 
 export const grantsFromProto = (message: GrantsMessage): Grants => ({
   principal: { type: principalType(message.principalType), id: message.principalId },
@@ -53,22 +64,8 @@ export const grantsFromProto = (message: GrantsMessage): Grants => ({
         owner: organization.owner,
         organizationAccess: new Set(organization.organizationAccess),
         teamIds: organization.teamIds,
-        projects: Map.groupBy(
-          organization.projects.map(({ projectId, access, permissions }) => ({
-            projectId,
-            access,
-            permissions: permissionsFromProto(permissionValues, permissions),
-          })),
-          ({ projectId }) => projectId,
-        ),
-        workspaces: Map.groupBy(
-          organization.workspaces.map(({ workspaceId, access, permissions }) => ({
-            workspaceId,
-            access,
-            permissions: permissionsFromProto(workspacePermissionValues, permissions),
-          })),
-          ({ workspaceId }) => workspaceId,
-        ),
+        projects: byTarget(permissionValues, organization.projects),
+        workspaces: byTarget(workspacePermissionValues, organization.workspaces),
         refused: organization.refused,
       },
     ]),

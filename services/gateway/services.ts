@@ -1,8 +1,7 @@
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
-import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
-import { TeamWorkspaceService } from "@statehouse/proto/statehouse/access/v1/team_workspace";
+import { TeamAccessService } from "@statehouse/proto/statehouse/access/v1/team_access";
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backing_data";
@@ -44,8 +43,7 @@ export const createServices = (
     authentication: createClient(AuthenticationService, access, identity),
     users: createClient(UserService, access),
     teams: createClient(TeamService, access),
-    teamProjects: createClient(TeamProjectService, access),
-    teamWorkspaces: createClient(TeamWorkspaceService, access),
+    teamAccess: createClient(TeamAccessService, access),
     memberships: createClient(OrganizationMembershipService, access),
     tokens: createClient(TokenService, access),
   },

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
-import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
+import { TeamAccessService } from "@statehouse/proto/statehouse/access/v1/team_access";
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
@@ -31,7 +31,7 @@ export function createPeople(access: Channel, testing: CallOptions): People {
   const users = createClient(UserService, access, testing);
   const tokens = createClient(TokenService, access, testing);
   const teams = createClient(TeamService, access, testing);
-  const teamProjects = createClient(TeamProjectService, access, testing);
+  const teamAccess = createClient(TeamAccessService, access, testing);
   return {
     async newUser(
       username = `user-${randomBytes(6).toString("hex")}`,
@@ -62,10 +62,15 @@ export function createPeople(access: Channel, testing: CallOptions): People {
     async removeMember(teamId, { id }) {
       await teams.removeTeamMember({ teamId, userId: id });
     },
-    async grant(grant) {
-      const { teamProject } = await teamProjects.createTeamProject(grant);
-      if (!teamProject) throw new Error("access made no grant");
-      return { id: teamProject.id };
+    async grant({ teamId, projectId, access: level }) {
+      const created = await teamAccess.createTeamAccess({
+        teamId,
+        targetType: "project",
+        targetId: projectId,
+        access: level,
+      });
+      if (!created.teamAccess) throw new Error("access made no grant");
+      return { id: created.teamAccess.id };
     },
   };
 }

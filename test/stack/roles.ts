@@ -11,6 +11,7 @@ import {
   workspaceLevels,
   workspacePermissionValues,
 } from "@statehouse/authorization";
+import { workspaceAttributeOf } from "@statehouse/gateway/resources/team-access";
 import type { Api } from "./http.ts";
 import { unusedName } from "./organization.ts";
 import type { Person } from "./people.ts";
@@ -32,15 +33,19 @@ export interface TeamRole {
   onWorkspace?: Level<WorkspaceGrant>;
 }
 
-/** Each permission of a custom grant alone, at each value above the default. */
+/** Each permission of a custom grant alone, at each value above the default; `nameOf` names it as documents do. */
 const singles = (
   values: Readonly<Record<string, readonly unknown[]>>,
   defaults: object,
+  nameOf = (permission: string) => permission,
 ): { name: string; permissions: Record<string, unknown> }[] =>
   Object.entries(values).flatMap(([permission, known]) =>
     known
       .filter((value) => value !== Reflect.get(defaults, permission))
-      .map((value) => ({ name: `${permission}=${value}`, permissions: { [permission]: value } })),
+      .map((value) => ({
+        name: `${nameOf(permission)}=${value}`,
+        permissions: { [permission]: value },
+      })),
   );
 
 const onProject = (name: string, access: string, permissions = {}): TeamRole => ({
@@ -63,8 +68,8 @@ export const teamRoles: readonly TeamRole[] = [
     onProject(name, "custom", permissions),
   ),
   ...Object.keys(workspaceLevels).map((access) => onWorkspace(access, access)),
-  ...singles(workspacePermissionValues, workspaceLevels.custom).map(({ name, permissions }) =>
-    onWorkspace(name, "custom", permissions),
+  ...singles(workspacePermissionValues, workspaceLevels.custom, workspaceAttributeOf).map(
+    ({ name, permissions }) => onWorkspace(name, "custom", permissions),
   ),
 ];
 
@@ -138,7 +143,10 @@ export async function giveRole(
   }
   if (role.onWorkspace && workspaceId !== undefined) {
     const { access, permissions } = role.onWorkspace;
-    const wanted = workspaceAccess(teamId, workspaceId, { access, ...permissions });
+    const wanted = workspaceAccess(teamId, workspaceId, {
+      access,
+      ...byAttribute(permissions),
+    });
     const { body } = await expectStatus(200, owner.api.post("/team-workspaces", wanted));
     given.teamWorkspaceId = body.data.id;
   }
@@ -154,6 +162,12 @@ function byGroup(permissions: object): Record<string, Record<string, unknown>> {
   }
   return groups;
 }
+
+/** `workspace-access.runs` is `runs` in a document about a workspace. */
+const byAttribute = (permissions: object) =>
+  Object.fromEntries(
+    Object.entries(permissions).map(([name, value]) => [workspaceAttributeOf(name), value]),
+  );
 
 /** The grants that access should return for a user of one organization, or of none. */
 export const nominalGrants = (
@@ -196,16 +210,12 @@ export const grantsByRole = (
     organizationAccess: new Set(role.organizationAccess),
     projects: new Map(
       places.flatMap(({ projectId }) =>
-        role.onProject && projectId !== undefined
-          ? [[projectId, [{ projectId, ...role.onProject }]]]
-          : [],
+        role.onProject && projectId !== undefined ? [[projectId, [role.onProject]]] : [],
       ),
     ),
     workspaces: new Map(
       places.flatMap(({ workspaceId }) =>
-        role.onWorkspace && workspaceId !== undefined
-          ? [[workspaceId, [{ workspaceId, ...role.onWorkspace }]]]
-          : [],
+        role.onWorkspace && workspaceId !== undefined ? [[workspaceId, [role.onWorkspace]]] : [],
       ),
     ),
   });

@@ -60,7 +60,7 @@ async function traces(id: string, atLeast: readonly string[]): Promise<string[]>
 }
 
 const onWorkspaces = [
-  ...["team_workspaces", "runs", "run_tokens"].map((table) => `access.${table}`),
+  ...["team_accesses", "runs", "run_tokens"].map((table) => `access.${table}`),
   ...[
     "agent_pool_workspaces",
     "configuration_versions",
@@ -77,7 +77,7 @@ const onWorkspaces = [
   ),
 ];
 const onProjects = [
-  "access.team_projects",
+  "access.team_accesses",
   "workspaces.agent_pool_projects",
   "workspaces.projects",
   "workspaces.tag_bindings",

@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
-import type { Caller } from "@statehouse/authorization";
+import type { Caller, Grants, OrganizationGrants } from "@statehouse/authorization";
 import { AppError, forbidden, isTransient } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres";
 import { noSuchPrincipal, noSuchRunToken, runOfOther, tokenRefused } from "../domain/errors.ts";
-import type { OrganizationGrants } from "../domain/grants.ts";
 import type { RunId, RunTokenId, WorkspaceId } from "../domain/ids.ts";
 import { expiryOf, type RunToken, runPermissions } from "../domain/run-token.ts";
 import { hashOf, runSecretOf, SECRET_BYTES } from "../domain/token-secret.ts";
@@ -18,21 +17,26 @@ export async function authenticateRun(app: App, secret: string): Promise<Authent
   return found;
 }
 
-/** What a run may do: something in its own workspace, and nothing elsewhere. Throws `notFound`. */
-export async function getRunGrants(app: App, runId: string) {
+/** The grants of a run: on its own workspace only. Throws `notFound`. */
+export async function getRunGrants(app: App, runId: string): Promise<Grants> {
   const bound = await app.reads.runTokens.binding(runId, app.now());
   if (!bound) throw noSuchPrincipal();
   const { workspaceId, organizationId, versions } = bound;
-  const organization = {
+  const organization: OrganizationGrants = {
     organizationId,
     owner: false,
-    organizationAccess: [],
+    organizationAccess: new Set(),
     teamIds: [],
-    projects: [],
-    workspaces: [{ workspaceId, access: "custom", permissions: runPermissions }],
+    projects: new Map(),
+    workspaces: new Map([[workspaceId, [{ access: "custom", permissions: runPermissions }]]]),
     refused: false,
-  } satisfies OrganizationGrants;
-  return { versions, administrator: false, organizations: [organization] };
+  };
+  return {
+    principal: { type: "run", id: runId },
+    versions,
+    administrator: false,
+    organizations: new Map([[organizationId, organization]]),
+  };
 }
 
 /**

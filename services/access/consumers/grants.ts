@@ -4,12 +4,17 @@ import {
   WorkspaceDeletedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import type { App } from "../app/app.ts";
+import { deleteTeamAccessOfTarget } from "../app/team-access.ts";
 
-/** Forgets the grants on what is gone. Ids are never used again: until then they give nothing. */
-export const grantHandlers = ({ reads }: Pick<App, "reads">): EventHandlers => ({
-  ...on(ProjectDeletedSchema, ({ projectId }) => reads.teamAccess.forgetProject(projectId)),
-  ...on(WorkspaceDeletedSchema, ({ workspaceId }) => reads.teamAccess.forgetWorkspace(workspaceId)),
+/** Deletes the grants on a deleted target. Ids are never used again: until then the grants give nothing. */
+export const grantHandlers = (app: Pick<App, "transaction">): EventHandlers => ({
+  ...on(ProjectDeletedSchema, ({ projectId }) =>
+    deleteTeamAccessOfTarget(app, { targetType: "project", targetId: projectId }),
+  ),
+  ...on(WorkspaceDeletedSchema, ({ workspaceId }) =>
+    deleteTeamAccessOfTarget(app, { targetType: "workspace", targetId: workspaceId }),
+  ),
 });
 
-/** The subjects that they are about. */
+/** The types of events that are handled. */
 export const grantFilters = [ProjectDeletedSchema, WorkspaceDeletedSchema].map(eventType);

@@ -48,28 +48,31 @@ const inWords = (name: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-const permissionPointer = (name: string) => `/data/attributes/${name.replaceAll(".", "/")}`;
+const permissionField = (name: string) => `permissions[${name}]`;
 
 export const invalidLevel = (levels: readonly string[]): FieldError => ({
   field: "access",
   detail: `Access must be ${either(levels)}`,
 });
 export const unknownPermission = (name: string): FieldError => ({
-  field: permissionPointer(name),
+  field: permissionField(name),
   detail: `${inWords(name)} is no permission`,
 });
 export const badPermission = (name: string, values: readonly unknown[]): FieldError => ({
-  field: permissionPointer(name),
+  field: permissionField(name),
   detail: `${inWords(name)} must be ${either(values)}`,
 });
 export const readOnlyPermission = (name: string, access: string): FieldError => ({
-  field: permissionPointer(name),
+  field: permissionField(name),
   detail: `${inWords(name)} is read-only when access level is '${access}'; use the 'custom' access level to set this attribute.`,
 });
 export const teamHasAccess: FieldError = {
-  field: "/data/relationships/team",
+  field: "teamId",
   detail: "Team has already been taken",
 };
+
+export const unknownTargetType = () =>
+  badRequest("target_type", "Target type must be project or workspace.");
 
 export const descriptionMissing: FieldError = {
   field: "description",

@@ -1,9 +1,8 @@
 import type { OrganizationMembership } from "./organization-membership.ts";
 import type { Run, RunToken } from "./run-token.ts";
 import type { Team } from "./team.ts";
+import type { TeamAccess } from "./team-access.ts";
 import type { TeamMember } from "./team-member.ts";
-import type { TeamProject } from "./team-project.ts";
-import type { TeamWorkspace } from "./team-workspace.ts";
 import type { Token } from "./token.ts";
 import type { User } from "./user.ts";
 
@@ -21,12 +20,9 @@ export interface AccessEvents {
   teamDeleted: { team: Team };
   teamMemberAdded: { member: TeamMember };
   teamMemberRemoved: { member: TeamMember };
-  teamProjectCreated: { teamProject: TeamProject };
-  teamProjectUpdated: { teamProject: TeamProject };
-  teamProjectDeleted: { teamProject: TeamProject };
-  teamWorkspaceCreated: { teamWorkspace: TeamWorkspace };
-  teamWorkspaceUpdated: { teamWorkspace: TeamWorkspace };
-  teamWorkspaceDeleted: { teamWorkspace: TeamWorkspace };
+  teamAccessCreated: { teamAccess: TeamAccess };
+  teamAccessUpdated: { teamAccess: TeamAccess };
+  teamAccessDeleted: { teamAccess: TeamAccess };
   organizationMembershipInvited: { membership: OrganizationMembership; email: string };
   organizationMembershipActivated: { membership: OrganizationMembership };
   organizationMembershipDeleted: { membership: OrganizationMembership };

@@ -3,8 +3,8 @@ import { notFound } from "@statehouse/errors";
 export type UserId = `user-${string}`;
 export type TokenId = `at-${string}`;
 export type TeamId = `team-${string}`;
-export type TeamProjectId = `tprj-${string}`;
-export type TeamWorkspaceId = `tws-${string}`;
+/** Of access to a project or to a workspace. */
+export type TeamAccessId = `tprj-${string}` | `tws-${string}`;
 export type OrganizationMembershipId = `ou-${string}`;
 /** Made by workspaces; immutable and never a name. */
 export type OrganizationId = string;
@@ -41,8 +41,12 @@ export const readRunId = reader("run", "run");
 export const readWorkspaceId = reader("ws", "workspace");
 export const readTokenId = reader("at", "token");
 export const readTeamId = reader("team", "team");
-export const readTeamProjectId = reader("tprj", "team access");
-export const readTeamWorkspaceId = reader("tws", "team access");
+
+export function readTeamAccessId(text: string): TeamAccessId {
+  if (!hasForm("tprj", text) && !hasForm("tws", text)) throw notFound("team access");
+  return text;
+}
+
 export const readMembershipId = reader("ou", "organization membership");
 
 /** Those of a batch that can exist, each once. */

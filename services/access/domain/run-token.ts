@@ -1,3 +1,4 @@
+import type { WorkspacePermissions } from "@statehouse/authorization";
 import type { OrganizationId, RunId, RunTokenId, WorkspaceId } from "./ids.ts";
 
 /** What a run's tokens are bound to; they work for nobody else and nothing else. */
@@ -20,7 +21,10 @@ export interface RunToken {
 }
 
 /** Architecture, "Run tokens": it shows the workspace, reads its state, and writes it under the run's lock. */
-export const runPermissions = { runs: "read", "state-versions": "write" } as const;
+export const runPermissions: Partial<WorkspacePermissions> = {
+  "workspace-access.runs": "read",
+  "workspace-access.state-versions": "write",
+};
 
 /** When a token ends that is made or renewed now. */
 export const expiryOf = (now: Date, lifetimeMs: number): Date =>

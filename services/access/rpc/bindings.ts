@@ -4,8 +4,7 @@ import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v
 import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
-import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
-import { TeamWorkspaceService } from "@statehouse/proto/statehouse/access/v1/team_workspace";
+import { TeamAccessService } from "@statehouse/proto/statehouse/access/v1/team_access";
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token";
@@ -19,8 +18,7 @@ import { organizationMembershipService } from "./organization-membership.ts";
 import { principalNameService } from "./principal-name.ts";
 import { runTokenService } from "./run-token.ts";
 import { teamService } from "./team.ts";
-import { teamProjectService } from "./team-project.ts";
-import { teamWorkspaceService } from "./team-workspace.ts";
+import { teamAccessService } from "./team-access.ts";
 import { tokenService } from "./token.ts";
 import { userService } from "./user.ts";
 
@@ -33,8 +31,7 @@ export const bindings = (app: App): ServiceBinding<Context>[] => [
   implement(PrincipalNameService, principalNameService(app)),
   implement(RunTokenService, runTokenService(app)),
   implement(TeamService, teamService(app)),
-  implement(TeamProjectService, teamProjectService(app)),
-  implement(TeamWorkspaceService, teamWorkspaceService(app)),
+  implement(TeamAccessService, teamAccessService(app)),
   implement(TokenService, tokenService(app)),
   implement(UserService, userService(app)),
 ];

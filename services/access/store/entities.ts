@@ -2,9 +2,8 @@ import { ArrayType, BigIntType, EntitySchema } from "@mikro-orm/core";
 import { Organization } from "../domain/organization.ts";
 import { OrganizationMembership } from "../domain/organization-membership.ts";
 import { Team } from "../domain/team.ts";
+import { TeamAccess } from "../domain/team-access.ts";
 import { TeamMember } from "../domain/team-member.ts";
-import { TeamProject } from "../domain/team-project.ts";
-import { TeamWorkspace } from "../domain/team-workspace.ts";
 import { Token } from "../domain/token.ts";
 import { User } from "../domain/user.ts";
 
@@ -88,27 +87,14 @@ export const teamMemberSchema = new EntitySchema({
   properties: { teamId: id, userId: id, organizationId: text, createdAt: moment },
 });
 
-export const teamProjectSchema = new EntitySchema({
-  class: TeamProject,
-  tableName: "team_projects",
+export const teamAccessSchema = new EntitySchema({
+  class: TeamAccess,
+  tableName: "team_accesses",
   properties: {
     id,
     teamId: text,
-    projectId: text,
-    organizationId: text,
-    access: text,
-    permissions: { type: "json" },
-    createdAt: moment,
-  },
-});
-
-export const teamWorkspaceSchema = new EntitySchema({
-  class: TeamWorkspace,
-  tableName: "team_workspaces",
-  properties: {
-    id,
-    teamId: text,
-    workspaceId: text,
+    targetType: text,
+    targetId: text,
     organizationId: text,
     access: text,
     permissions: { type: "json" },
@@ -129,6 +115,5 @@ export const entities = [
   organizationMembershipSchema,
   teamSchema,
   teamMemberSchema,
-  teamProjectSchema,
-  teamWorkspaceSchema,
+  teamAccessSchema,
 ];

@@ -1,6 +1,21 @@
+import type {
+  Grants,
+  OrganizationGrants,
+  Principal,
+  ProjectGrant,
+  WorkspaceGrant,
+} from "@statehouse/authorization";
 import type { Database } from "@statehouse/postgres";
-import type { PrincipalGrants } from "../domain/grants.ts";
+import type { TargetType } from "../domain/team-access.ts";
 import { organizationVersions, userVersions } from "./versions.ts";
+
+/** The grants of the row `held` on targets of one type, as JSON. */
+const grantsOn = (targetType: TargetType) => `
+          select coalesce(json_agg(json_build_object(
+            'targetId', g.target_id, 'access', g.access, 'permissions', g.permissions
+          ) order by g.target_id, g.team_id), '[]')
+          from team_accesses g
+          where g.team_id = any(held.team_ids) and g.target_type = '${targetType}'`;
 
 /** What the row `held` (organization_id, owner, refused, team_ids) gives in its organization, as JSON. */
 const inOrganization = `json_build_object(
@@ -13,18 +28,8 @@ const inOrganization = `json_build_object(
           from teams t, unnest(t.organization_access) access
           where t.id = any(held.team_ids)
         ),
-        'projects', (
-          select coalesce(json_agg(json_build_object(
-            'projectId', p.project_id, 'access', p.access, 'permissions', p.permissions
-          ) order by p.project_id, p.team_id), '[]')
-          from team_projects p where p.team_id = any(held.team_ids)
-        ),
-        'workspaces', (
-          select coalesce(json_agg(json_build_object(
-            'workspaceId', w.workspace_id, 'access', w.access, 'permissions', w.permissions
-          ) order by w.workspace_id, w.team_id), '[]')
-          from team_workspaces w where w.team_id = any(held.team_ids)
-        )
+        'projects', (${grantsOn("project")}),
+        'workspaces', (${grantsOn("workspace")})
       )`;
 
 /**
@@ -33,7 +38,7 @@ const inOrganization = `json_build_object(
  */
 export const grantsOfUser = `
   -- index: users_pkey, organization_memberships_user_id_organization_id_key, team_members_by_user,
-  -- teams_pkey, team_projects_team_id_project_id_key, team_workspaces_team_id_workspace_id_key
+  -- teams_pkey, team_accesses_team_id_target_id_key
   select ${userVersions} as versions,
     u.administrator and not u.suspended as administrator,
     coalesce((
@@ -55,8 +60,7 @@ export const grantsOfUser = `
 
 /** A team token holds what the team holds. */
 export const grantsOfTeam = `
-  -- index: teams_pkey, organizations_pkey, team_projects_team_id_project_id_key,
-  -- team_workspaces_team_id_workspace_id_key
+  -- index: teams_pkey, organizations_pkey, team_accesses_team_id_target_id_key
   select held.versions, false as administrator, json_build_array(${inOrganization}) as organizations
   from (
     select ${organizationVersions} as versions, t.organization_id, t.owners as owner,
@@ -81,18 +85,49 @@ export const grantsOfAuditTrails = `
   from tokens t join organizations o on o.id = t.organization_id
   where t.id = $1 and t.slot = 'audit-trails'`;
 
-const statements: Readonly<Record<string, readonly string[]>> = {
+const statements: Partial<Record<Principal["type"], readonly string[]>> = {
   user: [grantsOfUser],
   team: [grantsOfTeam],
   organization: [grantsOfOrganization, grantsOfAuditTrails],
 };
 
+type OnTarget<Grant> = Grant & { targetId: string };
+
+interface OrganizationRow
+  extends Pick<OrganizationGrants, "organizationId" | "owner" | "refused" | "teamIds"> {
+  organizationAccess: string[];
+  projects: OnTarget<ProjectGrant>[];
+  workspaces: OnTarget<WorkspaceGrant>[];
+}
+
+type GrantsRow = Pick<Grants, "versions" | "administrator"> & { organizations: OrganizationRow[] };
+
+const toGrants = (
+  principal: Grants["principal"],
+  { versions, administrator, organizations }: GrantsRow,
+): Grants => ({
+  principal,
+  versions,
+  administrator,
+  organizations: new Map(
+    organizations.map((row) => [
+      row.organizationId,
+      {
+        ...row,
+        organizationAccess: new Set(row.organizationAccess),
+        projects: Map.groupBy(row.projects, ({ targetId }) => targetId),
+        workspaces: Map.groupBy(row.workspaces, ({ targetId }) => targetId),
+      },
+    ]),
+  ),
+});
+
 export const grantsReads = (database: Database) => ({
-  /** What the principal holds, with the versions it was read at. */
-  async find(type: string, id: string): Promise<PrincipalGrants | undefined> {
-    for (const statement of (Object.hasOwn(statements, type) && statements[type]) || []) {
-      const [row] = await database.query<PrincipalGrants>(statement, [id]);
-      if (row) return row;
+  /** The grants of a principal, with the versions at which they were read. */
+  async find({ type, id }: Grants["principal"]): Promise<Grants | undefined> {
+    for (const statement of statements[type] ?? []) {
+      const [row] = await database.query<GrantsRow>(statement, [id]);
+      if (row) return toGrants({ type, id }, row);
     }
     return undefined;
   },

@@ -8,8 +8,7 @@ import { organizationSchema } from "./entities.ts";
 /** What belongs to an organization, in an order in which nothing refers to what is gone already. */
 const belongings = [
   "tokens",
-  "team_workspaces",
-  "team_projects",
+  "team_accesses",
   "team_members",
   "organization_memberships",
   "teams",

@@ -5,9 +5,8 @@ import * as events from "@statehouse/proto/statehouse/access/v1/events";
 import type { AccessEvent, AccessEvents } from "../domain/events.ts";
 import type { OrganizationMembership } from "../domain/organization-membership.ts";
 import type { Team } from "../domain/team.ts";
+import type { TeamAccess } from "../domain/team-access.ts";
 import type { TeamMember } from "../domain/team-member.ts";
-import type { TeamProject } from "../domain/team-project.ts";
-import type { TeamWorkspace } from "../domain/team-workspace.ts";
 import type { Token } from "../domain/token.ts";
 import type { User } from "../domain/user.ts";
 
@@ -50,30 +49,22 @@ const published: { [Type in keyof AccessEvents]: (event: AccessEvents[Type]) => 
     outgoing(events.TeamMemberAddedSchema, member.teamId, ofMember(member)),
   teamMemberRemoved: ({ member }) =>
     outgoing(events.TeamMemberRemovedSchema, member.teamId, ofMember(member)),
-  teamProjectCreated: ({ teamProject }) =>
-    outgoing(events.TeamProjectCreatedSchema, teamProject.id, {
-      ...ofTeamProject(teamProject),
-      access: teamProject.access,
-    }),
-  teamProjectUpdated: ({ teamProject }) =>
-    outgoing(events.TeamProjectUpdatedSchema, teamProject.id, {
-      ...ofTeamProject(teamProject),
-      access: teamProject.access,
-    }),
-  teamProjectDeleted: ({ teamProject }) =>
-    outgoing(events.TeamProjectDeletedSchema, teamProject.id, ofTeamProject(teamProject)),
-  teamWorkspaceCreated: ({ teamWorkspace }) =>
-    outgoing(events.TeamWorkspaceCreatedSchema, teamWorkspace.id, {
-      ...ofTeamWorkspace(teamWorkspace),
-      access: teamWorkspace.access,
-    }),
-  teamWorkspaceUpdated: ({ teamWorkspace }) =>
-    outgoing(events.TeamWorkspaceUpdatedSchema, teamWorkspace.id, {
-      ...ofTeamWorkspace(teamWorkspace),
-      access: teamWorkspace.access,
-    }),
-  teamWorkspaceDeleted: ({ teamWorkspace }) =>
-    outgoing(events.TeamWorkspaceDeletedSchema, teamWorkspace.id, ofTeamWorkspace(teamWorkspace)),
+  teamAccessCreated: ({ teamAccess }) =>
+    teamAccess.targetType === "project"
+      ? outgoing(events.TeamProjectCreatedSchema, teamAccess.id, ofTeamProject(teamAccess))
+      : outgoing(events.TeamWorkspaceCreatedSchema, teamAccess.id, ofTeamWorkspace(teamAccess)),
+  teamAccessUpdated: ({ teamAccess }) =>
+    teamAccess.targetType === "project"
+      ? outgoing(events.TeamProjectUpdatedSchema, teamAccess.id, ofTeamProject(teamAccess))
+      : outgoing(events.TeamWorkspaceUpdatedSchema, teamAccess.id, ofTeamWorkspace(teamAccess)),
+  teamAccessDeleted: ({ teamAccess }) =>
+    teamAccess.targetType === "project"
+      ? outgoing(events.TeamProjectDeletedSchema, teamAccess.id, ofDeletedTeamProject(teamAccess))
+      : outgoing(
+          events.TeamWorkspaceDeletedSchema,
+          teamAccess.id,
+          ofDeletedTeamWorkspace(teamAccess),
+        ),
   organizationMembershipInvited: ({ membership, email }) =>
     outgoing(events.OrganizationMembershipInvitedSchema, membership.id, {
       ...ofMembership(membership),
@@ -109,18 +100,28 @@ const ofMember = ({ teamId, userId, organizationId }: TeamMember) => ({
   organizationId,
 });
 
-const ofTeamProject = ({ id, teamId, projectId, organizationId }: TeamProject) => ({
+const ofDeletedTeamProject = ({ id, teamId, targetId, organizationId }: TeamAccess) => ({
   teamProjectId: id,
   teamId,
-  projectId,
+  projectId: targetId,
   organizationId,
 });
 
-const ofTeamWorkspace = ({ id, teamId, workspaceId, organizationId }: TeamWorkspace) => ({
+const ofTeamProject = (teamAccess: TeamAccess) => ({
+  ...ofDeletedTeamProject(teamAccess),
+  access: teamAccess.access,
+});
+
+const ofDeletedTeamWorkspace = ({ id, teamId, targetId, organizationId }: TeamAccess) => ({
   teamWorkspaceId: id,
   teamId,
-  workspaceId,
+  workspaceId: targetId,
   organizationId,
+});
+
+const ofTeamWorkspace = (teamAccess: TeamAccess) => ({
+  ...ofDeletedTeamWorkspace(teamAccess),
+  access: teamAccess.access,
 });
 
 const ofMembership = ({ id, organizationId, userId }: OrganizationMembership) => ({

@@ -1,151 +1,114 @@
 import { LockMode } from "@mikro-orm/core";
-import { type Database, type EntityManager, offsetOf, type PageInput } from "@statehouse/postgres";
+import {
+  type Database,
+  type EntityManager,
+  offsetOf,
+  pageWithTotal,
+  queryIn,
+  type RowWithTotal,
+  withTotal,
+} from "@statehouse/postgres";
+import type { Page, PageInput } from "@statehouse/postgres/paging";
 import { noSuchTeamAccess } from "../domain/errors.ts";
-import type { TeamProjectId, TeamWorkspaceId } from "../domain/ids.ts";
-import { TeamProject } from "../domain/team-project.ts";
-import { TeamWorkspace } from "../domain/team-workspace.ts";
-import { type CountedRow, counted, rowsOf } from "./counted.ts";
-import { teamProjectSchema, teamWorkspaceSchema } from "./entities.ts";
+import type { TeamAccessId, TeamId } from "../domain/ids.ts";
+import { type TargetType, TeamAccess, type TeamAccessTarget } from "../domain/team-access.ts";
+import { teamAccessSchema } from "./entities.ts";
 
-/** Whose grants a list shows: everybody's, or those of some teams and perhaps of those that are not secret. */
+/** The teams whose grants a list shows: all, or some and perhaps those that are not secret. */
 export type VisibleTeams =
   | { all: true }
   | { all: false; teamIds: readonly string[]; open: boolean };
 
-const list = (table: string, on: string, column: string) =>
-  counted(
-    `select count(*)::int as total from ${table} g join teams t on t.id = g.team_id where ${on}`,
-    `select g.id, g.team_id as "teamId", g.${column}, g.organization_id as "organizationId",
-       g.access, g.permissions, g.created_at as "createdAt"
-     from ${table} g join teams t on t.id = g.team_id where ${on}
-     order by g.created_at, g.id limit $5 offset $6`,
-    `listed."createdAt", listed.id`,
-  );
+const columns = `g.id, g.team_id as "teamId", g.target_type as "targetType", g.target_id as "targetId",
+  g.organization_id as "organizationId", g.access, g.permissions, g.created_at as "createdAt"`;
 
-const visible = `($2 or t.id = any($3) or ($4 and t.visibility = 'organization'))`;
+const from = "from team_accesses g join teams t on t.id = g.team_id";
 
-/** Grants on project $1 that somebody sees, by age. */
-export const listTeamProjects = `-- index: team_projects_by_project, teams_pkey
-  ${list("team_projects", `g.project_id = $1 and ${visible}`, 'project_id as "projectId"')}`;
+const onTarget = `g.target_type = $1 and g.target_id = $2
+  and ($3 or t.id = any($4) or ($5 and t.visibility = 'organization'))`;
 
-/** Grants on workspace $1 that somebody sees, by age. */
-export const listTeamWorkspaces = `-- index: team_workspaces_by_workspace, teams_pkey
-  ${list("team_workspaces", `g.workspace_id = $1 and ${visible}`, 'workspace_id as "workspaceId"')}`;
-
-const parameters = (id: string, teams: VisibleTeams, page: PageInput) => [
-  id,
-  teams.all,
-  teams.all ? [] : teams.teamIds,
-  !teams.all && teams.open,
-  page.size,
-  offsetOf(page),
-];
+/** A page of the grants on target $2 of type $1 that somebody sees, by age. */
+export const listOfTeamAccess = `-- index: team_accesses_by_target, teams_pkey
+  ${withTotal({
+    count: `select count(*)::int as total ${from} where ${onTarget}`,
+    select: `select ${columns} ${from} where ${onTarget}
+      order by g.created_at, g.id limit $6 offset $7`,
+    order: `listed."createdAt", listed.id`,
+  })}`;
 
 /** A grant with how secret its team is. */
-type WithVisibility<Grant> = Grant & { visibility: string };
+type TeamAccessRow = TeamAccess & { visibility: string };
 
 /** Grants outside any transaction. */
 export const teamAccessReads = (database: Database) => ({
-  async project(id: TeamProjectId): Promise<WithVisibility<TeamProject> | undefined> {
-    const [row] = await database.query<WithVisibility<TeamProject>>(
-      // index: team_projects_pkey, teams_pkey
-      `select g.id, g.team_id as "teamId", g.project_id as "projectId",
-         g.organization_id as "organizationId", g.access, g.permissions,
-         g.created_at as "createdAt", t.visibility
-       from team_projects g join teams t on t.id = g.team_id where g.id = $1`,
-      [id],
+  async get(targetType: TargetType, id: TeamAccessId): Promise<TeamAccessRow> {
+    const [row] = await database.query<TeamAccessRow>(
+      // index: team_accesses_pkey, teams_pkey
+      `select ${columns}, t.visibility ${from} where g.id = $1 and g.target_type = $2`,
+      [id, targetType],
     );
+    if (!row) throw noSuchTeamAccess();
     return row;
   },
 
-  async workspace(id: TeamWorkspaceId): Promise<WithVisibility<TeamWorkspace> | undefined> {
-    const [row] = await database.query<WithVisibility<TeamWorkspace>>(
-      // index: team_workspaces_pkey, teams_pkey
-      `select g.id, g.team_id as "teamId", g.workspace_id as "workspaceId",
-         g.organization_id as "organizationId", g.access, g.permissions,
-         g.created_at as "createdAt", t.visibility
-       from team_workspaces g join teams t on t.id = g.team_id where g.id = $1`,
-      [id],
+  async list(
+    { targetType, targetId }: TeamAccessTarget,
+    teams: VisibleTeams,
+    page: PageInput,
+  ): Promise<Page<TeamAccess>> {
+    const { rows, total } = pageWithTotal(
+      await database.query<RowWithTotal<TeamAccess>>(listOfTeamAccess, [
+        targetType,
+        targetId,
+        teams.all,
+        teams.all ? [] : teams.teamIds,
+        !teams.all && teams.open,
+        page.size,
+        offsetOf(page),
+      ]),
     );
-    return row;
-  },
-
-  /** Takes away the grants on a project that is gone. */
-  async forgetProject(id: string): Promise<void> {
-    // index: team_projects_by_project
-    await database.query("delete from team_projects where project_id = $1", [id]);
-  },
-
-  /** Likewise on a workspace. */
-  async forgetWorkspace(id: string): Promise<void> {
-    // index: team_workspaces_by_workspace
-    await database.query("delete from team_workspaces where workspace_id = $1", [id]);
-  },
-
-  async ofProject(id: string, teams: VisibleTeams, page: PageInput) {
-    const found = await database.query<CountedRow<TeamProject>>(
-      listTeamProjects,
-      parameters(id, teams, page),
-    );
-    const { rows, total } = rowsOf(found);
-    return { teamProjects: rows.map((row) => new TeamProject(row)), total };
-  },
-
-  async ofWorkspace(id: string, teams: VisibleTeams, page: PageInput) {
-    const found = await database.query<CountedRow<TeamWorkspace>>(
-      listTeamWorkspaces,
-      parameters(id, teams, page),
-    );
-    const { rows, total } = rowsOf(found);
-    return { teamWorkspaces: rows.map((row) => new TeamWorkspace(row)), total };
+    return { rows: rows.map((row) => new TeamAccess(row)), total };
   },
 });
 
-const lockMode = LockMode.PESSIMISTIC_WRITE;
-
-/** Grants on projects inside a transaction that holds their organization's row. */
-export const teamProjectRows = (em: EntityManager) => ({
-  async exists({ teamId, projectId }: Pick<TeamProject, "teamId" | "projectId">): Promise<boolean> {
-    // index: team_projects_team_id_project_id_key
-    return (await em.count(teamProjectSchema, { teamId, projectId })) > 0;
+/** Grants inside a transaction that holds their organization's row. */
+export const teamAccessRows = (em: EntityManager) => ({
+  async exists(teamId: TeamId, { targetId }: TeamAccessTarget): Promise<boolean> {
+    // index: team_accesses_team_id_target_id_key
+    return (await em.count(teamAccessSchema, { teamId, targetId })) > 0;
   },
-  async getForUpdate(id: TeamProjectId): Promise<TeamProject> {
-    const found = await em.findOne(teamProjectSchema, { id }, { lockMode });
+
+  async getForUpdate(id: TeamAccessId): Promise<TeamAccess> {
+    const lockMode = LockMode.PESSIMISTIC_WRITE;
+    const found = await em.findOne(teamAccessSchema, { id }, { lockMode });
     if (!found) throw noSuchTeamAccess();
     return found;
   },
-  async add(teamProject: TeamProject): Promise<void> {
-    await em.insert(teamProjectSchema, { ...teamProject });
-  },
-  async save({ id, access, permissions }: TeamProject): Promise<void> {
-    await em.nativeUpdate(teamProjectSchema, { id }, { access, permissions });
-  },
-  async delete({ id }: TeamProject): Promise<void> {
-    await em.nativeDelete(teamProjectSchema, { id });
-  },
-});
 
-/** Grants on workspaces inside a transaction that holds their organization's row. */
-export const teamWorkspaceRows = (em: EntityManager) => ({
-  async exists({
-    teamId,
-    workspaceId,
-  }: Pick<TeamWorkspace, "teamId" | "workspaceId">): Promise<boolean> {
-    // index: team_workspaces_team_id_workspace_id_key
-    return (await em.count(teamWorkspaceSchema, { teamId, workspaceId })) > 0;
+  async add(teamAccess: TeamAccess): Promise<void> {
+    await em.insert(teamAccessSchema, { ...teamAccess });
   },
-  async getForUpdate(id: TeamWorkspaceId): Promise<TeamWorkspace> {
-    const found = await em.findOne(teamWorkspaceSchema, { id }, { lockMode });
-    if (!found) throw noSuchTeamAccess();
-    return found;
+
+  async save({ id, access, permissions }: TeamAccess): Promise<void> {
+    await em.nativeUpdate(teamAccessSchema, { id }, { access, permissions });
   },
-  async add(teamWorkspace: TeamWorkspace): Promise<void> {
-    await em.insert(teamWorkspaceSchema, { ...teamWorkspace });
+
+  async delete({ id }: TeamAccess): Promise<void> {
+    await em.nativeDelete(teamAccessSchema, { id });
   },
-  async save({ id, access, permissions }: TeamWorkspace): Promise<void> {
-    await em.nativeUpdate(teamWorkspaceSchema, { id }, { access, permissions });
-  },
-  async delete({ id }: TeamWorkspace): Promise<void> {
-    await em.nativeDelete(teamWorkspaceSchema, { id });
+
+  async removeOfTarget({
+    targetType,
+    targetId,
+  }: {
+    targetType: TargetType;
+    targetId: string;
+  }): Promise<void> {
+    await queryIn(
+      em,
+      // index: team_accesses_by_target
+      "delete from team_accesses where target_type = $1 and target_id = $2",
+      [targetType, targetId],
+    );
   },
 });

@@ -127,7 +127,7 @@ export const teamRows = (em: EntityManager) => ({
 
   /** With everything that hangs on it. */
   async delete({ id }: Team): Promise<void> {
-    for (const table of ["tokens", "team_projects", "team_workspaces", "team_members"]) {
+    for (const table of ["tokens", "team_accesses", "team_members"]) {
       // index: tokens_slot_key and others by team
       await queryIn(em, `delete from ${table} where team_id = $1`, [id]);
     }

@@ -5,7 +5,7 @@ import { membershipRows } from "./organization-membership.ts";
 import { record } from "./outbox.ts";
 import { runTokenRows } from "./run-token.ts";
 import { teamRows } from "./team.ts";
-import { teamProjectRows, teamWorkspaceRows } from "./team-access.ts";
+import { teamAccessRows } from "./team-access.ts";
 import { teamMemberRows } from "./team-member.ts";
 import { tokenRows } from "./token.ts";
 import { userRows } from "./user.ts";
@@ -19,8 +19,7 @@ const rowsIn = (em: EntityManager) => ({
   runTokens: runTokenRows(em),
   teams: teamRows(em),
   teamMembers: teamMemberRows(em),
-  teamProjects: teamProjectRows(em),
-  teamWorkspaces: teamWorkspaceRows(em),
+  teamAccess: teamAccessRows(em),
   record: (event: AccessEvent) => record(em, event),
 });
 

@@ -38,7 +38,12 @@ test("every change is announced once, in order, under growing revisions, without
   const teamId = team?.id ?? "";
   await access.teams.addTeamMember({ teamId, userId: member.id });
   access.placeProject("prj-heard", organizationId);
-  await access.teamProjects.createTeamProject({ teamId, projectId: "prj-heard", access: "read" });
+  await access.teamAccess.createTeamAccess({
+    teamId,
+    targetType: "project",
+    targetId: "prj-heard",
+    access: "read",
+  });
   await access.teams.removeTeamMember({ teamId, userId: member.id });
   const { token } = await access.tokens.createUserToken({ userId: member.id });
   await access.tokens.deleteToken({ id: token?.id ?? "" }, access.as(member.secret));

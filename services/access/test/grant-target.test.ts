@@ -13,16 +13,21 @@ test("a grant on what is deleted while it is made is not found, and leaves nothi
   access.placeWorkspace("ws-leaving", { organizationId, projectId: "prj-leaving" });
   for (const id of ["prj-leaving", "ws-leaving"]) access.removeOnceAsked(id);
   const grants = await Promise.allSettled([
-    access.teamProjects.createTeamProject({ teamId, projectId: "prj-leaving", access: "read" }),
-    access.teamWorkspaces.createTeamWorkspace({
+    access.teamAccess.createTeamAccess({
       teamId,
-      workspaceId: "ws-leaving",
+      targetType: "project",
+      targetId: "prj-leaving",
+      access: "read",
+    }),
+    access.teamAccess.createTeamAccess({
+      teamId,
+      targetType: "workspace",
+      targetId: "ws-leaving",
       access: "read",
     }),
   ]);
   for (const grant of grants) {
     expect(grant).toMatchObject({ status: "rejected", reason: { kind: "notFound" } });
   }
-  expect(await access.sql("select id from team_projects")).toEqual([]);
-  expect(await access.sql("select id from team_workspaces")).toEqual([]);
+  expect(await access.sql("select id from team_accesses")).toEqual([]);
 });

@@ -49,9 +49,10 @@ test("what several teams of several organizations give is listed, each thing whe
     const teamId = team?.id ?? "";
     teamIds.push(teamId);
     await access.teams.addTeamMember({ teamId, userId: member.id });
-    await access.teamProjects.createTeamProject({
+    await access.teamAccess.createTeamAccess({
       teamId,
-      projectId: "prj-of-org-one",
+      targetType: "project",
+      targetId: "prj-of-org-one",
       access: level,
     });
   }
@@ -63,7 +64,7 @@ test("what several teams of several organizations give is listed, each thing whe
   expect(first?.teamIds).toEqual(teamIds.toSorted());
   expect(first?.organizationAccess).toEqual(["manage-teams", "read-projects", "read-workspaces"]);
   expect(first?.projects.map(({ access: level }) => level).toSorted()).toEqual(["admin", "read"]);
-  expect(new Set(first?.projects.map(({ projectId }) => projectId))).toEqual(
+  expect(new Set(first?.projects.map(({ targetId }) => targetId))).toEqual(
     new Set(["prj-of-org-one"]),
   );
 
@@ -84,7 +85,12 @@ test("a neighbour decides with them: read allows to read and not to write", asyn
   const { team } = await access.teams.createTeam({ organizationId, settings: { name: "readers" } });
   const teamId = team?.id ?? "";
   await access.teams.addTeamMember({ teamId, userId: reader.id });
-  await access.teamProjects.createTeamProject({ teamId, projectId: "prj-decided", access: "read" });
+  await access.teamAccess.createTeamAccess({
+    teamId,
+    targetType: "project",
+    targetId: "prj-decided",
+    access: "read",
+  });
   const load = grantsFromAccess(access.channel, access.identities.state);
   const grants = await load({ type: "user", id: reader.id, versions: "" });
   const target = { organizationId, projectId: "prj-decided", workspaceId: "ws-any" };

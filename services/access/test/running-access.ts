@@ -5,8 +5,7 @@ import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v
 import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/principal_name";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
-import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
-import { TeamWorkspaceService } from "@statehouse/proto/statehouse/access/v1/team_workspace";
+import { TeamAccessService } from "@statehouse/proto/statehouse/access/v1/team_access";
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token";
@@ -93,8 +92,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     principalNames: createClient(PrincipalNameService, channel, identities.workspaces),
     teams: createClient(TeamService, channel, identities.testing),
     runTokens: createClient(RunTokenService, channel, identities.runner),
-    teamProjects: createClient(TeamProjectService, channel, identities.testing),
-    teamWorkspaces: createClient(TeamWorkspaceService, channel, identities.testing),
+    teamAccess: createClient(TeamAccessService, channel, identities.testing),
     memberships: createClient(OrganizationMembershipService, channel, identities.testing),
     placeProject: placements.place,
     placeWorkspace: placements.placeWorkspace,

@@ -150,13 +150,13 @@ describe("a team's access to a project", () => {
     const { organizationId } = await organization();
     const teamId = await team(organizationId, "project");
     access.placeProject("prj-own", organizationId);
-    const request = { teamId, projectId: "prj-own", access: "write" };
-    const { teamProject } = await access.teamProjects.createTeamProject(request);
-    expect(teamProject).toMatchObject({ ...request, organizationId });
-    expect(teamProject?.id).toMatch(/^tprj-\w{16}$/);
-    await expect(access.teamProjects.createTeamProject(request)).rejects.toMatchObject({
+    const request = { teamId, targetType: "project", targetId: "prj-own", access: "write" };
+    const { teamAccess } = await access.teamAccess.createTeamAccess(request);
+    expect(teamAccess).toMatchObject({ ...request, organizationId });
+    expect(teamAccess?.id).toMatch(/^tprj-\w{16}$/);
+    await expect(access.teamAccess.createTeamAccess(request)).rejects.toMatchObject({
       kind: "invalid",
-      fields: [{ field: "/data/relationships/team" }],
+      fields: [{ field: "teamId" }],
     });
   });
 
@@ -165,7 +165,12 @@ describe("a team's access to a project", () => {
     const teamId = await team(own.organizationId, "refused");
     access.placeProject("prj-foreign", foreign.organizationId);
     const create = (projectId: string, level: string) =>
-      access.teamProjects.createTeamProject({ teamId, projectId, access: level });
+      access.teamAccess.createTeamAccess({
+        teamId,
+        targetType: "project",
+        targetId: projectId,
+        access: level,
+      });
     await expect(create("prj-foreign", "read")).rejects.toMatchObject({ kind: "notFound" });
     await expect(create("prj-unknown", "read")).rejects.toMatchObject({ kind: "notFound" });
     access.placeProject("prj-refused", own.organizationId);

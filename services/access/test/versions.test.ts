@@ -58,7 +58,12 @@ const changes: Change[] = [
     change: ({ organizationId, teamId }) => {
       access.placeProject(`prj-${organizationId}`, organizationId);
       const projectId = `prj-${organizationId}`;
-      return access.teamProjects.createTeamProject({ teamId, projectId, access: "read" });
+      return access.teamAccess.createTeamAccess({
+        teamId,
+        targetType: "project",
+        targetId: projectId,
+        access: "read",
+      });
     },
     user: "nobody",
   },

@@ -30,3 +30,12 @@ test.each([
   };
   expect(pointerOf(path, pointers)).toBe(pointer);
 });
+
+test("a route computes the place of a map's entry from its key", () => {
+  const pointers = {
+    "permissions[]": (name: string) => `/data/attributes/${name.replace(".", "/")}`,
+  };
+  expect(pointerOf("permissions[workspace-access.runs]", pointers)).toBe(
+    "/data/attributes/workspace-access/runs",
+  );
+});

@@ -1,9 +1,10 @@
 /**
  * Where a body holds a field of the service's message, for fields that are not the attribute of the same name.
  * Keys are field paths with `[]` for any index, values are JSON pointers with `[]` for that index:
- * `{ "tagBindings[]": "/data/[]/attributes" }` turns `tagBindings[2].key` into `/data/2/attributes/key`.
+ * `{ "tagBindings[]": "/data/[]/attributes" }` turns `tagBindings[2].key` into `/data/2/attributes/key`. A function gets
+ * the last index, for maps whose keys are not those of the body.
  */
-export type Pointers = Readonly<Record<string, string>>;
+export type Pointers = Readonly<Record<string, string | ((index: string) => string)>>;
 
 /**
  * The JSON pointer of a field path such as `vcsRepo.identifier` or `tagBindings[2].key`. The longest prefix of the
@@ -25,8 +26,10 @@ const patternOf = (segments: readonly string[]): string =>
     .map((segment, at) => (isIndex(segment) ? "[]" : at === 0 ? segment : `.${segment}`))
     .join("");
 
-function withIndices(pointer: string, segments: readonly string[]): string {
-  const indices = segments.filter(isIndex).map(unbracketed).values();
+function withIndices(pointer: Pointers[string], segments: readonly string[]): string {
+  const all = segments.filter(isIndex).map(unbracketed);
+  if (typeof pointer !== "string") return pointer(all.at(-1) ?? "");
+  const indices = all.values();
   return pointer.replaceAll("[]", () => indices.next().value ?? "");
 }
 

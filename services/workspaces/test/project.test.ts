@@ -86,7 +86,12 @@ test("members see what they were granted, strangers nothing", async () => {
   const teamId = team?.id ?? "";
   await running.teams.addTeamMember({ teamId, userId: member.id });
   const projectId = project?.id ?? "";
-  await running.teamProjects.createTeamProject({ teamId, projectId, access: "read" });
+  await running.teamAccess.createTeamAccess({
+    teamId,
+    targetType: "project",
+    targetId: projectId,
+    access: "read",
+  });
   const { projects, totalCount } = await running.projects.listProjects(
     { organizationName },
     member,

@@ -6,7 +6,7 @@ import { freshDatabase } from "@statehouse/postgres/testing";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { OrganizationAccessService } from "@statehouse/proto/statehouse/access/v1/organization";
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
-import { TeamProjectService } from "@statehouse/proto/statehouse/access/v1/team_project";
+import { TeamAccessService } from "@statehouse/proto/statehouse/access/v1/team_access";
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
@@ -157,7 +157,7 @@ export async function runWorkspaces({
     tags: createClient(TagService, channel),
     tagBindings: createClient(TagBindingService, channel),
     teams: createClient(TeamService, toAccess, identities.testing),
-    teamProjects: createClient(TeamProjectService, toAccess, identities.testing),
+    teamAccess: createClient(TeamAccessService, toAccess, identities.testing),
     stateVersions: createClient(StateVersionService, toState),
 
     /** Straight on the tables, for what no method does or shows. */

@@ -23,7 +23,12 @@ beforeAll(async () => {
   const teamId = team?.id ?? "";
   await running.teams.addTeamMember({ teamId, userId: admin.id });
   const projectId = organization.defaultProjectId;
-  await running.teamProjects.createTeamProject({ teamId, projectId, access: "admin" });
+  await running.teamAccess.createTeamAccess({
+    teamId,
+    targetType: "project",
+    targetId: projectId,
+    access: "admin",
+  });
 });
 afterAll(() => running[Symbol.asyncDispose]());
 

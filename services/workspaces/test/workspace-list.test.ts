@@ -58,7 +58,12 @@ beforeAll(async () => {
   });
   const teamId = team?.id ?? "";
   await running.teams.addTeamMember({ teamId, userId: reader.id });
-  await running.teamProjects.createTeamProject({ teamId, projectId, access: "read" });
+  await running.teamAccess.createTeamAccess({
+    teamId,
+    targetType: "project",
+    targetId: projectId,
+    access: "read",
+  });
 });
 afterAll(() => running[Symbol.asyncDispose]());
 

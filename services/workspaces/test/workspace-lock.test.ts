@@ -25,7 +25,12 @@ beforeAll(async () => {
     const teamId = team?.id ?? "";
     await running.teams.addTeamMember({ teamId, userId: member.id });
     const projectId = organization.defaultProjectId;
-    await running.teamProjects.createTeamProject({ teamId, projectId, access });
+    await running.teamAccess.createTeamAccess({
+      teamId,
+      targetType: "project",
+      targetId: projectId,
+      access,
+    });
   };
   await team(second, "admin");
   await team(reader, "read");

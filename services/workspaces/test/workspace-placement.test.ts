@@ -94,7 +94,12 @@ describe("a move", () => {
     const teamId = team?.id ?? "";
     await running.teams.addTeamMember({ teamId, userId: mover.id });
     for (const [projectId, access] of grants) {
-      await running.teamProjects.createTeamProject({ teamId, projectId, access });
+      await running.teamAccess.createTeamAccess({
+        teamId,
+        targetType: "project",
+        targetId: projectId,
+        access,
+      });
     }
     const { id } = await create({ projectId: from });
     expect(await failureOf(update(id, { projectId: foreign }, [], mover))).toMatchObject({

@@ -232,9 +232,10 @@ describe("who may", () => {
     });
     const teamId = team?.id ?? "";
     await running.teams.addTeamMember({ teamId, userId: reader.id });
-    await running.teamProjects.createTeamProject({
+    await running.teamAccess.createTeamAccess({
       teamId,
-      projectId: defaultProjectId,
+      targetType: "project",
+      targetId: defaultProjectId,
       access: "read",
     });
     expect(await failureOf(show(byId(id), stranger))).toMatchObject({ kind: "notFound" });

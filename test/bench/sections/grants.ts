@@ -71,13 +71,14 @@ async function inManyTeams({ stack, organizationId, projectIds }: SizedSite): Pr
       [person.id, organizationId],
     );
     await sql(
-      `insert into team_projects (id, team_id, project_id, organization_id, access, created_at)
+      `insert into team_accesses
+         (id, team_id, target_type, target_id, organization_id, access, permissions, created_at)
        select 'tprj-' || lpad(n::text, 16, '0'),
          case when n % ${TEAMS} = 0 then $1 else ${teamId(`n % ${TEAMS}`)} end,
-         ($3::text[])[1 + (n / ${TEAMS} + n) % cardinality($3::text[])], $2,
-         (array['read', 'write', 'maintain'])[1 + n % 3], now()
+         'project', ($3::text[])[1 + (n / ${TEAMS} + n) % cardinality($3::text[])], $2,
+         (array['read', 'write', 'maintain'])[1 + n % 3], '{}', now()
        from generate_series(1, ${GRANTS}) n
-       on conflict (team_id, project_id) do nothing`,
+       on conflict (team_id, target_id) do nothing`,
       [team.id, organizationId, projectIds],
     );
   });

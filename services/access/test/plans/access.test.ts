@@ -11,7 +11,7 @@ import {
 import { migrations } from "../../store/migrations.ts";
 import { batchOfMemberships, listOfMemberships } from "../../store/organization-membership.ts";
 import { batchOfTeams, listOfTeams } from "../../store/team.ts";
-import { listTeamProjects, listTeamWorkspaces } from "../../store/team-access.ts";
+import { listOfTeamAccess } from "../../store/team-access.ts";
 import { listOfTeamTokens, listOfUser, tokenInSlot } from "../../store/token.ts";
 import { batchOfUsers } from "../../store/user.ts";
 
@@ -28,11 +28,11 @@ const rows = `
     from generate_series(0, 4999) i;
   insert into team_members select 'team-' || i % 5000, 'user-' || i, 'org-' || i % 1000, now()
     from generate_series(1, 100000) i;
-  insert into team_projects
-    select 'tprj-' || i, 'team-' || i % 5000, 'prj-' || i, 'org-' || i % 1000, 'read', now(), '{}'
+  insert into team_accesses
+    select 'tprj-' || i, 'team-' || i % 5000, 'project', 'prj-' || i, 'org-' || i % 1000, 'read', '{}', now()
     from generate_series(1, 20000) i;
-  insert into team_workspaces
-    select 'tws-' || i, 'team-' || i % 5000, 'ws-' || i, 'org-' || i % 1000, 'read', '{}', now()
+  insert into team_accesses
+    select 'tws-' || i, 'team-' || i % 5000, 'workspace', 'ws-' || i, 'org-' || i % 1000, 'read', '{}', now()
     from generate_series(1, 20000) i;
   insert into organization_memberships
     select 'ou-' || i, 'org-' || i % 1000, 'user-' || i, 'active', now()
@@ -66,8 +66,7 @@ const statements = {
   batchOfUsers,
   batchOfMemberships,
   listOfMemberships,
-  listTeamProjects,
-  listTeamWorkspaces,
+  listOfTeamAccess,
   listOfUser,
   listOfTeamTokens,
   tokenInSlot,

@@ -1,0 +1,220 @@
+import {
+  type Action,
+  allowed,
+  authorize,
+  authorizeOrNotFound,
+  authorizeUnlessService,
+  type Caller,
+  grantsOf,
+  type TargetOf,
+} from "@statehouse/authorization";
+import { isNotFound } from "@statehouse/errors";
+import type { PageInput } from "@statehouse/postgres/paging";
+import { noSuchTeam, noSuchTeamAccess, teamHasAccess, throwIfAny } from "../domain/errors.ts";
+import type { TeamAccessId, TeamId } from "../domain/ids.ts";
+import { checkedGrant, effectivePermissions } from "../domain/permissions.ts";
+import {
+  newTeamAccessId,
+  permissionTables,
+  type TargetType,
+  TeamAccess,
+  type TeamAccessTarget,
+} from "../domain/team-access.ts";
+import { bump } from "../domain/version.ts";
+import type { VisibleTeams } from "../store/team-access.ts";
+import type { Tx } from "../store/transaction.ts";
+import type { App } from "./app.ts";
+
+/** A grant with the permissions that its level implies, or its custom ones. */
+export type TeamAccessView = TeamAccess & { effective: Record<string, unknown> };
+
+const toView = (teamAccess: TeamAccess): TeamAccessView => ({
+  ...teamAccess,
+  effective: effectivePermissions(permissionTables[teamAccess.targetType], teamAccess),
+});
+
+const actions = {
+  project: { read: "project:read", manage: "project:manage-teams" },
+  workspace: { read: "workspace:read", manage: "workspace:manage-teams" },
+} as const satisfies Record<TargetType, Record<"read" | "manage", Action>>;
+
+/** The organization and project of a target, which authorization needs. */
+type Place = TargetOf<(typeof actions)[TargetType]["read"]>;
+
+/** Asks the workspaces service, so it is called before the transaction. Throws `notFound`. */
+const placeOf = async (app: App, { targetType, targetId }: TeamAccessTarget): Promise<Place> =>
+  targetType === "workspace"
+    ? app.placementOfWorkspace(targetId)
+    : { organizationId: await app.organizationOfProject(targetId), projectId: targetId };
+
+/** The same for an existing grant: a project never changes its organization, a workspace may have moved. */
+const placeOfGrant = async (app: App, grant: TeamAccess): Promise<Place> =>
+  grant.targetType === "workspace"
+    ? placeOf(app, targetOf(grant))
+    : { organizationId: grant.organizationId, projectId: grant.targetId };
+
+/** The type of an id follows from the type of its target. */
+const targetOf = ({ targetType, targetId }: TeamAccess) =>
+  ({ targetType, targetId }) as TeamAccessTarget;
+
+/**
+ * The teams whose grants on a target the caller sees. Callers that may manage them: all teams. Callers that may read
+ * a project's teams: their own and those that are not secret. All others: their own. Specification, "Authentication",
+ * rule 10.
+ */
+function visibleTeams(caller: Caller, targetType: TargetType, place: Place): VisibleTeams {
+  const grants = grantsOf(caller);
+  if (allowed(grants, actions[targetType].manage, place)) return { all: true };
+  const { teamIds = [] } = grants.organizations.get(place.organizationId) ?? {};
+  const open = targetType === "project" && allowed(grants, "project:read-teams", place);
+  return { all: false, teamIds, open };
+}
+
+/**
+ * Gives a team access to a project or workspace of its organization. Throws `notFound` for either and for callers
+ * that may not manage the target's teams, `invalid` for an unknown level or permission and for a team that has access
+ * already.
+ */
+export async function createTeamAccess(
+  app: App,
+  caller: Caller,
+  wanted: {
+    teamId: TeamId;
+    target: TeamAccessTarget;
+    access: string;
+    permissions: Readonly<Record<string, unknown>>;
+  },
+): Promise<TeamAccessView> {
+  const { teamId, target } = wanted;
+  // Before the transaction: a slow service must not hold the organization's row.
+  const place = await placeOf(app, target);
+  const { organizationId } = place;
+  authorizeUnlessService(caller, actions[target.targetType].manage, place);
+  const created = await app.transaction(async (tx) => {
+    const organization = await tx.organizations.getForUpdate(organizationId);
+    const team = await tx.teams.get(teamId);
+    if (team.organizationId !== organizationId) throw noSuchTeam();
+    const { problems, ...grant } = checkedGrant(permissionTables[target.targetType], wanted);
+    if (await tx.teamAccess.exists(teamId, target)) problems.push(teamHasAccess);
+    throwIfAny(problems);
+    const at = app.now();
+    const teamAccess = new TeamAccess({
+      id: newTeamAccessId(target.targetType),
+      teamId,
+      ...target,
+      organizationId,
+      ...grant,
+      createdAt: at,
+    });
+    await tx.teamAccess.add(teamAccess);
+    const revision = bump(organization, at);
+    await tx.record({ type: "teamAccessCreated", teamAccess, revision });
+    return toView(teamAccess);
+  });
+  await deleteIfTargetIsGone(app, target);
+  return created;
+}
+
+/**
+ * The target may have been deleted concurrently and its event already handled, so it is checked again after the
+ * commit: the workspaces service publishes a deletion only after it has committed it. Throws `notFound`.
+ */
+async function deleteIfTargetIsGone(app: App, target: TeamAccessTarget): Promise<void> {
+  try {
+    await placeOf(app, target);
+  } catch (error) {
+    // The grant is committed; an unavailable service does not change that.
+    if (!isNotFound(error)) return;
+    await deleteTeamAccessOfTarget(app, target);
+    throw error;
+  }
+}
+
+/** Deletes the grants on a target that has been deleted. */
+export const deleteTeamAccessOfTarget = (
+  app: Pick<App, "transaction">,
+  target: Pick<TeamAccess, "targetType"> & { targetId: string },
+): Promise<void> => app.transaction((tx) => tx.teamAccess.removeOfTarget(target));
+
+/** Throws `notFound` unless the caller sees it. */
+export async function getTeamAccess(
+  app: App,
+  caller: Caller,
+  { targetType, id }: { targetType: TargetType; id: TeamAccessId },
+): Promise<TeamAccessView> {
+  const { visibility, ...teamAccess } = await app.reads.teamAccess.get(targetType, id);
+  const place = await placeOfGrant(app, teamAccess);
+  authorize(caller, actions[targetType].read, place, "team access");
+  const teams = visibleTeams(caller, targetType, place);
+  const sees =
+    teams.all ||
+    teams.teamIds.includes(teamAccess.teamId) ||
+    (teams.open && visibility === "organization");
+  if (!sees) throw noSuchTeamAccess();
+  return toView(teamAccess);
+}
+
+/** The grants on a target that the caller sees. Throws `notFound` for a target that the caller may not read. */
+export async function listTeamAccess(
+  app: App,
+  caller: Caller,
+  { target, page }: { target: TeamAccessTarget; page: PageInput },
+): Promise<{ teamAccess: TeamAccessView[]; total: number }> {
+  const place = await placeOf(app, target);
+  authorize(caller, actions[target.targetType].read, place);
+  const teams = visibleTeams(caller, target.targetType, place);
+  const { rows, total } = await app.reads.teamAccess.list(target, teams, page);
+  return { teamAccess: rows.map(toView), total };
+}
+
+/** Changes level and permissions. Throws `notFound` for callers that may not manage the target's teams, `invalid`. */
+export const updateTeamAccess = (
+  app: App,
+  caller: Caller,
+  wanted: {
+    targetType: TargetType;
+    id: TeamAccessId;
+    access: string | undefined;
+    permissions: Readonly<Record<string, unknown>>;
+  },
+): Promise<TeamAccessView> =>
+  changeTeamAccess(app, caller, wanted, async (tx, teamAccess, revision) => {
+    const { problems, ...grant } = checkedGrant(
+      permissionTables[teamAccess.targetType],
+      { access: wanted.access ?? teamAccess.access, permissions: wanted.permissions },
+      teamAccess,
+    );
+    throwIfAny(problems);
+    Object.assign(teamAccess, grant);
+    await tx.teamAccess.save(teamAccess);
+    await tx.record({ type: "teamAccessUpdated", teamAccess, revision });
+    return toView(teamAccess);
+  });
+
+/** Takes the access away. Throws `notFound` for callers that may not manage the target's teams. */
+export const deleteTeamAccess = (
+  app: App,
+  caller: Caller,
+  which: { targetType: TargetType; id: TeamAccessId },
+): Promise<void> =>
+  changeTeamAccess(app, caller, which, async (tx, teamAccess, revision) => {
+    await tx.teamAccess.delete(teamAccess);
+    await tx.record({ type: "teamAccessDeleted", teamAccess, revision });
+  });
+
+async function changeTeamAccess<Result>(
+  app: App,
+  caller: Caller,
+  { targetType, id }: { targetType: TargetType; id: TeamAccessId },
+  change: (tx: Tx, teamAccess: TeamAccess, revision: bigint) => Promise<Result>,
+): Promise<Result> {
+  const known = await app.reads.teamAccess.get(targetType, id);
+  const place = await placeOfGrant(app, known);
+  return app.transaction(async (tx) => {
+    const organization = await tx.organizations.getForUpdate(known.organizationId);
+    const teamAccess = await tx.teamAccess.getForUpdate(id);
+    // Not every caller that reads the target sees the grants on it.
+    authorizeOrNotFound(caller, actions[targetType].manage, place, "team access");
+    return change(tx, teamAccess, bump(organization, app.now()));
+  });
+}

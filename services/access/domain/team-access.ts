@@ -1,0 +1,42 @@
+import {
+  permissionValues,
+  projectLevels,
+  workspaceLevels,
+  workspacePermissionValues,
+} from "@statehouse/authorization";
+import { newId } from "@statehouse/postgres/ids";
+import type { OrganizationId, ProjectId, TeamAccessId, TeamId, WorkspaceId } from "./ids.ts";
+import type { PermissionTable } from "./permissions.ts";
+
+/** The levels and permissions of each type of target; specification, "Team project access". */
+export const permissionTables = {
+  project: { levels: projectLevels, values: permissionValues },
+  workspace: { levels: workspaceLevels, values: workspacePermissionValues },
+} as const satisfies Record<string, PermissionTable>;
+
+export type TargetType = keyof typeof permissionTables;
+
+/** What a team has access to. */
+export type TeamAccessTarget =
+  | { targetType: "project"; targetId: ProjectId }
+  | { targetType: "workspace"; targetId: WorkspaceId };
+
+/** A team's access to a project or to a workspace. */
+export class TeamAccess {
+  declare readonly id: TeamAccessId;
+  declare readonly teamId: TeamId;
+  declare readonly targetType: TargetType;
+  declare readonly targetId: ProjectId | WorkspaceId;
+  declare readonly organizationId: OrganizationId;
+  declare access: string;
+  /** Empty unless access is custom. */
+  declare permissions: Record<string, unknown>;
+  declare readonly createdAt: Date;
+
+  constructor(fields: TeamAccess) {
+    Object.assign(this, fields);
+  }
+}
+
+export const newTeamAccessId = (targetType: TargetType): TeamAccessId =>
+  targetType === "project" ? newId("tprj") : newId("tws");

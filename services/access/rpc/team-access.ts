@@ -1,0 +1,96 @@
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres";
+import type {
+  TeamAccessSchema,
+  TeamAccessService,
+} from "@statehouse/proto/statehouse/access/v1/team_access";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import {
+  createTeamAccess,
+  deleteTeamAccess,
+  getTeamAccess,
+  listTeamAccess,
+  type TeamAccessView,
+  updateTeamAccess,
+} from "../app/team-access.ts";
+import { unknownTargetType } from "../domain/errors.ts";
+import { readTeamAccessId, readTeamId, readWorkspaceId, type TeamAccessId } from "../domain/ids.ts";
+import type { TargetType, TeamAccessTarget } from "../domain/team-access.ts";
+import type { Context } from "./context.ts";
+
+export const teamAccessService = (app: App): ServiceImpl<typeof TeamAccessService, Context> => ({
+  createTeamAccess: async ({ teamId, access, permissions = {}, ...target }, { caller }) => ({
+    teamAccess: teamAccessToProto(
+      await createTeamAccess(app, caller, {
+        teamId: readTeamId(teamId),
+        target: targetOf(target),
+        access,
+        permissions,
+      }),
+    ),
+  }),
+
+  getTeamAccess: async (request, { caller }) => ({
+    teamAccess: teamAccessToProto(await getTeamAccess(app, caller, grantOf(request))),
+  }),
+
+  listTeamAccess: async (request, { caller }) => {
+    const { teamAccess, total } = await listTeamAccess(app, caller, {
+      target: targetOf(request),
+      page: pageOf(request),
+    });
+    return { teamAccess: teamAccess.map(teamAccessToProto), totalCount: total };
+  },
+
+  updateTeamAccess: async ({ access, permissions = {}, ...request }, { caller }) => ({
+    teamAccess: teamAccessToProto(
+      await updateTeamAccess(app, caller, { ...grantOf(request), access, permissions }),
+    ),
+  }),
+
+  deleteTeamAccess: async (request, { caller }) => {
+    await deleteTeamAccess(app, caller, grantOf(request));
+    return {};
+  },
+});
+
+/** Throws `badRequest`. */
+function targetTypeOf(text: string): TargetType {
+  if (text !== "project" && text !== "workspace") throw unknownTargetType();
+  return text;
+}
+
+const targetOf = ({
+  targetType,
+  targetId,
+}: {
+  targetType: string;
+  targetId: string;
+}): TeamAccessTarget =>
+  targetTypeOf(targetType) === "workspace"
+    ? { targetType: "workspace", targetId: readWorkspaceId(targetId) }
+    : { targetType: "project", targetId };
+
+const grantOf = ({
+  targetType,
+  id,
+}: {
+  targetType: string;
+  id: string;
+}): { targetType: TargetType; id: TeamAccessId } => ({
+  targetType: targetTypeOf(targetType),
+  id: readTeamAccessId(id),
+});
+
+const teamAccessToProto = ({
+  effective,
+  createdAt,
+  ...teamAccess
+}: TeamAccessView): MessageInitShape<typeof TeamAccessSchema> => ({
+  ...teamAccess,
+  // Texts and booleans only.
+  permissions: effective as JsonObject,
+  createdAt: timestampFromDate(createdAt),
+});

@@ -1,0 +1,92 @@
+import type { TeamAccess } from "@statehouse/proto/statehouse/access/v1/team_access";
+import type { RequestContext } from "../http/route.ts";
+import { target, toOne } from "../jsonapi/relationship.ts";
+import { resource } from "../jsonapi/resource.ts";
+import { withBothSpellings } from "./brand-names.ts";
+import { projectResource } from "./projects.ts";
+import { teamResource } from "./teams.ts";
+import { timestamp } from "./timestamps.ts";
+
+/** The permissions of a workspace and their attributes in its documents. */
+export const workspacePermissions = [
+  ["workspace-access.runs", "runs"],
+  ["workspace-access.variables", "variables"],
+  ["workspace-access.state-versions", "state-versions"],
+  ["workspace-access.policy-mocks", "policy-mocks"],
+  ["workspace-access.locking", "workspace-locking"],
+  ["workspace-access.run-tasks", "run-tasks"],
+] as const;
+
+const attributesByPermission = new Map<string, string>(workspacePermissions);
+
+/** The attribute of a permission in a document about a workspace; unknown ones keep their name. */
+export const workspaceAttributeOf = (permission: string): string =>
+  attributesByPermission.get(permission) ?? permission;
+
+const workspaceAttributes = (permissions: TeamAccess["permissions"]) =>
+  Object.fromEntries(
+    Object.entries(permissions ?? {}).map(([name, value]) => [workspaceAttributeOf(name), value]),
+  );
+
+/** The permissions of a project whose names begin with the group, without it. */
+const groupOf = (group: string, permissions: TeamAccess["permissions"]) =>
+  Object.fromEntries(
+    Object.entries(permissions ?? {})
+      .filter(([name]) => name.startsWith(`${group}.`))
+      .map(([name, value]) => [name.slice(group.length + 1), value]),
+  );
+
+const team = toOne<TeamAccess, RequestContext>({
+  linkage: ({ teamId }) => ({ type: "teams", id: teamId }),
+  links: ({ teamId }) => ({ related: `/api/v2/teams/${teamId}` }),
+  targets: [
+    target(
+      () => teamResource,
+      ({ teamId }) => teamId,
+    ),
+  ],
+});
+
+/** A team's access to a project; with a fixed level the permissions are those that it implies. */
+export const teamProjectResource = resource<TeamAccess, RequestContext>({
+  type: "team-projects",
+  id: ({ id }) => id,
+  attributes: ({ access, permissions, createdAt }) => ({
+    access,
+    "project-access": groupOf("project-access", permissions),
+    "workspace-access": withBothSpellings(groupOf("workspace-access", permissions)),
+    "created-at": timestamp(createdAt),
+  }),
+  relationships: {
+    team,
+    project: toOne({
+      linkage: ({ targetId }) => ({ type: "projects", id: targetId }),
+      links: ({ targetId }) => ({ related: `/api/v2/projects/${targetId}` }),
+      targets: [
+        target(
+          () => projectResource,
+          ({ targetId }) => targetId,
+        ),
+      ],
+    }),
+  },
+  links: ({ id }) => ({ self: `/api/v2/team-projects/${id}` }),
+});
+
+/** A team's access to a workspace; with a fixed level the permissions are those that it implies. */
+export const teamWorkspaceResource = resource<TeamAccess, RequestContext>({
+  type: "team-workspaces",
+  id: ({ id }) => id,
+  attributes: ({ access, permissions }) => ({
+    access,
+    ...withBothSpellings(workspaceAttributes(permissions)),
+  }),
+  relationships: {
+    team,
+    workspace: toOne({
+      linkage: ({ targetId }) => ({ type: "workspaces", id: targetId }),
+      links: ({ targetId }) => ({ related: `/api/v2/workspaces/${targetId}` }),
+    }),
+  },
+  links: ({ id }) => ({ self: `/api/v2/team-workspaces/${id}` }),
+});

@@ -1,0 +1,215 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { TeamAccess } from "@statehouse/proto/statehouse/access/v1/team_access";
+import { z } from "zod";
+import { standing } from "../http/authentication.ts";
+import { readPage } from "../http/paging.ts";
+import { requiredParameter } from "../http/query.ts";
+import { list, one } from "../http/rendering.ts";
+import { type ParamsOf, type RequestContext, type Route, route } from "../http/route.ts";
+import { documentBody, optional, requiredLinkage, section, typeOf } from "../jsonapi/body.ts";
+import { given } from "../jsonapi/given.ts";
+import type { Pointers } from "../jsonapi/pointers.ts";
+import type { CompiledResource } from "../jsonapi/resource.ts";
+import { bothSpellings } from "../jsonapi/spelling.ts";
+import { brandNames } from "../resources/brand-names.ts";
+import {
+  teamProjectResource,
+  teamWorkspaceResource,
+  workspaceAttributeOf,
+  workspacePermissions,
+} from "../resources/team-access.ts";
+import { permissionsOf, permissionValue } from "./permission-values.ts";
+
+/** What differs between access to projects and to workspaces. */
+interface Kind<Path extends string, ById extends string, Attributes> {
+  targetType: "project" | "workspace";
+  path: Path;
+  byId: ById;
+  idIn: (params: ParamsOf<ById>) => string;
+  resource: CompiledResource<TeamAccess, RequestContext>;
+  includes: readonly string[];
+  /** The attributes of a create, in which the level is required, and of an update. */
+  createAttributes: z.ZodType<Attributes & { access: string }>;
+  updateAttributes: z.ZodType<Attributes & { access: string | undefined }>;
+  permissionsIn: (attributes: Attributes) => JsonObject;
+  pointers: Pointers;
+}
+
+const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes>({
+  targetType,
+  path,
+  byId,
+  idIn,
+  resource,
+  includes,
+  createAttributes,
+  updateAttributes,
+  permissionsIn,
+  pointers,
+}: Kind<Path, ById, Attributes>): readonly Route[] => {
+  const type = typeOf(resource.type);
+  return [
+    route({
+      method: "GET",
+      path,
+      summary: `List the teams that have access to a ${targetType}`,
+      includes,
+      success: [200, list(resource)],
+      failures: [400, 404],
+      credentials: standing,
+      handle: async ({ services: { access }, query, caller }) => {
+        const page = readPage(query);
+        const { teamAccess, totalCount } = await access.teamAccess.listTeamAccess(
+          {
+            targetType,
+            targetId: requiredParameter(query, `filter[${targetType}][id]`),
+            pageNumber: page.number,
+            pageSize: page.size,
+          },
+          caller,
+        );
+        return { items: teamAccess, page, totalCount };
+      },
+    }),
+    route({
+      method: "POST",
+      path,
+      summary: `Give a team access to a ${targetType}`,
+      body: documentBody(
+        z.object({
+          type,
+          attributes: section(createAttributes),
+          relationships: section(
+            z.object({
+              [targetType]: requiredLinkage(`${targetType}s`),
+              team: requiredLinkage("teams"),
+            }),
+          ),
+        }),
+      ),
+      pointers,
+      success: [200, one(resource)],
+      failures: [404, 422],
+      credentials: standing,
+      handle: async ({ services: { access }, body, caller }) => {
+        const { team: teamId = "", [targetType]: targetId = "" } = body.data.relationships;
+        const { attributes } = body.data;
+        const wanted = {
+          teamId,
+          targetType,
+          targetId,
+          access: attributes.access,
+          permissions: permissionsIn(attributes),
+        };
+        return (await access.teamAccess.createTeamAccess(wanted, caller)).teamAccess;
+      },
+    }),
+    route({
+      method: "GET",
+      path: byId,
+      summary: `Show a team's access to a ${targetType}`,
+      includes,
+      success: [200, one(resource)],
+      failures: [400, 404],
+      credentials: standing,
+      handle: async ({ services: { access }, params, caller }) =>
+        (await access.teamAccess.getTeamAccess({ targetType, id: idIn(params) }, caller))
+          .teamAccess,
+    }),
+    route({
+      method: "PATCH",
+      path: byId,
+      summary: `Change a team's access to a ${targetType}`,
+      body: documentBody(z.object({ type, attributes: section(updateAttributes) })),
+      pointers,
+      success: [200, one(resource)],
+      failures: [404, 422],
+      credentials: standing,
+      handle: async ({ services, params, body, caller }) => {
+        const { attributes } = body.data;
+        const wanted = {
+          targetType,
+          id: idIn(params),
+          ...given({ access: attributes.access }),
+          permissions: permissionsIn(attributes),
+        };
+        return (await services.access.teamAccess.updateTeamAccess(wanted, caller)).teamAccess;
+      },
+    }),
+    route({
+      method: "DELETE",
+      path: byId,
+      summary: `Take a team's access to a ${targetType} away`,
+      success: [204],
+      failures: [404],
+      credentials: standing,
+      handle: ({ services: { access }, params, caller }) =>
+        access.teamAccess.deleteTeamAccess({ targetType, id: idIn(params) }, caller),
+    }),
+  ];
+};
+
+const permissions = z.record(z.string(), permissionValue);
+
+const projectAttributes = z.object({
+  access: z.string(),
+  "project-access": optional(permissions),
+  "workspace-access": optional(bothSpellings(brandNames, permissions)),
+});
+
+type ProjectAttributes = Omit<z.infer<typeof projectAttributes>, "access">;
+
+/** Every attribute but the level counts as a permission. */
+const workspaceAttributes = <Access extends z.ZodType>(access: Access) =>
+  bothSpellings(brandNames, z.object({ access }).catchall(permissionValue));
+
+const permissionsByAttribute = new Map<string, string>(
+  workspacePermissions.map(([permission, attribute]) => [attribute, permission]),
+);
+
+const pointers = { teamId: "/data/relationships/team" };
+
+export const teamProjectRoutes = teamAccessRoutesOf({
+  targetType: "project",
+  path: "/team-projects",
+  byId: "/team-projects/:teamProjectId",
+  idIn: ({ teamProjectId }) => teamProjectId,
+  resource: teamProjectResource,
+  includes: ["team", "project"],
+  createAttributes: projectAttributes,
+  updateAttributes: projectAttributes.extend({ access: optional(z.string()) }),
+  permissionsIn: (attributes: ProjectAttributes) => ({
+    ...permissionsOf("project-access.", attributes["project-access"]),
+    ...permissionsOf("workspace-access.", attributes["workspace-access"]),
+  }),
+  pointers: {
+    ...pointers,
+    "permissions[]": (name) => `/data/attributes/${name.replace(".", "/")}`,
+  },
+});
+
+export const teamWorkspaceRoutes = teamAccessRoutesOf({
+  targetType: "workspace",
+  path: "/team-workspaces",
+  byId: "/team-workspaces/:teamWorkspaceId",
+  idIn: ({ teamWorkspaceId }) => teamWorkspaceId,
+  resource: teamWorkspaceResource,
+  includes: ["team"],
+  createAttributes: workspaceAttributes(z.string()),
+  updateAttributes: workspaceAttributes(optional(z.string())),
+  // Unknown attributes keep their name.
+  permissionsIn: ({ access: _, ...attributes }: Record<string, unknown>) =>
+    permissionsOf(
+      "",
+      Object.fromEntries(
+        Object.entries(attributes).map(([name, value]) => [
+          permissionsByAttribute.get(name) ?? name,
+          value,
+        ]),
+      ),
+    ),
+  pointers: {
+    ...pointers,
+    "permissions[]": (name) => `/data/attributes/${workspaceAttributeOf(name)}`,
+  },
+});
