@@ -1,6 +1,9 @@
 import { createServer, type RequestListener } from "node:http";
 import { AppError, type ErrorKind } from "@statehouse/errors";
-import { createIdentity, type ServiceIdentity } from "@statehouse/rpc";
+import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
+import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import { createClient, createIdentity, type ServiceIdentity } from "@statehouse/rpc";
 import {
   type Check,
   createLogger,
@@ -11,13 +14,13 @@ import {
   runWithDeadline,
 } from "@statehouse/runtime";
 import { openChannels, type Ports, serve } from "@statehouse/service";
+import { type Channels, type Clients, createClients } from "./clients.ts";
 import { type Config, configSchema } from "./config.ts";
 import { createAuthentication } from "./http/authentication.ts";
 import { createGateway } from "./http/gateway.ts";
 import type { Route } from "./http/route.ts";
 import { createObjectUpload } from "./object-upload.ts";
 import { routes } from "./routes/routes.ts";
-import { type Channels, createServices, type Services } from "./services.ts";
 
 /** What a composition provides in place of what the configuration describes. */
 interface Dependencies {
@@ -50,11 +53,13 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
   const channels =
     parts.channels ?? openChannels(["access", "workspaces", "state"], config, starting);
   const objects = starting.use(createObjectUpload(config.STATE_OBJECT_URL ?? config.PUBLIC_URL));
-  const services = createServices(channels, identity, objects);
+  const client = createClients(channels);
+  const authentication = createClient(AuthenticationService, channels.access, identity);
   const handler = createGateway({
     routes,
-    services,
-    authenticate: createAuthentication(services.access.authentication, identity),
+    client,
+    objects,
+    authenticate: createAuthentication(authentication, identity),
     edition: edition(config.EDITION),
     settings: { remoteOperations: config.REMOTE_OPERATIONS },
     logger,
@@ -62,7 +67,7 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
     maxBodyBytes: config.MAX_BODY_BYTES,
     requestTimeoutMs: config.REQUEST_TIMEOUT * 1000,
   });
-  const checks = checksOf(services, identity);
+  const checks = checksOf(client, identity);
 
   const listen = async (host: string) => {
     const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handler);
@@ -104,11 +109,9 @@ async function answers(call: () => Promise<unknown>): Promise<void> {
 }
 
 /** Calls that change nothing and that each service refuses: as the gateway itself, not as a user. */
-const checksOf = (
-  { access, workspaces, state }: Services,
-  identity: ServiceIdentity,
-): RunningGateway["checks"] => ({
-  access: () => answers(() => access.authentication.authenticate({ token: "readiness" })),
-  workspaces: () => answers(() => workspaces.workspaces.getWorkspace({}, identity)),
-  state: () => answers(() => state.stateVersions.getStateVersion({}, identity)),
+const checksOf = (client: Clients, identity: ServiceIdentity): RunningGateway["checks"] => ({
+  access: () =>
+    answers(() => client(AuthenticationService).authenticate({ token: "readiness" }, identity)),
+  workspaces: () => answers(() => client(WorkspaceService).getWorkspace({}, identity)),
+  state: () => answers(() => client(StateVersionService).getStateVersion({}, identity)),
 });

@@ -9,8 +9,9 @@ import {
   withServerSpan,
 } from "@statehouse/runtime";
 import Koa from "koa";
+import type { Clients } from "../clients.ts";
 import { type IncludeTree, parseInclude } from "../jsonapi/include.ts";
-import type { Services } from "../services.ts";
+import type { ObjectUpload } from "../object-upload.ts";
 import { type Authenticate, type Caller, credentialTypes } from "./authentication.ts";
 import { parseBody, parseBodyLeniently, readJson } from "./body.ts";
 import { errorAnswer } from "./errors.ts";
@@ -20,7 +21,8 @@ import { refuse, withPointers } from "./validation.ts";
 
 export interface GatewayOptions {
   routes: readonly Route[];
-  services: Services;
+  client: Clients;
+  objects: ObjectUpload;
   authenticate: Authenticate;
   edition: Edition;
   settings: Settings;
@@ -59,9 +61,9 @@ export function createGateway(options: GatewayOptions): RequestListener {
     const query = ctx.querystring ? new URLSearchParams(ctx.querystring) : noQuery;
     const includes = readIncludes(route, query);
     const { body, problems } = await readBody(route, ctx.req, options.maxBodyBytes);
-    const { services, settings } = options;
+    const { client, objects, settings } = options;
     const validateOnly = problems.length > 0;
-    const input = { params, body, validateOnly, query, services, caller, edition, settings };
+    const input = { params, body, validateOnly, query, client, objects, caller, edition, settings };
     const url = () => `${options.publicUrl}${ctx.url}`;
     const call = () =>
       withPointers(route.pointers, () =>

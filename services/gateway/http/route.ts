@@ -1,8 +1,9 @@
 import type { Edition, Feature } from "@statehouse/runtime";
 import type { z } from "zod";
+import type { Clients } from "../clients.ts";
 import type { IncludeTree } from "../jsonapi/include.ts";
 import type { Pointers } from "../jsonapi/pointers.ts";
-import type { Services } from "../services.ts";
+import type { ObjectUpload } from "../object-upload.ts";
 import type { Caller, CredentialType } from "./authentication.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
@@ -15,9 +16,11 @@ export interface Settings {
   remoteOperations: boolean;
 }
 
-/** What every part of a request may need: the services, on whose behalf to call them, the installation. */
+/** What handlers and resources work with. */
 export interface RequestContext {
-  services: Services;
+  client: Clients;
+  objects: ObjectUpload;
+  /** The principal that the request is made for; every call to a service names it. */
   caller: Caller;
   edition: Edition;
   settings: Settings;

@@ -1,4 +1,5 @@
 import type { AgentPool } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
+import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
 import type { RequestContext } from "../http/route.ts";
 import { toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
@@ -29,6 +30,6 @@ export const agentPoolResource = resource<AgentPool, RequestContext>({
     "excluded-workspaces": linked("workspaces", ({ excludedWorkspaceIds }) => excludedWorkspaceIds),
   },
   links: ({ id }) => ({ self: `/api/v2/agent-pools/${id}` }),
-  loadMany: async (ids, { services, caller }) =>
-    (await services.workspaces.agentPools.batchGetAgentPools({ ids: [...ids] }, caller)).agentPools,
+  loadMany: async (ids, { client, caller }) =>
+    (await client(AgentPoolService).batchGetAgentPools({ ids: [...ids] }, caller)).agentPools,
 });

@@ -1,5 +1,6 @@
 import type { ConfigurationVersionReported } from "@statehouse/proto/statehouse/runs/v1/events";
 import type { ConfigurationVersion } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
+import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
 import type { RequestContext } from "../http/route.ts";
 import { embedded } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
@@ -36,9 +37,9 @@ export const configurationVersionResource = resource<ConfigurationVersion, Reque
       of: (version) => reportOf(version).ingressAttributes,
     }),
   },
-  loadMany: async (ids, { services, caller }) =>
+  loadMany: async (ids, { client, caller }) =>
     (
-      await services.workspaces.configurationVersions.batchGetConfigurationVersions(
+      await client(ConfigurationVersionService).batchGetConfigurationVersions(
         { ids: [...ids] },
         caller,
       )

@@ -1,4 +1,5 @@
 import type { Organization } from "@statehouse/proto/statehouse/workspaces/v1/organization";
+import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import type { RequestContext } from "../http/route.ts";
 import { related, target, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
@@ -104,8 +105,8 @@ export const organizationResource = resource<Organization, RequestContext>({
     projects: related(({ name }) => `/api/v2/organizations/${name}/projects`),
   },
   links: ({ name }) => ({ self: `/api/v2/organizations/${name}` }),
-  loadMany: async (ids, { services, caller }) =>
-    (await services.workspaces.organizations.batchGetOrganizations({ ids: [...ids] }, caller))
+  loadMany: async (ids, { client, caller }) =>
+    (await client(OrganizationService).batchGetOrganizations({ ids: [...ids] }, caller))
       .organizations,
 });
 

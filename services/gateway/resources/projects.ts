@@ -1,4 +1,6 @@
 import type { Project } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
 import type { RequestContext } from "../http/route.ts";
 import { related, toMany, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
@@ -58,9 +60,9 @@ export const projectResource = resource<Project, RequestContext>({
       show: ({ id }) => ({ links: { related: `/api/v2/projects/${id}/effective-tag-bindings` } }),
       resource: () => effectiveTagBindingResource,
       keyOf: ({ id }) => id,
-      loadFor: async (projectIds, { services, caller }: RequestContext) =>
+      loadFor: async (projectIds, { client, caller }: RequestContext) =>
         (
-          await services.workspaces.tagBindings.batchListProjectTagBindings(
+          await client(TagBindingService).batchListProjectTagBindings(
             { projectIds: [...projectIds] },
             caller,
           )
@@ -73,6 +75,6 @@ export const projectResource = resource<Project, RequestContext>({
     ),
   },
   links: ({ id }) => ({ self: `/api/v2/projects/${id}` }),
-  loadMany: async (ids, { services, caller }) =>
-    (await services.workspaces.projects.batchGetProjects({ ids: [...ids] }, caller)).projects,
+  loadMany: async (ids, { client, caller }) =>
+    (await client(ProjectService).batchGetProjects({ ids: [...ids] }, caller)).projects,
 });

@@ -1,5 +1,6 @@
 import type { RunReported } from "@statehouse/proto/statehouse/runs/v1/events";
 import type { Run } from "@statehouse/proto/statehouse/workspaces/v1/run";
+import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import type { RequestContext } from "../http/route.ts";
 import { embedded, target, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
@@ -96,6 +97,6 @@ export const runResource = resource<Run, RequestContext>({
       targets: [target(() => userResource, creatorOf)],
     }),
   },
-  loadMany: async (ids, { services, caller }) =>
-    (await services.workspaces.runs.batchGetRuns({ ids: [...ids] }, caller)).runs,
+  loadMany: async (ids, { client, caller }) =>
+    (await client(RunService).batchGetRuns({ ids: [...ids] }, caller)).runs,
 });

@@ -1,4 +1,6 @@
 import type { StateVersion } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
 import type { RequestContext } from "../http/route.ts";
 import { embedded, fixedTarget, target, toMany, toOne } from "../jsonapi/relationship.ts";
 import { type Identifier, resource } from "../jsonapi/resource.ts";
@@ -87,9 +89,9 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
       show: ({ id }) => ({ links: { related: `/api/v2/state-versions/${id}/outputs` } }),
       resource: () => stateVersionOutputResource,
       keyOf: ({ id }) => id,
-      loadFor: async (stateVersionIds, { services, caller }: RequestContext) =>
+      loadFor: async (stateVersionIds, { client, caller }: RequestContext) =>
         (
-          await services.state.outputs.batchListStateVersionOutputs(
+          await client(StateVersionOutputService).batchListStateVersionOutputs(
             { stateVersionIds: [...stateVersionIds] },
             caller,
           )
@@ -104,8 +106,8 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
   },
   links: ({ id }) => ({ self: `/api/v2/state-versions/${id}` }),
   loadMany: async (ids, context) => {
-    const { services, caller } = context;
-    const found = await services.state.stateVersions.batchGetStateVersions(
+    const { client, caller } = context;
+    const found = await client(StateVersionService).batchGetStateVersions(
       { ids: [...ids] },
       caller,
     );

@@ -1,6 +1,8 @@
 import { organizationAccessNames } from "@statehouse/authorization";
 import type { OrganizationMembership } from "@statehouse/proto/statehouse/access/v1/organization_membership";
+import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import type { Team } from "@statehouse/proto/statehouse/access/v1/team";
+import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import type { RequestContext } from "../http/route.ts";
 import { related, target, toManyOf, toOne } from "../jsonapi/relationship.ts";
 import { type CompiledResource, resource } from "../jsonapi/resource.ts";
@@ -62,8 +64,8 @@ export const teamResource: CompiledResource<NamedTeam, RequestContext> = resourc
     "authentication-token": related(({ id }) => `/api/v2/teams/${id}/authentication-token`),
   },
   links: ({ id }) => ({ self: `/api/v2/teams/${id}` }),
-  loadMany: async (ids, { services, caller }) =>
-    (await services.access.teams.batchGetTeams({ ids: [...ids] }, caller)).teams,
+  loadMany: async (ids, { client, caller }) =>
+    (await client(TeamService).batchGetTeams({ ids: [...ids] }, caller)).teams,
 });
 
 /** A membership, with the name of its organization where that is known. */
@@ -99,7 +101,11 @@ export const organizationMembershipResource: CompiledResource<NamedMembership, R
       }),
     },
     links: ({ id }) => ({ self: `/api/v2/organization-memberships/${id}` }),
-    loadMany: async (ids, { services, caller }) =>
-      (await services.access.memberships.batchGetOrganizationMemberships({ ids: [...ids] }, caller))
-        .organizationMemberships,
+    loadMany: async (ids, { client, caller }) =>
+      (
+        await client(OrganizationMembershipService).batchGetOrganizationMemberships(
+          { ids: [...ids] },
+          caller,
+        )
+      ).organizationMemberships,
   });

@@ -1,4 +1,5 @@
 import type { User } from "@statehouse/proto/statehouse/access/v1/user";
+import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import type { RequestContext } from "../http/route.ts";
 import { related, toOne } from "../jsonapi/relationship.ts";
 import { type Identifier, resource } from "../jsonapi/resource.ts";
@@ -39,8 +40,8 @@ const common = {
 export const userResource = resource<User, RequestContext>({
   ...common,
   attributes: publicAttributes,
-  loadMany: async (ids, { services, caller }) =>
-    (await services.access.users.batchGetUsers({ ids: [...ids] }, caller)).users,
+  loadMany: async (ids, { client, caller }) =>
+    (await client(UserService).batchGetUsers({ ids: [...ids] }, caller)).users,
 });
 
 /** Who wrote what a run wrote: nobody's account, for which no token speaks. */

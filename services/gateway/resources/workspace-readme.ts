@@ -1,4 +1,5 @@
 import type { WorkspaceReadme } from "@statehouse/proto/statehouse/workspaces/v1/workspace_readme";
+import { WorkspaceReadmeService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_readme";
 import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 
@@ -7,9 +8,9 @@ export const workspaceReadmeResource = resource<WorkspaceReadme, RequestContext>
   type: "workspace-readme",
   id: ({ workspaceId }) => workspaceId,
   attributes: ({ rawMarkdown }) => ({ "raw-markdown": rawMarkdown }),
-  loadMany: async (workspaceIds, { services, caller }) =>
+  loadMany: async (workspaceIds, { client, caller }) =>
     (
-      await services.workspaces.workspaceReadmes.batchGetWorkspaceReadmes(
+      await client(WorkspaceReadmeService).batchGetWorkspaceReadmes(
         { workspaceIds: [...workspaceIds] },
         caller,
       )

@@ -1,3 +1,5 @@
+import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
+import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
 import type { Workspace } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import type { RequestContext } from "../http/route.ts";
 import { attributesOf } from "../jsonapi/noun.ts";
@@ -106,9 +108,9 @@ export const workspaceResource = resource<Workspace, RequestContext>({
       }),
       resource: () => workspaceOutputResource,
       keyOf: ({ id }) => id,
-      loadFor: async (workspaceIds, { services, caller }: RequestContext) =>
+      loadFor: async (workspaceIds, { client, caller }: RequestContext) =>
         (
-          await services.state.outputs.batchListCurrentOutputs(
+          await client(StateVersionOutputService).batchListCurrentOutputs(
             { workspaceIds: [...workspaceIds] },
             caller,
           )
@@ -122,9 +124,9 @@ export const workspaceResource = resource<Workspace, RequestContext>({
       }),
       resource: () => effectiveTagBindingResource,
       keyOf: ({ id }) => id,
-      loadFor: async (workspaceIds, { services, caller }: RequestContext) =>
+      loadFor: async (workspaceIds, { client, caller }: RequestContext) =>
         (
-          await services.workspaces.tagBindings.batchListWorkspaceEffectiveTagBindings(
+          await client(TagBindingService).batchListWorkspaceEffectiveTagBindings(
             { workspaceIds: [...workspaceIds] },
             caller,
           )

@@ -1,4 +1,7 @@
 import { notFound } from "@statehouse/errors";
+import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
+import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
+import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { z } from "zod";
 import { one } from "../http/rendering.ts";
 import { type RequestContext, type Route, route } from "../http/route.ts";
@@ -7,23 +10,23 @@ import { type Account, accountResource } from "../resources/users.ts";
 
 /** Whom the caller's token speaks for. Throws `notFound` for tokens that stand for nobody. */
 async function accountOf({
-  services: { access, workspaces },
+  client,
   caller,
-}: Pick<RequestContext, "services" | "caller">): Promise<Account | undefined> {
+}: Pick<RequestContext, "client" | "caller">): Promise<Account | undefined> {
   const { type, id } = caller.principal;
   if (type === "team") {
-    const { team } = await access.teams.getTeam({ id }, caller);
+    const { team } = await client(TeamService).getTeam({ id }, caller);
     const resource = { type: "teams", id };
     return team && { kind: "service", resource, username: `api-team-${team.name}` };
   }
   if (type === "organization") {
-    const { organizations } = await workspaces.organizations.listOrganizations({}, caller);
+    const { organizations } = await client(OrganizationService).listOrganizations({}, caller);
     const name = organizations[0]?.name;
     if (name === undefined) throw notFound("account");
     const resource = { type: "organizations", id: name };
     return { kind: "service", resource, username: `api-org-${name}` };
   }
-  const { user } = await access.users.getCurrentUser({}, caller);
+  const { user } = await client(UserService).getCurrentUser({}, caller);
   return user && { kind: "user", user };
 }
 
@@ -51,13 +54,13 @@ export const accountRoutes: readonly Route[] = [
     success: [200, one(accountResource)],
     failures: [404, 422],
     credentials: ["user"],
-    handle: async ({ services: { access }, body, caller }): Promise<Account | undefined> => {
+    handle: async ({ client, body, caller }): Promise<Account | undefined> => {
       const { username, email } = body.data.attributes;
       const wanted = {
         ...(username === undefined ? {} : { username }),
         ...(email === undefined ? {} : { email }),
       };
-      const { user } = await access.users.updateCurrentUser(wanted, caller);
+      const { user } = await client(UserService).updateCurrentUser(wanted, caller);
       return user && { kind: "user", user };
     },
   }),

@@ -1,3 +1,4 @@
+import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import { z } from "zod";
 import { readPage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
@@ -18,8 +19,8 @@ export const adminRoutes: readonly Route[] = [
     success: [200, one(generalSettingsResource)],
     failures: [404],
     edition: "admin.general-settings",
-    handle: async ({ services: { workspaces }, caller }) =>
-      (await workspaces.admin.getGeneralSettings({}, caller)).settings,
+    handle: async ({ client, caller }) =>
+      (await client(AdminService).getGeneralSettings({}, caller)).settings,
   }),
   route({
     method: "PATCH",
@@ -34,10 +35,10 @@ export const adminRoutes: readonly Route[] = [
     success: [200, one(generalSettingsResource)],
     failures: [404, 422],
     edition: "admin.general-settings",
-    handle: async ({ services: { workspaces }, body, caller }) => {
+    handle: async ({ client, body, caller }) => {
       const access = body.data.attributes["default-remote-state-access"];
       const wanted = access === undefined ? {} : { defaultRemoteStateAccess: access };
-      return (await workspaces.admin.updateGeneralSettings(wanted, caller)).settings;
+      return (await client(AdminService).updateGeneralSettings(wanted, caller)).settings;
     },
   }),
   route({
@@ -46,9 +47,9 @@ export const adminRoutes: readonly Route[] = [
     summary: "List all organizations",
     success: [200, list(organizationResource)],
     failures: [400, 404],
-    handle: async ({ services: { workspaces }, query, caller }) => {
+    handle: async ({ client, query, caller }) => {
       const page = readPage(query);
-      const { organizations, totalCount } = await workspaces.admin.listAllOrganizations(
+      const { organizations, totalCount } = await client(AdminService).listAllOrganizations(
         { query: parameter(query, "q") ?? "", pageNumber: page.number, pageSize: page.size },
         caller,
       );
@@ -61,8 +62,8 @@ export const adminRoutes: readonly Route[] = [
     summary: "Show any organization",
     success: [200, one(organizationResource)],
     failures: [404],
-    handle: async ({ services: { workspaces }, params, caller }) =>
-      (await workspaces.admin.getAnyOrganization({ name: params.organizationName }, caller))
+    handle: async ({ client, params, caller }) =>
+      (await client(AdminService).getAnyOrganization({ name: params.organizationName }, caller))
         .organization,
   }),
   route({
@@ -78,10 +79,10 @@ export const adminRoutes: readonly Route[] = [
     pointers: { plan: "/data/attributes/plan-identifier" },
     success: [200, one(organizationResource)],
     failures: [404, 422],
-    handle: async ({ services: { workspaces }, params, body, caller }) => {
+    handle: async ({ client, params, body, caller }) => {
       const plan = body.data.attributes["plan-identifier"];
       const wanted = { name: params.organizationName, plan };
-      return (await workspaces.admin.setOrganizationPlan(wanted, caller)).organization;
+      return (await client(AdminService).setOrganizationPlan(wanted, caller)).organization;
     },
   }),
 ];

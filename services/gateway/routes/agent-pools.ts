@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { badRequest } from "@statehouse/errors";
 import type { AgentPoolSettingsSchema } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
+import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
 import { z } from "zod";
 import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
@@ -84,9 +85,9 @@ export const agentPoolRoutes: readonly Route[] = [
     success: [200, list(agentPoolResource)],
     failures: [400, 404],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, query, caller }) => {
+    handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
-      const { agentPools, totalCount } = await workspaces.agentPools.listAgentPools(
+      const { agentPools, totalCount } = await client(AgentPoolService).listAgentPools(
         {
           organizationName: params.organizationName,
           query: parameter(query, "q") ?? "",
@@ -109,11 +110,11 @@ export const agentPoolRoutes: readonly Route[] = [
     success: [201, one(agentPoolResource)],
     failures: [404, 422],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, body, caller }) => {
+    handle: async ({ client, params, body, caller }) => {
       const { organizationName } = params;
       const settings = settingsOf(body);
       const wanted = { organizationName, settings };
-      return (await workspaces.agentPools.createAgentPool(wanted, caller)).agentPool;
+      return (await client(AgentPoolService).createAgentPool(wanted, caller)).agentPool;
     },
   }),
   route({
@@ -123,8 +124,8 @@ export const agentPoolRoutes: readonly Route[] = [
     success: [200, one(agentPoolResource)],
     failures: [404],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, caller }) =>
-      (await workspaces.agentPools.getAgentPool({ id: params.agentPoolId }, caller)).agentPool,
+    handle: async ({ client, params, caller }) =>
+      (await client(AgentPoolService).getAgentPool({ id: params.agentPoolId }, caller)).agentPool,
   }),
   route({
     method: "PATCH",
@@ -135,9 +136,9 @@ export const agentPoolRoutes: readonly Route[] = [
     success: [200, one(agentPoolResource)],
     failures: [404, 422],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, body, caller }) => {
+    handle: async ({ client, params, body, caller }) => {
       const wanted = { id: params.agentPoolId, settings: settingsOf(body) };
-      return (await workspaces.agentPools.updateAgentPool(wanted, caller)).agentPool;
+      return (await client(AgentPoolService).updateAgentPool(wanted, caller)).agentPool;
     },
   }),
   route({
@@ -147,7 +148,7 @@ export const agentPoolRoutes: readonly Route[] = [
     success: [204],
     failures: [404, 409],
     credentials: standing,
-    handle: ({ services: { workspaces }, params, caller }) =>
-      workspaces.agentPools.deleteAgentPool({ id: params.agentPoolId }, caller),
+    handle: ({ client, params, caller }) =>
+      client(AgentPoolService).deleteAgentPool({ id: params.agentPoolId }, caller),
   }),
 ];

@@ -1,3 +1,4 @@
+import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { readPage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
@@ -17,9 +18,9 @@ export const authenticationTokenRoutes: readonly Route[] = [
     summary: "List a user's tokens",
     success: [200, list(authenticationTokenResource)],
     failures: [400, 404],
-    handle: async ({ services: { access }, params, query, caller }) => {
+    handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
-      const { tokens, totalCount } = await access.tokens.listUserTokens(
+      const { tokens, totalCount } = await client(TokenService).listUserTokens(
         { userId: params.userId, pageNumber: page.number, pageSize: page.size },
         caller,
       );
@@ -37,14 +38,9 @@ export const authenticationTokenRoutes: readonly Route[] = [
     body: tokenBody,
     success: [201, one(authenticationTokenResource)],
     failures: [404, 422],
-    handle: async ({
-      services: { access },
-      params,
-      body,
-      caller,
-    }): Promise<AuthenticationToken | undefined> => {
+    handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
       const { description = "" } = body.data.attributes;
-      const { token, secret } = await access.tokens.createUserToken(
+      const { token, secret } = await client(TokenService).createUserToken(
         { userId: params.userId, description, ...expiryOf(body) },
         caller,
       );
@@ -57,12 +53,8 @@ export const authenticationTokenRoutes: readonly Route[] = [
     summary: "Show a token, without its secret",
     success: [200, one(authenticationTokenResource)],
     failures: [404],
-    handle: async ({
-      services: { access },
-      params,
-      caller,
-    }): Promise<AuthenticationToken | undefined> => {
-      const { token } = await access.tokens.getToken({ id: params.tokenId }, caller);
+    handle: async ({ client, params, caller }): Promise<AuthenticationToken | undefined> => {
+      const { token } = await client(TokenService).getToken({ id: params.tokenId }, caller);
       return token && { token };
     },
   }),
@@ -72,7 +64,7 @@ export const authenticationTokenRoutes: readonly Route[] = [
     summary: "Revoke a token",
     success: [204],
     failures: [404],
-    handle: ({ services: { access }, params, caller }) =>
-      access.tokens.deleteToken({ id: params.tokenId }, caller),
+    handle: ({ client, params, caller }) =>
+      client(TokenService).deleteToken({ id: params.tokenId }, caller),
   }),
 ];

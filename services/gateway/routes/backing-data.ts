@@ -1,3 +1,4 @@
+import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backing_data";
 import { one } from "../http/rendering.ts";
 import { type Route, type RouteInput, route } from "../http/route.ts";
 import { withRunIfTold } from "../resources/reported-run.ts";
@@ -15,10 +16,10 @@ const action = <Name extends string>(name: Name, method: Action, summary: string
     failures: [400, 404],
     credentials: ["user", "team"],
     edition: "state-versions.backing-data-actions",
-    handle: async ({ services, params, caller }: RouteInput<"/:stateVersionId", unknown>) => {
+    handle: async ({ client, params, caller }: RouteInput<"/:stateVersionId", unknown>) => {
       const { stateVersionId } = params;
-      const { stateVersion } = await services.state.backingData[method]({ stateVersionId }, caller);
-      return withRunIfTold(stateVersion, { services, caller });
+      const { stateVersion } = await client(BackingDataService)[method]({ stateVersionId }, caller);
+      return withRunIfTold(stateVersion, { client, caller });
     },
   });
 

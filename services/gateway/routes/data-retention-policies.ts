@@ -3,6 +3,7 @@ import type {
   DataRetentionPolicy,
   DataRetentionTargetSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
+import { DataRetentionPolicyService } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
 import { z } from "zod";
 import { oneOf } from "../http/rendering.ts";
 import { type ParamsOf, type Route, route } from "../http/route.ts";
@@ -68,8 +69,11 @@ const routesAt = <Path extends string>(
           kind: input.body.data.kind,
           ...given({ deleteOlderThanNDays: input.body.data.deleteOlderThanNDays }),
         };
-        const { dataRetentionPolicies } = input.services.workspaces;
-        return (await dataRetentionPolicies.setDataRetentionPolicy(wanted, input.caller)).policy;
+        return (
+          await input
+            .client(DataRetentionPolicyService)
+            .setDataRetentionPolicy(wanted, input.caller)
+        ).policy;
       },
     });
   return [
@@ -82,9 +86,11 @@ const routesAt = <Path extends string>(
       edition,
       handle: async (input) => {
         const target = targetOf(input.params);
-        const { dataRetentionPolicies } = input.services.workspaces;
-        return (await dataRetentionPolicies.getDataRetentionPolicy({ target }, input.caller))
-          .policy;
+        return (
+          await input
+            .client(DataRetentionPolicyService)
+            .getDataRetentionPolicy({ target }, input.caller)
+        ).policy;
       },
     }),
     set("POST"),
@@ -97,10 +103,9 @@ const routesAt = <Path extends string>(
       failures: [404],
       edition,
       handle: (input) =>
-        input.services.workspaces.dataRetentionPolicies.deleteDataRetentionPolicy(
-          { target: targetOf(input.params) },
-          input.caller,
-        ),
+        input
+          .client(DataRetentionPolicyService)
+          .deleteDataRetentionPolicy({ target: targetOf(input.params) }, input.caller),
     }),
   ];
 };

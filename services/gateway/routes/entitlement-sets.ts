@@ -1,3 +1,4 @@
+import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { entitlementSetResource } from "../resources/entitlement-sets.ts";
@@ -9,9 +10,9 @@ export const entitlementSetRoutes: readonly Route[] = [
     summary: "Show what an organization may use",
     success: [200, one(entitlementSetResource)],
     failures: [404],
-    handle: async ({ services: { workspaces }, settings, params, caller }) => {
+    handle: async ({ client, settings, params, caller }) => {
       const name = params.organizationName;
-      const { organization } = await workspaces.organizations.getOrganization({ name }, caller);
+      const { organization } = await client(OrganizationService).getOrganization({ name }, caller);
       if (!organization) throw new Error("no organization in the service's answer");
       return {
         organizationName: organization.name,

@@ -1,3 +1,4 @@
+import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import { z } from "zod";
 import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
@@ -37,10 +38,10 @@ export const organizationMembershipRoutes: readonly Route[] = [
     failures: [400, 404],
     credentials: standing,
     handle: async (input) => {
-      const { params, query, services, caller } = input;
+      const { params, query, client, caller } = input;
       const { organizationName } = params;
       const page = readPage(query);
-      const found = await services.access.memberships.listOrganizationMemberships(
+      const found = await client(OrganizationMembershipService).listOrganizationMemberships(
         {
           organizationId: await organizationIdOf(input, organizationName),
           query: parameter(query, "q") ?? "",
@@ -65,18 +66,19 @@ export const organizationMembershipRoutes: readonly Route[] = [
     failures: [400, 404, 422],
     credentials: standing,
     handle: async (input) => {
-      const { params, services, caller, body } = input;
+      const { params, client, caller, body } = input;
       const { organizationName } = params;
       const { attributes, relationships } = body.data;
-      const { organizationMembership } =
-        await services.access.memberships.createOrganizationMembership(
-          {
-            organizationId: await organizationIdOf(input, organizationName),
-            email: attributes.email,
-            teamIds: relationships.teams?.data.map(({ id }) => id) ?? [],
-          },
-          caller,
-        );
+      const { organizationMembership } = await client(
+        OrganizationMembershipService,
+      ).createOrganizationMembership(
+        {
+          organizationId: await organizationIdOf(input, organizationName),
+          email: attributes.email,
+          teamIds: relationships.teams?.data.map(({ id }) => id) ?? [],
+        },
+        caller,
+      );
       return organizationMembership && { ...organizationMembership, organizationName };
     },
   }),
@@ -89,12 +91,10 @@ export const organizationMembershipRoutes: readonly Route[] = [
     failures: [400, 404],
     credentials: standing,
     handle: async (input) => {
-      const { params, services, caller } = input;
-      const { organizationMembership } =
-        await services.access.memberships.getOrganizationMembership(
-          { id: params.membershipId },
-          caller,
-        );
+      const { params, client, caller } = input;
+      const { organizationMembership } = await client(
+        OrganizationMembershipService,
+      ).getOrganizationMembership({ id: params.membershipId }, caller);
       return withOrganizationName(input, organizationMembership);
     },
   }),
@@ -105,8 +105,11 @@ export const organizationMembershipRoutes: readonly Route[] = [
     success: [204],
     failures: [404, 409],
     credentials: standing,
-    handle: ({ services: { access }, params, caller }) =>
-      access.memberships.deleteOrganizationMembership({ id: params.membershipId }, caller),
+    handle: ({ client, params, caller }) =>
+      client(OrganizationMembershipService).deleteOrganizationMembership(
+        { id: params.membershipId },
+        caller,
+      ),
   }),
   route({
     method: "POST",
@@ -115,8 +118,12 @@ export const organizationMembershipRoutes: readonly Route[] = [
     success: [200, one(organizationMembershipResource)],
     failures: [404],
     credentials: standing,
-    handle: async ({ services: { access }, params, caller }) =>
-      (await access.memberships.acceptOrganizationMembership({ id: params.membershipId }, caller))
-        .organizationMembership,
+    handle: async ({ client, params, caller }) =>
+      (
+        await client(OrganizationMembershipService).acceptOrganizationMembership(
+          { id: params.membershipId },
+          caller,
+        )
+      ).organizationMembership,
   }),
 ];

@@ -1,23 +1,21 @@
+import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import type { RequestContext } from "../http/route.ts";
 
-type Context = Pick<RequestContext, "services" | "caller">;
+type Context = Pick<RequestContext, "client" | "caller">;
 
 /** The internal id behind an organization's name: access knows no names. Throws `notFound`. */
-export async function organizationIdOf(
-  { services, caller }: Context,
-  name: string,
-): Promise<string> {
-  const found = await services.workspaces.organizations.getOrganization({ name }, caller);
+export async function organizationIdOf({ client, caller }: Context, name: string): Promise<string> {
+  const found = await client(OrganizationService).getOrganization({ name }, caller);
   return found.organization?.id ?? "";
 }
 
 /** What belongs to an organization, with the organization's name, as documents show it. */
 export async function withOrganizationName<Item extends { organizationId: string }>(
-  { services, caller }: Context,
+  { client, caller }: Context,
   item: Item | undefined,
 ): Promise<(Item & { organizationName: string }) | undefined> {
   if (!item) return undefined;
   const ids = [item.organizationId];
-  const found = await services.workspaces.organizations.batchGetOrganizations({ ids }, caller);
+  const found = await client(OrganizationService).batchGetOrganizations({ ids }, caller);
   return { ...item, organizationName: found.organizations[0]?.name ?? "" };
 }

@@ -1,3 +1,4 @@
+import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { z } from "zod";
 import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
@@ -19,9 +20,9 @@ export const organizationTagRoutes: readonly Route[] = [
     success: [200, list(tagResource)],
     failures: [400, 404],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, query, caller }) => {
+    handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
-      const { tags, totalCount } = await workspaces.tags.listOrganizationTags(
+      const { tags, totalCount } = await client(TagService).listOrganizationTags(
         {
           organizationName: params.organizationName,
           query: parameter(query, "q") ?? "",
@@ -42,8 +43,8 @@ export const organizationTagRoutes: readonly Route[] = [
     success: [204],
     failures: [404, 422],
     credentials: standing,
-    handle: ({ services: { workspaces }, params, body, caller }) =>
-      workspaces.tags.deleteOrganizationTags(
+    handle: ({ client, params, body, caller }) =>
+      client(TagService).deleteOrganizationTags(
         { organizationName: params.organizationName, tagIds: body.data.map(({ id }) => id) },
         caller,
       ),
@@ -57,8 +58,8 @@ export const organizationTagRoutes: readonly Route[] = [
     success: [204],
     failures: [404, 422],
     credentials: standing,
-    handle: ({ services: { workspaces }, params, body, caller }) =>
-      workspaces.tags.addTagToWorkspaces(
+    handle: ({ client, params, body, caller }) =>
+      client(TagService).addTagToWorkspaces(
         { tagId: params.tagId, workspaceIds: body.data.map(({ id }) => id) },
         caller,
       ),

@@ -1,3 +1,4 @@
+import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { standing } from "../http/authentication.ts";
 import { parameter } from "../http/query.ts";
 import { one } from "../http/rendering.ts";
@@ -24,7 +25,7 @@ export const organizationTokenRoutes: readonly Route[] = [
     failures: [400, 404, 422],
     credentials: standing,
     handle: async (input): Promise<AuthenticationToken | undefined> => {
-      const { token, secret } = await input.services.access.tokens.createOrganizationToken(
+      const { token, secret } = await input.client(TokenService).createOrganizationToken(
         {
           organizationId: await organizationIdOf(input, input.params.organizationName),
           slot: slotOf(input.query),
@@ -43,7 +44,7 @@ export const organizationTokenRoutes: readonly Route[] = [
     failures: [400, 404],
     credentials: standing,
     handle: async (input): Promise<AuthenticationToken | undefined> => {
-      const { token } = await input.services.access.tokens.getOrganizationToken(
+      const { token } = await input.client(TokenService).getOrganizationToken(
         {
           organizationId: await organizationIdOf(input, input.params.organizationName),
           slot: slotOf(input.query),
@@ -61,7 +62,7 @@ export const organizationTokenRoutes: readonly Route[] = [
     failures: [400, 404],
     credentials: standing,
     handle: async (input) =>
-      input.services.access.tokens.deleteOrganizationToken(
+      input.client(TokenService).deleteOrganizationToken(
         {
           organizationId: await organizationIdOf(input, input.params.organizationName),
           slot: slotOf(input.query),

@@ -1,3 +1,4 @@
+import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { readOptionalPage, wholePage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -21,10 +22,10 @@ export const organizationRoutes: readonly Route[] = [
     success: [201, one(organizationResource)],
     failures: [404, 422, 503],
     credentials: ["user"],
-    handle: async ({ services: { workspaces }, body, validateOnly, caller }) => {
+    handle: async ({ client, body, validateOnly, caller }) => {
       const { name } = body.data.attributes;
       const wanted = { name, settings: organizationSettings(body), validateOnly };
-      return (await workspaces.organizations.createOrganization(wanted, caller)).organization;
+      return (await client(OrganizationService).createOrganization(wanted, caller)).organization;
     },
   }),
   route({
@@ -33,10 +34,10 @@ export const organizationRoutes: readonly Route[] = [
     summary: "List the caller's organizations",
     success: [200, list(organizationResource)],
     failures: [400],
-    handle: async ({ services: { workspaces }, query, caller }) => {
+    handle: async ({ client, query, caller }) => {
       // Without paging all of them: clients look for one of theirs by name.
       const page = readOptionalPage(query);
-      const { organizations, totalCount } = await workspaces.organizations.listOrganizations(
+      const { organizations, totalCount } = await client(OrganizationService).listOrganizations(
         {
           query: parameter(query, "q") ?? "",
           pageNumber: page?.number ?? 0,
@@ -54,8 +55,8 @@ export const organizationRoutes: readonly Route[] = [
     includes: ["default_project"],
     success: [200, one(organizationResource)],
     failures: [400, 404],
-    handle: async ({ services: { workspaces }, params, caller }) =>
-      (await workspaces.organizations.getOrganization({ name: params.organizationName }, caller))
+    handle: async ({ client, params, caller }) =>
+      (await client(OrganizationService).getOrganization({ name: params.organizationName }, caller))
         .organization,
   }),
   route({
@@ -67,9 +68,9 @@ export const organizationRoutes: readonly Route[] = [
     pointers: organizationPointers,
     success: [200, one(organizationResource)],
     failures: [404, 422, 503],
-    handle: async ({ services: { workspaces }, params, body, validateOnly, caller }) => {
+    handle: async ({ client, params, body, validateOnly, caller }) => {
       const { name: newName } = body.data.attributes;
-      const { organization } = await workspaces.organizations.updateOrganization(
+      const { organization } = await client(OrganizationService).updateOrganization(
         {
           name: params.organizationName,
           settings: organizationSettings(body),
@@ -87,7 +88,7 @@ export const organizationRoutes: readonly Route[] = [
     summary: "Delete an organization with everything in it",
     success: [204],
     failures: [404, 503],
-    handle: ({ services: { workspaces }, params, caller }) =>
-      workspaces.organizations.deleteOrganization({ name: params.organizationName }, caller),
+    handle: ({ client, params, caller }) =>
+      client(OrganizationService).deleteOrganization({ name: params.organizationName }, caller),
   }),
 ];

@@ -1,4 +1,5 @@
 import { badRequest } from "@statehouse/errors";
+import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { listParameter, parameter } from "../http/query.ts";
@@ -41,9 +42,9 @@ export const projectRoutes: readonly Route[] = [
     success: [200, list(projectResource)],
     failures: [400, 404],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, query, caller }) => {
+    handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
-      const { projects, totalCount } = await workspaces.projects.listProjects(
+      const { projects, totalCount } = await client(ProjectService).listProjects(
         {
           organizationName: params.organizationName,
           query: parameter(query, "q") ?? "",
@@ -69,9 +70,9 @@ export const projectRoutes: readonly Route[] = [
     success: [201, one(projectResource)],
     failures: [404, 422],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, body, validateOnly, caller }) => {
+    handle: async ({ client, params, body, validateOnly, caller }) => {
       const { attributes, relationships } = body.data;
-      const { project } = await workspaces.projects.createProject(
+      const { project } = await client(ProjectService).createProject(
         {
           organizationName: params.organizationName,
           name: attributes.name,
@@ -93,8 +94,8 @@ export const projectRoutes: readonly Route[] = [
     success: [200, one(projectResource)],
     failures: [400, 404],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, caller }) =>
-      (await workspaces.projects.getProject({ id: params.projectId }, caller)).project,
+    handle: async ({ client, params, caller }) =>
+      (await client(ProjectService).getProject({ id: params.projectId }, caller)).project,
   }),
   route({
     method: "PATCH",
@@ -106,10 +107,10 @@ export const projectRoutes: readonly Route[] = [
     success: [200, one(projectResource)],
     failures: [404, 422],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, body, validateOnly, caller }) => {
+    handle: async ({ client, params, body, validateOnly, caller }) => {
       const { attributes, relationships } = body.data;
       const tagBindings = relationships["tag-bindings"];
-      const { project } = await workspaces.projects.updateProject(
+      const { project } = await client(ProjectService).updateProject(
         {
           id: params.projectId,
           settings: projectSettings(body),
@@ -132,7 +133,7 @@ export const projectRoutes: readonly Route[] = [
     success: [204],
     failures: [404, 409],
     credentials: standing,
-    handle: ({ services: { workspaces }, params, caller }) =>
-      workspaces.projects.deleteProject({ id: params.projectId }, caller),
+    handle: ({ client, params, caller }) =>
+      client(ProjectService).deleteProject({ id: params.projectId }, caller),
   }),
 ];

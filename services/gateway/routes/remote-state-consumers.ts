@@ -1,3 +1,4 @@
+import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
 import { z } from "zod";
 import { readPage } from "../http/paging.ts";
 import { list } from "../http/rendering.ts";
@@ -23,9 +24,9 @@ export const remoteStateConsumerRoutes: readonly Route[] = [
     summary: "List the workspaces whose runs may read a workspace's state",
     success: [200, list(workspaceResource)],
     failures: [400, 404],
-    handle: async ({ services: { workspaces }, params, query, caller }) => {
+    handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
-      const found = await workspaces.remoteStateConsumers.listRemoteStateConsumers(
+      const found = await client(RemoteStateConsumerService).listRemoteStateConsumers(
         { workspaceId: params.workspaceId, pageNumber: page.number, pageSize: page.size },
         caller,
       );
@@ -40,8 +41,8 @@ export const remoteStateConsumerRoutes: readonly Route[] = [
     pointers,
     success: [204],
     failures: [404, 422],
-    handle: ({ services: { workspaces }, params, body, caller }) =>
-      workspaces.remoteStateConsumers.replaceRemoteStateConsumers(
+    handle: ({ client, params, body, caller }) =>
+      client(RemoteStateConsumerService).replaceRemoteStateConsumers(
         { workspaceId: params.workspaceId, consumerIds: idsOf(body) },
         caller,
       ),
@@ -54,8 +55,8 @@ export const remoteStateConsumerRoutes: readonly Route[] = [
     pointers,
     success: [204],
     failures: [404, 422],
-    handle: ({ services: { workspaces }, params, body, caller }) =>
-      workspaces.remoteStateConsumers.addRemoteStateConsumers(
+    handle: ({ client, params, body, caller }) =>
+      client(RemoteStateConsumerService).addRemoteStateConsumers(
         { workspaceId: params.workspaceId, consumerIds: idsOf(body) },
         caller,
       ),
@@ -68,8 +69,8 @@ export const remoteStateConsumerRoutes: readonly Route[] = [
     pointers,
     success: [204],
     failures: [404, 422],
-    handle: ({ services: { workspaces }, params, body, caller }) =>
-      workspaces.remoteStateConsumers.removeRemoteStateConsumers(
+    handle: ({ client, params, body, caller }) =>
+      client(RemoteStateConsumerService).removeRemoteStateConsumers(
         { workspaceId: params.workspaceId, consumerIds: idsOf(body) },
         caller,
       ),

@@ -1,3 +1,4 @@
+import { ReservedTagKeyService } from "@statehouse/proto/statehouse/workspaces/v1/reserved_tag_key";
 import { z } from "zod";
 import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
@@ -26,14 +27,13 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     success: [200, list(reservedTagKeyResource)],
     failures: [400, 404],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, query, caller }) => {
+    handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
       const { organizationName } = params;
       const request = { organizationName, pageNumber: page.number, pageSize: page.size };
-      const { reservedTagKeys, totalCount } = await workspaces.reservedTagKeys.listReservedTagKeys(
-        request,
-        caller,
-      );
+      const { reservedTagKeys, totalCount } = await client(
+        ReservedTagKeyService,
+      ).listReservedTagKeys(request, caller);
       return { items: reservedTagKeys, page, totalCount };
     },
   }),
@@ -45,11 +45,12 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     success: [201, one(reservedTagKeyResource)],
     failures: [404, 422],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, body, caller }) => {
+    handle: async ({ client, params, body, caller }) => {
       const { key, "disable-overrides": disableOverrides = false } = body.data.attributes;
       const { organizationName } = params;
       const wanted = { organizationName, key, disableOverrides };
-      return (await workspaces.reservedTagKeys.createReservedTagKey(wanted, caller)).reservedTagKey;
+      return (await client(ReservedTagKeyService).createReservedTagKey(wanted, caller))
+        .reservedTagKey;
     },
   }),
   route({
@@ -60,10 +61,11 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     success: [200, one(reservedTagKeyResource)],
     failures: [404, 422],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, body, caller }) => {
+    handle: async ({ client, params, body, caller }) => {
       const { key, "disable-overrides": disableOverrides } = body.data.attributes;
       const wanted = { id: params.reservedTagKeyId, ...given({ key, disableOverrides }) };
-      return (await workspaces.reservedTagKeys.updateReservedTagKey(wanted, caller)).reservedTagKey;
+      return (await client(ReservedTagKeyService).updateReservedTagKey(wanted, caller))
+        .reservedTagKey;
     },
   }),
   route({
@@ -73,7 +75,7 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     success: [204],
     failures: [404],
     credentials: standing,
-    handle: ({ services: { workspaces }, params, caller }) =>
-      workspaces.reservedTagKeys.deleteReservedTagKey({ id: params.reservedTagKeyId }, caller),
+    handle: ({ client, params, caller }) =>
+      client(ReservedTagKeyService).deleteReservedTagKey({ id: params.reservedTagKeyId }, caller),
   }),
 ];

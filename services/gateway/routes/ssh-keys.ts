@@ -1,3 +1,4 @@
+import { SshKeyService } from "@statehouse/proto/statehouse/workspaces/v1/ssh_key";
 import { z } from "zod";
 import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
@@ -38,11 +39,11 @@ export const sshKeyRoutes: readonly Route[] = [
     success: [200, list(sshKeyResource)],
     failures: [400, 404],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, query, caller }) => {
+    handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
       const { organizationName } = params;
       const request = { organizationName, pageNumber: page.number, pageSize: page.size };
-      const { sshKeys, totalCount } = await workspaces.sshKeys.listSshKeys(request, caller);
+      const { sshKeys, totalCount } = await client(SshKeyService).listSshKeys(request, caller);
       return { items: sshKeys, page, totalCount };
     },
   }),
@@ -54,9 +55,9 @@ export const sshKeyRoutes: readonly Route[] = [
     success: [201, one(sshKeyResource)],
     failures: [404, 422],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, body, caller }) => {
+    handle: async ({ client, params, body, caller }) => {
       const wanted = { organizationName: params.organizationName, ...body.data.attributes };
-      return (await workspaces.sshKeys.createSshKey(wanted, caller)).sshKey;
+      return (await client(SshKeyService).createSshKey(wanted, caller)).sshKey;
     },
   }),
   route({
@@ -66,8 +67,8 @@ export const sshKeyRoutes: readonly Route[] = [
     success: [200, one(sshKeyResource)],
     failures: [404],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, caller }) =>
-      (await workspaces.sshKeys.getSshKey({ id: params.sshKeyId }, caller)).sshKey,
+    handle: async ({ client, params, caller }) =>
+      (await client(SshKeyService).getSshKey({ id: params.sshKeyId }, caller)).sshKey,
   }),
   route({
     method: "PATCH",
@@ -77,9 +78,9 @@ export const sshKeyRoutes: readonly Route[] = [
     success: [200, one(sshKeyResource)],
     failures: [404, 422],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, body, caller }) => {
+    handle: async ({ client, params, body, caller }) => {
       const wanted = { id: params.sshKeyId, ...given(body.data.attributes) };
-      return (await workspaces.sshKeys.updateSshKey(wanted, caller)).sshKey;
+      return (await client(SshKeyService).updateSshKey(wanted, caller)).sshKey;
     },
   }),
   route({
@@ -89,8 +90,8 @@ export const sshKeyRoutes: readonly Route[] = [
     success: [204],
     failures: [404],
     credentials: standing,
-    handle: ({ services: { workspaces }, params, caller }) =>
-      workspaces.sshKeys.deleteSshKey({ id: params.sshKeyId }, caller),
+    handle: ({ client, params, caller }) =>
+      client(SshKeyService).deleteSshKey({ id: params.sshKeyId }, caller),
   }),
   route({
     method: "PATCH",
@@ -100,10 +101,10 @@ export const sshKeyRoutes: readonly Route[] = [
     success: [200, one(workspaceResource)],
     failures: [404, 422],
     credentials: standing,
-    handle: async ({ services: { workspaces }, params, body, caller }) => {
+    handle: async ({ client, params, body, caller }) => {
       const sshKeyId = body.data.attributes.id ?? "";
       const wanted = { workspaceId: params.workspaceId, sshKeyId };
-      return (await workspaces.sshKeys.assignSshKey(wanted, caller)).workspace;
+      return (await client(SshKeyService).assignSshKey(wanted, caller)).workspace;
     },
   }),
 ];

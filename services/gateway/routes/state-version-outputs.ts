@@ -1,3 +1,4 @@
+import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
 import { readOptionalPage, readPage, wholePage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
@@ -10,10 +11,12 @@ export const stateVersionOutputRoutes: readonly Route[] = [
     summary: "List a state version's outputs",
     success: [200, list(stateVersionOutputResource)],
     failures: [400, 404, 503],
-    handle: async ({ services: { state }, params, query, caller }) => {
+    handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
       const { stateVersionId } = params;
-      const { outputs: items, totalCount } = await state.outputs.listStateVersionOutputs(
+      const { outputs: items, totalCount } = await client(
+        StateVersionOutputService,
+      ).listStateVersionOutputs(
         { stateVersionId, pageNumber: page.number, pageSize: page.size },
         caller,
       );
@@ -26,9 +29,13 @@ export const stateVersionOutputRoutes: readonly Route[] = [
     summary: "Show one output, a sensitive one too",
     success: [200, one(stateVersionOutputResource)],
     failures: [404],
-    handle: async ({ services: { state }, params, caller }) =>
-      (await state.outputs.getStateVersionOutput({ id: params.stateVersionOutputId }, caller))
-        .output,
+    handle: async ({ client, params, caller }) =>
+      (
+        await client(StateVersionOutputService).getStateVersionOutput(
+          { id: params.stateVersionOutputId },
+          caller,
+        )
+      ).output,
   }),
   route({
     method: "GET",
@@ -36,11 +43,13 @@ export const stateVersionOutputRoutes: readonly Route[] = [
     summary: "List the outputs of a workspace's current state",
     success: [200, list(stateVersionOutputResource)],
     failures: [400, 404, 503],
-    handle: async ({ services: { state }, params, query, caller }) => {
+    handle: async ({ client, params, query, caller }) => {
       // Without paging all of them: the CLI's output command asks once and shows what it gets.
       const page = readOptionalPage(query);
       const { workspaceId } = params;
-      const { outputs: items, totalCount } = await state.outputs.listCurrentOutputs(
+      const { outputs: items, totalCount } = await client(
+        StateVersionOutputService,
+      ).listCurrentOutputs(
         { workspaceId, pageNumber: page?.number ?? 0, pageSize: page?.size ?? 0 },
         caller,
       );

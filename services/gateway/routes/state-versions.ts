@@ -1,9 +1,12 @@
 import type { CreateStateVersionResponse } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
+import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { readPage } from "../http/paging.ts";
 import { parameter, requiredParameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type RequestContext, type Route, route } from "../http/route.ts";
 import { given } from "../jsonapi/given.ts";
+import type { ObjectUpload } from "../object-upload.ts";
 import { withRun, withRunIfTold, withRuns } from "../resources/reported-run.ts";
 import { stateVersionResource } from "../resources/state-versions.ts";
 import { createStateVersionBody, rollbackStateVersionBody } from "./state-version-body.ts";
@@ -28,15 +31,15 @@ const headers = (edition: RequestContext["edition"]): Readonly<Record<string, st
  * and puts nothing; one that died in between puts what is still missing.
  */
 async function putInline(
-  { services: { state } }: Pick<RequestContext, "services">,
+  objects: ObjectUpload,
   created: CreateStateVersionResponse,
   inline: { state: Uint8Array | undefined; jsonState: Uint8Array | undefined },
 ): Promise<boolean> {
   const { state: raw, jsonState } = inline;
   const wanted = raw !== undefined && created.stateVersion?.status === "pending";
   // The raw state last: it is what finalizes the version.
-  if (jsonState) await state.objects.put(created.internalJsonUploadPath, jsonState);
-  if (wanted) await state.objects.put(created.internalUploadPath, raw);
+  if (jsonState) await objects.put(created.internalJsonUploadPath, jsonState);
+  if (wanted) await objects.put(created.internalUploadPath, raw);
   return wanted || jsonState !== undefined;
 }
 
@@ -57,10 +60,10 @@ export const stateVersionRoutes: readonly Route[] = [
     failures: [404, 409, 412, 413, 422, 503],
     credentials: ["user", "team", "run"],
     headers,
-    handle: async ({ services, params, body, caller }) => {
+    handle: async ({ client, objects, params, body, caller }) => {
       const { attributes, relationships } = body.data;
       const { state: inlineState, "json-state": jsonState } = attributes;
-      const created = await services.state.stateVersions.createStateVersion(
+      const created = await client(StateVersionService).createStateVersion(
         {
           workspaceId: params.workspaceId,
           serial: BigInt(attributes.serial),
@@ -76,11 +79,11 @@ export const stateVersionRoutes: readonly Route[] = [
         },
         caller,
       );
-      const put = await putInline({ services }, created, { state: inlineState, jsonState });
-      const context = { services, caller };
+      const put = await putInline(objects, created, { state: inlineState, jsonState });
+      const context = { client, caller };
       if (!put || !created.stateVersion) return withRunIfTold(created.stateVersion, context);
       const { id } = created.stateVersion;
-      const { stateVersion } = await services.state.stateVersions.getStateVersion({ id }, caller);
+      const { stateVersion } = await client(StateVersionService).getStateVersion({ id }, caller);
       return withRunIfTold(stateVersion, context);
     },
   }),
@@ -94,15 +97,15 @@ export const stateVersionRoutes: readonly Route[] = [
     failures: [404, 409, 422],
     credentials: ["user", "team", "run"],
     headers,
-    handle: async ({ services, params, body, caller }) => {
-      const { stateVersion } = await services.state.stateVersions.rollbackStateVersion(
+    handle: async ({ client, params, body, caller }) => {
+      const { stateVersion } = await client(StateVersionService).rollbackStateVersion(
         {
           workspaceId: params.workspaceId,
           rollbackStateVersionId: body.data.relationships["rollback-state-version"],
         },
         caller,
       );
-      return withRunIfTold(stateVersion, { services, caller });
+      return withRunIfTold(stateVersion, { client, caller });
     },
   }),
   route({
@@ -113,13 +116,12 @@ export const stateVersionRoutes: readonly Route[] = [
     success: [200, list(stateVersionResource)],
     failures: [400, 404],
     headers,
-    handle: async ({ services, query, caller }) => {
-      const { workspaces, state } = services;
+    handle: async ({ client, query, caller }) => {
       const page = readPage(query);
       const name = requiredParameter(query, "filter[workspace][name]");
       const organizationName = requiredParameter(query, "filter[organization][name]");
       // Asked every time: names pass from one workspace to another.
-      const { workspace } = await workspaces.workspaces.getWorkspace(
+      const { workspace } = await client(WorkspaceService).getWorkspace(
         { workspace: { by: { case: "name", value: { organizationName, name } } } },
         caller,
       );
@@ -127,11 +129,11 @@ export const stateVersionRoutes: readonly Route[] = [
         workspaceId: workspace?.id ?? "",
         status: parameter(query, "filter[status]") ?? "",
       };
-      const { stateVersions, totalCount } = await state.stateVersions.listStateVersions(
+      const { stateVersions, totalCount } = await client(StateVersionService).listStateVersions(
         { ...asked, pageNumber: page.number, pageSize: page.size },
         caller,
       );
-      return { items: await withRuns(stateVersions, { services, caller }), page, totalCount };
+      return { items: await withRuns(stateVersions, { client, caller }), page, totalCount };
     },
   }),
   route({
@@ -142,12 +144,12 @@ export const stateVersionRoutes: readonly Route[] = [
     success: [200, one(stateVersionResource)],
     failures: [400, 404],
     headers,
-    handle: async ({ services, params, caller }) => {
-      const { stateVersion } = await services.state.stateVersions.getStateVersion(
+    handle: async ({ client, params, caller }) => {
+      const { stateVersion } = await client(StateVersionService).getStateVersion(
         { id: params.stateVersionId },
         caller,
       );
-      return withRun(stateVersion, { services, caller });
+      return withRun(stateVersion, { client, caller });
     },
   }),
   route({
@@ -158,12 +160,12 @@ export const stateVersionRoutes: readonly Route[] = [
     success: [200, one(stateVersionResource)],
     failures: [400, 404],
     headers,
-    handle: async ({ services, params, caller }) => {
-      const { stateVersion } = await services.state.stateVersions.getCurrentStateVersion(
+    handle: async ({ client, params, caller }) => {
+      const { stateVersion } = await client(StateVersionService).getCurrentStateVersion(
         { workspaceId: params.workspaceId },
         caller,
       );
-      return withRun(stateVersion, { services, caller });
+      return withRun(stateVersion, { client, caller });
     },
   }),
 ];

@@ -1,3 +1,4 @@
+import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
 import { list } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 import { listBody } from "../jsonapi/body.ts";
@@ -18,8 +19,8 @@ export const tagBindingRoutes: readonly Route[] = [
     summary: "List a project's tag bindings",
     success: [200, list(tagBindingResource)],
     failures: [404],
-    handle: async ({ services: { workspaces }, params: { projectId }, caller }) => ({
-      items: (await workspaces.tagBindings.listProjectTagBindings({ projectId }, caller))
+    handle: async ({ client, params: { projectId }, caller }) => ({
+      items: (await client(TagBindingService).listProjectTagBindings({ projectId }, caller))
         .tagBindings,
     }),
   }),
@@ -31,9 +32,9 @@ export const tagBindingRoutes: readonly Route[] = [
     pointers,
     success: [200, list(tagBindingResource)],
     failures: [404, 422],
-    handle: async ({ services: { workspaces }, params, body, caller }) => ({
+    handle: async ({ client, params, body, caller }) => ({
       items: (
-        await workspaces.tagBindings.updateProjectTagBindings(
+        await client(TagBindingService).updateProjectTagBindings(
           { projectId: params.projectId, tagBindings: body.data },
           caller,
         )
@@ -46,8 +47,8 @@ export const tagBindingRoutes: readonly Route[] = [
     summary: "List the tag bindings that count for a project: its own, for it inherits none",
     success: [200, list(effectiveTagBindingResource)],
     failures: [404],
-    handle: async ({ services: { workspaces }, params: { projectId }, caller }) => ({
-      items: (await workspaces.tagBindings.listProjectTagBindings({ projectId }, caller))
+    handle: async ({ client, params: { projectId }, caller }) => ({
+      items: (await client(TagBindingService).listProjectTagBindings({ projectId }, caller))
         .tagBindings,
     }),
   }),
@@ -57,9 +58,9 @@ export const tagBindingRoutes: readonly Route[] = [
     summary: "List a workspace's tag bindings",
     success: [200, list(tagBindingResource)],
     failures: [404],
-    handle: async ({ services: { workspaces }, params, caller }) => ({
+    handle: async ({ client, params, caller }) => ({
       items: (
-        await workspaces.tagBindings.listWorkspaceTagBindings(
+        await client(TagBindingService).listWorkspaceTagBindings(
           { workspaceId: params.workspaceId },
           caller,
         )
@@ -74,9 +75,9 @@ export const tagBindingRoutes: readonly Route[] = [
     pointers,
     success: [200, list(tagBindingResource)],
     failures: [404, 422],
-    handle: async ({ services: { workspaces }, params, body, caller }) => ({
+    handle: async ({ client, params, body, caller }) => ({
       items: (
-        await workspaces.tagBindings.updateWorkspaceTagBindings(
+        await client(TagBindingService).updateWorkspaceTagBindings(
           { workspaceId: params.workspaceId, tagBindings: body.data },
           caller,
         )
@@ -89,9 +90,9 @@ export const tagBindingRoutes: readonly Route[] = [
     summary: "List the tag bindings that count for a workspace",
     success: [200, list(effectiveTagBindingResource)],
     failures: [404],
-    handle: async ({ services: { workspaces }, params, caller }) => ({
+    handle: async ({ client, params, caller }) => ({
       items: (
-        await workspaces.tagBindings.listWorkspaceEffectiveTagBindings(
+        await client(TagBindingService).listWorkspaceEffectiveTagBindings(
           { workspaceId: params.workspaceId },
           caller,
         )

@@ -1,3 +1,4 @@
+import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { z } from "zod";
 import { readPage } from "../http/paging.ts";
 import { list } from "../http/rendering.ts";
@@ -39,9 +40,9 @@ export const tagRoutes: readonly Route[] = [
     summary: "List a workspace's tags",
     success: [200, list(tagResource)],
     failures: [400, 404],
-    handle: async ({ services: { workspaces }, params, query, caller }) => {
+    handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
-      const { tags, totalCount } = await workspaces.tags.listWorkspaceTags(
+      const { tags, totalCount } = await client(TagService).listWorkspaceTags(
         { workspaceId: params.workspaceId, pageNumber: page.number, pageSize: page.size },
         caller,
       );
@@ -56,8 +57,8 @@ export const tagRoutes: readonly Route[] = [
     pointers,
     success: [204],
     failures: [404, 422],
-    handle: ({ services: { workspaces }, params, body, caller }) =>
-      workspaces.tags.addWorkspaceTags(
+    handle: ({ client, params, body, caller }) =>
+      client(TagService).addWorkspaceTags(
         { workspaceId: params.workspaceId, tags: body.data },
         caller,
       ),
@@ -70,8 +71,8 @@ export const tagRoutes: readonly Route[] = [
     pointers,
     success: [204],
     failures: [404, 422],
-    handle: ({ services: { workspaces }, params, body, caller }) =>
-      workspaces.tags.removeWorkspaceTags(
+    handle: ({ client, params, body, caller }) =>
+      client(TagService).removeWorkspaceTags(
         { workspaceId: params.workspaceId, tags: body.data },
         caller,
       ),

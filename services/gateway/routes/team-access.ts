@@ -1,5 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { TeamAccess } from "@statehouse/proto/statehouse/access/v1/team_access";
+import {
+  type TeamAccess,
+  TeamAccessService,
+} from "@statehouse/proto/statehouse/access/v1/team_access";
 import { z } from "zod";
 import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
@@ -57,9 +60,9 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       success: [200, list(resource)],
       failures: [400, 404],
       credentials: standing,
-      handle: async ({ services: { access }, query, caller }) => {
+      handle: async ({ client, query, caller }) => {
         const page = readPage(query);
-        const { teamAccess, totalCount } = await access.teamAccess.listTeamAccess(
+        const { teamAccess, totalCount } = await client(TeamAccessService).listTeamAccess(
           {
             targetType,
             targetId: requiredParameter(query, `filter[${targetType}][id]`),
@@ -91,7 +94,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       success: [200, one(resource)],
       failures: [404, 422],
       credentials: standing,
-      handle: async ({ services: { access }, body, caller }) => {
+      handle: async ({ client, body, caller }) => {
         const { team: teamId = "", [targetType]: targetId = "" } = body.data.relationships;
         const { attributes } = body.data;
         const wanted = {
@@ -101,7 +104,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
           access: attributes.access,
           permissions: permissionsIn(attributes),
         };
-        return (await access.teamAccess.createTeamAccess(wanted, caller)).teamAccess;
+        return (await client(TeamAccessService).createTeamAccess(wanted, caller)).teamAccess;
       },
     }),
     route({
@@ -112,8 +115,8 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       success: [200, one(resource)],
       failures: [400, 404],
       credentials: standing,
-      handle: async ({ services: { access }, params, caller }) =>
-        (await access.teamAccess.getTeamAccess({ targetType, id: idIn(params) }, caller))
+      handle: async ({ client, params, caller }) =>
+        (await client(TeamAccessService).getTeamAccess({ targetType, id: idIn(params) }, caller))
           .teamAccess,
     }),
     route({
@@ -125,7 +128,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       success: [200, one(resource)],
       failures: [404, 422],
       credentials: standing,
-      handle: async ({ services, params, body, caller }) => {
+      handle: async ({ client, params, body, caller }) => {
         const { attributes } = body.data;
         const wanted = {
           targetType,
@@ -133,7 +136,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
           ...given({ access: attributes.access }),
           permissions: permissionsIn(attributes),
         };
-        return (await services.access.teamAccess.updateTeamAccess(wanted, caller)).teamAccess;
+        return (await client(TeamAccessService).updateTeamAccess(wanted, caller)).teamAccess;
       },
     }),
     route({
@@ -143,8 +146,8 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       success: [204],
       failures: [404],
       credentials: standing,
-      handle: ({ services: { access }, params, caller }) =>
-        access.teamAccess.deleteTeamAccess({ targetType, id: idIn(params) }, caller),
+      handle: ({ client, params, caller }) =>
+        client(TeamAccessService).deleteTeamAccess({ targetType, id: idIn(params) }, caller),
     }),
   ];
 };

@@ -1,3 +1,4 @@
+import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
@@ -20,13 +21,8 @@ export const teamTokenRoutes: readonly Route[] = [
     success: [201, one(authenticationTokenResource)],
     failures: [404, 422],
     credentials: standing,
-    handle: async ({
-      services: { access },
-      params,
-      body,
-      caller,
-    }): Promise<AuthenticationToken | undefined> => {
-      const { token, secret } = await access.tokens.createTeamToken(
+    handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
+      const { token, secret } = await client(TokenService).createTeamToken(
         { teamId: params.teamId, ...expiryOf(body) },
         caller,
       );
@@ -40,12 +36,8 @@ export const teamTokenRoutes: readonly Route[] = [
     success: [200, one(authenticationTokenResource)],
     failures: [404],
     credentials: standing,
-    handle: async ({
-      services: { access },
-      params,
-      caller,
-    }): Promise<AuthenticationToken | undefined> => {
-      const { token } = await access.tokens.getTeamToken({ teamId: params.teamId }, caller);
+    handle: async ({ client, params, caller }): Promise<AuthenticationToken | undefined> => {
+      const { token } = await client(TokenService).getTeamToken({ teamId: params.teamId }, caller);
       return token && { token };
     },
   }),
@@ -56,8 +48,8 @@ export const teamTokenRoutes: readonly Route[] = [
     success: [204],
     failures: [404],
     credentials: standing,
-    handle: ({ services: { access }, params, caller }) =>
-      access.tokens.deleteTeamToken({ teamId: params.teamId }, caller),
+    handle: ({ client, params, caller }) =>
+      client(TokenService).deleteTeamToken({ teamId: params.teamId }, caller),
   }),
   route({
     method: "POST",
@@ -67,14 +59,9 @@ export const teamTokenRoutes: readonly Route[] = [
     success: [201, one(authenticationTokenResource)],
     failures: [404, 422],
     credentials: standing,
-    handle: async ({
-      services: { access },
-      params,
-      body,
-      caller,
-    }): Promise<AuthenticationToken | undefined> => {
+    handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
       const { description = "" } = body.data.attributes;
-      const { token, secret } = await access.tokens.createTeamToken(
+      const { token, secret } = await client(TokenService).createTeamToken(
         { teamId: params.teamId, description, ...expiryOf(body) },
         caller,
       );
@@ -90,7 +77,7 @@ export const teamTokenRoutes: readonly Route[] = [
     credentials: standing,
     handle: async (input) => {
       const page = readPage(input.query);
-      const { tokens, totalCount } = await input.services.access.tokens.listTeamTokens(
+      const { tokens, totalCount } = await input.client(TokenService).listTeamTokens(
         {
           organizationId: await organizationIdOf(input, input.params.organizationName),
           pageNumber: page.number,

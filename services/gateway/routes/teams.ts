@@ -1,3 +1,4 @@
+import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { z } from "zod";
 import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
@@ -62,9 +63,9 @@ export const teamRoutes: readonly Route[] = [
     failures: [400, 404],
     credentials: standing,
     handle: async (input) => {
-      const { params, query, services, caller } = input;
+      const { params, query, client, caller } = input;
       const page = readPage(query);
-      const { teams, totalCount } = await services.access.teams.listTeams(
+      const { teams, totalCount } = await client(TeamService).listTeams(
         {
           organizationId: await organizationIdOf(input, params.organizationName),
           query: parameter(query, "q") ?? "",
@@ -87,8 +88,8 @@ export const teamRoutes: readonly Route[] = [
     failures: [404, 422],
     credentials: standing,
     handle: async (input) => {
-      const { params, services, caller, body } = input;
-      const { team } = await services.access.teams.createTeam(
+      const { params, client, caller, body } = input;
+      const { team } = await client(TeamService).createTeam(
         {
           organizationId: await organizationIdOf(input, params.organizationName),
           settings: settingsOf(body.data.attributes),
@@ -107,8 +108,8 @@ export const teamRoutes: readonly Route[] = [
     failures: [400, 404],
     credentials: standing,
     handle: async (input) => {
-      const { params, services, caller } = input;
-      const { team } = await services.access.teams.getTeam({ id: params.teamId }, caller);
+      const { params, client, caller } = input;
+      const { team } = await client(TeamService).getTeam({ id: params.teamId }, caller);
       return withOrganizationName(input, team);
     },
   }),
@@ -121,8 +122,8 @@ export const teamRoutes: readonly Route[] = [
     failures: [404, 409, 422],
     credentials: standing,
     handle: async (input) => {
-      const { params, services, caller, body } = input;
-      const { team } = await services.access.teams.updateTeam(
+      const { params, client, caller, body } = input;
+      const { team } = await client(TeamService).updateTeam(
         { id: params.teamId, settings: settingsOf(body.data.attributes) },
         caller,
       );
@@ -136,8 +137,8 @@ export const teamRoutes: readonly Route[] = [
     success: [204],
     failures: [404, 409],
     credentials: standing,
-    handle: ({ services: { access }, params, caller }) =>
-      access.teams.deleteTeam({ id: params.teamId }, caller),
+    handle: ({ client, params, caller }) =>
+      client(TeamService).deleteTeam({ id: params.teamId }, caller),
   }),
   route({
     method: "POST",
@@ -147,8 +148,8 @@ export const teamRoutes: readonly Route[] = [
     success: [204],
     failures: [404, 422],
     credentials: standing,
-    handle: ({ services: { access }, params, caller, body }) =>
-      access.teams.addTeamMembers({ teamId: params.teamId, users: idsOf(body) }, caller),
+    handle: ({ client, params, caller, body }) =>
+      client(TeamService).addTeamMembers({ teamId: params.teamId, users: idsOf(body) }, caller),
   }),
   route({
     method: "DELETE",
@@ -158,8 +159,8 @@ export const teamRoutes: readonly Route[] = [
     success: [204],
     failures: memberFailures,
     credentials: standing,
-    handle: ({ services: { access }, params, caller, body }) =>
-      access.teams.removeTeamMembers({ teamId: params.teamId, users: idsOf(body) }, caller),
+    handle: ({ client, params, caller, body }) =>
+      client(TeamService).removeTeamMembers({ teamId: params.teamId, users: idsOf(body) }, caller),
   }),
   route({
     method: "POST",
@@ -169,8 +170,8 @@ export const teamRoutes: readonly Route[] = [
     success: [204],
     failures: [404, 422],
     credentials: standing,
-    handle: ({ services: { access }, params, caller, body }) =>
-      access.teams.addTeamMembers(
+    handle: ({ client, params, caller, body }) =>
+      client(TeamService).addTeamMembers(
         { teamId: params.teamId, organizationMembershipIds: idsOf(body) },
         caller,
       ),
@@ -183,8 +184,8 @@ export const teamRoutes: readonly Route[] = [
     success: [204],
     failures: memberFailures,
     credentials: standing,
-    handle: ({ services: { access }, params, caller, body }) =>
-      access.teams.removeTeamMembers(
+    handle: ({ client, params, caller, body }) =>
+      client(TeamService).removeTeamMembers(
         { teamId: params.teamId, organizationMembershipIds: idsOf(body) },
         caller,
       ),

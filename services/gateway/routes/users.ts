@@ -1,3 +1,5 @@
+import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
+import type { Client } from "@statehouse/rpc";
 import { z } from "zod";
 import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
@@ -13,7 +15,7 @@ const flag = (query: URLSearchParams, name: string): boolean | undefined => {
   return value === "true" ? true : value === "false" ? false : undefined;
 };
 
-type Users = RequestContext["services"]["access"]["users"];
+type Users = Client<typeof UserService>;
 
 const actions = {
   suspend: (users: Users, id: string, caller: RequestContext["caller"]) =>
@@ -44,8 +46,8 @@ export const userRoutes: readonly Route[] = [
     success: [200, one(userResource)],
     failures: [404],
     credentials: standing,
-    handle: async ({ services: { access }, params, caller }) =>
-      (await access.users.getUser({ id: params.userId }, caller)).user,
+    handle: async ({ client, params, caller }) =>
+      (await client(UserService).getUser({ id: params.userId }, caller)).user,
   }),
   route({
     method: "GET",
@@ -54,11 +56,11 @@ export const userRoutes: readonly Route[] = [
     success: [200, list(administeredUserResource)],
     failures: [400, 404],
     credentials: ["user"],
-    handle: async ({ services: { access }, query, caller }) => {
+    handle: async ({ client, query, caller }) => {
       const page = readPage(query);
       const administrator = flag(query, "filter[admin]");
       const suspended = flag(query, "filter[suspended]");
-      const { users, totalCount } = await access.users.listUsers(
+      const { users, totalCount } = await client(UserService).listUsers(
         {
           query: parameter(query, "q") ?? "",
           ...(administrator === undefined ? {} : { administrator }),
@@ -90,9 +92,10 @@ export const userRoutes: readonly Route[] = [
     success: [201, one(administeredUserResource)],
     failures: [404, 422],
     credentials: ["user"],
-    handle: async ({ services: { access }, body, caller }) => {
+    handle: async ({ client, body, caller }) => {
       const { username, email, "is-admin": administrator = false } = body.data.attributes;
-      return (await access.users.createUser({ username, email, administrator }, caller)).user;
+      return (await client(UserService).createUser({ username, email, administrator }, caller))
+        .user;
     },
   }),
   ...Object.entries(actions).map(([name, act]) =>
@@ -103,8 +106,8 @@ export const userRoutes: readonly Route[] = [
       success: [200, one(administeredUserResource)],
       failures: lasting.has(name) ? [404, 409] : [404],
       credentials: ["user"],
-      handle: async ({ services: { access }, params, caller }) =>
-        (await act(access.users, params.userId, caller)).user,
+      handle: async ({ client, params, caller }) =>
+        (await act(client(UserService), params.userId, caller)).user,
     }),
   ),
 ];

@@ -1,3 +1,4 @@
+import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
 import { z } from "zod";
 import { one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
@@ -22,9 +23,9 @@ export const workspaceLockRoutes: readonly Route[] = [
     body: lockBody,
     success: [200, one(workspaceResource)],
     failures: [404, 409, 422],
-    handle: async ({ services: { workspaces }, params, body, caller }) =>
+    handle: async ({ client, params, body, caller }) =>
       (
-        await workspaces.locks.lockWorkspace(
+        await client(WorkspaceLockService).lockWorkspace(
           { workspaceId: params.workspaceId, reason: body.reason },
           caller,
         )
@@ -36,9 +37,13 @@ export const workspaceLockRoutes: readonly Route[] = [
     summary: "Unlock a workspace",
     success: [200, one(workspaceResource)],
     failures: [404, 409, 503],
-    handle: async ({ services: { workspaces }, params, caller }) =>
-      (await workspaces.locks.unlockWorkspace({ workspaceId: params.workspaceId }, caller))
-        .workspace,
+    handle: async ({ client, params, caller }) =>
+      (
+        await client(WorkspaceLockService).unlockWorkspace(
+          { workspaceId: params.workspaceId },
+          caller,
+        )
+      ).workspace,
   }),
   route({
     method: "POST",
@@ -46,8 +51,12 @@ export const workspaceLockRoutes: readonly Route[] = [
     summary: "Unlock a workspace, whoever holds its lock",
     success: [200, one(workspaceResource)],
     failures: [404, 409, 503],
-    handle: async ({ services: { workspaces }, params, caller }) =>
-      (await workspaces.locks.forceUnlockWorkspace({ workspaceId: params.workspaceId }, caller))
-        .workspace,
+    handle: async ({ client, params, caller }) =>
+      (
+        await client(WorkspaceLockService).forceUnlockWorkspace(
+          { workspaceId: params.workspaceId },
+          caller,
+        )
+      ).workspace,
   }),
 ];

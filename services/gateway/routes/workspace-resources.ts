@@ -1,3 +1,4 @@
+import { WorkspaceResourceService } from "@statehouse/proto/statehouse/state/v1/workspace_resource";
 import { readPage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
 import { list } from "../http/rendering.ts";
@@ -11,9 +12,11 @@ export const workspaceResourceRoutes: readonly Route[] = [
     summary: "List the resources that a workspace's current state manages",
     success: [200, list(workspaceResourceResource)],
     failures: [400, 404],
-    handle: async ({ services: { state }, params, query, caller }) => {
+    handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
-      const { resources: items, totalCount } = await state.resources.listWorkspaceResources(
+      const { resources: items, totalCount } = await client(
+        WorkspaceResourceService,
+      ).listWorkspaceResources(
         {
           workspaceId: params.workspaceId,
           query: parameter(query, "q") ?? "",

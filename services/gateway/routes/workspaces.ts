@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WorkspaceRefSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
+import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { readPage } from "../http/paging.ts";
 import { listParameter, parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -54,10 +55,9 @@ const routesAt = <Path extends string>(
     failures: [400, 404],
     handle: async (input) =>
       (
-        await input.services.workspaces.workspaces.getWorkspace(
-          { workspace: refOf(input.params) },
-          input.caller,
-        )
+        await input
+          .client(WorkspaceService)
+          .getWorkspace({ workspace: refOf(input.params) }, input.caller)
       ).workspace,
   }),
   route({
@@ -70,7 +70,7 @@ const routesAt = <Path extends string>(
     failures: [404, 422, 503],
     handle: async (input) =>
       (
-        await input.services.workspaces.workspaces.updateWorkspace(
+        await input.client(WorkspaceService).updateWorkspace(
           {
             workspace: refOf(input.params),
             settings: input.body,
@@ -88,10 +88,9 @@ const routesAt = <Path extends string>(
     success: [204],
     failures: [403, 404, 503],
     handle: (input) =>
-      input.services.workspaces.workspaces.deleteWorkspace(
-        { workspace: refOf(input.params) },
-        input.caller,
-      ),
+      input
+        .client(WorkspaceService)
+        .deleteWorkspace({ workspace: refOf(input.params) }, input.caller),
   }),
 ];
 
@@ -106,10 +105,9 @@ const safeDeleteAt = <Path extends string>(
     success: [204],
     failures: [404, 409, 503],
     handle: (input) =>
-      input.services.workspaces.workspaces.safeDeleteWorkspace(
-        { workspace: refOf(input.params) },
-        input.caller,
-      ),
+      input
+        .client(WorkspaceService)
+        .safeDeleteWorkspace({ workspace: refOf(input.params) }, input.caller),
   });
 
 export const workspaceRoutes: readonly Route[] = [
@@ -120,7 +118,7 @@ export const workspaceRoutes: readonly Route[] = [
     includes,
     success: [200, list(workspaceResource)],
     failures: [400, 404],
-    handle: async ({ services: { workspaces }, params, query, caller }) => {
+    handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
       const asked = {
         organizationName: params.organizationName,
@@ -136,7 +134,7 @@ export const workspaceRoutes: readonly Route[] = [
         sort: parameter(query, "sort") ?? "",
         projectId: parameter(query, "filter[project][id]") ?? "",
       };
-      const { workspaces: items, totalCount } = await workspaces.workspaces.listWorkspaces(
+      const { workspaces: items, totalCount } = await client(WorkspaceService).listWorkspaces(
         { ...asked, pageNumber: page.number, pageSize: page.size },
         caller,
       );
@@ -151,9 +149,9 @@ export const workspaceRoutes: readonly Route[] = [
     validatesOnly: true,
     success: [201, one(workspaceResource)],
     failures: [404, 422],
-    handle: async ({ services: { workspaces }, params, body, validateOnly, caller }) =>
+    handle: async ({ client, params, body, validateOnly, caller }) =>
       (
-        await workspaces.workspaces.createWorkspace(
+        await client(WorkspaceService).createWorkspace(
           {
             organizationName: params.organizationName,
             settings: body,

@@ -1,0 +1,29 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { type Channel, type Client, createClient } from "@statehouse/rpc";
+
+/** The channels to the services. */
+export interface Channels {
+  access: Channel;
+  workspaces: Channel;
+  state: Channel;
+}
+
+/** The client of a service, for example `client(SshKeyService)`. */
+export type Clients = <Service extends DescService>(service: Service) => Client<Service>;
+
+/** The second part of a proto package names the channel: `statehouse.workspaces.v1`. Each client is made once. */
+export function createClients(channels: Channels): Clients {
+  const byName: ReadonlyMap<string, Channel> = new Map(Object.entries(channels));
+  const clients = new Map<DescService, object>();
+  return <Service extends DescService>(service: Service) => {
+    const known = clients.get(service);
+    // Made for this very service below.
+    if (known) return known as Client<Service>;
+    const name = service.file.proto.package.split(".")[1] ?? "";
+    const channel = byName.get(name);
+    if (!channel) throw new Error(`no channel leads to ${service.typeName}`);
+    const client = createClient(service, channel);
+    clients.set(service, client);
+    return client;
+  };
+}
