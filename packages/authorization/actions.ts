@@ -1,21 +1,21 @@
 import type { ProjectPermissions } from "./levels.ts";
 import type { OrganizationAccess } from "./organization-access.ts";
 
-/** The least value of a grant's permission that allows an action on a workspace or project. */
+/** The lowest value of a grant's permission that allows an action on a workspace or project. */
 type Need = { [P in keyof ProjectPermissions]?: ProjectPermissions[P] };
 
 interface ActionRule {
-  /** What a grant must hold; all of it. Null: no grant on a project or workspace is enough. */
+  /** All of these permissions are required in a grant. Null: no grant on a project or workspace is sufficient. */
   needs: Need | null;
-  /** Fixed project levels that are enough, whatever the permissions say. */
+  /** Fixed project levels that are sufficient, regardless of the permissions. */
   projectLevels?: readonly ("read" | "write" | "maintain" | "admin" | "custom")[];
-  /** Likewise levels on the workspace itself. */
+  /** The same for levels on the workspace itself. */
   workspaceLevels?: readonly ("read" | "plan" | "write" | "admin" | "custom")[];
-  /** Organization-level permissions, any of which is enough. Owners need none. */
+  /** Organization-level permissions, any of which is sufficient. Owners need none. */
   organization: readonly OrganizationAccess[];
   /** Any member of the organization. */
   member?: true;
-  /** Types of principals that may not, whatever they hold. */
+  /** Types of principals that are refused, regardless of their grants. */
   refusedTo?: readonly ["organization"];
 }
 
@@ -27,7 +27,9 @@ const rule = (
 const workspaceManagers = ["manage-workspaces", "manage-projects"] as const;
 const workspaceReaders = ["read-workspaces", ...workspaceManagers] as const;
 
-/** Admin on the workspace: what the project levels `maintain` and `admin` give, and its own `admin`. */
+/**
+ * Admin on the workspace: included in the project levels `maintain` and `admin`, and in the workspace level `admin`.
+ */
 const workspaceAdmin: ActionRule = {
   needs: null,
   projectLevels: ["maintain", "admin"],
@@ -35,27 +37,27 @@ const workspaceAdmin: ActionRule = {
   organization: workspaceManagers,
 };
 
-/** Locks, runs and state belong to people and teams: an organization token can hold no lock. */
+/** Locks, runs and state belong to users and teams: an organization token cannot hold a lock. */
 const notForOrganizationTokens = { refusedTo: ["organization"] } as const;
 
-/** Every action of the product and what allows it; specification, "Authentication" and "Team project access". */
+/** Every action of the product with its requirements; specification, "Authentication" and "Team project access". */
 export const actionRules = {
   "organization:read": { ...rule(null), member: true },
   "organization:update": rule(null),
   "organization:delete": rule(null),
   /** Create, change and delete teams, and their tokens. */
   "organization:manage-teams": rule(null, ["manage-teams"]),
-  /** Invite and remove members, put them into teams and take them out. */
+  /** Invite and remove members, add them to teams and remove them from teams. */
   "organization:manage-membership": rule(null, ["manage-membership"]),
   /** Give teams organization-level permissions. */
   "organization:manage-access": rule(null, ["manage-organization-access"]),
   "organization:read-secret-teams": rule(null, ["access-secret-teams"]),
   "organization:manage-agent-pools": rule(null, ["manage-agent-pools"]),
-  /** SSH keys are how version control is reached. */
+  /** SSH keys give access to version control. */
   "organization:manage-ssh-keys": rule(null, ["manage-vcs-settings"]),
-  /** Everything that concerns all workspaces at once; specification, "Authentication", rule 6. */
+  /** Actions that concern all workspaces; specification, "Authentication", rule 6. */
   "organization:manage-workspaces": rule(null, workspaceManagers),
-  /** What is billed by usage: members' business, of whom only owners see it. */
+  /** Usage-based billing: visible to members, and of those to owners only. */
   "organization:read-usage": { ...rule(null), ...notForOrganizationTokens },
   "project:list": { ...rule(null), member: true },
   "project:create": rule(null, ["manage-projects"]),
@@ -88,7 +90,7 @@ export const actionRules = {
     ...notForOrganizationTokens,
   },
   "workspace:force-unlock": workspaceAdmin,
-  /** Owners only, unless the organization allows it to workspace admins. */
+  /** Owners only, unless the organization permits workspace admins. */
   "workspace:force-delete": rule(null),
   "workspace:read-variables": rule({ "workspace-access.variables": "read" }, workspaceManagers),
   "workspace:write-variables": rule({ "workspace-access.variables": "write" }, workspaceManagers),

@@ -89,7 +89,7 @@ const roles: Record<string, Grants> = {
 };
 
 test("role × action is as the golden table says", async () => {
-  // A row a role, and the actions in columns under their number: as many roles would not fit beside.
+  // A row for each role; actions are columns with a number, because all names would not fit side by side.
   const actions = Object.keys(actionRules) as Action[];
   const width = Math.max(...Object.keys(roles).map(({ length }) => length));
   const legend = actions.map((action, index) => `${String(index + 1).padStart(2)} ${action}`);

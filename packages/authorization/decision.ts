@@ -7,19 +7,19 @@ import {
   workspacePermissionValues,
 } from "./workspace-levels.ts";
 
-/** What an action is about. A workspace's project decides with it, and so do grants on the workspace itself. */
+/** The target of an action. A workspace's project and the workspace itself both contribute grants. */
 export interface Target {
   organizationId: string;
   projectId?: string;
   workspaceId?: string;
 }
 
-/** What must be said of the target of an action: of a workspace all three, or its own grants would not count. */
+/** The target of an action. For a workspace all three members are required, or its own grants would not count. */
 export type TargetOf<A extends Action> = A extends `workspace:${string}` | `state:${string}`
   ? Required<Target>
   : Target;
 
-/** What a list may show, for the SQL that reads it: all, or what is in these projects or is one of these. */
+/** What a list may show, for its SQL: everything, or the contents of these projects and these workspaces. */
 export type Scope =
   | { all: true }
   | { all: false; projectIds: readonly string[]; workspaceIds: readonly string[] };
@@ -64,7 +64,7 @@ const organizationAllows = (organization: OrganizationGrants, rule: ActionRule):
   rule.member === true ||
   rule.organization.some((permission) => organization.organizationAccess.has(permission));
 
-/** The organization's grants, unless they count for nothing. */
+/** The organization's grants, unless user tokens are refused there. */
 function grantsIn(
   grants: Grants,
   rule: ActionRule,
@@ -76,8 +76,8 @@ function grantsIn(
 }
 
 /**
- * Whether the grants allow an action. Rights are the union of all grants: the specification's sentence
- * ("the more restrictive") contradicts its own example, in which manage-projects wins over a read grant.
+ * Whether the grants allow an action. Permissions are the union of all grants: the specification's sentence ("the more
+ * restrictive") contradicts its own example, in which manage-projects takes precedence over a read grant.
  */
 export function allowed<A extends Action>(grants: Grants, action: A, target: TargetOf<A>): boolean {
   const rule: ActionRule = actionRules[action];
@@ -92,17 +92,17 @@ export function allowed<A extends Action>(grants: Grants, action: A, target: Tar
   return onWorkspace?.some((grant) => workspaceAllows(grant, rule)) ?? false;
 }
 
-/** Those of the actions that the grants allow on the target; what documents show as `permissions`. */
+/** The given actions that the grants allow on the target; documents show them as `permissions`. */
 export const allowedActions = (
   grants: Grants,
   actions: readonly Action[],
   target: Target,
 ): Action[] => actions.filter((action) => allowed(grants, action, target));
 
-/** Grants are kept for as long as their versions stand, and with them what follows from them. */
+/** Cached with the grants, as long as their versions are current. */
 const knownScopes = new WeakMap<Grants, Map<string, Scope>>();
 
-/** What a list of `action`'s targets in an organization may show. */
+/** The targets of `action` in an organization that a list may show. */
 export function scope(grants: Grants, action: Action, organizationId: string): Scope {
   let known = knownScopes.get(grants);
   if (!known) {

@@ -3,10 +3,10 @@ import type { WorkspacePermissions } from "./workspace-levels.ts";
 
 export const principalTypes = ["user", "team", "organization", "run", "service"] as const;
 
-/** Whom a request is made for. */
+/** The principal of a request. */
 export interface Principal {
   type: (typeof principalTypes)[number];
-  /** For a service its name. */
+  /** The name, for a service. */
   id: string;
   /** The version vector under which its grants may be cached; empty for a service. */
   versions: string;
@@ -25,27 +25,27 @@ export type WorkspaceGrant = Grant<WorkspacePermissions>;
 export interface OrganizationGrants {
   organizationId: string;
   owner: boolean;
-  /** Organization-level permissions that are on: manage-workspaces, read-projects, … */
+  /** Enabled organization-level permissions: manage-workspaces, read-projects, … */
   organizationAccess: ReadonlySet<string>;
   teamIds: readonly string[];
   /** By id of the project. */
   projects: ReadonlyMap<string, readonly ProjectGrant[]>;
   /** By id of the workspace. */
   workspaces: ReadonlyMap<string, readonly WorkspaceGrant[]>;
-  /** The organization takes no user tokens, and this principal came with one: nothing is allowed. */
+  /** The organization refuses user tokens, and this principal used one: nothing is allowed. */
   refused: boolean;
 }
 
-/** Everything that a principal may do, as it stood at `versions`. */
+/** All permissions of a principal at `versions`. */
 export interface Grants {
   principal: { type: Principal["type"]; id: string };
   versions: string;
-  /** Of the installation; gives nothing in organizations. */
+  /** Administrator of the installation; gives no permission in organizations. */
   administrator: boolean;
   organizations: ReadonlyMap<string, OrganizationGrants>;
 }
 
-/** Who calls a use case. */
+/** The caller of a use case. */
 export type Caller =
   | { kind: "principal"; principal: Principal; grants: Grants }
   | { kind: "service"; name: string };

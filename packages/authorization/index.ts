@@ -25,7 +25,7 @@ export { workspaceLevels, workspacePermissionValues } from "./workspace-levels.t
 
 const serviceCaller = () => forbidden("service_caller", "A service may not do this.");
 
-/** The reading that must be allowed before a refusal may admit that the target exists. */
+/** The read action that must be allowed before a refusal may reveal that the target exists. */
 const readingOf = (action: Action): Action => {
   const [noun] = action.split(":");
   if (noun === "organization") return "organization:read";
@@ -33,13 +33,13 @@ const readingOf = (action: Action): Action => {
   return noun === "project" ? "project:read" : "workspace:read";
 };
 
-/** What the caller may do. Throws `forbidden` for services: what they may call is declared by method. */
+/** The caller's grants. Throws `forbidden` for services: the methods declare what services may call. */
 export function grantsOf(caller: Caller): Grants {
   if (caller.kind !== "principal") throw serviceCaller();
   return caller.grants;
 }
 
-/** Throws `unauthenticated` when the organization takes no user tokens and the caller came with one. */
+/** Throws `unauthenticated` if the organization refuses user tokens and the caller used one. */
 export function refuseUserToken(grants: Grants, organizationId: string): void {
   if (grants.organizations.get(organizationId)?.refused) {
     throw unauthenticated("The organization does not accept user tokens.");
@@ -47,8 +47,8 @@ export function refuseUserToken(grants: Grants, organizationId: string): void {
 }
 
 /**
- * Throws `notFound` when the caller may not know of the target, `forbidden` when it may not act on it,
- * `unauthenticated` when the organization takes no user tokens and the caller came with one.
+ * Throws `notFound` if the caller may not read the target, `forbidden` if it may not act on it, `unauthenticated` if
+ * the organization refuses user tokens and the caller used one.
  */
 export function authorize<A extends Action>(
   caller: Caller,
@@ -65,8 +65,8 @@ export function authorize<A extends Action>(
 }
 
 /**
- * Throws notFound instead of forbidden: the target's existence must not leak. `unauthenticated` when
- * the organization takes no user tokens and the caller came with one.
+ * Throws notFound instead of forbidden: the target's existence must not leak. `unauthenticated` if the organization
+ * refuses user tokens and the caller used one.
  */
 export function authorizeOrNotFound<A extends Action>(
   caller: Caller,
@@ -81,8 +81,8 @@ export function authorizeOrNotFound<A extends Action>(
 }
 
 /**
- * As `authorize`, for methods that services call too: a service may call what the method's `callers`
- * option names it for, and has no grants.
+ * Like `authorize`, for methods that services also call: a service has no grants and may call the methods whose
+ * `callers` option names it.
  */
 export function authorizeUnlessService<A extends Action>(
   caller: Caller,
@@ -93,7 +93,7 @@ export function authorizeUnlessService<A extends Action>(
   if (caller.kind !== "service") authorize(caller, action, target, what);
 }
 
-/** As `authorizeOrNotFound`, for methods that services call too. */
+/** Like `authorizeOrNotFound`, for methods that services also call. */
 export function authorizeOrNotFoundUnlessService<A extends Action>(
   caller: Caller,
   action: A,
@@ -106,7 +106,7 @@ export function authorizeOrNotFoundUnlessService<A extends Action>(
 /** Now `authorizeOrNotFound`. */
 export const requireSight: typeof authorizeOrNotFound = authorizeOrNotFound;
 
-/** Throws `notFound` unless the caller administers the installation: to others there is nothing there. */
+/** Throws `notFound` unless the caller administers the installation: for others the target must not exist. */
 export function requireAdministrator(
   caller: Caller,
 ): asserts caller is Extract<Caller, { kind: "principal" }> {

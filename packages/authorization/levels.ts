@@ -13,7 +13,7 @@ export interface ProjectPermissions {
   "workspace-access.run-tasks": boolean;
 }
 
-/** Weakest first: a right holds when the grant's value stands at or after the needed one. */
+/** Weakest first: a permission holds if the grant's value is at or after the required one. */
 export const permissionValues = {
   "project-access.settings": ["read", "update", "delete"],
   "project-access.teams": ["none", "read", "manage"],
@@ -56,7 +56,7 @@ const permissions = (
   "workspace-access.run-tasks": runTasks,
 });
 
-/** Implied values per access level; `custom` holds the defaults of what a custom grant leaves out. */
+/** Implied values for each access level; `custom` has the defaults of permissions that a custom grant omits. */
 // biome-ignore format: it is the specification's table, a row a level
 export const projectLevels = {
   //                    settings  teams     runs     mocks   state    variables create locking delete move   run-tasks

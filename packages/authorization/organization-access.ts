@@ -1,6 +1,6 @@
 /**
- * The organization-level permissions that a team can have, by their wire names. Those about nouns that
- * this product does not have are kept as records: no action asks for them.
+ * The organization-level permissions of a team, by their names in documents. Permissions for nouns that this product
+ * does not have are stored only: no action requires them.
  */
 export const organizationAccessNames = [
   "manage-policies",

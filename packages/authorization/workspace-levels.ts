@@ -11,7 +11,7 @@ export type WorkspacePermissions = Pick<
   | "workspace-access.run-tasks"
 >;
 
-/** Weakest first, as `permissionValues`. */
+/** Weakest first, like `permissionValues`. */
 export const workspacePermissionValues = {
   "workspace-access.runs": permissionValues["workspace-access.runs"],
   "workspace-access.variables": permissionValues["workspace-access.variables"],
@@ -39,7 +39,7 @@ const permissions = (
   "workspace-access.run-tasks": runTasks,
 });
 
-/** Implied values per access level; `custom` holds the defaults of what a custom grant leaves out. */
+/** Implied values for each access level; `custom` has the defaults of permissions that a custom grant omits. */
 // biome-ignore format: a table, a row a level
 export const workspaceLevels = {
   //                   runs     variables state    mocks   locking run-tasks

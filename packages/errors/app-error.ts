@@ -1,4 +1,4 @@
-/** What can go wrong, as far as a caller can tell; architecture's table of errors. */
+/** The kinds of errors that a caller distinguishes; architecture's table of errors. */
 export const errorKinds = [
   "badRequest",
   "unauthenticated",
@@ -31,7 +31,7 @@ interface AppErrorInit {
   cause?: unknown;
 }
 
-/** The only error that callers see the text of; everything else is an internal error. */
+/** The only error whose text callers see; every other error is internal. */
 export class AppError extends Error {
   readonly kind: ErrorKind;
   /** Machine-readable, snake_case. */
@@ -55,7 +55,7 @@ export const badRequest = (reason: string, message: string) =>
 export const unauthenticated = (message = "The token is missing, unknown or no longer valid.") =>
   new AppError("unauthenticated", "unauthenticated", message);
 
-/** Also what a caller hears who may not know that the thing exists. */
+/** Also thrown if the caller may not know that the target exists. */
 export const notFound = (what = "resource") =>
   new AppError("notFound", "not_found", `The ${what} was not found, or you may not see it.`);
 
@@ -76,21 +76,21 @@ export const precondition = (reason: string, message: string) =>
 export const rateLimited = (message: string, retryAfterSeconds: number) =>
   new AppError("rateLimited", "rate_limited", message, { retryAfterSeconds });
 
-/** A dependency does not answer, or something is still under way; asking again later may succeed. */
+/** A dependency does not respond, or work is still in progress; a later repeat can succeed. */
 export const unavailable = (reason: string, message: string, cause?: unknown) =>
   new AppError("unavailable", reason, message, { cause });
 
-/** The time that the caller allowed is over; what was under way may have happened or not. */
+/** The caller's deadline has passed; the work may or may not have been done. */
 export const deadlineExceeded = (what = "The request", cause?: unknown) =>
   new AppError("deadlineExceeded", "deadline_exceeded", `${what} took longer than it may.`, {
     cause,
   });
 
-/** Whether the same may well succeed later: nobody answered, or not in time. */
+/** Whether a later repeat can succeed: there was no response, or none in time. */
 export const isTransient = (error: unknown): boolean =>
   error instanceof AppError && (error.kind === "unavailable" || error.kind === "deadlineExceeded");
 
-/** Whether there is no such thing, or none that the caller may see. */
+/** Whether the target does not exist or is hidden from the caller. */
 export const isNotFound = (error: unknown): boolean =>
   error instanceof AppError && error.kind === "notFound";
 

@@ -1,6 +1,6 @@
 import type { ErrorKind } from "./app-error.ts";
 
-/** Architecture's table of errors, as HTTP shows it. `forbidden` is a 404 wherever no 403 is declared. */
+/** Architecture's table of errors for HTTP. `forbidden` is 404 wherever 403 is not declared. */
 export const httpErrors = {
   badRequest: { status: 400, title: "bad request" },
   unauthenticated: { status: 401, title: "unauthorized" },
@@ -10,12 +10,12 @@ export const httpErrors = {
   conflict: { status: 409, title: "conflict" },
   precondition: { status: 412, title: "precondition failed" },
   rateLimited: { status: 429, title: "too many requests" },
-  // The CLI retries outputs that are not extracted yet by this very title.
+  // The CLI matches this title to retry outputs that are not extracted yet.
   unavailable: { status: 503, title: "service unavailable" },
   deadlineExceeded: { status: 504, title: "gateway timeout" },
 } as const satisfies Record<ErrorKind, { status: number; title: string }>;
 
-/** What only HTTP knows to refuse. */
+/** Refusals that exist in HTTP only. */
 export class HttpProblem extends Error {
   readonly status: number;
   readonly title: string;
@@ -35,7 +35,7 @@ export class HttpProblem extends Error {
   }
 }
 
-/** JSON, because clients retry what is not: no path of ours is ever 501. */
+/** JSON, because clients retry other formats: no path is ever 501. */
 export const unknownAddress = () =>
   new HttpProblem(404, "not found", "There is nothing at this address.");
 

@@ -3,8 +3,8 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path";
 import process from "node:process";
 
-// What other projects install to hear our events: JavaScript and its types, since Node strips no types
-// under node_modules. Writes two packages into the folder `dist`, or the one that is named.
+// Builds the packages that other projects install to subscribe to events: JavaScript with types, because Node strips no
+// types under node_modules. Writes two archives to the folder `dist`, or to the given one.
 
 const root = path.resolve(import.meta.dirname, "../..");
 const events = path.join(root, "packages/events");
@@ -22,7 +22,7 @@ interface Manifest {
 const manifestOf = (folder: string): Manifest =>
   JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
 
-/** A package of its own, of which nothing else of ours is needed. */
+/** A separate package that needs no other package of this repository. */
 function pack(folder: string, of: Manifest, dependencies: readonly string[], exports: object) {
   const { name, version, description, license } = of;
   const needed = dependencies.map((dependency) => {
@@ -36,7 +36,7 @@ function pack(folder: string, of: Manifest, dependencies: readonly string[], exp
   };
   writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   cpSync(path.join(root, "LICENSE"), path.join(folder, "LICENSE"));
-  // Nothing is fetched: npm only writes the archive.
+  // Nothing is downloaded: npm only writes the archive.
   const options = ["pack", folder, "--pack-destination", destination, "--offline", "--silent"];
   const archive = execFileSync("npm", options, { cwd: root, encoding: "utf8" }).trim();
   process.stdout.write(`${path.join(destination, archive)}\n`);

@@ -6,9 +6,9 @@ import type { Nats } from "./nats.ts";
 import { parkEvent, type Replay, replayParked } from "./parked-event.ts";
 import { type EventHandlers, subscribe } from "./subscribe.ts";
 
-/** Something that a service listens to. */
+/** A subscription of a service. */
 export interface Consumption {
-  /** With the service's name it makes the durable name, `<service>-<name>`. */
+  /** Together with the service's name it is the durable name, `<service>-<name>`. */
   name: string;
   filters: readonly string[];
   handlers: EventHandlers;
@@ -24,7 +24,7 @@ export interface ConsumerOptions extends Consumption {
 
 const durableName = (service: string, name: string): string => `${service}-${name}`;
 
-/** A service's own subscription: what it cannot process is parked in its `parked_events`. */
+/** A service's own subscription: events that it cannot process become dead letters in its database. */
 export function startConsumer({
   database,
   service,
@@ -36,7 +36,7 @@ export function startConsumer({
     ...options,
     durable: durableName(service, name),
     handlers,
-    // A neighbour or the database is away: the event is not to blame.
+    // Another service or the database is unavailable: the event is not the cause.
     isTransient,
     inTrace: (title, traceparent, attributes, work) =>
       withServerSpan(title, traceparent, attributes, work, SpanKind.CONSUMER),
@@ -48,11 +48,11 @@ export interface ReplayConsumptions {
   database: Database;
   service: string;
   consumptions: readonly Consumption[];
-  /** Takes one line for each consumer and each event that stays parked. */
+  /** Receives one line for each consumer and each event that still fails. */
   print: (line: string) => void;
 }
 
-/** Handles again whatever a service has parked; the operator's command. Answers whether nothing is left. */
+/** Processes all dead letters of a service again; the operator's command. Returns whether none is left. */
 export async function replayConsumptions({
   database,
   service,

@@ -8,16 +8,16 @@ import {
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { type as typeOption } from "@statehouse/proto/statehouse/events/v1/options";
 
-/** One change at its owner, as CloudEvents 1.0 describe it. */
+/** One change, in the form of CloudEvents 1.0. */
 export interface Event {
   id: string;
   /** `statehouse.<service>.<noun>.<verb>.v1`; also the subject on the bus. */
   type: string;
-  /** The service that owns what changed: `statehouse/workspaces`. */
+  /** The service that owns the changed object: `statehouse/workspaces`. */
   source: string;
-  /** The id of what changed. */
+  /** The id of the changed object. */
   subject: string;
-  /** Of the row that changed: apply an event only over a lower one. */
+  /** Revision of the changed row: apply an event only over a lower one. */
   revision: number;
   time: Date;
   traceparent: string | undefined;
@@ -25,7 +25,7 @@ export interface Event {
   json: string;
 }
 
-/** The event type a message is declared with, `option (statehouse.events.v1.type)`. */
+/** The event type that a message declares, `option (statehouse.events.v1.type)`. */
 export function eventType(schema: DescMessage): string {
   if (!hasOption(schema, typeOption)) {
     throw new Error(`${schema.typeName} does not declare its event type`);
@@ -33,7 +33,7 @@ export function eventType(schema: DescMessage): string {
   return getOption(schema, typeOption);
 }
 
-/** The event's message. Fields this release does not know are ignored. */
+/** The event's message. Unknown fields of later releases are ignored. */
 export function decode<Schema extends DescMessage>(
   event: Pick<Event, "json">,
   schema: Schema,
@@ -56,7 +56,7 @@ export function headersOf(event: Event): MsgHdrs {
   return result;
 }
 
-/** Reads a message from the bus. What a foreign publisher left out is empty. */
+/** Reads a message from the bus. Headers that a foreign publisher omitted are empty. */
 export function eventFrom(message: {
   headers: MsgHdrs | undefined;
   subject: string;

@@ -12,23 +12,23 @@ export interface NatsOptions {
 
 export interface Nats extends AsyncDisposable {
   readonly streamReplicas: number;
-  /** The open connection; waits, for ever if it must, until there is one. */
+  /** The open connection; waits without limit until there is one. */
   connection(): Promise<NatsConnection>;
-  /** Throws the reason when the server does not answer now. */
+  /** Throws the reason if the server does not respond now. */
   ready(): Promise<void>;
 }
 
 const RETRY_MS = 500;
 const TIMEOUT_MS = 2000;
 
-/** Connects in the background and reconnects for ever: a service starts and runs without its bus. */
+/** Connects in the background and reconnects without limit: a service starts and runs without its bus. */
 export function connectNats({ url, name, streamReplicas = 1 }: NatsOptions): Nats {
   const stop = Promise.withResolvers<void>();
   let stopped = false;
   let current: NatsConnection | undefined;
   let next = Promise.withResolvers<NatsConnection>();
   let failure = "not connected yet";
-  // Nobody may be waiting when it is rejected at the end.
+  // It may be rejected at the end without a waiting caller.
   next.promise.catch(() => {});
 
   let away = false;
@@ -84,7 +84,7 @@ export function connectNats({ url, name, streamReplicas = 1 }: NatsOptions): Nat
       stop.resolve();
       next.reject(new Error("the connection to NATS was closed"));
       await running;
-      // close and not drain: what had to be sent was awaited, and drain waits for a server that is away.
+      // close instead of drain: everything to send was awaited, and drain waits for an unavailable server.
       await current?.close();
     },
   };

@@ -4,7 +4,7 @@ import { afterCommit, type EntityManager, queryIn, type SqlMigration } from "@st
 import { traceparent } from "@statehouse/runtime";
 import { eventType } from "./event.ts";
 
-/** A service puts this among its own migrations. */
+/** A service adds this to its own migrations. */
 export const outboxMigration: SqlMigration = {
   name: "0000_outbox",
   up: `create table outbox (
@@ -22,15 +22,15 @@ export const outboxMigration: SqlMigration = {
 export interface RecordedEvent<Schema extends DescMessage> {
   schema: Schema;
   message: MessageShape<Schema>;
-  /** The id of what changed. */
+  /** The id of the changed object. */
   subject: string;
-  /** Of the row that changed. */
+  /** Revision of the changed row. */
   revision: number | bigint;
 }
 
 /**
- * NATS takes 1 MiB at once, headers included. An event beyond would stay in the outbox for ever, and all after it;
- * it is the writer that must not let one grow so large.
+ * NATS accepts 1 MiB per message, including headers. A larger event would stay in the outbox permanently and block all
+ * later ones; the writer must limit its size.
  */
 const MAX_MESSAGE_BYTES = 512 * 1024;
 
@@ -39,8 +39,8 @@ type OrmConfig = EntityManager["config"];
 const relays = new WeakMap<OrmConfig, Set<Wake>>();
 
 /**
- * Adds an event to the outbox in the transaction of `em`. Call it after locking the row it speaks
- * of: only then do ids follow the order of that row's changes. Throws when it is too large to be published.
+ * Adds an event to the outbox in the transaction of `em`. Call it after locking the described row: only then do ids
+ * follow the order of the row's changes. Throws if the event is too large to publish.
  */
 export async function recordEvent<Schema extends DescMessage>(
   em: EntityManager,

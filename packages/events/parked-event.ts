@@ -3,7 +3,7 @@ import { withServerSpan } from "@statehouse/runtime";
 import type { Event } from "./event.ts";
 import type { EventHandlers, FailedEvent } from "./subscribe.ts";
 
-/** A consuming service puts this among its own migrations. */
+/** A consuming service adds this to its own migrations. */
 export const parkedEventsMigration: SqlMigration = {
   name: "0000_parked_events",
   up: `create table parked_events (
@@ -34,7 +34,7 @@ interface ParkedRow {
   time: Date;
 }
 
-/** Keeps an event that could not be handled, until it is replayed. */
+/** Stores an event that could not be processed, until it is replayed. */
 export async function parkEvent(
   database: Database,
   { event, consumer, failures, error }: FailedEvent,
@@ -66,14 +66,14 @@ export interface ReplayOptions {
   handlers: EventHandlers;
 }
 
-/** What became of a consumer's parked events. */
+/** The result of replaying a consumer's dead letters. */
 export interface Replay {
   replayed: number;
-  /** Those that are still parked. */
+  /** The events that still fail. */
   failures: { eventId: string; type: string; subject: string; error: string }[];
 }
 
-/** Handles the parked events of `consumer` again, oldest first; those that succeed are gone. */
+/** Processes the dead letters of `consumer` again, oldest first; successful ones are deleted. */
 export async function replayParked({
   database,
   consumer,

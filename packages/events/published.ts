@@ -2,7 +2,7 @@ import { create, type DescMessage, type MessageInitShape } from "@bufbuild/proto
 import type { EntityManager } from "@statehouse/postgres";
 import { recordEvent } from "./outbox.ts";
 
-/** The message that an event is published as. */
+/** The message of a published event. */
 export interface Published {
   schema: DescMessage;
   /** Id of the changed row. */
@@ -36,7 +36,7 @@ export const published = <Schema extends DescMessage>(
   fields: Omit<MessageInitShape<Schema>, "revision">,
 ): Published => ({ schema, subject, fields });
 
-/** Makes the function that adds an event to the outbox, in the transaction of `em`. */
+/** Creates the function that adds an event to the outbox, in the transaction of `em`. */
 export const createRecorder =
   <Event extends DomainEvent>(table: PublishedEvents<Event>) =>
   async (em: EntityManager, event: Event): Promise<void> => {

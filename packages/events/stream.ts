@@ -9,7 +9,7 @@ import {
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Nats } from "./nats.ts";
 
-/** Everything the installation's services announce. */
+/** All events of the installation's services. */
 export const STREAM = "STATEHOUSE";
 
 const SECOND = 1e9;
@@ -19,7 +19,7 @@ const STREAM_NAME_IN_USE = 10058;
 const CONSUMER_NOT_FOUND = 10014;
 const CONSUMER_EXISTS = 10148;
 
-/** Creates the stream if it is not there; an existing one only gets more replicas, never fewer. */
+/** Creates the stream if it is missing; an existing one only gets more replicas, never fewer. */
 export async function ensureStream(nats: Nats): Promise<void> {
   const replicas = nats.streamReplicas;
   const { streams } = await jetstreamManager(await nats.connection());
@@ -35,12 +35,12 @@ export async function ensureStream(nats: Nats): Promise<void> {
         storage: StorageType.File,
         retention: RetentionPolicy.Limits,
         num_replicas: replicas,
-        // A relay that died between publishing and deleting repeats itself when it is back.
+        // A relay that crashed between publishing and deleting publishes again after its restart.
         duplicate_window: 3600 * SECOND,
         max_age: 30 * DAY,
       });
     } catch (conflict) {
-      // Another service was faster, with settings of its own.
+      // Another service was faster, with its own settings.
       if (!isApiError(conflict, STREAM_NAME_IN_USE)) throw conflict;
     }
   }
@@ -50,12 +50,12 @@ export interface DurableOptions {
   durable: string;
   filters: readonly string[];
   description: string;
-  /** Where a consumer that is new begins. */
+  /** Where a new consumer begins. */
   from: "beginning" | "now";
   ackWaitSeconds: number;
 }
 
-/** Creates the durable consumer, or gives an existing one its new filters. */
+/** Creates the durable consumer, or sets the filters of an existing one. */
 export async function ensureConsumer(
   connection: NatsConnection,
   { durable, filters, description, from, ackWaitSeconds }: DurableOptions,

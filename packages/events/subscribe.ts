@@ -1,6 +1,6 @@
 /**
- * The half of this package that needs no database: what other teams' services import to hear of
- * changes. `import { connectNats, on, subscribe } from "@statehouse/events/subscribe"`.
+ * The part of this package that needs no database: external services import it to subscribe to events. `import {
+ * connectNats, on, subscribe } from "@statehouse/events/subscribe"`.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
@@ -14,7 +14,7 @@ import { type InTrace, inOpenTelemetry } from "./tracing.ts";
 export { decode, type Event, eventType } from "./event.ts";
 export { connectNats, type Nats, type NatsOptions } from "./nats.ts";
 
-/** Handles one event, in a transaction of its own, applying it only over a lower revision. */
+/** Processes one event, in a separate transaction, applying it only over a lower revision. */
 export type EventHandler = (event: Event) => Promise<void>;
 
 /** Handlers by event type. */
@@ -30,7 +30,7 @@ export function on<Schema extends DescMessage>(
 
 type Log = (about: Record<string, unknown>, message: string) => void;
 
-/** Where a subscription tells what it does; pino's loggers are such. */
+/** The logger of a subscription; pino's loggers fit. */
 export interface Logger {
   info: Log;
   warn: Log;
@@ -47,38 +47,37 @@ export interface FailedEvent {
 
 export interface SubscribeOptions {
   nats: Nats;
-  /** The durable name: replicas that share it share the events. Letters, digits, `-` and `_`. */
+  /** The durable name: replicas with the same name share the events. Letters, digits, `-` and `_`. */
   durable: string;
-  /** Subjects, wildcards allowed: `statehouse.state.>`. */
+  /** Subjects, including wildcards: `statehouse.state.>`. */
   filters: readonly string[];
   handlers: EventHandlers;
   /**
-   * Puts away what has failed `maxFailures` times, so that it does not stay in the way. When this
-   * fails too, the event is tried again later.
+   * Stores an event that has failed `maxFailures` times, so that it does not block later ones. If this fails too, the
+   * event is retried later.
    */
   park: (failed: FailedEvent) => Promise<void>;
-  /** Errors that are nobody's fault and pass by themselves; they never lead to parking. */
+  /** Temporary errors that are not caused by the event; they never lead to a dead letter. */
   isTransient?: (error: unknown) => boolean;
   maxFailures?: number;
   /** Where a new subscription begins. */
   from?: "beginning" | "now";
-  /** How handling joins the event's trace; default: with the process's OpenTelemetry, if it has any. */
+  /** How processing joins the event's trace; default: with the process's OpenTelemetry, if there is one. */
   inTrace?: InTrace;
   logger: Logger;
 }
 
 const DEFAULT_MAX_FAILURES = 8;
-/** How long an event waits for another replica when its own was killed. */
+/** How long an event of a killed replica waits for another one. */
 const ACK_WAIT_SECONDS = 15;
 const STILL_WORKING_MS = 5000;
-/** Nothing is fetched ahead: of a process that is killed, only the event in hand is late. */
+/** No prefetch: if a process is killed, only its current event is delayed. */
 const PREFETCH = 1;
 const RETRY_MS = 500;
 
 /**
- * Hears the stream's events one at a time through a durable consumer, with explicit acknowledgement:
- * each at least once, those of one subject in order unless one of them failed. Dispose it to stop
- * after the event in hand.
+ * Receives the stream's events one at a time through a durable consumer, with explicit acknowledgement: each at least
+ * once, those of one subject in order unless one of them failed. Dispose it to stop after the current event.
  */
 export function subscribe(options: SubscribeOptions): AsyncDisposable {
   const { nats, logger } = options;
@@ -94,12 +93,12 @@ export function subscribe(options: SubscribeOptions): AsyncDisposable {
         messages = await open(options, stop.promise);
         if (failing) logger.info({ consumer: options.durable }, "events are heard again");
         failing = false;
-        // It may have been stopped while this was under way.
+        // It may have been stopped in the meantime.
         if (stopped) messages?.stop();
         if (!messages || stopped) return;
         for await (const message of messages) {
           if (stopped) {
-            message.nak(); // for another replica, now
+            message.nak(); // for another replica, immediately
             continue;
           }
           const outcome = await receive(options, message);
@@ -120,7 +119,7 @@ export function subscribe(options: SubscribeOptions): AsyncDisposable {
       stop.resolve();
       messages?.stop();
       await running;
-      await nats.ready().catch(() => {}); // flushes the last acknowledgement, if there is a server
+      await nats.ready().catch(() => {}); // flushes the last acknowledgement, if the server is available
     },
   };
 }
@@ -140,7 +139,7 @@ async function open(
     ackWaitSeconds: ACK_WAIT_SECONDS,
   });
   const consumer = await jetstream(connection).consumers.get(STREAM, durable);
-  // A bus that was set up anew has no such consumer: end, and create it again.
+  // A bus that was set up again has no such consumer: end, and create it again.
   return consumer.consume({ max_messages: PREFETCH, abort_on_missing_resource: true });
 }
 

@@ -13,15 +13,15 @@ import {
 
 type Report<Schema extends DescMessage> = Omit<MessageInitShape<Schema>, "$typeName">;
 
-/** A runner of somebody else's: it executes runs elsewhere and publishes what becomes of them. */
+/** An external runner: it executes runs elsewhere and publishes reports. */
 export interface Runner extends AsyncDisposable {
-  /** Answers with the run's id. */
+  /** Returns the run's id. */
   run(report: Report<typeof RunReportedSchema>): Promise<string>;
   configurationVersion(report: Report<typeof ConfigurationVersionReportedSchema>): Promise<string>;
   readme(report: Report<typeof ReadmeReportedSchema>): Promise<void>;
 }
 
-/** Whole seconds after the runners' beginning. */
+/** Whole seconds since the start of the runners. */
 export const moment = (seconds: number): Timestamp =>
   timestampFromDate(new Date(Date.UTC(2026, 0, 1) + seconds * 1000));
 

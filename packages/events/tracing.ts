@@ -7,7 +7,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 
-/** Runs `work` as a part of the trace that `traceparent` names. */
+/** Runs `work` as a part of the trace `traceparent`. */
 export type InTrace = <T>(
   name: string,
   traceparent: string | undefined,
@@ -15,7 +15,7 @@ export type InTrace = <T>(
   work: () => Promise<T>,
 ) => Promise<T>;
 
-/** With whatever OpenTelemetry the process has set up; without any it only runs `work`. */
+/** Uses the OpenTelemetry of the process; without it, it only runs `work`. */
 export const inOpenTelemetry: InTrace = (name, traceparent, attributes, work) => {
   const parent = traceparent ? propagation.extract(ROOT_CONTEXT, { traceparent }) : ROOT_CONTEXT;
   const options = { kind: SpanKind.CONSUMER, attributes };

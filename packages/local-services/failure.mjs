@@ -1,4 +1,4 @@
-/** A reason to stop that the person at the terminal can act on: printed as one sentence, never with a stack. */
+/** A failure that the user at the terminal can resolve: printed as one sentence, never with a stack. */
 export class Failure extends Error {
   /** @param {string} sentence */
   constructor(sentence) {
@@ -8,7 +8,7 @@ export class Failure extends Error {
 }
 
 /**
- * Runs `work`; a Failure becomes one sentence on stderr and exit code 1. Anything else is our bug and keeps its stack.
+ * Runs `work`; a Failure becomes one sentence on stderr and exit code 1. Any other error is a bug and keeps its stack.
  * @param {() => Promise<void>} work
  */
 export async function orOneSentence(work) {

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 /** The root of the repository. */
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..", "..");
 
-/** Where built parts, logs of installers and locks are kept between clones. */
+/** Where built programs, logs of installers and locks are kept between clones. */
 export function cacheFolder() {
   const base = process.env.XDG_CACHE_HOME;
   // The XDG specification: a relative path is to be ignored.

@@ -5,10 +5,10 @@ import { root } from "./folders.mjs";
 import { longStep } from "./long-step.mjs";
 
 const generatedFolder = path.join(root, "packages", "proto", "gen");
-// In the generated folder, which buf empties first: whoever generates by hand drops the stamp with it.
+// In the generated folder, which buf empties first, so that generating manually deletes the stamp.
 const stampFile = path.join(generatedFolder, ".from");
 
-/** Whether packages/proto/gen was generated from what proto/ says now. */
+/** Whether packages/proto/gen was generated from the current proto/. */
 export function generated() {
   return existsSync(stampFile) && readFileSync(stampFile, "utf8") === fingerprint();
 }

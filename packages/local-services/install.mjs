@@ -4,13 +4,16 @@ import path from "node:path";
 import { root } from "./folders.mjs";
 import { longStep } from "./long-step.mjs";
 
-/** Whether node_modules is what the lock file asks for. @param {string} [folder] */
+/**
+ * Whether node_modules matches the lock file.
+ * @param {string} [folder]
+ */
 export function installed(folder = root) {
   const lock = readOrUndefined(path.join(folder, "package-lock.json"));
   const present = readOrUndefined(path.join(folder, "node_modules", ".package-lock.json"));
   if (lock === undefined || present === undefined) return false;
   if (readOrUndefined(stampFile(folder)) === stamp(lock)) return true;
-  // Somebody ran npm by hand: believe npm's own record, so that nothing is installed twice.
+  // npm was run manually: trust npm's own record, so that nothing is installed twice.
   if (!sameModules(JSON.parse(lock), JSON.parse(present))) return false;
   writeFileSync(stampFile(folder), stamp(lock));
   return true;
@@ -25,7 +28,7 @@ export async function install(folder = root) {
     title: existsSync(path.join(folder, "node_modules"))
       ? "Installing packages (the lock file has changed)"
       : "Installing packages (first time only, about a minute)",
-    // Not process.execPath: npm scripts may run on the Node inside the folder that "npm ci" deletes.
+    // Not process.execPath: npm scripts can run on the Node in the folder that "npm ci" deletes.
     command: npm
       ? (process.env.npm_node_execpath ?? process.execPath)
       : process.platform === "win32"
@@ -58,7 +61,7 @@ function sameModules(lock, present) {
   return (
     modules(lock.packages).every(([name, { version, optional }]) => {
       const there = present.packages[name];
-      // Optional ones are those of other platforms; whether ours is there is checked by itself.
+      // Optional packages are those of other platforms; the one of this platform is checked separately.
       return there ? there.version === version : optional === true;
     }) && modules(present.packages).every(([name]) => name in lock.packages)
   );

@@ -4,9 +4,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import { cacheFolder } from "./folders.mjs";
 
 /**
- * Runs `work` while no other process on this machine runs it under the same name. A lock whose process is gone is
- * taken over, so a killed `npm start` leaves nothing to clean up.
- * @template T @param {string} name @param {() => Promise<T>} work @param {() => void} [onWait] @returns {Promise<T>}
+ * Runs `work` while no other process on this machine runs it under the same name. A lock whose process has exited is
+ * taken over, so that a killed `npm start` needs no cleanup.
+ * @template T
+ * @param {string} name
+ * @param {() => Promise<T>} work
+ * @param {() => void} [onWait]
+ * @returns {Promise<T>}
  */
 export async function withLock(name, work, onWait = () => {}) {
   const folder = path.join(cacheFolder(), "locks");
@@ -24,7 +28,10 @@ export async function withLock(name, work, onWait = () => {}) {
   }
 }
 
-/** Link of a finished file, not `open wx`: nobody may ever read a lock without its owner in it. @param {string} file */
+/**
+ * A link to a complete file, not `open wx`: a lock must never be readable without its owner.
+ * @param {string} file
+ */
 function take(file) {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, String(process.pid));
@@ -49,7 +56,7 @@ function dropIfAbandoned(file) {
   } catch {
     return false;
   }
-  // Between reading and renaming another process may have taken over: then give its lock back.
+  // Another process may have taken over between reading and renaming: restore its lock.
   if (read(aside) !== owner) {
     try {
       linkSync(aside, file);
@@ -68,7 +75,10 @@ function read(file) {
   }
 }
 
-/** Whether the process runs; one that has ended and waits to be collected by its parent does not. @param {number} pid */
+/**
+ * Whether the process runs; a zombie does not.
+ * @param {number} pid
+ */
 export function alive(pid) {
   try {
     process.kill(pid, 0);

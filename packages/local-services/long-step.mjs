@@ -13,8 +13,8 @@ export function say(line) {
 }
 
 /**
- * Runs a command that may take minutes: says what it does and, every 20 s, that it still does. Its output goes to a
- * log file; when it fails, the Failure quotes the line that matters and names the file.
+ * Runs a command that can take minutes: prints its title and, every 20 s, that it still runs. Its output goes to a log
+ * file; on failure, the Failure quotes the relevant line and names the file.
  * @param {{ title: string, command: string, args: string[], cwd: string, env?: NodeJS.ProcessEnv, logName: string }} step
  */
 export async function longStep({ title, command, args, cwd, env = process.env, logName }) {
@@ -50,7 +50,10 @@ export async function longStep({ title, command, args, cwd, env = process.env, l
   }
 }
 
-/** The first line that says why; npm and go put it first and explanations after it. @param {string} logFile */
+/**
+ * The first line that states the cause; npm and go print it first and explanations after it.
+ * @param {string} logFile
+ */
 function reason(logFile) {
   const lines = readFileSync(logFile, "utf8")
     .split("\n")

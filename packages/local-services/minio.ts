@@ -15,7 +15,7 @@ export interface Minio extends AsyncDisposable {
   readonly accessKey: string;
   readonly secretKey: string;
   stop(): Promise<void>;
-  /** Starts it again on the same port with the same credentials and objects; with another limit, if one is given. */
+  /** Starts it again on the same port with the same credentials and objects; with another limit, if given. */
   start(limits?: Pick<MinioOptions, "largestFile">): Promise<void>;
   kill(): Promise<void>;
 }
@@ -23,15 +23,15 @@ export interface Minio extends AsyncDisposable {
 export interface MinioOptions {
   dataDirectory: string;
   port?: number;
-  /** Speaks TLS, with a certificate for 127.0.0.1; all PEM. */
+  /** Uses TLS, with a certificate for 127.0.0.1; all PEM. */
   tls?: { certificate: string; privateKey: string; authority: string };
-  /** Takes `<bucket>.<domain>` for the address of a bucket, besides the path. */
+  /** Accepts `<bucket>.<domain>` as the address of a bucket, besides the path. */
   domain?: string;
-  /** No file of it gets larger, in bytes: its disk is full for what is. */
+  /** Maximum size of its files in bytes; a larger write fails like a full disk. */
   largestFile?: number;
 }
 
-/** Starts MinIO on one folder with credentials made for this run; port 0 takes a free one. Throws StartError. */
+/** Starts MinIO on one folder with generated credentials; port 0 takes a free one. Throws StartError. */
 export async function startMinio(options: MinioOptions): Promise<Minio> {
   const { tls, domain } = options;
   const binary = await partBinary("minio");
@@ -83,7 +83,7 @@ export async function startMinio(options: MinioOptions): Promise<Minio> {
   };
 }
 
-/** Not `live`: that one says yes before buckets can be made. */
+/** Not `live`, which succeeds before buckets can be created. */
 async function serves(port: number): Promise<boolean> {
   try {
     const answer = await fetch(`http://127.0.0.1:${port}/minio/health/cluster`, {

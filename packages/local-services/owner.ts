@@ -4,17 +4,17 @@ import path from "node:path";
 import { StartError } from "@statehouse/runtime";
 import { alive, hasCode } from "./lock.mjs";
 
-/** Where a folder says whose it is. */
+/** The file in a folder that names its owner. */
 const ownerFile = (folder: string) => path.join(folder, "owner");
 
-/** Writes down that this process uses `folder`, whoever did before. */
+/** Records that this process uses `folder`, replacing any previous owner. */
 export function claim(folder: string): void {
   writeFileSync(ownerFile(folder), thisProcess(), { mode: 0o600 });
 }
 
 /**
- * Makes `folder` this process's until disposed; of several that ask at once, one gets it. A folder whose owner died
- * is taken over. Throws StartError where the owner lives.
+ * Claims `folder` for this process until disposed; of several concurrent claims one succeeds. The claim of an exited
+ * process is taken over. Throws StartError if the owner runs.
  */
 export function claimAlone(folder: string): Disposable {
   const file = ownerFile(folder);
@@ -27,24 +27,24 @@ export function claimAlone(folder: string): Disposable {
   return { [Symbol.dispose]: () => rmSync(file, { force: true }) };
 }
 
-/** The process that claimed the folder, if it lives. */
+/** The process that claimed the folder, if it runs. */
 export const livingOwner = (folder: string): number | undefined =>
   ifLiving(read(ownerFile(folder)));
 
 function ifLiving(claimed: string): number | undefined {
   const [pid, birth] = claimed.split(/ (.*)/);
   const owner = Number(pid);
-  // A process id is used again, sooner or later; with the time of birth it is unique.
+  // Process ids are reused; together with the start time they are unique.
   return owner > 0 && alive(owner) && born(owner) === birth ? owner : undefined;
 }
 
-/** A folder that somebody else uses. */
+/** A folder that another process uses. */
 export const inUse = (folder: string, owner: number) =>
   new StartError(
     `${folder} is in use by another Statehouse (process ${owner}); stop it, or set DATA_DIR to another folder.`,
   );
 
-/** Link of a finished file: nobody may ever read a claim without its owner in it. */
+/** A link to a complete file: a claim must never be readable without its owner. */
 function take(file: string): boolean {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, thisProcess(), { mode: 0o600 });
@@ -59,14 +59,14 @@ function take(file: string): boolean {
   }
 }
 
-/** Removes a dead owner's claim, unless somebody was quicker: then that one's is put back. */
+/** Removes the claim of an exited owner, unless another process was faster: then its claim is restored. */
 function setAside(file: string, dead: string): void {
   const aside = `${file}.abandoned.${process.pid}`;
   try {
     renameSync(file, aside);
     if (read(aside) !== dead) linkSync(aside, file);
   } catch {
-    // Gone, or taken again: the next look at it tells.
+    // Deleted, or claimed again: the next check decides.
   }
   rmSync(aside, { force: true });
 }
@@ -76,7 +76,7 @@ const thisProcess = () => `${process.pid} ${born(process.pid)}`;
 function born(pid: number): string {
   if (process.platform === "linux") {
     const stat = read(`/proc/${pid}/stat`);
-    // Field 22; the name in field 2 may hold spaces and brackets.
+    // Field 22; the name in field 2 can contain spaces and brackets.
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? "";
   }
   if (process.platform === "win32") return "";

@@ -5,39 +5,42 @@ import { StartError } from "@statehouse/runtime";
 import { providePart } from "./parts.mjs";
 import { stopWithUs } from "./watchdog.mjs";
 
-/** How a part is started, and how we know that it serves. */
+/** How a local service is started, and how its readiness is detected. */
 export interface PartCommand {
   name: string;
   command: string;
   args: string[];
   env?: NodeJS.ProcessEnv;
   cwd?: string;
-  /** Runs as this user (only root can ask for it). */
+  /** Runs as this user (only root can set it). */
   user?: { uid: number; gid: number } | undefined;
-  /** Takes everything the part prints. */
+  /** Receives its complete output. */
   logFile: string;
-  /** The signal that makes it stop in good order. */
+  /** The signal for a clean shutdown. */
   stopSignal: NodeJS.Signals;
-  /** Asked every few milliseconds until it says yes. */
+  /** Called every few milliseconds until it returns true. */
   ready: (pid: number) => Promise<boolean> | boolean;
   startTimeoutMs?: number;
-  /** After this it is killed. */
+  /** Killed after this time. */
   stopTimeoutMs?: number;
 }
 
-/** A part that runs. */
+/** A running local service. */
 export interface PartProcess {
   readonly pid: number;
-  /** Settles when it has ended, however that came. */
+  /** Resolves when the process has exited for any reason. */
   readonly exited: Promise<void>;
   readonly running: boolean;
-  /** Stops it in good order; by force when it does not listen. */
+  /** Stops it cleanly; kills it if it does not react. */
   stop(): Promise<void>;
-  /** kill -9. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
 }
 
-/** Starts a part in a process group of its own (Ctrl-C is ours to handle) and waits until it serves. Throws StartError. */
+/**
+ * Starts a local service in a separate process group (this process handles Ctrl-C) and waits until it serves. Throws
+ * StartError.
+ */
 export async function startPart(part: PartCommand): Promise<PartProcess> {
   const logged = existsSync(part.logFile) ? statSync(part.logFile).size : 0;
   const child = spawnPart(part);
@@ -76,7 +79,7 @@ function spawnPart(part: PartCommand): ChildProcess {
       detached: true,
       windowsHide: true,
     });
-    // A part nobody stopped must not keep us alive; the watchdog stops it then.
+    // A child that was not stopped must not keep this process running; the watchdog then stops it.
     child.unref();
     return child;
   } finally {
@@ -110,7 +113,7 @@ function partProcess(
   };
 }
 
-/** What the part said about it: its own last complaint since `from`, and where the rest is. */
+/** The child's own explanation: its last error since `from`, and the log file. */
 export function lastWords(logFile: string, from = 0): string {
   const lines = existsSync(logFile)
     ? readFileSync(logFile)
@@ -123,7 +126,7 @@ export function lastWords(logFile: string, from = 0): string {
   return line ? `: ${line.trim().slice(0, 300)} (log: ${logFile})` : ` (log: ${logFile})`;
 }
 
-/** The part's program. Throws StartError that says what to install. */
+/** The program of the local service. Throws StartError that says what to install. */
 export async function partBinary(name: Parameters<typeof providePart>[0]): Promise<string> {
   try {
     return await providePart(name);

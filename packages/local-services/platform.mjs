@@ -26,8 +26,9 @@ const postgresPackages = {
 const executable = process.platform === "win32" ? ".exe" : "";
 
 /**
- * The Node that runs Statehouse: the pinned one, else the running one if it is new enough. Throws Failure.
- * @param {string} [platform] @param {string} [running]
+ * The Node that runs Statehouse: the pinned one, otherwise the running one if it is new enough. Throws Failure.
+ * @param {string} [platform]
+ * @param {string} [running]
  */
 export function pinnedNode(
   platform = `${process.platform}-${process.arch}`,

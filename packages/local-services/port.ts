@@ -2,10 +2,10 @@ import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import type { PartProcess } from "./part-process.ts";
 
-/** Below what systems give to outgoing connections: those would take a part's port while it is stopped. */
+/** Below the ephemeral ports, which outgoing connections could take while the service is stopped. */
 const PARTS = { first: 15_000, end: 25_000 };
 
-/** A TCP port of 127.0.0.1 that nobody listens on. The taker retries if another process was quicker. */
+/** An unused TCP port of 127.0.0.1. The caller retries if another process was faster. */
 export async function freePort({ first, end } = PARTS): Promise<number> {
   for (;;) {
     const port = randomInt(first, end);
@@ -20,7 +20,7 @@ const isFree = (port: number): Promise<boolean> =>
     server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 
-/** Runs a part on the port asked for or, for 0, on a free one, trying others when somebody was quicker. */
+/** Starts a local service on the given port or, for 0, on a free one, retrying if another process was faster. */
 export async function onFreePort(
   wanted: number,
   run: (port: number) => Promise<PartProcess>,
@@ -30,7 +30,7 @@ export async function onFreePort(
     try {
       return { port, process: await run(port) };
     } catch (error) {
-      // MinIO and NATS say the one, PostgreSQL the other.
+      // The first is the message of MinIO and NATS, the second PostgreSQL's.
       const taken = error instanceof Error && /already in use|TCP\/IP sockets/i.test(error.message);
       if (!taken || wanted || attempt === 5) throw error;
     }

@@ -19,8 +19,8 @@ export function postgresBinaries(folder = path.join(postgresPackage(), "native")
 }
 
 /**
- * Makes the package usable where npm ran no install scripts: npm packages carry neither symbolic links nor, through
- * some caches, the executable bit. Costs a few lstat when there is nothing to do. Throws Failure.
+ * Completes the package if npm ran no install scripts: npm packages contain no symbolic links and, through some caches,
+ * no executable bit. Costs a few lstat calls if nothing is missing. Throws Failure.
  */
 export function hydratePostgres() {
   const folder = postgresPackage();

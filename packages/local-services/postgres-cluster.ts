@@ -15,20 +15,20 @@ import path from "node:path";
 import { StartError } from "@statehouse/runtime";
 import { binariesFor, postgresUser, reaches, type User } from "./postgres-user.ts";
 
-/** A folder of databases on disk, and whom and what to run on it. */
+/** A folder of databases on disk, with the user and the programs to run on it. */
 export interface Cluster {
-  /** What PostgreSQL calls its data directory. */
+  /** PostgreSQL's data directory. */
   folder: string;
   password: string;
   user: User | undefined;
-  /** The data directory as PostgreSQL is told it. */
+  /** The path of the data directory as PostgreSQL receives it. */
   asSeen: string;
   binaries: ReturnType<typeof binariesFor>;
 }
 
 export const superuser = "statehouse";
 
-/** Opens the cluster in `dataDirectory`, made at the first call. Throws StartError. */
+/** Opens the cluster in `dataDirectory`, created at the first call. Throws StartError. */
 export function openCluster(dataDirectory: string, fast: boolean): Cluster {
   const folder = path.join(dataDirectory, "cluster");
   mkdirOrSay(dataDirectory);
@@ -46,7 +46,7 @@ export function openCluster(dataDirectory: string, fast: boolean): Cluster {
   return { ...cluster, asSeen: seenAs(cluster, folder) };
 }
 
-/** Made aside and renamed: a folder called `cluster` is always a whole one, even if we die in the middle. */
+/** Created under another name and renamed: a folder called `cluster` is always complete, even after a crash. */
 function create(cluster: Cluster, dataDirectory: string, fast: boolean): void {
   const draft = path.join(dataDirectory, "cluster.new");
   const passwordFile = path.join(dataDirectory, "password.new");
@@ -56,7 +56,7 @@ function create(cluster: Cluster, dataDirectory: string, fast: boolean): void {
   if (cluster.user) {
     for (const file of [draft, passwordFile]) chownSync(file, cluster.user.uid, cluster.user.gid);
   }
-  // Given as standard input too, because by its path the other user may not reach it.
+  // Passed on standard input too, because the other user may not reach it by its path.
   const input = openSync(passwordFile, "r");
   const made = spawnSync(
     cluster.binaries.initdb,
@@ -90,8 +90,8 @@ function create(cluster: Cluster, dataDirectory: string, fast: boolean): void {
 }
 
 /**
- * Where a folder above is closed to the user PostgreSQL runs as (a clone under /root), Linux still lets it in through
- * its own working directory, which we enter as root and it never leaves.
+ * If a parent folder is closed to the user that PostgreSQL runs as (a clone under /root), Linux still permits access
+ * through the working directory, which is entered as root and never left.
  */
 function seenAs({ user }: Cluster, folder: string): string {
   if (!user || reaches(user, folder)) return folder;

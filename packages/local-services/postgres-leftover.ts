@@ -6,9 +6,9 @@ import { alive } from "./lock.mjs";
 import { inUse, livingOwner } from "./owner.ts";
 
 /**
- * Clears away what a process that died left in the cluster: a PostgreSQL that still runs is stopped, a
- * `postmaster.pid` whose process is gone (or whose id now belongs to a stranger) is removed. Throws StartError when
- * its owner lives: then this folder is in use.
+ * Removes the remains of a crashed process from the cluster: a running PostgreSQL is stopped, a `postmaster.pid` whose
+ * process has exited (or whose id was reused) is deleted. Throws StartError if its owner runs: then the folder is in
+ * use.
  */
 export async function clearLeftover(dataDirectory: string, cluster: string): Promise<void> {
   const file = path.join(cluster, "postmaster.pid");
@@ -16,7 +16,7 @@ export async function clearLeftover(dataDirectory: string, cluster: string): Pro
   const pid = Number.parseInt(readFileSync(file, "utf8"), 10);
   const running = isPostmasterOf(pid, cluster);
   const owner = livingOwner(dataDirectory);
-  // Our own, killed: that is a restart.
+  // Its own killed predecessor: this is a restart.
   if (owner !== undefined && (running || owner !== process.pid)) {
     throw inUse(dataDirectory, owner);
   }
@@ -24,7 +24,7 @@ export async function clearLeftover(dataDirectory: string, cluster: string): Pro
   rmSync(file, { force: true });
 }
 
-/** Fast shutdown, as at any stop; by force only when that does not help. */
+/** Fast shutdown, as at any stop; SIGKILL only if that does not help. */
 async function stop(pid: number): Promise<void> {
   const signals: NodeJS.Signals[] = ["SIGINT", "SIGQUIT", "SIGKILL"];
   for (const signal of signals) {
@@ -44,7 +44,7 @@ function isPostmasterOf(pid: number, cluster: string): boolean {
   if (!(pid > 1) || !alive(pid)) return false;
   if (process.platform === "linux") {
     try {
-      // Not the command line: that may say /proc/self/cwd.
+      // Not the command line, which can contain /proc/self/cwd.
       return (
         readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster) &&
         /postgres/.test(read(`/proc/${pid}/comm`))

@@ -21,11 +21,11 @@ export interface User {
   gid: number;
 }
 
-/** Whom PostgreSQL runs as: us, or, where we are root, an account without rights. Throws StartError. */
+/** The user that PostgreSQL runs as: the current user or, for root, an unprivileged account. Throws StartError. */
 export function postgresUser(cluster: string): User | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const users = accounts();
-  // A cluster stays with the account it was made by.
+  // A cluster keeps the account that created it.
   const owner = existsSync(cluster) ? statSync(cluster).uid : 0;
   const user = owner
     ? users.find(({ uid }) => uid === owner)
@@ -49,7 +49,9 @@ export function reaches(user: User, folder: string): boolean {
   return spawnSync("/bin/sh", ["-c", 'cd "$1"', "sh", folder], { uid, gid, cwd: "/" }).status === 0;
 }
 
-/** PostgreSQL's programs where `user` can run them: in node_modules or, if that lies in a closed folder, a copy. */
+/**
+ * PostgreSQL's programs at a path where `user` can run them: in node_modules or, if that is in a closed folder, a copy.
+ */
 export function binariesFor(user: User | undefined): ReturnType<typeof postgresBinaries> {
   const packaged = postgresBinaries();
   if (!user || reaches(user, path.dirname(packaged.postgres))) return packaged;
@@ -66,12 +68,12 @@ export function binariesFor(user: User | undefined): ReturnType<typeof postgresB
   );
 }
 
-/** Copies aside and renames, so that two at once do not meet half a copy. */
+/** Copies under another name and renames, so that a concurrent run never sees a partial copy. */
 function copied(from: string, to: string): boolean {
   const base = path.dirname(to);
   try {
     mkdirSync(base, { recursive: true, mode: 0o755 });
-    // In a shared /tmp anybody could have put a folder there for us to run programs from.
+    // In a shared /tmp any user could have created a folder whose programs would then run.
     const { uid, mode } = lstatSync(base);
     if (uid !== 0 || (mode & 0o022) !== 0) return false;
     if (existsSync(to)) return true;

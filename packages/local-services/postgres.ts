@@ -9,13 +9,13 @@ import { type Cluster, openCluster, superuser } from "./postgres-cluster.ts";
 import { clearLeftover } from "./postgres-leftover.ts";
 
 export interface PostgresOptions {
-  /** Holds the cluster, its password and its log. */
+  /** Contains the cluster, its password and its log. */
   dataDirectory: string;
-  /** 0, the default: any free one. */
+  /** 0, the default: any free port. */
   port?: number;
-  /** Where PostgreSQL's log goes; the default is `postgres.log` in the data directory. */
+  /** Path of PostgreSQL's log; the default is `postgres.log` in the data directory. */
   log?: string;
-  /** For tests: what a crash of the machine would cost is not paid for. */
+  /** For tests: durability across a machine crash is not needed. */
   fast?: boolean;
 }
 
@@ -23,11 +23,11 @@ export interface PostgresOptions {
 export interface Postgres extends AsyncDisposable {
   readonly port: number;
   readonly pid: number;
-  /** Settles when the server has ended, however that came. */
+  /** Resolves when the server has exited for any reason. */
   readonly exited: Promise<void>;
   /** Address of one database, with user and password. */
   url(database: string): string;
-  /** Creates those that do not exist yet. */
+  /** Creates the missing ones. */
   createDatabases(names: readonly string[]): Promise<void>;
   stop(): Promise<void>;
   /** Starts it again on the same port. */
@@ -38,14 +38,14 @@ export interface Postgres extends AsyncDisposable {
 const always = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  // Three services keep up to 20 each; the default of 100 is too few for two stacks, as the bench runs them.
+  // Three services keep up to 20 connections each; the default of 100 is too few for two stacks, as in the bench.
   max_connections: "200",
   logging_collector: "off",
   log_line_prefix: "%m [%p] %d ",
 };
 
-// A crash of the machine may cost everything, kill -9 of the server nothing: so commits still wait for the write.
-// Connections: enough for several stacks of four services each.
+// A crash of the machine may lose data, SIGKILL of the server may not: commits still wait for the write. Connections:
+// enough for several stacks of four services each.
 const fastSettings = {
   fsync: "off",
   full_page_writes: "off",
@@ -54,7 +54,7 @@ const fastSettings = {
   max_connections: "500",
 };
 
-/** Starts PostgreSQL on its own folder, made at the first start. Throws StartError. */
+/** Starts PostgreSQL on its own folder, created at the first start. Throws StartError. */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const dataDirectory = path.resolve(options.dataDirectory);
   const cluster = openCluster(dataDirectory, options.fast ?? false);
@@ -115,13 +115,13 @@ function startServer(
   });
 }
 
-/** Sessions of a killed postmaster notice it within moments; until they have ended, no new one may start. */
+/** Sessions of a killed postmaster exit within moments; until then a new one cannot start. */
 async function afterOrphans(start: () => Promise<PartProcess>): Promise<PartProcess> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await start();
     } catch (error) {
-      // Its own complaint, or in the same log the last words of a session that has just noticed.
+      // Its own error, or in the same log the last lines of a session that has just exited.
       const orphans =
         error instanceof Error &&
         /shared memory block|unexpected postmaster exit/.test(error.message);
@@ -131,7 +131,7 @@ async function afterOrphans(start: () => Promise<PartProcess>): Promise<PartProc
   }
 }
 
-/** The eighth line of postmaster.pid is what pg_ctl waits for, too. */
+/** The eighth line of postmaster.pid, which pg_ctl also waits for. */
 function isReady(folder: string, pid: number): boolean {
   try {
     const lines = readFileSync(path.join(folder, "postmaster.pid"), "utf8").split("\n");

@@ -1,5 +1,5 @@
-// Runs turbo on the pinned Node, without telemetry: `node turbo.mjs run types lint`. Continuous integration computes
-// every verdict anew.
+// Runs turbo on the pinned Node, without telemetry: `node turbo.mjs run types lint`. Continuous integration runs every
+// task without the cache.
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { root } from "./folders.mjs";

@@ -1,4 +1,4 @@
-// Runs the tests below the folder it is called in, whichever that is: `node vitest.mjs [arguments of vitest]`.
+// Runs the tests below the current folder: `node vitest.mjs [arguments of vitest]`.
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { root } from "./folders.mjs";

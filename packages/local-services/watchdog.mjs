@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 
 /**
- * Sees to it that a process in a group of its own does not outlive us, even if we die by kill -9: a shell reads from
- * a pipe that only we hold, and when that ends sends `signal`. Call the returned function once the process is gone,
- * so that the signal cannot reach a stranger that was given its id.
- * @param {number} pid @param {NodeJS.Signals} signal
+ * Ensures that a process in a separate group does not outlive this one, even after SIGKILL: a shell reads from a pipe
+ * that only this process holds, and sends `signal` when the pipe closes. Call the returned function after the process
+ * has exited, so that the signal cannot reach another process with the same id.
+ * @param {number} pid
+ * @param {NodeJS.Signals} signal
  */
 export function stopWithUs(pid, signal) {
   // Windows has no such shell; there a left-over process is found at the next start.

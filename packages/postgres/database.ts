@@ -16,39 +16,39 @@ import {
 import { runTransaction, type TransactionMode } from "./transaction.ts";
 
 export interface DatabaseOptions {
-  /** Of the service: two ORMs of one process that shared it would join each other's transactions. */
+  /** Of the service: two ORMs of one process with the same name would join each other's transactions. */
   contextName: string;
   url: string;
   entities: readonly EntitySchema[];
   migrations: readonly SqlMigration[];
   poolSize?: number;
-  /** The longest a transaction may take without a nearer deadline, in ms. */
+  /** Maximum duration of a transaction without an earlier deadline, in ms. */
   transactionCeilingMs?: number;
-  /** How long the server leaves a transaction open that asks it for nothing, in ms. */
+  /** How long the server keeps an idle transaction open, in ms. */
   idleTransactionMs?: number;
   logger: Logger;
-  /** Hears every statement sent, for tests that count them. */
+  /** Called for every statement, for tests that count them. */
   onStatement?: StatementListener;
 }
 
 export interface Database extends AsyncDisposable {
   readonly orm: MikroORM;
   /**
-   * Runs `work` in a transaction that ends with the caller's deadline, flushes and commits. Repeats
-   * it after a deadlock. Throws `unavailable` when the database gave no answer, also to COMMIT.
+   * Runs `work` in a transaction that ends with the caller's deadline, flushes and commits. Repeats it after a
+   * deadlock. Throws `unavailable` if the database did not respond, also to COMMIT.
    */
   transaction<T>(work: (em: EntityManager) => Promise<T>, mode?: TransactionMode): Promise<T>;
-  /** One statement with `$1` placeholders and a kept plan, outside any transaction. Dates, numbers. */
+  /** One statement with `$1` placeholders and a cached plan, outside any transaction. Returns dates and numbers. */
   query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** Throws the reason when the database does not answer or its schema is behind. */
+  /** Throws the reason if the database does not respond or its schema is behind. */
   ready(): Promise<void>;
 }
 
 const DEFAULT_POOL_SIZE = 20;
 const DEFAULT_CEILING_MS = 60_000;
 /**
- * A connection that fell silent may hold rows locked, and only the server can tell. No transaction of ours
- * waits for anything but the database, apart from the relay's: for the bus, some 15 s.
+ * A connection that fell silent can hold row locks, and only the server detects it. Transactions wait for the database
+ * only, except the relay's, which waits for the bus for about 15 s.
  */
 const DEFAULT_IDLE_TRANSACTION_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 5000;
@@ -68,7 +68,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       const { rows } = await (spansAreRecorded() ? traced(sql, true, send) : send());
       return rows;
     } catch (error) {
-      // The pool has closed that connection; an unnamed statement is planned anew.
+      // The pool has closed that connection; an unnamed statement is planned again.
       if (isStalePlan(error)) {
         const unnamed = { text: sql, values: [...params] };
         return (await pool.query(answeredWithin(left, unnamed))).rows;
@@ -140,7 +140,7 @@ async function appliedMigrations(query: Database["query"]): Promise<string[]> {
     const rows = await query<{ name: string }>("select name from schema_migrations");
     return rows.map((row) => row.name);
   } catch (error) {
-    // undefined_table: nothing was ever migrated.
+    // undefined_table: no migration was ever applied.
     if (hasCode(error, "42P01")) return [];
     throw error;
   }

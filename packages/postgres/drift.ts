@@ -9,7 +9,7 @@ interface TableColumn {
   filled: boolean;
 }
 
-/** PostgreSQL's names of the types that the ORM calls otherwise. */
+/** PostgreSQL's names of types that the ORM names differently. */
 const ormNames: Readonly<Record<string, string>> = {
   "timestamp with time zone": "timestamptz",
   integer: "int",
@@ -17,8 +17,8 @@ const ormNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * The differences between the entities and the migrated database, one a line; empty when they agree.
- * A nullable column, or one that the database fills, may be missing in the entity.
+ * The differences between the entities and the migrated database, one per line; empty if they agree. A nullable column,
+ * or one with a default, may be missing in the entity.
  */
 export async function schemaDrift({ orm, query }: Database): Promise<string[]> {
   const found = await query<TableColumn>(
@@ -41,7 +41,7 @@ export async function schemaDrift({ orm, query }: Database): Promise<string[]> {
       continue;
     }
     for (const property of Object.values(entity.properties)) {
-      // The columns of an embedded value are properties of their own.
+      // The columns of an embedded value are separate properties.
       if (property.persist === false || property.kind === ReferenceKind.EMBEDDED) continue;
       for (const [index, name] of (property.fieldNames ?? []).entries()) {
         const where = `${table}.${name}`;

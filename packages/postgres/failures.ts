@@ -3,7 +3,7 @@ import { remainingMs } from "@statehouse/runtime";
 
 const TRANSACTION_TIMEOUT = "25P04";
 
-/** PostgreSQL's and the driver's codes that mean: no answer, try again later. */
+/** Codes of PostgreSQL and the driver that mean: no response, retry later. */
 const UNAVAILABLE = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -29,7 +29,7 @@ const UNAVAILABLE = new Set([
 const LOST =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
 
-/** The pool is gone or the server does not answer; nobody knows whether the statement ran. */
+/** The pool is closed or the server does not respond; it is unknown whether the statement ran. */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
@@ -37,7 +37,7 @@ export function isLost(error: unknown): boolean {
   return LOST.test(error.message) || (error instanceof AggregateError && error.errors.some(isLost));
 }
 
-/** The server undid everything and says that the same transaction may succeed now. */
+/** The server rolled back and states that the same transaction can succeed now. */
 export function isRetryable(error: unknown): boolean {
   const code = codeOf(error);
   return code === "40001" || code === "40P01" || isStalePlan(error);
@@ -48,13 +48,13 @@ export function isStalePlan(error: unknown): boolean {
   return codeOf(error) === "0A000" && property(error, "routine") === "RevalidateCachedQuery";
 }
 
-/** Text that PostgreSQL cannot keep: the NUL character, which UTF-8 has and its `text` and `jsonb` have not. */
+/** Text that PostgreSQL cannot store: the NUL character, which UTF-8 has and its `text` and `jsonb` do not. */
 const UNSTORABLE_TEXT = new Set([
   "22021", // character_not_in_repertoire
   "22P05", // untranslatable_character
 ]);
 
-/** What callers hear who sent such text, wherever they put it. */
+/** The error for callers that sent such text in any field. */
 export const unstorableText = (): AppError =>
   badRequest("unstorable_text", "The request holds a NUL character.");
 
@@ -64,14 +64,14 @@ export function uniqueViolation(error: unknown, constraintName: string): boolean
 }
 
 /**
- * Turns the failures that say nothing about the request into `unavailable` or `deadlineExceeded`, and text that cannot be
- * kept into `badRequest`; others pass unchanged.
+ * Turns failures that are not caused by the request into `unavailable` or `deadlineExceeded`, and text that cannot be
+ * stored into `badRequest`; other errors are returned unchanged.
  */
 export function asAppError(error: unknown): unknown {
   if (error instanceof AppError) return error;
   if (UNSTORABLE_TEXT.has(codeOf(error) ?? "")) return unstorableText();
   if (isLost(error)) {
-    // Of the two that end what is late, the server and the driver, either may be first.
+    // Both the server and the driver end late statements; either can be first.
     const late = codeOf(error) === TRANSACTION_TIMEOUT || remainingMs() === 0;
     return late ? deadlineExceeded("The database", error) : databaseUnavailable(error);
   }

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 
-// Without 0, O, I and l: people read ids aloud and type them.
+// Without 0, O, I and l, which are easily confused when users read or type ids.
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789";
 const LENGTH = 16;
 /** The largest multiple of the alphabet's size in a byte: bytes above it would favour its first letters. */
 const UNBIASED = 256 - (256 % ALPHABET.length);
 
-/** Ids that other systems make (runs, OAuth tokens) may be shorter or longer than those of `newId`. */
+/** Ids of other systems (runs, OAuth tokens) can be shorter or longer than those of `newId`. */
 const FORM = /^[a-z]+-[A-Za-z0-9]{1,64}$/;
 
 /** A new id such as `ws-` and 16 random letters and digits: at least 93 bits, never reused. */
@@ -20,7 +20,7 @@ export function newId<Prefix extends string>(prefix: Prefix): `${Prefix}-${strin
   return `${prefix}-${id}`;
 }
 
-/** True when `text` has the form of an id with this prefix. Any other text cannot identify a row. */
+/** True if `text` has the form of an id with this prefix. Any other text cannot identify a row. */
 export const isId = <Prefix extends string>(
   prefix: Prefix,
   text: string,

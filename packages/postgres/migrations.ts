@@ -14,7 +14,7 @@ export interface SqlMigration {
 
 export interface MigrateOptions {
   url: string;
-  /** Whose database it is, for messages. */
+  /** The owner of the database, for messages. */
   contextName: string;
   migrations: readonly SqlMigration[];
 }
@@ -25,13 +25,13 @@ const LOCK_TIMEOUT_MS = 3000;
 const ATTEMPTS = 10;
 
 /**
- * Applies what is missing, in order, one transaction each. A second run waits for the first. A
- * migration that cannot get its table lock within seconds steps back, so that live traffic is never
- * queued behind it, and tries again.
+ * Applies missing migrations in order, in one transaction each. A second run waits for the first. A migration that does
+ * not get its table lock within seconds releases its place in the queue, so that other transactions are not blocked
+ * behind it, and retries.
  */
 export async function migrate({ url, contextName, migrations }: MigrateOptions): Promise<string[]> {
   const client = new Client({ connectionString: url, application_name: `${contextName} migrate` });
-  // A dropped connection also fails the query in flight; without a listener it would end the process.
+  // A dropped connection also fails its current query; without a listener the event would end the process.
   client.on("error", () => {});
   await client.connect();
   try {
@@ -65,7 +65,7 @@ export const readMigrations = (folder: string): SqlMigration[] =>
       up: readFileSync(path.join(folder, file), "utf8"),
     }));
 
-/** The names of those in `migrations` that are not among `applied`. */
+/** The names of the `migrations` that are not in `applied`. */
 export function missingMigrations(
   migrations: readonly SqlMigration[],
   applied: Iterable<string>,
@@ -97,7 +97,7 @@ async function apply(client: Client, contextName: string, migration: SqlMigratio
 }
 
 function isRepeatable(error: unknown): boolean {
-  // lock_not_available: the lock_timeout is over.
+  // lock_not_available: the lock_timeout has passed.
   return hasCode(error, "55P03") || isRetryable(error);
 }
 

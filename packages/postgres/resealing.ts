@@ -2,17 +2,17 @@ import type { Database } from "./database.ts";
 import type { SealedPlace, Sealer } from "./sealing.ts";
 import { queryIn } from "./transaction.ts";
 
-/** A table with a primary key `id` and a column of sealed values, of which some may be null. */
+/** A table with a primary key `id` and a column of sealed values, some of which may be null. */
 export interface SealedColumn {
   table: string;
   column: string;
-  /** What the value of a row was sealed for. */
+  /** The place to which the value of a row is bound. */
   placeOf(rowId: string): SealedPlace;
 }
 
 const BATCH = 500;
 
-/** Seals again, under the first key, what older keys sealed; answers how many values. Safe to repeat. */
+/** Encrypts values of older keys with the first key; returns the number of values. Safe to repeat. */
 export async function resealColumn(
   database: Database,
   sealer: Sealer,

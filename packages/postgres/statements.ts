@@ -2,33 +2,33 @@ import { metrics } from "@opentelemetry/api";
 import { remainingMs, withClientSpan } from "@statehouse/runtime";
 import { type CustomTypesConfig, type PoolClient, type QueryConfig, types } from "pg";
 
-/** bigint: ours are counters, revisions and µs since 1970, all far below 2^53. */
+/** bigint: the values are counters, revisions and µs since 1970, all far below 2^53. */
 const INT8 = 20;
 
-/** For SQL of our own: timestamps as `Date`, bigint as number, everything else as pg does it. */
+/** For hand-written SQL: timestamps as `Date`, bigint as number, everything else as in pg. */
 const resultTypes: CustomTypesConfig = {
   getTypeParser: (oid: number, format?: "text" | "binary") =>
     oid === INT8 ? Number : types.getTypeParser(oid, format as "text"),
 };
 
-/** Beyond this many texts a statement is built by hand from values, and naming it would only leak. */
+/** Beyond this many texts a statement is probably assembled from values, and naming it would only leak memory. */
 const MAX_NAMED = 500;
 const names = new Map<string, string>();
 
-/** How much longer than the server may take we wait for its answer. */
+/** How much longer than the server's limit the client waits for a response. */
 const SILENCE_MS = 1000;
 
 /**
- * The query, given up when nobody answers: the server keeps its time limits, but a connection that has
- * fallen silent would otherwise never come back to its pool. What is given up is lost, with its connection.
+ * The query with a client-side time limit: the server enforces its limits, but a connection that fell silent would
+ * otherwise never return to its pool. The connection is discarded.
  */
 export const answeredWithin = (ms: number, query: QueryConfig): QueryConfig => ({
   ...query,
-  // The driver's own; its types do not know it.
+  // Part of the driver, but missing in its types.
   ...{ query_timeout: Math.ceil(ms) + SILENCE_MS },
 });
 
-/** A query whose plan PostgreSQL keeps: the same text has the same name on every connection. */
+/** A query whose plan PostgreSQL caches: the same text has the same name on every connection. */
 export function prepared(sql: string, params: readonly unknown[]): QueryConfig {
   let name = names.get(sql);
   if (name === undefined && names.size < MAX_NAMED) {
@@ -42,12 +42,15 @@ export function prepared(sql: string, params: readonly unknown[]): QueryConfig {
 let statements = 0;
 let awaited = 0;
 
-/** How many statements somebody waited for: sent by this process under a deadline, which relays and loops have not. */
+/**
+ * Number of statements that a caller waited for: sent by this process under a deadline, which relays and loops do not
+ * have.
+ */
 export const awaitedStatementCount = (): number => awaited;
 
 export type StatementListener = (sql: string) => void;
 
-/** Counts and reports every statement sent on this connection, whoever sends it. */
+/** Counts and reports every statement sent on this connection by any code. */
 export function observeStatements(client: PoolClient, listener?: StatementListener): void {
   const send: (...args: unknown[]) => unknown = client.query.bind(client);
   const observed = (...args: unknown[]): unknown => {
@@ -68,8 +71,8 @@ export function exposeStatementCount(): void {
 }
 
 /**
- * A span around one statement. Only SQL with placeholders is shown whole: the ORM writes values into
- * its text, and they may be token hashes or sealed columns.
+ * A span around one statement. Only SQL with placeholders is recorded completely: the ORM writes values into its text,
+ * which can be token hashes or sealed columns.
  */
 export function traced<T>(sql: string, placeholders: boolean, run: () => Promise<T>): Promise<T> {
   const summary = summaryOf(sql);

@@ -22,7 +22,7 @@ export interface TransactionOptions extends TransactionMode {
   pool: Pool;
   /** A new entity manager, bound to nothing. */
   fork(): EntityManager;
-  /** The longest a transaction may take when the caller's deadline allows more, in ms. */
+  /** Maximum duration of a transaction if the caller's deadline allows more, in ms. */
   ceilingMs: number;
   logger: Logger;
 }
@@ -31,10 +31,10 @@ const transactions = new WeakMap<EntityManager, OpenTransaction>();
 const ATTEMPTS = 5;
 
 /**
- * Runs `work` in a transaction on a connection of our own, not on one of the ORM's: its driver never
- * gives a connection back whose BEGIN or ROLLBACK failed, so that each restart of PostgreSQL would
- * shrink the pool; and BEGIN and the time limit travel in one message this way. Deadlocks and
- * serialization failures are repeated as a whole, so `work` must not touch anything but `em`.
+ * Runs `work` in a transaction on a separate connection, not on one of the ORM's: its driver never returns a connection
+ * whose BEGIN or ROLLBACK failed, so that each restart of PostgreSQL would shrink the pool; and BEGIN and the time
+ * limit are one message this way. After a deadlock or a serialization failure everything is repeated, so that `work`
+ * must not touch anything but `em`.
  */
 export async function runTransaction<T>(
   options: TransactionOptions,
@@ -66,7 +66,7 @@ async function attemptTransaction<T>(
     await em.flush();
     const end = validateOnly ? "rollback" : "commit";
     const { command } = await client.query(inTime(transaction, { text: end }));
-    // PostgreSQL answers COMMIT with ROLLBACK after an error that somebody swallowed.
+    // PostgreSQL responds to COMMIT with ROLLBACK after an error that was swallowed.
     if (command !== end.toUpperCase())
       throw new Error("The transaction had failed and was rolled back");
   } catch (error) {
@@ -115,7 +115,10 @@ async function rolledBack(transaction: OpenTransaction): Promise<boolean> {
   }
 }
 
-/** What the ORM's driver asks of a transaction: to run one statement, with values already in its text. */
+/**
+ * The interface that the ORM's driver needs from a transaction: run one statement whose text already contains the
+ * values.
+ */
 function ormContext(transaction: OpenTransaction) {
   return {
     async executeQuery({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) {
@@ -143,7 +146,7 @@ function transactionOf(em: EntityManager): OpenTransaction {
   return transaction;
 }
 
-/** SQL with `$1` placeholders inside the transaction of `em`; the ORM's unflushed changes are not seen. */
+/** SQL with `$1` placeholders inside the transaction of `em`; it does not see the ORM's unflushed changes. */
 export async function queryIn<Row>(
   em: EntityManager,
   sql: string,
@@ -156,7 +159,7 @@ export async function queryIn<Row>(
   return rows;
 }
 
-/** Calls `hook` once the transaction of `em` is committed, and never when it is not. */
+/** Calls `hook` after the transaction of `em` has committed, and never otherwise. */
 export function afterCommit(em: EntityManager, hook: () => void): void {
   transactionOf(em).hooks.push(hook);
 }

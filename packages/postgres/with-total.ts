@@ -8,7 +8,7 @@ export interface ListStatement {
   count: string;
   /** Selects the page's rows; their columns include `id`. */
   select: string;
-  /** The order again, over the rows as `listed`: `listed.name`. */
+  /** The sort order again, over the rows as `listed`: `listed.name`. */
   order: string;
 }
 

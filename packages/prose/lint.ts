@@ -18,7 +18,7 @@ export interface Finding {
   /** `file:line` with the path that the file was read by. */
   place: string;
   kind: Passage["kind"];
-  /** As it stands in the file. */
+  /** As in the file. */
   found: string;
   replacement: string;
   reason: string;
@@ -38,13 +38,13 @@ const forbidden = read<ForbiddenWord[]>("forbidden.json").map((row) => ({
   ),
 }));
 
-/** Messages that clients match word by word: they stay as they are. */
+/** Messages that clients match verbatim; they must not change. */
 const exempt = read<string[]>("exempt.json");
 
 const repeatedWords = unified().use(retextEnglish).use(retextRepeatedWords);
 
 function repetitions(text: string): { found: string; offset: number }[] {
-  // Parsing English is slow: only where two equal words follow each other is it worth it.
+  // Parsing English is slow: only done if two equal words follow each other.
   if (!/(?<![\p{L}\p{N}])(\p{L}+)\s+\1(?![\p{L}\p{N}])/iu.test(text)) return [];
   const file = new VFile(text);
   repeatedWords.runSync(repeatedWords.parse(file), file);
@@ -60,7 +60,7 @@ function withoutExempt(text: string): string {
   return rest;
 }
 
-/** What is wrong with the language of one file. `file` decides how it is read and stands in the findings. */
+/** The language findings of one file. `file` selects the parser and appears in the findings. */
 export function lint(file: string, source: string): Finding[] {
   const lineOf = (offset: number) => source.slice(0, offset).split("\n").length;
   return passagesOf(file, source).flatMap(({ kind, text, start }) => {

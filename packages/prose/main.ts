@@ -3,9 +3,10 @@ import { existsSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { lint } from "./lint.ts";
 
-// npm run check:prose [-- <paths>]: names each forbidden word of forbidden.json with its file and line; exit 1 if any.
+// npm run check:prose [-- <paths>]: reports each forbidden word of forbidden.json with its file and line; exits with 1
+// if there is any.
 
-/** The rules name the words they forbid, and golden and licence texts are not ours to phrase. */
+/** The rules contain the words they forbid; golden files and licences are quoted texts. */
 const ignored =
   /^(LICENSE|CHANGELOG\.md)$|^packages\/prose\/|(^|\/)gen\/|\.golden\.txt$|package-lock/;
 

@@ -1,9 +1,9 @@
 import { type ESTree, parseSync, Visitor } from "rolldown/utils";
 
-/** A piece of text that somebody reads: a comment, a paragraph of a document, a message. */
+/** A piece of text for readers: a comment, a paragraph of a document, a message. */
 export interface Passage {
   kind: "comment" | "document" | "message" | "test name";
-  /** As in the source, with everything that is not prose replaced by blanks, so that offsets stay true. */
+  /** As in the source, with everything except prose replaced by blanks, so that offsets match. */
   text: string;
   /** Offset of the text in the file. */
   start: number;
@@ -14,13 +14,13 @@ function blank(text: string, pattern: RegExp, filler = " "): string {
   return text.replace(pattern, (match) => match.replace(/[^\n]/g, filler));
 }
 
-/** Stands for code inside prose: it separates words, and no rule matches it. */
+/** Replaces code inside prose: it separates words, and no rule matches it. */
 const code = "\u25a1";
 
 const withoutCode = (text: string) =>
   blank(text, /`[^`\n]*`|\bhttps?:\/\/\S+|\b[\w.-]*\/[\w./-]+\.\w+|%[sdijo]\b/g, code);
 
-/** The passages of a file, by its kind; none for a file whose language is not known. */
+/** The passages of a file, by its type; none for an unknown type. */
 export function passagesOf(path: string, source: string): Passage[] {
   if (/\.(ts|mts|mjs|js)$/.test(path)) return passagesOfScript(path, source);
   if (/\.proto$/.test(path)) return lineComments(source, "//");
@@ -48,7 +48,7 @@ function splitAt(text: string, separator: RegExp, kind: Passage["kind"]): Passag
   return passages;
 }
 
-/** Comments of one line each that follow each other are one passage. */
+/** Consecutive line comments are one passage. */
 function lineComments(source: string, marker: "//" | "#"): Passage[] {
   const comment = marker === "//" ? /(?<!:)\/\/[^\n]*/g : /(?:^|\s)#[^\n]*/g;
   return joined(

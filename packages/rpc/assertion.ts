@@ -13,27 +13,27 @@ import {
 } from "jose";
 import { LRUCache } from "lru-cache";
 
-/** How long an assertion is good for, in seconds; a replayed one works no longer than this. */
+/** Lifetime of an assertion, in seconds; a replayed one is valid no longer. */
 const LIFETIME_S = 300;
-/** Signed anew this long before it ends, so that none expires on its way, nor where clocks differ by less. */
+/** Renewed this long before it expires, so that it does not expire in transit or through clock skew. */
 const RENEW_MS = 60_000;
-/** The one issuer that speaks for others than itself. */
+/** The only issuer that may assert other principals. */
 const GATEWAY = "gateway";
 
-/** On whose behalf a call is made. */
+/** The principal of a call. */
 export interface CallOptions {
-  /** The signed assertion to show to the service `audience`. */
+  /** The signed assertion for the service `audience`. */
   assertion(audience: string): Promise<string>;
 }
 
 /** A service's own name and key. Its calls carry its own assertion. */
 export interface ServiceIdentity extends CallOptions {
   readonly name: string;
-  /** Speaks for another; only believed of the gateway. */
+  /** Asserts another principal; accepted from the gateway only. */
   on(principal: Principal): CallOptions;
 }
 
-/** Public keys by the name of the service that signs with them; several while a key is rotated. */
+/** Public keys by the name of the signing service; several while a key is rotated. */
 export type AssertionKeys = Readonly<Record<string, readonly JWK[]>>;
 
 /** A new key pair for assertions, for installations that have none yet. */
@@ -46,7 +46,7 @@ export async function generateAssertionKey(): Promise<{ privateJwk: JWK; publicJ
   };
 }
 
-/** Signs for the service `name`; what is signed once is kept until shortly before its end. */
+/** Signs for the service `name`; a signed assertion is cached until shortly before it expires. */
 export async function createIdentity(name: string, privateJwk: JWK): Promise<ServiceIdentity> {
   const key = await importJWK(privateJwk, "EdDSA");
   const kid = privateJwk.kid ?? "";
@@ -75,12 +75,12 @@ export async function createIdentity(name: string, privateJwk: JWK): Promise<Ser
   return { name, on, ...on({ type: "service", id: name, versions: "" }) };
 }
 
-/** Says who calls, from an assertion. */
+/** Reads the caller from an assertion. */
 export type AssertionVerifier = (assertion: string) => Promise<Principal>;
 
 /**
- * Verifies assertions made for `audience`. Throws `unauthenticated` when one is missing, forged, altered,
- * expired or made for another audience, and when a service other than the gateway speaks for others.
+ * Verifies assertions made for `audience`. Throws `unauthenticated` if one is missing, forged, altered, expired or made
+ * for another audience, or if a service other than the gateway asserts another principal.
  */
 export function createVerifier(audience: string, keys: AssertionKeys): AssertionVerifier {
   const imported = new Map<string, Promise<CryptoKey | Uint8Array>>();

@@ -1,7 +1,7 @@
 import type { Caller, Grants, Principal } from "@statehouse/authorization";
 import { LRUCache } from "lru-cache";
 
-/** The context of a method, beside its request. */
+/** The context of a method, in addition to its request. */
 export interface CallContext {
   caller: Caller;
 }
@@ -10,8 +10,8 @@ export interface CallContext {
 export type GrantsLoader = (principal: Principal) => Promise<Grants>;
 
 /**
- * Makes callers of principals. Grants are kept under the versions they were read at, so that a kept one
- * is never stale: after any change the principal arrives with other versions.
+ * Creates callers from principals. Grants are cached under the versions at which they were read, so that a cached one
+ * is never stale: after any change the principal has other versions.
  */
 export function createCallers(load: GrantsLoader): (principal: Principal) => Promise<Caller> {
   const kept = new LRUCache<string, Grants>({ max: 10_000 });

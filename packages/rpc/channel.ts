@@ -1,6 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 
-/** What travels with a call beside its message. */
+/** The metadata of a call. */
 export interface CallMetadata {
   assertion: string;
   traceparent: string | undefined;
@@ -8,10 +8,10 @@ export interface CallMetadata {
   deadline: number;
 }
 
-/** A road to one service. Both kinds carry protobuf binary, never shared objects. */
+/** A connection to one service. Both kinds transfer protobuf binary, never shared objects. */
 export interface Channel extends AsyncDisposable {
-  /** The service at its end, for whom assertions are made. */
+  /** The service at the other end, which is the audience of assertions. */
   readonly audience: string;
-  /** Throws AppError as the service threw it, `unavailable` when it does not answer. */
+  /** Throws the service's AppError, or `unavailable` if it does not respond. */
   call(method: DescMethod, request: Uint8Array, metadata: CallMetadata): Promise<Uint8Array>;
 }

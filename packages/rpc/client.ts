@@ -17,7 +17,7 @@ import { methodPath } from "./service.ts";
 /** For calls outside any request, in ms. */
 const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** One function for each method. Throws AppError as the service threw it. */
+/** One function for each method. Throws the service's AppError. */
 export type Client<S extends DescService> = {
   [M in keyof S["method"]]: (
     request: MessageInitShape<S["method"][M]["input"]>,
@@ -26,8 +26,8 @@ export type Client<S extends DescService> = {
 };
 
 /**
- * A client of `desc` over `channel`. Calls are made as `identity` unless the call says otherwise, and
- * end with the deadline of the request that they serve.
+ * A client of `desc` over `channel`. Calls are made as `identity` unless the call specifies another one, and end with
+ * the deadline of the request that they serve.
  */
 export function createClient<S extends DescService>(
   desc: S,

@@ -2,7 +2,7 @@ import { metrics } from "@opentelemetry/api";
 
 let calls = 0;
 
-/** How many calls this process has made to other services, in-process ones included. */
+/** Number of calls of this process to other services, including in-process ones. */
 export const callCount = (): number => calls;
 
 export const countCall = (): void => {

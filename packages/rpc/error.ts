@@ -28,7 +28,7 @@ const codes = {
 
 export const codeOf = (error: AppError): status => codes[error.kind];
 
-/** What an error looks like between processes. */
+/** The format of an error between processes. */
 export const errorToBytes = (error: AppError): Uint8Array =>
   toBinary(
     ErrorDetailSchema,
@@ -43,7 +43,7 @@ export const errorToBytes = (error: AppError): Uint8Array =>
 
 const isKind = (kind: string): kind is ErrorKind => errorKinds.some((known) => known === kind);
 
-/** The error that the other side threw, or undefined when the bytes are not one. */
+/** The error of the other side, or undefined if the bytes are not one. */
 export function errorFromBytes(bytes: Uint8Array): AppError | undefined {
   const { kind, reason, message, fields, retryAfterSeconds } = fromBinary(ErrorDetailSchema, bytes);
   if (!isKind(kind)) return undefined;
@@ -57,12 +57,12 @@ export function errorFromBytes(bytes: Uint8Array): AppError | undefined {
   });
 }
 
-/** A request or an answer that is more than one message takes. */
+/** A request or a response that exceeds the size of one message. */
 export class MessageTooLarge extends Error {
   override readonly name = "MessageTooLarge";
 }
 
-/** For a call that ended without a detail: nobody answered, or something broke. */
+/** For a call that ended without a detail: no response, or an internal failure. */
 export function errorFromStatus(code: status, details: string, audience: string): Error {
   if (code === status.UNAVAILABLE) {
     return unavailable("service_unavailable", `The service ${audience} does not answer.`);

@@ -23,7 +23,7 @@ import { methodPath } from "./service.ts";
 
 export interface GrpcListener {
   port: number;
-  /** Lets calls under way end, for at most `drainMs`. */
+  /** Lets calls in progress end, for at most `drainMs`. */
   close(drainMs: number): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ interface GrpcListenerOptions {
   health: Omit<HealthOptions, "services">;
 }
 
-/** For callers that name no deadline, in ms. */
+/** For callers without a deadline, in ms. */
 const DEFAULT_DEADLINE_MS = 60_000;
 
 const asBytes = (message: Uint8Array): Buffer =>
@@ -52,7 +52,7 @@ const definitionOf = (path: string): MethodDefinition<Uint8Array, Uint8Array> =>
   responseDeserialize: (bytes) => bytes,
 });
 
-/** Opens a gRPC port for the methods. Throws StartError when the port is taken. */
+/** Opens a gRPC port for the methods. Throws StartError if the port is in use. */
 export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcListener> {
   const { host, port, methods, handlers, health } = options;
   // Failures are thrown; grpc-js would write them to the console too.
@@ -61,7 +61,7 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
     "grpc.enable_channelz": 0,
     "grpc.max_receive_message_length": maxMessageBytes,
     "grpc.max_send_message_length": maxMessageBytes,
-    // Clients that balance over headless addresses find new replicas this way.
+    // Makes clients that balance over headless addresses find new replicas.
     "grpc.max_connection_age_ms": 300_000,
     "grpc.max_connection_age_grace_ms": 30_000,
   });
@@ -128,6 +128,6 @@ function toResponse(error: unknown): Partial<ServerErrorResponse> {
   }
   const metadata = new Metadata();
   metadata.set(detailTrailer, Buffer.from(errorToBytes(error)));
-  // The message travels in the detail: header text would lose what is not ASCII.
+  // The message is part of the detail: header text would lose non-ASCII characters.
   return { code: codeOf(error), details: error.reason, metadata };
 }

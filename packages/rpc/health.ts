@@ -17,14 +17,14 @@ import { withTimeout } from "@statehouse/runtime";
 import { methodPath } from "./service.ts";
 
 export interface HealthOptions {
-  /** Resolves when the service could do its work, throws otherwise. */
+  /** Resolves if the service could do its work, throws otherwise. */
   ready: () => Promise<void>;
   closing: () => boolean;
-  /** Full names of the services on this port; they are all as ready as the whole. */
+  /** Full names of the services on this port; all have the readiness of the process. */
   services: ReadonlySet<string>;
 }
 
-/** What probes ask for besides "" and the services' names. */
+/** Health services in addition to "" and the services' names. */
 const LIVENESS = "liveness";
 const READINESS = "readiness";
 const READY_TIMEOUT_MS = 2000;
@@ -32,7 +32,7 @@ const READY_TIMEOUT_MS = 2000;
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
 const asBytes = (bytes: Buffer): Uint8Array => bytes;
 
-/** `grpc.health.v1.Health/Check`: whoever probes has no assertion, so it stands beside our own methods. */
+/** `grpc.health.v1.Health/Check`: probes have no assertion, so that it is separate from the other methods. */
 export const healthDefinition: ServiceDefinition = {
   check: {
     path: methodPath(Health.method.check),
@@ -45,7 +45,7 @@ export const healthDefinition: ServiceDefinition = {
   },
 };
 
-/** Answers it: "", `readiness` and each service tell whether work can be done, `liveness` that we are here. */
+/** Serves health: "", `readiness` and each service report readiness, `liveness` reports the process. */
 export const healthImplementation = (options: HealthOptions): UntypedServiceImplementation => ({
   check: (
     { request }: ServerUnaryCall<Uint8Array, Uint8Array>,

@@ -63,7 +63,7 @@ const binding = implement<typeof WorkspaceLockService, { principal: Principal }>
     getLock: async () => ({}),
     getPlacement: async ({ workspaceId }) => {
       calls++;
-      // As large as the id says.
+      // The id contains the size.
       return { placement: { organizationId: "ö".repeat(Number(workspaceId) / 2) } };
     },
   },

@@ -17,13 +17,13 @@ import type { CallHandler } from "./handler.ts";
 import { mayCall, methodPath, type ServiceBinding } from "./service.ts";
 
 export interface RpcServerOptions<Ctx> {
-  /** The service's name: assertions must be made for it. */
+  /** The service's name: the audience of accepted assertions. */
   name: string;
   bindings: readonly ServiceBinding<Ctx>[];
   keys: AssertionKeys;
-  /** What a method gets beside its request, made of who calls; loads grants. */
+  /** Creates the context of a method from the principal; loads grants. */
   context: (principal: Principal) => Promise<Ctx>;
-  /** For who probes the gRPC port: resolves when the service can do its work. */
+  /** For probes of the gRPC port: resolves if the service can do its work. */
   ready?: () => Promise<void>;
   logger: Logger;
 }
@@ -31,11 +31,11 @@ export interface RpcServerOptions<Ctx> {
 export interface RpcServer extends AsyncDisposable {
   /** Opens a gRPC port (0: any free one). */
   listen(address: { host: string; port: number }): Promise<{ port: number }>;
-  /** A channel for callers in this process: same messages, metadata, deadlines and errors. */
+  /** A channel for callers in this process, with the same messages, metadata, deadlines and errors. */
   inProcess(): Channel;
 }
 
-/** How long calls under way may take to end when the server closes, in ms. */
+/** How long calls in progress may take to end when the server closes, in ms. */
 const DRAIN_MS = 10_000;
 
 /** Serves the bindings over gRPC, in process, or both. Checks assertion and caller before the method runs. */
@@ -81,7 +81,7 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
           runWithDeadline(metadata.deadline, async () => {
             try {
               const bytes = await answer(method, implementation, request, metadata);
-              // What leads from a request's line at the gateway to the services that it went through.
+              // Connects a request's line at the gateway with the services that it passed through.
               logger.debug({ method: path }, "call");
               return bytes;
             } catch (error) {
@@ -140,6 +140,6 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
   };
 }
 
-/** The cause is in our log, under this trace; the other side learns nothing of it. */
+/** The cause is in this service's log, under this trace; the other side does not receive it. */
 const internalError = (name: string) =>
   new Error(`${name} failed with an internal error, trace ${traceId() ?? "unknown"}`);

@@ -20,13 +20,13 @@ export type ServiceImpl<S extends DescService, Ctx = CallContext> = {
 
 type AnyMethod<Ctx> = (request: never, context: Ctx) => Promise<Record<string, unknown>>;
 
-/** A service and the functions that answer it. */
+/** A service and its implementation. */
 export interface ServiceBinding<Ctx = CallContext> {
   desc: DescService;
   methods: Readonly<Record<string, AnyMethod<Ctx>>>;
 }
 
-/** Binds functions to the service that they answer. */
+/** Binds an implementation to its service. */
 export const implement = <S extends DescService, Ctx>(
   desc: S,
   impl: ServiceImpl<S, Ctx>,
@@ -36,14 +36,14 @@ export const implement = <S extends DescService, Ctx>(
 export const methodPath = (method: DescMethod): string =>
   `/${method.parent.typeName}/${method.name}`;
 
-/** Whether a call that got no answer may be repeated. */
+/** Whether a call without a response may be repeated. */
 export const isIdempotent = (method: DescMethod): boolean =>
   method.idempotency !== MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN;
 
 /** Reading an option decodes it: once for each method, not for each call. */
 const declaredCallers = new WeakMap<DescMethod, Callers>();
 
-/** Whether the method declares the principal among its callers; without the option nobody is. */
+/** Whether the method declares the principal as a caller; without the option there is none. */
 export function mayCall(method: DescMethod, principal: Principal): boolean {
   let declared = declaredCallers.get(method);
   if (!declared) {
@@ -54,5 +54,5 @@ export function mayCall(method: DescMethod, principal: Principal): boolean {
   return declared.services.includes(principal.id) || (declared.runners && isRunner(principal.id));
 }
 
-/** Whether a service of this name executes runs; an installation may have any number of them. */
+/** Whether a service of this name executes runs; an installation can have any number of them. */
 const isRunner = (name: string): boolean => name === "runner" || name.startsWith("runner-");

@@ -1,6 +1,6 @@
 /**
- * Does `work` for each item, `count` of them at once, from one queue: what takes long holds up one hand and no more.
- * Throws what the first one throws; then nothing further is begun, and what is under way has ended.
+ * Does `work` for each item, `count` of them concurrently, from one queue: a slow item delays no other. Throws the
+ * first error; then no further work starts, and the work in progress has ended.
  */
 export async function atOnce<Item>(
   count: number,

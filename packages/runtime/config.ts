@@ -1,11 +1,11 @@
 import type { z } from "zod";
 
-/** The configuration is unusable; the message lists every problem, one a line. */
+/** The configuration is invalid; the message lists every problem, one per line. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** Reads `schema`'s keys from the environment. An empty variable counts as absent. Throws `ConfigError`. */
+/** Reads the keys of `schema` from the environment. An empty variable counts as absent. Throws `ConfigError`. */
 export function readConfig<Schema extends z.ZodObject>(
   schema: Schema,
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -21,16 +21,16 @@ export function readConfig<Schema extends z.ZodObject>(
   const problems = (result.error?.issues ?? []).map((issue) => {
     const [name = "configuration", ...within] = issue.path.map(String);
     if (within.length === 0 && !(name in input)) return `${name}: is required but not set`;
-    // The value itself is never repeated: it may be a secret.
+    // The value itself is never quoted: it can be a secret.
     return `${name}: ${within.length > 0 ? `${within.join(".")}: ` : ""}${issue.message}`;
   });
   throw new ConfigError([...new Set([...problems, ...missing])].join("\n"));
 }
 
-/** For an optional setting that has to be there when another one has this value. */
+/** For an optional setting that another setting's value requires. */
 export const neededWith = (setting: string, value: string) => ({ neededWith: { setting, value } });
 
-/** A line for each setting that another one's value makes necessary. */
+/** A line for each setting that another one's value requires. */
 function missingWith(schema: z.ZodObject, input: Readonly<Record<string, string>>): string[] {
   return Object.entries(schema.shape).flatMap(([name, field]) => {
     const needed = (field as z.ZodType).meta()?.neededWith as

@@ -1,6 +1,6 @@
 export type EditionName = "self-hosted" | "hosted";
 
-/** What an edition has. Everything that differs is a row here; code asks by the row's name. */
+/** The features of an edition. Every difference is a row here; code reads the row by name. */
 export const editionTable = {
   "header.snapshot-interval": ["hosted"],
   "state-versions.intermediate": ["hosted"],
@@ -13,7 +13,7 @@ export const editionTable = {
 
 /** Values that differ by edition. */
 export const editionValues = {
-  /** The `TFP-AppName` header: clients switch behaviour on it. */
+  /** The `TFP-AppName` header: clients change their behaviour with it. */
   "app-name": { "self-hosted": "Terraform Enterprise", hosted: "HCP Terraform" },
 } as const satisfies Record<string, Record<EditionName, string>>;
 
@@ -25,7 +25,7 @@ export interface Edition {
   value(of: keyof typeof editionValues): string;
 }
 
-/** The edition called `name`, asked by feature. */
+/** The edition called `name`, with one member for each feature. */
 export function edition(name: EditionName): Edition {
   return {
     name,

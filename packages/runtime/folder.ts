@@ -3,8 +3,8 @@ import path from "node:path";
 import { hasCode } from "@statehouse/errors";
 
 /**
- * Makes a folder and those above it, unless they are there. Node's own `recursive` tries for ever where a file system
- * says that there is no such folder to make one in, as /proc does.
+ * Creates a folder and its parents, unless they exist. Node's own `recursive` retries without end on file systems that
+ * report a missing parent which cannot be created, such as /proc.
  */
 export async function makeFolder(folder: string, mode: number): Promise<void> {
   try {

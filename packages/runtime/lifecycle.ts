@@ -1,16 +1,17 @@
 import { ConfigError } from "./config.ts";
 
-/** Start-up failed for a reason the operator can mend; the message is one clear sentence. */
+/** Startup failed for a reason that the operator can resolve; the message is one clear sentence. */
 export class StartError extends Error {
   override readonly name = "StartError";
 }
 
-/** Within the 30 s that orchestrators give before they kill. */
+/** Within the 30 s that orchestrators wait before SIGKILL. */
 const DRAIN_MS = 25_000;
 
 /**
- * Runs a service until SIGTERM or SIGINT, then disposes it once and exits 0; a second signal, or the
- * end of `drainMs`, exits 1 at once. A `ConfigError` or `StartError` at start is printed as it is, without a stack, exit 1.
+ * Runs a service until SIGTERM or SIGINT, then disposes it once and exits with 0; a second signal, or the end of
+ * `drainMs`, exits with 1 immediately. A `ConfigError` or `StartError` at start is printed without a stack, exit code
+ * 1.
  */
 export async function runService(
   start: () => Promise<AsyncDisposable>,

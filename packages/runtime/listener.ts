@@ -1,10 +1,10 @@
 import type { Server } from "node:http";
 import { StartError } from "./lifecycle.ts";
 
-/** Why a port could not be opened, as one sentence. */
+/** The reason why a port could not be opened, as one sentence. */
 type Explain = (error: Error) => string;
 
-/** Opens `port` (0: any free one) and answers which it is. Throws `StartError` with what `explain` says. */
+/** Opens `port` (0: any free one) and returns its number. Throws `StartError` with the text of `explain`. */
 export function listenOn(
   server: Server,
   { host, port }: { host: string; port: number },
@@ -19,7 +19,7 @@ export function listenOn(
   });
 }
 
-/** Takes no new request, lets those under way end, and cuts off what lasts longer than `drainMs`. */
+/** Accepts no new request, lets requests in progress end, and closes those that last longer than `drainMs`. */
 export function drain(server: Server, drainMs: number): Promise<void> {
   return new Promise((resolve) => {
     const late = setTimeout(() => server.closeAllConnections(), drainMs);

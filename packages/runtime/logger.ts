@@ -10,7 +10,7 @@ export interface LoggerOptions {
   destination?: DestinationStream;
 }
 
-/** What must never reach a log, at the depths our own lines have. */
+/** Keys that must never appear in a log, at the depths of the product's lines. */
 const secrets = [
   "authorization",
   "token",
@@ -21,7 +21,7 @@ const secrets = [
   "assertion",
 ].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
-/** A JSON logger whose lines carry the current trace id, and never a token or state. */
+/** A JSON logger whose lines contain the current trace id, and never a token or state. */
 export function createLogger({ service, level = "info", destination }: LoggerOptions): Logger {
   const options = {
     name: service,

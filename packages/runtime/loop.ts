@@ -9,14 +9,13 @@ export interface LoopOptions {
   name: string;
   intervalMs: number;
   wake?: Wake;
-  /** One step; true when there may be more to do at once. A long one looks at `stop` between its parts. */
+  /** One step; true if more work may be ready. A long step checks `stop` between its parts. */
   work: (stop: AbortSignal) => Promise<boolean>;
   logger: Logger;
 }
 
 /**
- * Repeats a piece of work for as long as the service runs. A failure is logged and tried again later;
- * disposal waits for the step in hand.
+ * Repeats a step while the service runs. A failure is logged and retried later; disposal waits for the current step.
  */
 export function startLoop(options: LoopOptions): AsyncDisposable {
   const { name, intervalMs, wake = createWake(), work, logger } = options;
@@ -28,7 +27,7 @@ export function startLoop(options: LoopOptions): AsyncDisposable {
       try {
         more = await withServerSpan(name, undefined, {}, () => work(stop.signal));
       } catch (error) {
-        // The database may be away for a while: that is said once by whoever is asked for it.
+        // The database can be unavailable for a while; readiness reports it once.
         const level = isTransient(error) ? "debug" : "error";
         logger[level]({ err: error, work: name }, "background work failed; it is tried again");
       }

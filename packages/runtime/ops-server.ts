@@ -3,16 +3,16 @@ import { listenOn } from "./listener.ts";
 import { metricsText } from "./metrics.ts";
 import { withTimeout } from "./with-timeout.ts";
 
-/** Resolves when the dependency answers, throws the reason when it does not. */
+/** Resolves if the dependency responds, throws the reason if it does not. */
 export type Check = () => Promise<void>;
 
 export interface OpsOptions {
   checks: Readonly<Record<string, Check>>;
-  /** The checks without which the service is not ready; the others are only reported. */
+  /** The checks that readiness requires; the others are only reported. */
   required: readonly string[];
 }
 
-/** Answers /healthz, /readyz and /metrics; false means the path is not one of them. */
+/** Serves /healthz, /readyz and /metrics; false means another path. */
 export type OpsHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 
 const CHECK_TIMEOUT_MS = 2000;
@@ -34,7 +34,7 @@ export function createOpsHandler({ checks, required }: OpsOptions): OpsHandler {
   };
 }
 
-/** Serves the operations endpoints on a listener of their own. Throws `StartError` on a busy port. */
+/** Serves the operations endpoints on a separate listener. Throws `StartError` if the port is in use. */
 export async function startOpsServer(
   options: OpsOptions & { host: string; port: number },
 ): Promise<AsyncDisposable & { port: number }> {

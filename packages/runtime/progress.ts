@@ -1,23 +1,23 @@
-/** How far a command is. */
+/** The progress of a command. */
 export interface Progress {
-  /** Counts what is done. */
+  /** Adds to the count. */
   advance(steps?: number): void;
-  /** What there is to do may only be learnt, or grow, on the way. */
+  /** The total can become known, or grow, during the work. */
   expect(total: number): void;
-  /** Shows the last figure and leaves the line. */
+  /** Prints the last figure and ends the line. */
   end(): void;
 }
 
 export interface ProgressOptions {
-  /** What is counted, in the plural: "blobs". */
+  /** The counted objects, in the plural: "blobs". */
   what: string;
-  /** Default: standard error, so that a command's own lines stay by themselves. */
+  /** Default: standard error, so that a command's own output stays separate. */
   stream?: { isTTY?: boolean; write(text: string): unknown };
 }
 
 const WIDTH = 30;
 const BAR_MS = 100;
-/** Where nobody watches, a line now and then is what a log wants. */
+/** Without a terminal an occasional line is better for a log. */
 const LINE_MS = 10_000;
 
 /** A bar on a terminal, a line every ten seconds elsewhere. */

@@ -10,7 +10,7 @@ const json = z.string().transform((text, context): unknown => {
   }
 });
 
-/** 32 bytes, as a JWK of Ed25519 has them. */
+/** 32 bytes, as in an Ed25519 JWK. */
 const keyPart = z
   .string("is missing")
   .regex(/^[A-Za-z0-9_-]{43}$/, "is no part of an Ed25519 key, 32 bytes in base64url");
@@ -38,12 +38,12 @@ export const portSetting = (byDefault: number, what: string) =>
     .default(byDefault)
     .describe(`Port for ${what}; 0 takes any free one.`);
 
-/** A length of time in whole seconds. */
+/** A duration in whole seconds. */
 export const secondsSetting = z.coerce.number().int().min(1);
 
 /**
- * `id:base64,id:base64`; the first is used for new values, all for old ones. Each of exactly `bytes`, or
- * of at least `atLeast`.
+ * `id:base64,id:base64`; the first is used for new values, all for existing ones. Each of exactly `bytes`, or of at
+ * least `atLeast`.
  */
 export const keyRingSetting = (length: { bytes: number } | { atLeast: number }) =>
   z
@@ -57,7 +57,7 @@ export const keyRingSetting = (length: { bytes: number } | { atLeast: number }) 
       if (problem) issues.push({ code: "custom", message: problem, input: undefined });
     });
 
-/** Names a key by its id, never by itself. */
+/** Names a key by its id, never by its value. */
 function ringProblem(
   ring: string,
   length: { bytes: number } | { atLeast: number },
@@ -76,7 +76,7 @@ function ringProblem(
   return undefined;
 }
 
-/** The settings that several services read, so that each has one name, one rule and one text. */
+/** Settings of several services, so that each has one name, one rule and one text. */
 export const settings = {
   LOG_LEVEL: z
     .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])

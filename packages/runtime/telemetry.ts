@@ -6,14 +6,14 @@ import { serveMetricsFrom } from "./metrics.ts";
 import { recordSpans } from "./tracing.ts";
 
 export interface TelemetryOptions {
-  /** The name spans and metrics appear under, e.g. "gateway". */
+  /** The name of spans and metrics, e.g. "gateway". */
   service: string;
   env?: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Starts metrics, and traces when OTEL_EXPORTER_OTLP_ENDPOINT is set. Called first by main.ts:
- * instruments made before this stay silent for ever. Dispose it last; it flushes.
+ * Starts metrics, and traces if OTEL_EXPORTER_OTLP_ENDPOINT is set. Called first by main.ts: instruments created
+ * earlier stay inactive permanently. Dispose it last; it flushes.
  */
 export async function startTelemetry({
   service,
@@ -34,7 +34,7 @@ export async function startTelemetry({
     await meterProvider.shutdown();
   });
   if (env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) {
-    // Loaded only here: the exporter and its SDK cost start-up time that most runs need not pay.
+    // Loaded only here: the exporter and its SDK cost startup time that most runs do not need.
     const [sdk, { OTLPTraceExporter }] = await Promise.all([
       import("@opentelemetry/sdk-trace"),
       import("@opentelemetry/exporter-trace-otlp-http"),

@@ -14,23 +14,22 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 
 export type { Attributes, Span } from "@opentelemetry/api";
 
-// Installed on import, not by startTelemetry: logs and error answers need a trace id even where
-// nothing is exported.
+// Installed on import, not by startTelemetry: logs and error responses need a trace id even if nothing is exported.
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 
 const tracer = trace.getTracer("statehouse");
 const noSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 let recording = false;
 
-/** Told by startTelemetry whether spans go anywhere; until then every span is free. */
+/** Set by startTelemetry if spans are exported; otherwise spans cost nothing. */
 export function recordSpans(on: boolean): void {
   recording = on;
 }
 
-/** True when spans are exported; lets callers skip the work of describing one. */
+/** True if spans are exported; callers can skip building a description otherwise. */
 export const spansAreRecorded = (): boolean => recording;
 
-/** Runs `work` inside a span; when nothing is exported this is only the call of `work`. */
+/** Runs `work` inside a span; without export this only calls `work`. */
 export function withSpan<T>(
   name: string,
   attributes: Attributes,
@@ -51,8 +50,8 @@ export function withClientSpan<T>(
 }
 
 /**
- * The outermost span of a request or an event: continues the trace of `parent` (a W3C traceparent)
- * or starts one. `name` is a route or a method, never a path: paths carry tokens.
+ * The outermost span of a request or an event: continues the trace of `parent` (a W3C traceparent) or starts one.
+ * `name` is a route or a method, never a path: paths contain tokens.
  */
 export function withServerSpan<T>(
   name: string,
@@ -63,8 +62,7 @@ export function withServerSpan<T>(
 ): T {
   const remote = parseTraceparent(parent);
   if (!recording) {
-    // No span of ours is shown to anybody, so a trace that has begun is passed on as it came; within one
-    // process it is there already.
+    // Spans are not exported, so that an existing trace is passed on unchanged; within one process it is already set.
     const active = trace.getSpanContext(context.active());
     if (remote && active?.traceId === remote.traceId) return work(noSpan);
     const own: SpanContext = remote ?? {
@@ -79,12 +77,12 @@ export function withServerSpan<T>(
   return tracer.startActiveSpan(name, { attributes, kind }, base, (span) => settle(span, work));
 }
 
-/** The trace id of the current request, for logs and error answers. */
+/** The trace id of the current request, for logs and error responses. */
 export function traceId(): string | undefined {
   return trace.getSpanContext(context.active())?.traceId;
 }
 
-/** The W3C traceparent to send with an outgoing call or to keep with an event. */
+/** The W3C traceparent to send with an outgoing call or to store with an event. */
 export function traceparent(): string | undefined {
   const active = trace.getSpanContext(context.active());
   if (!active) return undefined;
@@ -117,7 +115,7 @@ function settle<T>(span: Span, work: (span: Span) => T): T {
 }
 
 function fail(span: Span, error: unknown): void {
-  // Only the class: messages may quote values (SQL, URLs).
+  // Only the class: messages can contain values (SQL, URLs).
   span.setStatus({ code: SpanStatusCode.ERROR });
   span.setAttribute("error.type", error instanceof Error ? error.name : typeof error);
   span.end();

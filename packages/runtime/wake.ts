@@ -1,7 +1,7 @@
-/** Wakes a worker of this process that would otherwise wait for its next look. */
+/** Wakes a worker of this process before its next poll. */
 export interface Wake {
   wake(): void;
-  /** Resolves after `ms`, or as soon as somebody wakes, also if that was since the last wait. */
+  /** Resolves after `ms`, or when woken, also if that happened since the last wait. */
   next(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface RetryOptions {
-  /** How often the work is done at most. */
+  /** Maximum number of attempts. */
   attempts: number;
-  /** False for failures that repeating cannot repair. */
+  /** False for failures that repeating cannot resolve. */
   isRetryable?: (error: unknown, attempt: number) => boolean;
   /** Pause before the next attempt, in ms. Default: none. `attempt` is the failed one, from 1. */
   pauseMs?: (attempt: number) => number;
   signal?: AbortSignal;
 }
 
-/** Repeats `work` until it succeeds. Throws its last error, at once when that is not retryable. */
+/** Repeats `work` until it succeeds. Throws its last error, immediately if that is not retryable. */
 export async function withRetry<T>(
   { attempts, isRetryable = () => true, pauseMs = () => 0, signal }: RetryOptions,
   work: (attempt: number) => Promise<T>,

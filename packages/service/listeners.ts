@@ -1,9 +1,9 @@
 import { type Check, type Logger, startOpsServer } from "@statehouse/runtime";
 
-/** Requests that a service answers beside gRPC, on a port of their own or inside a composition. */
+/** Requests that a service serves besides gRPC, on a separate port or inside a composition. */
 export interface Listener<Handler> {
   handler: Handler;
-  /** Opens the port. Throws `StartError` when it is taken. */
+  /** Opens the port. Throws `StartError` if it is in use. */
   listen(host: string): Promise<{ readonly port: number } & AsyncDisposable>;
 }
 
@@ -12,7 +12,7 @@ export type Ports<Name extends string> = Readonly<Record<Name, number>>;
 export interface ServeOptions<Name extends string> {
   service: string;
   host: string;
-  /** Of health, readiness and metrics. */
+  /** The port of health, readiness and metrics. */
   opsPort: number;
   checks: Readonly<Record<string, Check>>;
   /** Without these the service is not ready; the others are only reported. */

@@ -5,8 +5,8 @@ let started: Promise<StartedParts> | undefined;
 let users = 0;
 
 /**
- * Provides the parts that all test files share. Vitest calls it for each project of a run: the first call starts the
- * parts, the last teardown stops them. With CI=true a missing part fails the run.
+ * Starts the dependencies that all test files share. Vitest calls it for each project of a run: the first call starts
+ * them, the last teardown stops them. With CI=true a missing dependency fails the run.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const missing = Object.values(missingParts());

@@ -1,6 +1,6 @@
 import type { Reporter, TestModule, TestSuite } from "vitest/node";
 
-/** Names at the end of the run every suite that was skipped: a part its machine lacks must not go unnoticed. */
+/** Lists every skipped suite at the end of the run, so that a missing dependency is noticed. */
 export default class MissingPartsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const skipped = modules.flatMap((module) =>

@@ -11,15 +11,15 @@ import {
 } from "@statehouse/local-services";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-/** A NATS of one's own: the names of our stream and subjects are fixed, so two stacks cannot share one. 15 ms. */
+/** A separate NATS: the names of the stream and its subjects are fixed, so that two stacks cannot share one. 15 ms. */
 export const ownNats = (options: Omit<NatsOptions, "dataDirectory"> = {}): Promise<Nats> =>
   inOwnFolder((folder) => startNats({ ...options, dataDirectory: path.join(folder, "nats") }));
 
-/** A MinIO of one's own, for tests that stop it or want it otherwise. Under a second. */
+/** A separate MinIO, for tests that stop it or need other settings. Under a second. */
 export const ownMinio = (options: Omit<MinioOptions, "dataDirectory"> = {}): Promise<Minio> =>
   inOwnFolder((folder) => startMinio({ ...options, dataDirectory: path.join(folder, "minio") }));
 
-/** A PostgreSQL of one's own, for tests that stop it. Under a second. */
+/** A separate PostgreSQL, for tests that stop it. Under a second. */
 export const ownPostgres = (): Promise<Postgres> =>
   inOwnFolder((folder) =>
     startPostgres({ dataDirectory: path.join(folder, "postgres"), fast: true }),

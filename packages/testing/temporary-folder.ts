@@ -6,7 +6,7 @@ export interface TemporaryFolder extends AsyncDisposable {
   readonly path: string;
 }
 
-/** An empty folder, removed with what is in it on disposal. */
+/** An empty folder, deleted with its contents on disposal. */
 export async function temporaryFolder(): Promise<TemporaryFolder> {
   const folder = await mkdtemp(path.join(tmpdir(), "statehouse-test-"));
   return {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 /**
- * Asks until the answer is neither false, null nor undefined, and returns it. A condition that throws is asked again.
+ * Polls until the result is neither false, null nor undefined, and returns it. A condition that throws is called again.
  * Throws after `timeout` ms (60 s), with the last error as its cause.
  */
 export async function waitFor<T>(

@@ -2,10 +2,10 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 
 type Direction = "requests" | "answers";
 
-/** A piece of what passes, as TCP happens to cut it. */
+/** A chunk of the transferred data, as TCP delivers it. */
 type Recognizes = (piece: Buffer) => boolean;
 
-/** A piece that has all of these texts in it. Neither PostgreSQL nor NATS nor protobuf hides them. */
+/** Matches a chunk that contains all of these texts. PostgreSQL, NATS and protobuf do not encode them. */
 export const mentions =
   (...texts: readonly string[]): Recognizes =>
   (piece) =>
@@ -14,34 +14,34 @@ export const mentions =
 export interface Moment {
   direction: Direction;
   when: Recognizes;
-  /** Only on a connection on which such a request has passed before. */
+  /** Only on a connection that has carried such a request before. */
   after?: Recognizes;
 }
 
-/** A wire between two parts that tests hold, slow down and cut, from outside the product. */
+/** A proxy between two processes with which tests hold, delay and cut the connection, from outside the product. */
 export interface Wire extends AsyncDisposable {
   readonly port: number;
   /**
-   * Lets everything pass until that moment; its piece and all after it, both ways, on its connection, stay here.
-   * Resolves when it has come.
+   * Forwards everything until this chunk; the chunk and all later data of its connection, in both directions, are held.
+   * Resolves when it has arrived.
    */
   hold(moment: Moment): Promise<void>;
-  /** Lets nothing pass on any connection, new ones included: the server is there, and silent. */
+  /** Forwards nothing on any connection, including new ones: the server is reachable, and silent. */
   freeze(): void;
-  /** The connections there are carry nothing more, and nobody is told; new ones work. */
+  /** Existing connections carry nothing more, without being closed; new ones work. */
   strand(): void;
-  /** Delays every piece towards the server, in ms. */
+  /** Delays every chunk towards the server, in ms. */
   delay(ms: number): void;
   /** Ends all connections and refuses new ones, until `mend`. */
   cut(): void;
   mend(): void;
-  /** Lets go of what is held, and holds no more. */
+  /** Forwards the held data, and holds no more. */
   release(): void;
 }
 
 interface Trap extends Moment {
   sprung: () => void;
-  /** Connections on which `after` has passed. */
+  /** Connections that have carried `after`. */
   armed: WeakSet<Connection>;
 }
 
@@ -49,11 +49,11 @@ interface Connection {
   client: Socket;
   server: Socket;
   held: (() => void)[] | undefined;
-  /** What is on its way for as long as `delay` says. */
+  /** Data in transit for the duration of `delay`. */
   late: (() => void)[];
 }
 
-/** Listens on a free port and passes on to `port` of this machine. */
+/** Listens on a free port and forwards to `port` of this machine. */
 export async function startWire(port: number): Promise<Wire> {
   const connections = new Set<Connection>();
   let traps: Trap[] = [];
@@ -84,7 +84,7 @@ export async function startWire(port: number): Promise<Wire> {
     if (connection.held) connection.held.push(write);
     else if (direction === "requests" && (delayMs > 0 || connection.late.length > 0)) {
       connection.late.push(write);
-      // Whatever timer ends first, the oldest piece goes first.
+      // Forwards in order, regardless of the order in which timers fire.
       setTimeout(() => connection.late.shift()?.(), delayMs);
     } else write();
     trap?.sprung();

@@ -7,8 +7,8 @@ import {
 } from "@statehouse/runtime";
 import type { z } from "zod";
 
-// Each command imports its modules when it runs: telemetry starts before any module is loaded that
-// creates instruments, and a short command does not load all services.
+// Each command imports its modules when it runs: telemetry must start before modules that create instruments, and a
+// short command does not load all services.
 
 export interface Command {
   /** The arguments, for the usage text. */
@@ -54,7 +54,7 @@ const running = <Schema extends z.ZodObject>(
 const asksForHelp = (args: readonly string[]): boolean =>
   args.includes("--help") || args.includes("-h");
 
-/** Prints its lines; a failure is one line and exit 1, as is `false`. */
+/** Prints its lines; a failure is one line and exit code 1, as is `false`. */
 const printing = (
   args: string,
   summary: string,
@@ -69,7 +69,7 @@ const printing = (
     }),
 });
 
-/** A command for one service, its first argument. */
+/** A command of one service, which is its first argument. */
 const perService = (
   names: readonly string[],
   summary: string,

@@ -1,9 +1,9 @@
-/** The host name of our examples. It is never looked up: the CLI configuration file says where it is. */
+/** The host name of the examples. It is never resolved: the CLI configuration file contains its address. */
 export const cliHost = "statehouse.local";
 
 /**
- * A configuration file for the `terraform` and `tofu` command lines. They insist on HTTPS for discovery;
- * a `host` block replaces discovery, so plain HTTP on a laptop works.
+ * A configuration file for the `terraform` and `tofu` command lines. They require HTTPS for discovery; a `host` block
+ * replaces discovery, so that plain HTTP on a laptop works.
  */
 export function cliConfiguration({ url, token }: { url: string; token: string }): string {
   const api = `${url}/api/v2/`;
@@ -24,6 +24,6 @@ export function cliConfiguration({ url, token }: { url: string; token: string })
   ].join("\n");
 }
 
-/** The token of a file that `cliConfiguration` wrote. */
+/** The token in a file that `cliConfiguration` wrote. */
 export const tokenOf = (file: string): string | undefined =>
   /^ {2}token = "(.+)"$/m.exec(file)?.[1];

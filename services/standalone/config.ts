@@ -2,7 +2,7 @@ import path from "node:path";
 import { portSetting, settings } from "@statehouse/runtime";
 import { z } from "zod";
 
-/** What standalone itself is told; the services' own settings are passed on as they are. */
+/** Standalone's own settings; the services' settings are passed on unchanged. */
 export const standaloneSchema = z.object({
   HOST: settings.HOST.default("127.0.0.1").describe("Address to listen on."),
   PORT: portSetting(8080, "the API and state bytes"),

@@ -5,17 +5,17 @@ import { hasCode } from "@statehouse/errors";
 import { generateAssertionKey } from "@statehouse/rpc";
 import { makeFolder, StartError } from "@statehouse/runtime";
 
-/** What signs and seals in one installation. */
+/** The signing and sealing keys of one installation. */
 export interface Secrets {
-  /** Private keys as JSON, by the name of who signs with them. */
+  /** Private keys as JSON, by the name of the signer. */
   assertionKeys: Record<string, string>;
-  /** The public halves, as ASSERTION_PUBLIC_KEYS wants them. */
+  /** The public keys, in the format of ASSERTION_PUBLIC_KEYS. */
   assertionPublicKeys: string;
   uploadTokenKeys: string;
   sealingKeys: string;
 }
 
-/** Makes the folder. Throws StartError when it cannot be written. */
+/** Creates the folder. Throws StartError if it cannot be written. */
 export async function openDataDirectory(folder: string): Promise<void> {
   try {
     await makeFolder(folder, 0o755);
@@ -29,7 +29,7 @@ export async function openDataDirectory(folder: string): Promise<void> {
   }
 }
 
-/** The installation's secrets, made once and kept in `DATA_DIR/secrets.json`, mode 0600. */
+/** The installation's secrets, created once and stored in `DATA_DIR/secrets.json`, mode 0600. */
 export async function openSecrets(folder: string, signers: readonly string[]): Promise<Secrets> {
   const file = path.join(folder, "secrets.json");
   const kept = await readIfThere(file);
@@ -56,7 +56,7 @@ export async function newSecrets(signers: readonly string[]): Promise<Secrets> {
   };
 }
 
-/** Replaces a file that only its owner may read; whole, or not at all. */
+/** Replaces a file that only its owner may read; completely, or not at all. */
 export async function writePrivately(file: string, text: string): Promise<void> {
   const draft = `${file}.draft`;
   await writeFile(draft, text, { mode: 0o600 });
@@ -64,7 +64,7 @@ export async function writePrivately(file: string, text: string): Promise<void> 
   await rename(draft, file);
 }
 
-/** The file's text, or undefined where there is none. */
+/** The file's text, or undefined if it does not exist. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");

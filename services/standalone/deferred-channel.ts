@@ -1,12 +1,12 @@
 import { unavailable } from "@statehouse/errors";
 import type { Channel } from "@statehouse/rpc";
 
-/** A channel that is connected after those who call through it were made: services call each other in a ring. */
+/** A channel that is connected after its clients were created: services call each other in a cycle. */
 export interface DeferredChannel extends Channel {
   connect(channel: Channel): void;
 }
 
-/** Until it is connected, calls are answered `unavailable`. */
+/** Until it is connected, calls return `unavailable`. */
 export function deferredChannel(audience: string): DeferredChannel {
   let target: Channel | undefined;
   return {

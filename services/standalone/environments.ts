@@ -5,7 +5,7 @@ export const serviceNames = ["access", "workspaces", "state", "gateway"] as cons
 
 export type ServiceName = (typeof serviceNames)[number];
 
-/** The variables that one service reads, as it would find them in its own process. */
+/** The environment variables of one service, as in a separate process. */
 export type Environment = Record<string, string>;
 
 export interface Installation {
@@ -14,21 +14,21 @@ export interface Installation {
   databaseUrl: (service: Exclude<ServiceName, "gateway">) => string;
   natsUrl: string;
   publicUrl: string;
-  /** Where the gateway puts inline state; inside the installation. */
+  /** Where the gateway uploads inline state; inside the installation. */
   objectUrl: string;
-  /** host:port of each service's gRPC; in one process they are never dialled. */
+  /** host:port of each service's gRPC; in one process they are never connected. */
   addresses: Record<Exclude<ServiceName, "gateway">, string>;
-  /** Settings that the operator gave, and where state bytes go. Each service takes what it knows. */
+  /** The operator's settings, and the location of state bytes. Each service reads the ones it knows. */
   settings: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where state bytes are, unless the operator says otherwise. */
+/** The location of state bytes, unless the operator sets it. */
 export const blobsIn = (folder: string): Environment => ({
   BLOB_STORE: "directory",
   BLOB_DIRECTORY: path.join(folder, "blobs"),
 });
 
-/** One environment for each service, from what they share. */
+/** One environment for each service, from the shared settings. */
 export function serviceEnvironments(installation: Installation): Record<ServiceName, Environment> {
   const { secrets, databaseUrl, natsUrl, publicUrl, objectUrl, addresses, settings } = installation;
   const given = Object.fromEntries(

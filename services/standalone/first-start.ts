@@ -8,7 +8,7 @@ import { cliConfiguration, tokenOf } from "./cli-configuration.ts";
 import type { StandaloneConfig } from "./config.ts";
 import { readIfThere, writePrivately } from "./data-directory.ts";
 
-/** What a person needs to begin. */
+/** What a new user needs. */
 export interface Welcome {
   /** The CLI configuration file. */
   cliFile: string;
@@ -21,13 +21,13 @@ interface FirstStart {
   /** Base address of the running service. */
   url: string;
   access: Channel;
-  /** Standalone's own, as the service `standalone`. */
+  /** Standalone's own identity, as the service `standalone`. */
   identity: CallOptions;
 }
 
 /**
- * Makes the first user, a token and the organization where they are missing, and writes the CLI configuration
- * file. Whatever a start that died has left undone, the next one does.
+ * Creates the first user, a token and the organization where they are missing, and writes the CLI configuration file.
+ * Completes an interrupted start.
  */
 export async function firstStart({ config, url, access, identity }: FirstStart): Promise<Welcome> {
   const cliFile = path.join(config.DATA_DIR, "cli.tfrc");
@@ -48,7 +48,7 @@ async function newToken(
   const { user } = await users
     .createUser({ username, email, administrator: true })
     .catch((error: unknown) => {
-      // Made by an earlier start whose CLI configuration file is gone.
+      // Created by an earlier start whose CLI configuration file was deleted.
       if (error instanceof AppError && error.kind === "invalid") {
         return users.getUserByName({ username });
       }
@@ -59,7 +59,7 @@ async function newToken(
   return secret;
 }
 
-/** Through the front door, as anybody would. */
+/** Through the public API. */
 async function makeOrganization(
   { ORGANIZATION: name, ADMIN_EMAIL: email }: StandaloneConfig,
   url: string,

@@ -1,27 +1,27 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { drain, listenOn } from "@statehouse/runtime";
 
-/** `awaitsContinue`: the client sends its body only once it is told to. */
+/** `awaitsContinue`: the client sends its body only after a 100 response. */
 export type Handler = (
   request: IncomingMessage,
   response: ServerResponse,
   awaitsContinue: boolean,
 ) => void;
 
-/** The one address of standalone. It listens before the services run, so that a busy port is known at once. */
+/** The one address of standalone. It listens before the services run, so that a port in use is detected immediately. */
 export interface Listener extends AsyncDisposable {
   readonly port: number;
   /** Base address for clients on this machine. */
   readonly url: string;
-  /** Answers requests from now on; until then they are 503. */
+  /** Serves requests from now on; until then the response is 503. */
   serve(handler: Handler): void;
 }
 
-/** State of any size may be under way as long as it moves, in ms. */
+/** Idle limit for state transfers of any size, in ms. */
 const IDLE_TIMEOUT_MS = 60_000;
-/** Longer than an ingress keeps its connections, so that it is never us who closes one in use, in ms. */
+/** Longer than an ingress keeps its connections, so that this side never closes one in use, in ms. */
 const KEEP_ALIVE_MS = 75_000;
-/** How long requests under way may take to end, in ms. */
+/** How long requests in progress may take to end, in ms. */
 const DRAIN_MS = 10_000;
 
 const notReady: Handler = (_, response) => {

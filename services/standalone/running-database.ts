@@ -18,7 +18,7 @@ export function databaseOf(
     }
   };
   const password = read("password").trim();
-  // PostgreSQL writes its port there, another at each start.
+  // PostgreSQL writes its port there; it changes at each start.
   const port = read(path.join("cluster", "postmaster.pid")).split("\n")[3];
   return `postgresql://statehouse:${password}@127.0.0.1:${port}/statehouse_${service}`;
 }

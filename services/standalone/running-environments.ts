@@ -8,8 +8,8 @@ import {
 import { databaseOf } from "./running-database.ts";
 
 /**
- * What the services of the `npm start` that runs on this data folder go by, for a command beside it: their databases
- * and keys; bus and neighbours are nowhere. `settings` are the operator's. Throws `StartError` where nothing runs.
+ * The settings of the `npm start` that runs on this data folder, for a command beside it: its databases and keys; bus
+ * and other services are not reachable. `settings` are the operator's. Throws `StartError` if nothing runs.
  */
 export async function runningEnvironments(
   folder: string,
@@ -22,7 +22,7 @@ export async function runningEnvironments(
   };
   const nowhere = "127.0.0.1:1";
   return serviceEnvironments({
-    // Whoever runs has made them.
+    // Created by the running process.
     secrets: await openSecrets(folder, []),
     databaseUrl: (service) => databases[service],
     natsUrl: `nats://${nowhere}`,

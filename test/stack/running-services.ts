@@ -5,7 +5,7 @@ import type { Environment, Installation, ServiceName } from "@statehouse/standal
 /** The services of a stack, in one process or as four. */
 export interface RunningServices extends AsyncDisposable {
   url: string;
-  /** To access and workspaces, for what only named services may do. */
+  /** Channels to access and workspaces, for methods of named services. */
   access: Channel;
   workspaces: Channel;
   environments: Record<ServiceName, Environment>;

@@ -68,7 +68,7 @@ const consume = (handle: Handle, maxFailures = 3) =>
     }),
   );
 
-/** Notes the revisions it hears. */
+/** Records the revisions that it receives. */
 function listener() {
   const heard: number[] = [];
   return {
@@ -141,7 +141,7 @@ test("without a bus the outbox grows; when it is back everything arrives, in ord
   expect(await database.query("select from outbox")).toHaveLength(3);
   await server.start();
   await waitFor(() => heard.includes(4));
-  // At least once: the last one before the stop may come again.
+  // At least once: the last one before the stop can be delivered again.
   expect(heard.filter((revision) => revision > 1)).toEqual([2, 3, 4]);
 });
 

@@ -16,10 +16,10 @@ test("in a cluster the stream gets the copies that are asked for, and never lose
   const url = servers.map((server) => server.url).join(",");
   const copiesAfter = async (streamReplicas: number) => {
     await using nats = connectNats({ url, name: "test", streamReplicas });
-    // The servers have to find each other first.
+    // The servers must connect first.
     await waitFor(() => ensureStream(nats).then(() => true), { timeout: 30_000, interval: 200 });
     const { streams } = await jetstreamManager(await nats.connection());
-    // Not while the copies choose their leader.
+    // Not during the election of a leader.
     return await waitFor(async () => (await streams.info(STREAM)).config.num_replicas);
   };
   expect(await copiesAfter(1)).toBe(1);

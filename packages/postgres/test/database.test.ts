@@ -217,7 +217,7 @@ describe("transaction", () => {
         await queryIn(em, sql, [ids[1]]);
       });
     await Promise.all([bump(["a", "b"]), bump(["b", "a"])]);
-    // The repeat may take its first row before the other is awake, and meet it again.
+    // The repeat can lock its first row before the other continues, and conflict again.
     expect(holding).toBeGreaterThan(2);
     expect(await database.query("select epoch from cups")).toEqual([{ epoch: 3 }, { epoch: 3 }]);
   });
@@ -293,7 +293,7 @@ test("connections that PostgreSQL closed mean unavailable, and the pool stays wh
     killed.resolve();
     await expect(victim).rejects.toMatchObject({ kind: "unavailable", reason: "database" });
   }
-  // More than the pool holds: none of its places was lost.
+  // More than the pool holds: none of its connections was lost.
   await Promise.all(Array.from({ length: 12 }, (_, index) => addCup(`cup-${index}`)));
 });
 

@@ -6,7 +6,7 @@ import { migrate, type SqlMigration } from "../index.ts";
 export interface FreshDatabase extends AsyncDisposable {
   readonly url: string;
   readonly name: string;
-  /** Straight on the tables, for what nothing else does or shows. */
+  /** Direct access to the tables, for what nothing else does or shows. */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
@@ -27,7 +27,7 @@ export async function freshDatabase(options: {
       await client.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`);
     });
   const pool = new Pool({ connectionString: urlOf(name) });
-  // What ends an idle connection, or one that is still closing when its database goes, is nobody's error.
+  // Errors of an idle connection, or of one that is closing when its database is dropped, are expected.
   pool.on("error", () => {});
   return {
     name,
@@ -41,7 +41,7 @@ export async function freshDatabase(options: {
   };
 }
 
-/** Migrated once in a run, then copied. It gets its name when it is finished, so a found one is whole. */
+/** Migrated once per run, then copied. It is renamed when it is complete, so that an existing one is complete. */
 async function migratedTemplate(
   client: Client,
   { contextName, migrations }: { contextName: string; migrations: readonly SqlMigration[] },

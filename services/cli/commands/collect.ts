@@ -9,7 +9,7 @@ import { configSchema as stateConfig } from "@statehouse/state/config";
 import { dataRetentionPolicyService } from "@statehouse/workspaces/rpc/data-retention-policy";
 import { service as workspaces } from "@statehouse/workspaces/service";
 
-/** Applies retention of the state service of the settings or, without DATABASE_URL, of the running `npm start`. */
+/** Applies retention to the configured state service or, without DATABASE_URL, to the running `npm start`. */
 export async function runCollect(
   args: readonly string[],
   print: (line: string) => void,
@@ -22,14 +22,14 @@ export async function runCollect(
   const environments = await runningEnvironments(DATA_DIR, { LOG_LEVEL: "warn", ...process.env });
   await using stack = new AsyncDisposableStack();
   const channels = {
-    // Collecting does not call it.
+    // The collection does not call it.
     access: deferredChannel("access"),
     workspaces: await retentionPolicies(environments.workspaces, stack),
   };
   await collect({ args, config: readConfig(stateConfig, environments.state), channels, print });
 }
 
-/** Serves the retention policies from the database: the running process opens no port for its services. */
+/** Serves the retention policies from the database: the running process opens no ports for its services. */
 async function retentionPolicies(
   environment: Record<string, string>,
   stack: AsyncDisposableStack,
