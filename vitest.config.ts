@@ -39,6 +39,8 @@ const system: ProjectOptions = {
   ...onLocalServices,
   name: "system",
   include: ["test/system/**/*.test.ts"],
+  setupFiles: ["test/golden/proves-routes.ts"],
+  isolate: false,
 };
 
 const slow: ProjectOptions = {

@@ -1,8 +1,7 @@
 // Starts a script on the pinned Node 26, whatever Node runs this: `node run.mjs script.ts arguments…`.
 import { spawn } from "node:child_process";
-import path from "node:path";
+import { compileCache } from "./compile-cache.mjs";
 import { Failure, orOneSentence } from "./failure.mjs";
-import { root } from "./folders.mjs";
 import { pinnedNode } from "./platform.mjs";
 import { stopWithUs } from "./watchdog.mjs";
 
@@ -19,7 +18,7 @@ await orOneSentence(async () => {
   const child = spawn(pinnedNode(), [script, ...args], {
     stdio: "inherit",
     detached: !windows,
-    env: { NODE_COMPILE_CACHE: path.join(root, "node_modules/.cache/node"), ...process.env },
+    env: { NODE_COMPILE_CACHE: compileCache(), ...process.env },
   });
   /** @type {Map<string, number>} */
   const heard = new Map();

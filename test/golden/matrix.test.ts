@@ -7,6 +7,7 @@ import { expectStatus } from "../stack/state.ts";
 import { newParty } from "../system/fixture.ts";
 import { type Cell, callRow, expectedStatus } from "./matrix/call.ts";
 import { roles } from "./matrix/callers.ts";
+import "./proves-routes.ts";
 import { compareList, lists, surveyOf, wholeLists } from "./matrix/lists.ts";
 import { newStage, newStageApart } from "./matrix/new-stage.ts";
 import type { Row } from "./matrix/row.ts";

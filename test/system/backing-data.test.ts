@@ -1,5 +1,5 @@
 import { needs, waitFor } from "@statehouse/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import { startStack } from "../stack/stack.ts";
 import { announcement, inlineState, processedVersion, stateFile } from "../stack/state.ts";
@@ -9,9 +9,9 @@ import {
   newProject,
   newTeam,
   newWorkspace,
-  populate,
   recordedApi,
   useStack,
+  useWorld,
   type World,
 } from "./fixture.ts";
 
@@ -230,18 +230,14 @@ needs("minio")("bytes in MinIO", () => {
 });
 
 describe("in the hosted edition", () => {
-  let world: World;
-  beforeAll(async () => {
-    world = await populate(await startStack({ settings: { EDITION: "hosted" } }));
-  });
-  afterAll(() => world?.[Symbol.asyncDispose]());
+  const world = useWorld({ settings: { EDITION: "hosted" } });
 
   test("there is none of the three actions", async () => {
-    const { id } = await newLockedWorkspace(world);
+    const { id } = await newLockedWorkspace(world());
     const path = `/workspaces/${id}/state-versions`;
-    const { body } = await world.owner.api.post(path, inlineState(stateFile()));
+    const { body } = await world().owner.api.post(path, inlineState(stateFile()));
     for (const action of Object.values(actions)) {
-      const answer = await world.owner.api.post(
+      const answer = await world().owner.api.post(
         `/state-versions/${body.data.id}/actions/${action}`,
       );
       expect(answer.status).toBe(404);

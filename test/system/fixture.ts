@@ -1,7 +1,6 @@
 import { waitFor } from "@statehouse/testing";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, test } from "vitest";
 import { recordCall } from "../golden/route-coverage.ts";
-import "../golden/proves-routes.ts";
 import { type Answer, type Api, api, document } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
 import type { Person } from "../stack/people.ts";
@@ -15,7 +14,7 @@ export interface Party extends Person {
 }
 
 /** A stack and the users of the tests. */
-export interface World<Running extends Stack = Stack> extends AsyncDisposable {
+export interface World<Running extends Stack = Stack> {
   readonly stack: Running;
   readonly url: string;
   /** Of the owner; all users except the outsider belong to it. */
@@ -72,13 +71,28 @@ export async function populate<Running extends Stack>(stack: Running): Promise<W
     readable,
     stranger: { ...stranger, organization: foreign },
     nobody: recordedApi(stack.url),
-    [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
   };
 }
 
-/** A fixture for all tests of the file, in one process. */
+/** The stack with default options, shared by all files of a worker and started at its first use. */
+// biome-ignore lint/correctness/noEmptyPattern: Vitest reads the fixtures that this one needs from the pattern.
+const worker = test.extend("stack", { scope: "worker" }, async ({}, { onCleanup }) => {
+  const stack = await startStack();
+  onCleanup(() => stack[Symbol.asyncDispose]());
+  return stack;
+});
+
+/**
+ * A fixture for all tests of the file, in one process: separate users and organizations in the stack that all files
+ * share. With options it also has a separate stack.
+ */
 export function useWorld(options?: StackOptions): () => World {
-  return useStack(async () => startStack(options));
+  if (options) return useStack(() => startStack(options));
+  let world: World | undefined;
+  worker.beforeAll(async ({ stack }) => {
+    world = await populate(stack);
+  });
+  return () => started(world);
 }
 
 /** A fixture for all tests of the file, in the stack that `start` starts. */
@@ -86,14 +100,18 @@ export function useStack<Running extends Stack>(
   start: () => Promise<Running>,
 ): () => World<Running> {
   let world: World<Running> | undefined;
+  let stack: Running | undefined;
   beforeAll(async () => {
-    world = await populate(await start());
+    stack = await start();
+    world = await populate(stack);
   });
-  afterAll(() => world?.[Symbol.asyncDispose]());
-  return () => {
-    if (!world) throw new Error("the world begins with the file's tests");
-    return world;
-  };
+  afterAll(() => stack?.[Symbol.asyncDispose]());
+  return () => started(world);
+}
+
+function started<Running extends Stack>(world: World<Running> | undefined): World<Running> {
+  if (!world) throw new Error("the world begins with the file's tests");
+  return world;
 }
 
 /** A separate project. */
