@@ -2,6 +2,7 @@ import { createSealer } from "@statehouse/postgres";
 import { edition } from "@statehouse/runtime";
 import type { AppParts } from "@statehouse/service";
 import type { App } from "./app/app.ts";
+import { createEngineVersionResolver } from "./app/engine-version.ts";
 import { createAccessClient } from "./clients/access.ts";
 import { createStateClient } from "./clients/state.ts";
 import type { WorkspacesConfig } from "./config.ts";
@@ -34,5 +35,6 @@ export const createApp = ({
     engineReleases: config.ENGINE_VERSIONS,
     assessments: edition(config.EDITION).has("workspaces.assessments-enabled"),
   },
+  resolveEngineVersion: createEngineVersionResolver(config.ENGINE_VERSIONS),
   now,
 });

@@ -169,7 +169,7 @@ test("members are shown those of its workspaces and projects that they may read"
   expect((await relate(hidden.id)).status).toBe(200);
   const refused = await relate(hidden.id, shown.id);
   expect(problems(refused)).toEqual({
-    "/data/relationships/allowed-workspaces": "allowed-workspaces holds an unknown id",
+    "/data/relationships/allowed-workspaces": "Allowed workspaces contain an unknown id",
   });
   expect(problems(await relate("ws-0000000000000000"))).toEqual(problems(refused));
 });

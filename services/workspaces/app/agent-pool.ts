@@ -14,6 +14,7 @@ import {
 } from "../domain/agent-pool.ts";
 import { agentPoolInUse, agentPoolNotFound } from "../domain/errors.ts";
 import type { AgentPoolId } from "../domain/ids.ts";
+import { inWords } from "../domain/text.ts";
 import type { AgentPoolSearch } from "../store/agent-pool.ts";
 import type { RelationScope } from "../store/agent-pool-relations.ts";
 import type { Tx } from "../store/nouns.ts";
@@ -112,10 +113,11 @@ export const deleteAgentPool = (app: App, caller: Caller, id: AgentPoolId): Prom
     await tx.agentPools.remove(pool);
   });
 
-const relationNames = {
-  allowedWorkspaceIds: "allowed-workspaces",
-  allowedProjectIds: "allowed-projects",
-  excludedWorkspaceIds: "excluded-workspaces",
+/** The field of the message that holds each relation. */
+const relationFields = {
+  allowedWorkspaceIds: "allowedWorkspaces",
+  allowedProjectIds: "allowedProjects",
+  excludedWorkspaceIds: "excludedWorkspaces",
 } as const satisfies Record<keyof AgentPoolRelations, string>;
 
 const relationScopeOf = (caller: Caller): RelationScope => ({
@@ -160,10 +162,9 @@ async function apply(
   problems.throwIfAny();
   await tx.agentPools.save(pool);
   const known = await tx.agentPools.relate(pool, relations, relationScopeOf(caller));
-  for (const key of Object.keys(relationNames) as (keyof AgentPoolRelations)[]) {
-    const relation = relationNames[key];
-    if (!known[key])
-      problems.add(`/data/relationships/${relation}`, `${relation} holds an unknown id`);
+  for (const relation of Object.keys(relationFields) as (keyof AgentPoolRelations)[]) {
+    const field = relationFields[relation];
+    if (!known[relation]) problems.add(field, `${inWords(field)} contain an unknown id`);
   }
   problems.throwIfAny();
 }

@@ -11,10 +11,17 @@ import {
 import type { OrganizationView } from "../domain/organization.ts";
 import type { ProjectView } from "../domain/project.ts";
 import type { WorkspaceView } from "../domain/workspace.ts";
+import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
 
 /** Something with what the caller may do to it. */
 export type WithAllowedActions<View> = View & { allowedActions: Action[] };
+
+/** A workspace as its document shows it. */
+export type WorkspaceDocument = WithAllowedActions<WorkspaceView> & {
+  /** The known release that the engine version selects; null when none does. */
+  resolvedEngineVersion: string | null;
+};
 
 const actions = Object.keys(actionRules) as Action[];
 const projectActions = actions.filter((action) => action.startsWith("project:"));
@@ -61,24 +68,27 @@ export const withProjectActions =
   });
 
 /** For one workspace, or each of a list: what is allowed is worked out once for each project, unless grants are on the workspace itself. */
-export const withWorkspaceActions = (caller: Caller) => {
+export const withWorkspaceActions = (app: App, caller: Caller) => {
   const known = new Map<string, Action[]>();
-  return (workspace: WorkspaceView): WithAllowedActions<WorkspaceView> => {
+  return (workspace: WorkspaceView): WorkspaceDocument => {
     const { id, organizationId, projectId, allowForceDelete } = workspace;
     const alone = grantsOf(caller).organizations.get(organizationId)?.workspaces.has(id);
     const key = alone ? id : projectId;
     const found = known.get(key);
     const actions = found ?? allowedTo(caller, workspaceActions, targetOf(workspace));
     if (!found) known.set(key, actions);
-    return { ...workspace, allowedActions: withForceDelete(actions, allowForceDelete) };
+    return {
+      ...workspace,
+      resolvedEngineVersion: app.resolveEngineVersion(workspace.engineVersion),
+      allowedActions: withForceDelete(actions, allowForceDelete),
+    };
   };
 };
 
 /** For a run of another workspace that may read this one's state, and nothing else. */
-export const withConsumerActions = (
-  workspace: WorkspaceView,
-): WithAllowedActions<WorkspaceView> => ({
+export const withConsumerActions = (app: App, workspace: WorkspaceView): WorkspaceDocument => ({
   ...workspace,
+  resolvedEngineVersion: app.resolveEngineVersion(workspace.engineVersion),
   allowedActions: ["workspace:read", "state:read", "state:read-outputs"],
 });
 

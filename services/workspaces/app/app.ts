@@ -14,6 +14,8 @@ export interface App {
   /** Encrypts columns that are stored and never shown. */
   sealer: Pick<Sealer, "seal">;
   settings: Settings;
+  /** The known release that an engine version or constraint selects; null when none does. */
+  resolveEngineVersion(text: string): string | null;
   now(): Date;
 }
 

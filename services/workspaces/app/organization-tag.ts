@@ -75,8 +75,8 @@ export const addTagToWorkspaces = (
       const current = await tx.tagBindings.ofWorkspace(id);
       const wanted = mergeTagBindings([{ key: tag.name, value: "" }], current);
       const problems = new Problems();
-      checkTagBindingCount(wanted, problems, "/data");
-      await checkOverrides(tx, workspace, { current, wanted }, problems);
+      checkTagBindingCount(wanted, problems, "workspaceIds");
+      await checkOverrides(tx, workspace, { current, wanted }, problems, "workspaceIds");
       problems.throwIfAny();
       await replaceWorkspaceTags(app, tx, workspace, { current, wanted });
       touch(workspace, app.now());

@@ -47,9 +47,9 @@ export const updateProjectTagBindings = (
     authorize(caller, "project:update", { organizationId, projectId });
     const current = await tx.tagBindings.ofProject(projectId);
     const problems = new Problems();
-    checkTagBindings(given, problems, (index, part) => `/data/${index}/attributes/${part}`);
+    checkTagBindings(given, problems);
     const wanted = mergeTagBindings(current, given);
-    checkTagBindingCount(wanted, problems, "/data");
+    checkTagBindingCount(wanted, problems);
     problems.throwIfAny();
     await tx.tagBindings.replace({ organizationId, projectId }, current, wanted, app.now());
     touchProject(project, app.now());

@@ -48,8 +48,6 @@ export interface ProjectInput {
   validateOnly: boolean;
 }
 
-const bindingsPointer = "/data/relationships/tag-bindings/data";
-
 /** Throws `notFound`, `forbidden`, or `invalid` with every problem. */
 export const createProject = (
   app: App,
@@ -152,10 +150,8 @@ async function apply(
   applyProjectSettings(project, settings, { nameTaken, problems, poolKnown });
   const bindings = tagBindings && mergeTagBindings([], tagBindings);
   if (tagBindings && bindings) {
-    const pointerTo = (index: number, part: string) =>
-      `${bindingsPointer}/${index}/attributes/${part}`;
-    checkTagBindings(tagBindings, problems, pointerTo);
-    checkTagBindingCount(bindings, problems, bindingsPointer);
+    checkTagBindings(tagBindings, problems);
+    checkTagBindingCount(bindings, problems);
   }
   problems.throwIfAny();
   await tx.projects.save(project);

@@ -3,15 +3,10 @@ import { Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { checkConsumers, requireApprovedConsumers } from "../domain/remote-state-consumer.ts";
-import {
-  touch,
-  type Workspace,
-  type WorkspaceView,
-  workspaceUpdated,
-} from "../domain/workspace.ts";
+import { touch, type Workspace, workspaceUpdated } from "../domain/workspace.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { ConsumerQuestion } from "../store/remote-state-consumer.ts";
-import { type WithAllowedActions, withWorkspaceActions } from "./allowed-actions.ts";
+import { type WorkspaceDocument, withWorkspaceActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { readScopeOf, targetOf } from "./caller.ts";
 import { getWorkspace } from "./workspace.ts";
@@ -22,12 +17,12 @@ export async function listRemoteStateConsumers(
   caller: Caller,
   workspaceId: WorkspaceId,
   page: PageInput,
-): Promise<{ workspaces: WithAllowedActions<WorkspaceView>[]; total: number }> {
+): Promise<{ workspaces: WorkspaceDocument[]; total: number }> {
   const producer = await getWorkspace(app, caller, { id: workspaceId });
   const readable = readScopeOf(caller, "workspace:read");
   const workspaces = await app.reads.remoteStateConsumers.page(producer, readable, page);
   const total = await app.reads.remoteStateConsumers.count(producer, readable);
-  return { workspaces: workspaces.map(withWorkspaceActions(caller)), total };
+  return { workspaces: workspaces.map(withWorkspaceActions(app, caller)), total };
 }
 
 /** Makes the set exactly this one. Throws `notFound`, `forbidden`, or `invalid` with every problem. */

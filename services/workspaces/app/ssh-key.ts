@@ -14,10 +14,10 @@ import {
   sshKeyPlace,
   sshKeyUpdated,
 } from "../domain/ssh-key.ts";
-import { touch, type WorkspaceView, workspaceUpdated } from "../domain/workspace.ts";
+import { touch, workspaceUpdated } from "../domain/workspace.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { SshKeyView } from "../store/ssh-key.ts";
-import { type WithAllowedActions, withWorkspaceActions } from "./allowed-actions.ts";
+import { type WorkspaceDocument, withWorkspaceActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
@@ -83,7 +83,7 @@ export const assignSshKey = (
   app: App,
   caller: Caller,
   { workspaceId, sshKeyId }: { workspaceId: WorkspaceId; sshKeyId: SshKeyId | null },
-): Promise<WithAllowedActions<WorkspaceView>> =>
+): Promise<WorkspaceDocument> =>
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
     authorize(caller, "workspace:update", targetOf(workspace));
@@ -95,7 +95,7 @@ export const assignSshKey = (
     touch(workspace, app.now());
     await tx.workspaces.save(workspace);
     await tx.record(workspaceUpdated(workspace));
-    return withWorkspaceActions(caller)(await tx.workspaces.view(workspaceId));
+    return withWorkspaceActions(app, caller)(await tx.workspaces.view(workspaceId));
   });
 
 async function apply(app: App, tx: Tx, sshKey: SshKey, wanted: SshKeyInput): Promise<void> {

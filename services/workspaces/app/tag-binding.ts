@@ -63,9 +63,9 @@ export const updateWorkspaceTagBindings = (
     authorize(caller, "workspace:update", targetOf(workspace));
     const current = await tx.tagBindings.ofWorkspace(workspaceId);
     const problems = new Problems();
-    checkTagBindings(given, problems, (index, part) => `/data/${index}/attributes/${part}`);
+    checkTagBindings(given, problems);
     const tags = { current, wanted: mergeTagBindings(current, given) };
-    checkTagBindingCount(tags.wanted, problems, "/data");
+    checkTagBindingCount(tags.wanted, problems);
     await checkOverrides(tx, workspace, tags, problems);
     problems.throwIfAny();
     await replaceWorkspaceTags(app, tx, workspace, tags);
@@ -81,12 +81,12 @@ export async function checkOverrides(
   { projectId }: Workspace,
   { current, wanted }: WantedTags,
   problems: Problems,
-  pointer = "/data",
+  path = "tagBindings",
 ): Promise<void> {
   if (wanted.size === 0) return;
   const fixed = await tx.reservedTagKeys.fixedBy(projectId, [...wanted.keys()]);
   for (const key of disallowedOverrides(current, wanted, fixed)) {
-    problems.add(pointer, `Key ${key} is reserved: what the project says may not be overridden`);
+    problems.add(path, `Key ${key} is reserved: what the project says may not be overridden`);
   }
 }
 
@@ -105,9 +105,6 @@ interface WantedTags {
   wanted: ReadonlyMap<string, string>;
 }
 
-/** Where creations and updates of a workspace have its bindings. */
-export const wantedTagsPointer = "/data/relationships/tag-bindings";
-
 /** Flat tags and bindings of a request as one set, value by key; a binding wins over a flat tag. */
 export function checkedTags(
   given: {
@@ -118,16 +115,11 @@ export function checkedTags(
 ): Map<string, string> {
   const names = given.tagNames ?? [];
   const bindings = given.tagBindings ?? [];
-  const relationships = "/data/relationships";
-  checkTagNames(names, problems, (index) => `${relationships}/tags/data/${index}/attributes/name`);
-  checkTagBindings(
-    bindings,
-    problems,
-    (index, part) => `${relationships}/tag-bindings/data/${index}/attributes/${part}`,
-  );
+  checkTagNames(names, problems, (index) => `tagNames[${index}]`);
+  checkTagBindings(bindings, problems);
   const flat = names.map((key) => ({ key, value: "" }));
   const wanted = mergeTagBindings(flat, bindings);
-  checkTagBindingCount(wanted, problems, wantedTagsPointer);
+  checkTagBindingCount(wanted, problems);
   return wanted;
 }
 

@@ -34,11 +34,11 @@ export const addWorkspaceTags = (
   changeTags(app, caller, workspaceId, async (tx, workspace, current) => {
     const names = await namesOf(tx, caller, workspace, refs);
     const problems = new Problems();
-    checkTagNames(names, problems, (index) => `/data/${index}/attributes/name`);
+    checkTagNames(names, problems, (index) => `tags[${index}].name`);
     const given = names.map((key) => ({ key, value: "" }));
     const wanted = mergeTagBindings(given, current);
-    checkTagBindingCount(wanted, problems, "/data");
-    await checkOverrides(tx, workspace, { current, wanted }, problems);
+    checkTagBindingCount(wanted, problems, "tags");
+    await checkOverrides(tx, workspace, { current, wanted }, problems, "tags");
     problems.throwIfAny();
     return wanted;
   });

@@ -3,13 +3,7 @@ import { noteActivity } from "../domain/auto-destroy.ts";
 import { LockConflict, workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { applyStateSummary, type StateSummary } from "../domain/state-summary.ts";
-import {
-  touch,
-  type Workspace,
-  type WorkspaceView,
-  workspaceLocked,
-  workspaceUnlocked,
-} from "../domain/workspace.ts";
+import { touch, type Workspace, workspaceLocked, workspaceUnlocked } from "../domain/workspace.ts";
 import {
   epochToForceUnlock,
   epochToUnlock,
@@ -19,7 +13,7 @@ import {
 } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 import type { Tx } from "../store/nouns.ts";
-import { type WithAllowedActions, withWorkspaceActions } from "./allowed-actions.ts";
+import { type WorkspaceDocument, withWorkspaceActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { holderOf, targetOf } from "./caller.ts";
 
@@ -28,7 +22,7 @@ export const lockWorkspace = (
   app: App,
   caller: Caller,
   { workspaceId, reason }: { workspaceId: WorkspaceId; reason: string },
-): Promise<WithAllowedActions<WorkspaceView>> =>
+): Promise<WorkspaceDocument> =>
   withHolderName(app, () =>
     app.transaction(async (tx) => {
       const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
@@ -36,7 +30,7 @@ export const lockWorkspace = (
       const lock = takeLock(workspace, holderOf(caller), reason, app.now());
       touch(workspace, app.now());
       await tx.record(workspaceLocked(workspace, lock));
-      return withWorkspaceActions(caller)(await tx.workspaces.view(workspaceId));
+      return withWorkspaceActions(app, caller)(await tx.workspaces.view(workspaceId));
     }),
   );
 
@@ -48,7 +42,7 @@ export const unlockWorkspace = (
   app: App,
   caller: Caller,
   { workspaceId }: { workspaceId: WorkspaceId },
-): Promise<WithAllowedActions<WorkspaceView>> =>
+): Promise<WorkspaceDocument> =>
   withHolderName(app, async () => {
     const workspace = await getLock(app, workspaceId);
     authorize(caller, "workspace:lock", workspace.placement);
@@ -62,7 +56,7 @@ export const forceUnlockWorkspace = async (
   app: App,
   caller: Caller,
   { workspaceId }: { workspaceId: WorkspaceId },
-): Promise<WithAllowedActions<WorkspaceView>> => {
+): Promise<WorkspaceDocument> => {
   const workspace = await getLock(app, workspaceId);
   authorize(caller, "workspace:force-unlock", workspace.placement);
   const epoch = epochToForceUnlock(workspace);
@@ -91,14 +85,14 @@ const release = (
   app: App,
   caller: Caller,
   { workspaceId, ...sealed }: Release & { workspaceId: WorkspaceId },
-): Promise<WithAllowedActions<WorkspaceView>> =>
+): Promise<WorkspaceDocument> =>
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
     // It may have moved while state was asked.
     const action = sealed.forced ? "workspace:force-unlock" : "workspace:lock";
     authorize(caller, action, targetOf(workspace));
     await releaseSealed(app, tx, workspace, sealed);
-    return withWorkspaceActions(caller)(await tx.workspaces.view(workspaceId));
+    return withWorkspaceActions(app, caller)(await tx.workspaces.view(workspaceId));
   });
 
 /** Ends a lock whose epoch is sealed, only if it is still that one. */

@@ -17,7 +17,6 @@ import {
   touch,
   type Workspace,
   type WorkspaceRef,
-  type WorkspaceView,
   workspaceCreated,
   workspaceUpdated,
 } from "../domain/workspace.ts";
@@ -30,18 +29,13 @@ import {
 import type { Tx } from "../store/nouns.ts";
 import type { WorkspaceSearch } from "../store/workspace-search.ts";
 import {
-  type WithAllowedActions,
+  type WorkspaceDocument,
   withConsumerActions,
   withWorkspaceActions,
 } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 import { readScopeOf, targetOf } from "./caller.ts";
-import {
-  checkedTags,
-  checkOverrides,
-  replaceWorkspaceTags,
-  wantedTagsPointer,
-} from "./tag-binding.ts";
+import { checkedTags, checkOverrides, replaceWorkspaceTags } from "./tag-binding.ts";
 import { syncPendingPlacement } from "./workspace-placement.ts";
 
 /** What a request says of a workspace beside its settings. */
@@ -62,7 +56,7 @@ export const createWorkspace = (
   app: App,
   caller: Caller,
   { organizationName, validateOnly, ...wanted }: WorkspaceInput & { organizationName: string },
-): Promise<WithAllowedActions<WorkspaceView>> =>
+): Promise<WorkspaceDocument> =>
   app.transaction(
     async (tx) => {
       const organization = await tx.organizations.getByName(organizationName);
@@ -84,12 +78,12 @@ export const createWorkspace = (
       const context = await validationContextOf(app, tx, workspace, wanted.settings);
       applySettings(workspace, wanted.settings, { ...context, nameTaken, problems });
       const tags = { current: [], wanted: checkedTags(wanted, problems) };
-      await checkOverrides(tx, workspace, tags, problems, wantedTagsPointer);
+      await checkOverrides(tx, workspace, tags, problems);
       problems.throwIfAny();
       await tx.workspaces.save(workspace);
       await replaceWorkspaceTags(app, tx, workspace, tags);
       await tx.record(workspaceCreated(workspace));
-      return withWorkspaceActions(caller)(await tx.workspaces.view(workspace.id));
+      return withWorkspaceActions(app, caller)(await tx.workspaces.view(workspace.id));
     },
     { validateOnly },
   );
@@ -99,12 +93,12 @@ export async function getWorkspace(
   app: App,
   caller: Caller,
   ref: WorkspaceRef,
-): Promise<WithAllowedActions<WorkspaceView>> {
+): Promise<WorkspaceDocument> {
   const workspace = await app.reads.workspaces.find(ref);
   if (!workspace) throw workspaceNotFound();
-  if (await mayShowAsConsumer(app, caller, workspace)) return withConsumerActions(workspace);
+  if (await mayShowAsConsumer(app, caller, workspace)) return withConsumerActions(app, workspace);
   authorize(caller, "workspace:read", targetOf(workspace));
-  return withWorkspaceActions(caller)(workspace);
+  return withWorkspaceActions(app, caller)(workspace);
 }
 
 /** Those of `ids` that the caller may read. */
@@ -112,12 +106,12 @@ export async function batchGetWorkspaces(
   app: App,
   caller: Caller,
   ids: readonly string[],
-): Promise<WithAllowedActions<WorkspaceView>[]> {
+): Promise<WorkspaceDocument[]> {
   const grants = grantsOf(caller);
   const workspaces = await app.reads.workspaces.batch(ids);
   return workspaces
     .filter((workspace) => allowed(grants, "workspace:read", targetOf(workspace)))
-    .map(withWorkspaceActions(caller));
+    .map(withWorkspaceActions(app, caller));
 }
 
 /** Those that the caller may read. Throws `notFound` when it does not belong to the organization. */
@@ -125,12 +119,15 @@ export async function listWorkspaces(
   app: App,
   caller: Caller,
   search: WorkspaceSearch,
-): Promise<{ workspaces: WithAllowedActions<WorkspaceView>[]; total: number }> {
+): Promise<{ workspaces: WorkspaceDocument[]; total: number }> {
   if (!isOrganizationName(search.organizationName)) throw organizationNotFound();
   const found = await app.reads.workspaceLists.find(search, readScopeOf(caller, "workspace:read"));
   if (!found) throw organizationNotFound();
   refuseUserToken(grantsOf(caller), found.organizationId);
-  return { workspaces: found.workspaces.map(withWorkspaceActions(caller)), total: found.total };
+  return {
+    workspaces: found.workspaces.map(withWorkspaceActions(app, caller)),
+    total: found.total,
+  };
 }
 
 /**
@@ -141,7 +138,7 @@ export async function updateWorkspace(
   app: App,
   caller: Caller,
   { ref, validateOnly, ...wanted }: WorkspaceInput & { ref: WorkspaceRef },
-): Promise<WithAllowedActions<WorkspaceView>> {
+): Promise<WorkspaceDocument> {
   const { workspace, view } = await app.transaction(
     async (tx) => {
       const workspace = await tx.workspaces.getForUpdate(ref);
@@ -163,7 +160,7 @@ export async function updateWorkspace(
         current: await tx.tagBindings.ofWorkspace(workspace.id),
         wanted: checkedTags({ tagNames: undefined, tagBindings }, problems),
       };
-      if (tags) await checkOverrides(tx, workspace, tags, problems, wantedTagsPointer);
+      if (tags) await checkOverrides(tx, workspace, tags, problems);
       problems.throwIfAny();
       touch(workspace, app.now());
       await tx.workspaces.save(workspace);
@@ -174,7 +171,7 @@ export async function updateWorkspace(
     { validateOnly },
   );
   if (!validateOnly) await syncPendingPlacement(app, workspace);
-  return withWorkspaceActions(caller)(view);
+  return withWorkspaceActions(app, caller)(view);
 }
 
 /** A request that only moves, or repeats a move, needs no more than the right to move. */
@@ -216,21 +213,17 @@ async function requireProject(
 const changesSettings = ({
   tagBindings,
   settings,
-}: Pick<WorkspaceInput, "tagBindings" | "settings">): boolean => {
-  const { execution, autoDestroy, ...others } = settings;
-  const all = { tagBindings, ...others, ...execution, ...autoDestroy };
-  return Object.values(all).some((value) => value !== undefined);
-};
+}: Pick<WorkspaceInput, "tagBindings" | "settings">): boolean =>
+  Object.values({ tagBindings, ...settings }).some((value) => value !== undefined);
 
 /** What the rules of settings depend on beside workspace and request. */
 async function validationContextOf(
   app: App,
   tx: Tx,
   { organizationId, projectId }: Workspace,
-  { execution }: WorkspaceSettings,
+  { agentPoolId }: WorkspaceSettings,
 ): Promise<Omit<ValidationContext, "nameTaken" | "problems">> {
-  const pool = execution?.agentPoolId;
-  const poolKnown = !!pool && (await tx.agentPools.belongsTo(pool, organizationId));
+  const poolKnown = !!agentPoolId && (await tx.agentPools.belongsTo(agentPoolId, organizationId));
   const { plan, ...inherited } = await tx.workspaces.inherited(projectId);
   const { assessments: offered, engineReleases } = app.settings;
   const assessments = { offered, plan, engineReleases };

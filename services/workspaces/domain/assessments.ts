@@ -18,7 +18,7 @@ const FIRST_ENGINE_VERSION = "0.15.4";
 
 /** Adds to `problems` every reason why a workspace whose client wants assessments cannot have them. */
 export function checkAssessments(conditions: AssessmentConditions, problems: Problems): void {
-  const problem = (detail: string) => problems.add("assessments-enabled", detail);
+  const problem = (detail: string) => problems.add("assessmentsEnabled", detail);
   if (!conditions.offered) {
     problem("Assessments enabled is not available in this edition");
     return;

@@ -40,7 +40,7 @@ test.each(["", "0d", "0000h", "14", "d", "12345h", "1w", "1 d", "-1d", "1.5h", "
   "%j is none",
   (text) => {
     expect(apply({ autoDestroyActivityDuration: text })).toEqual([
-      "auto-destroy-activity-duration: Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
+      "autoDestroyActivityDuration: Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
     ]);
   },
 );

@@ -8,6 +8,11 @@ export interface AutoDestroy {
   autoDestroyActivityDuration: string | null;
 }
 
+export const noAutoDestroy: AutoDestroy = {
+  autoDestroyAt: null,
+  autoDestroyActivityDuration: null,
+};
+
 /** What a request says; null unsets. */
 export interface AutoDestroySettings {
   /** A timestamp. */
@@ -38,7 +43,7 @@ export function applyAutoDestroy(
 ): void {
   if (duration !== undefined) {
     if (duration !== null && durationMs(duration) === undefined) {
-      problems.add("auto-destroy-activity-duration", durationText);
+      problems.add("autoDestroyActivityDuration", durationText);
     } else {
       const before = workspace.autoDestroyActivityDuration;
       workspace.autoDestroyActivityDuration = duration;
@@ -49,7 +54,7 @@ export function applyAutoDestroy(
   }
   if (at === undefined) return;
   const moment = at === null ? null : momentOf(at);
-  if (moment === undefined) problems.add("auto-destroy-at", "Auto destroy at is invalid");
+  if (moment === undefined) problems.add("autoDestroyAt", "Auto destroy at is invalid");
   else workspace.autoDestroyAt = moment;
 }
 

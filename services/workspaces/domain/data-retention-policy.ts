@@ -64,7 +64,7 @@ export const newDataRetentionPolicy = (
     revision: nextVersion(0n, now),
   });
 
-const DAYS = "delete-older-than-n-days";
+const DAYS = "deleteOlderThanNDays";
 
 /** Gives the policy its kind, another one perhaps; `problems` gets whatever breaks a rule. */
 export function applyDataRetention(
@@ -74,7 +74,7 @@ export function applyDataRetention(
 ): void {
   const known = dataRetentionKinds.find((one) => one === kind);
   if (!known) {
-    problems.add("/data/type", "Type is invalid");
+    problems.add("kind", "Type is invalid");
     return;
   }
   const kept = policy.kind === "delete-older" ? policy.deleteOlderThanNDays : null;

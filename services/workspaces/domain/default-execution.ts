@@ -14,9 +14,8 @@ export interface DefaultExecutionInput {
   defaultAgentPoolId?: AgentPoolId | null | undefined;
 }
 
-const POOL = "/data/relationships/default-agent-pool";
+const POOL = "defaultAgentPoolId";
 
-/** Where the request has the pool is always said by the same pointer. */
 export const unknownDefaultAgentPool = (problems: Problems): void =>
   problems.add(POOL, "Default agent pool is invalid");
 
@@ -30,7 +29,7 @@ export function wantedDefaultExecution<Mode extends ExecutionMode | null>(
   problems: Problems,
 ): DefaultExecution<Mode | ExecutionMode> {
   if (mode !== undefined && !isExecutionMode(mode)) {
-    problems.add("default-execution-mode", "Default execution mode is invalid");
+    problems.add("defaultExecutionMode", "Default execution mode is invalid");
     return current;
   }
   const defaultExecutionMode: Mode | ExecutionMode = mode ?? current.defaultExecutionMode;

@@ -33,22 +33,6 @@ export function resolveEngineVersion(
     .toSorted(semver.rcompare)[0];
 }
 
-/** Bounded by the texts that people write, which are few. */
-const MAX_KEPT = 1000;
-
-/** `resolveEngineVersion` among the same releases, each text worked out once: every document asks. */
-export function engineVersionResolver(
-  releases: readonly string[],
-): (text: string) => string | undefined {
-  const kept = new Map<string, string | undefined>();
-  return (text) => {
-    if (kept.has(text)) return kept.get(text);
-    const resolved = resolveEngineVersion(text, releases);
-    if (kept.size < MAX_KEPT) kept.set(text, resolved);
-    return resolved;
-  };
-}
-
 interface Condition {
   version: string;
   /** A full version by itself. */

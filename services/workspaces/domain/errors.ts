@@ -82,7 +82,7 @@ export const organizationCreatorNotUser = () =>
 export const sortUnknown = (keys: readonly string[]) =>
   badRequest("sort", `sort must be one of ${keys.join(", ")}, with a leading - to reverse it.`);
 
-export const planUnknown = () => invalid([{ field: "plan-identifier", detail: "Plan is invalid" }]);
+export const planUnknown = () => invalid([{ field: "plan", detail: "Plan is invalid" }]);
 
 /** The text clients match, for organizations, projects and workspaces alike. */
 export const takenText = "Name has already been taken";
@@ -104,7 +104,7 @@ export const tagNotFound = () => notFound("tag");
 export const globalRemoteStateEnabled = () =>
   invalid([
     {
-      field: "/data",
+      field: "consumerIds",
       detail:
         "Remote state consumers cannot be changed while global remote state sharing is enabled",
     },

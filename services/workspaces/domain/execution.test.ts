@@ -42,18 +42,18 @@ describe("execution-mode", () => {
   });
 
   test.each<[ExecutionSettings, string]>([
-    [{ executionMode: "cloud" }, "execution-mode: Execution mode is invalid"],
+    [{ executionMode: "cloud" }, "executionMode: Execution mode is invalid"],
     [
       { executionMode: "local", operations: false },
       "operations: Operations must not be given together with execution-mode",
     ],
     [
       { overwritesExecutionMode: true },
-      "execution-mode: Execution mode must be given when setting-overwrites.execution-mode is true",
+      "executionMode: Execution mode must be given when setting-overwrites.execution-mode is true",
     ],
     [
       { overwritesExecutionMode: false, executionMode: "local" },
-      "execution-mode: Execution mode must not be given when setting-overwrites.execution-mode is false",
+      "executionMode: Execution mode must not be given when setting-overwrites.execution-mode is false",
     ],
   ])("%j is refused", (settings, problem) => {
     expect(apply(settings)).toEqual([problem]);
@@ -67,8 +67,8 @@ describe("execution-mode", () => {
 });
 
 describe("agent-pool-id", () => {
-  const needed = ["agent-pool-id: must be specified when using 'agent' execution mode"];
-  const refused = ["agent-pool-id: must not be specified unless using 'agent' execution mode"];
+  const needed = ["agentPoolId: must be specified when using 'agent' execution mode"];
+  const refused = ["agentPoolId: must not be specified unless using 'agent' execution mode"];
 
   test("comes with the mode agent, and is an overwrite then", () => {
     expect(apply({ executionMode: "agent", agentPoolId: POOL })).toEqual(withAgents);
@@ -114,7 +114,7 @@ describe("agent-pool-id", () => {
   test("must be one of the organization's", () => {
     const settings = { executionMode: "agent", agentPoolId: "apool-8" } as const;
     expect(apply(settings, nothing, inheritsLocal, false)).toEqual([
-      "agent-pool-id: Agent pool is invalid",
+      "agentPoolId: Agent pool is invalid",
     ]);
   });
 

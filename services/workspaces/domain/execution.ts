@@ -9,6 +9,12 @@ export interface Execution {
   overwritesAgentPool: boolean;
 }
 
+export const inheritedExecution: Execution = {
+  executionMode: null,
+  agentPoolId: null,
+  overwritesAgentPool: false,
+};
+
 /** What project and organization say. */
 export interface InheritedExecution {
   mode: ExecutionMode;
@@ -38,11 +44,19 @@ export function applyExecution(
   settings: ExecutionSettings,
   { inherited, poolKnown, problems }: ValidationContext,
 ): void {
-  if (Object.values(settings).every((value) => value === undefined)) return;
+  const { executionMode, operations, overwritesExecutionMode, ...ofPool } = settings;
+  const { agentPoolId, overwritesAgentPool } = ofPool;
+  const given = [
+    executionMode,
+    operations,
+    agentPoolId,
+    overwritesExecutionMode,
+    overwritesAgentPool,
+  ];
+  if (given.every((value) => value === undefined)) return;
   applyMode(workspace, settings, problems);
   const mode = workspace.executionMode ?? inherited.mode;
-  const { agentPoolId, overwritesAgentPool } = settings;
-  const problem = (detail: string) => problems.add("agent-pool-id", detail);
+  const problem = (detail: string) => problems.add("agentPoolId", detail);
   if (overwritesAgentPool === false && agentPoolId) {
     problem("must not be given when setting-overwrites.agent-pool is false");
   }
@@ -75,11 +89,11 @@ function applyMode(
   const mode = executionMode ?? modeOfOperations(operations);
   if (mode !== undefined) {
     if (isExecutionMode(mode)) workspace.executionMode = mode;
-    else problems.add("execution-mode", "Execution mode is invalid");
+    else problems.add("executionMode", "Execution mode is invalid");
   }
   const problem = (when: string) =>
     problems.add(
-      "execution-mode",
+      "executionMode",
       `Execution mode must ${when} when setting-overwrites.execution-mode is ${overwritesExecutionMode}`,
     );
   if (overwritesExecutionMode === true && mode === undefined && workspace.executionMode === null) {

@@ -63,13 +63,13 @@ test.each([
   [{ email: "nobody" }, { email: "Email is invalid" }],
   [
     { collaboratorAuthPolicy: "none" },
-    { "collaborator-auth-policy": "Collaborator auth policy is invalid" },
+    { collaboratorAuthPolicy: "Collaborator auth policy is invalid" },
   ],
-  [{ sessionTimeout: 0 }, { "session-timeout": "Session timeout must be above 0" }],
-  [{ sessionRemember: 0 }, { "session-remember": "Session remember must be above 0" }],
+  [{ sessionTimeout: 0 }, { sessionTimeout: "Session timeout must be above 0" }],
+  [{ sessionRemember: 0 }, { sessionRemember: "Session remember must be above 0" }],
   [
     { ownersTeamSamlRoleId: "a\0b" },
-    { "owners-team-saml-role-id": "Owners team saml role id is invalid" },
+    { ownersTeamSamlRoleId: "Owners team saml role id is invalid" },
   ],
   [{ collaboratorAuthPolicy: "two_factor_mandatory", sessionTimeout: 1 }, {}],
 ])("%j has the problems %j", (settings, expected) => {
@@ -83,7 +83,7 @@ test("a default pool must be one of the organization's", () => {
   } as const;
   expect(problemsOf(settings)).toEqual({});
   expect(problemsOf(settings, false)).toEqual({
-    "/data/relationships/default-agent-pool": "Default agent pool is invalid",
+    defaultAgentPoolId: "Default agent pool is invalid",
   });
 });
 

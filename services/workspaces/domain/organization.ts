@@ -148,13 +148,11 @@ const booleans = [
   "speculativePlanManagementEnabled",
 ] as const satisfies readonly (keyof Organization)[];
 
-/** Minutes, with the attribute of each. */
-const durations = {
-  sessionTimeout: "session-timeout",
-  sessionRemember: "session-remember",
-} as const satisfies { [Name in keyof Organization]?: string };
-
-type Duration = keyof typeof durations;
+/** In minutes. */
+const durations = [
+  "sessionTimeout",
+  "sessionRemember",
+] as const satisfies readonly (keyof Organization)[];
 
 /** What create and update accept; absent: the default on create, the previous value on update. */
 export type OrganizationSettings = DefaultExecutionInput & {
@@ -162,7 +160,7 @@ export type OrganizationSettings = DefaultExecutionInput & {
   collaboratorAuthPolicy?: string | undefined;
   ownersTeamSamlRoleId?: string | undefined;
 } & { [Name in (typeof booleans)[number]]?: boolean | undefined } & {
-  [Name in Duration]?: number | undefined;
+  [Name in (typeof durations)[number]]?: number | undefined;
 };
 
 interface ValidationContext {
@@ -189,20 +187,20 @@ export function applyOrganizationSettings(
     const value = settings[name];
     if (value !== undefined) organization[name] = value;
   }
-  for (const name of Object.keys(durations) as Duration[]) {
+  for (const name of durations) {
     const value = settings[name];
     if (value === undefined) continue;
-    if (value < 1) problems.add(durations[name], `${inWords(durations[name])} must be above 0`);
+    if (value < 1) problems.add(name, `${inWords(name)} must be above 0`);
     organization[name] = value;
   }
   const { collaboratorAuthPolicy, ownersTeamSamlRoleId } = settings;
   if (collaboratorAuthPolicy !== undefined) {
     if (isCollaboratorAuthPolicy(collaboratorAuthPolicy))
       organization.collaboratorAuthPolicy = collaboratorAuthPolicy;
-    else problems.add("collaborator-auth-policy", "Collaborator auth policy is invalid");
+    else problems.add("collaboratorAuthPolicy", "Collaborator auth policy is invalid");
   }
   if (ownersTeamSamlRoleId !== undefined) {
-    checkText("owners-team-saml-role-id", ownersTeamSamlRoleId, limits.samlRoleId, problems);
+    checkText("ownersTeamSamlRoleId", ownersTeamSamlRoleId, limits.samlRoleId, problems);
     organization.ownersTeamSamlRoleId = ownersTeamSamlRoleId || null;
   }
   const { defaultExecutionMode, defaultAgentPoolId } = wantedDefaultExecution(

@@ -94,10 +94,10 @@ export function applyProjectSettings(
   const wanted = wantedDefaultExecution<null>(project, settings, problems);
   if (settings.defaultAgentPoolId && !poolKnown) unknownDefaultAgentPool(problems);
   if (overwrites === true && wanted.defaultExecutionMode === null) {
-    problems.add("default-execution-mode", mustBeGiven);
+    problems.add("defaultExecutionMode", mustBeGiven);
   }
   if (overwrites === false && settings.defaultExecutionMode !== undefined) {
-    problems.add("default-execution-mode", mustNotBeGiven);
+    problems.add("defaultExecutionMode", mustNotBeGiven);
   }
   project.defaultExecutionMode = overwrites === false ? null : wanted.defaultExecutionMode;
   project.defaultAgentPoolId = overwrites === false ? null : wanted.defaultAgentPoolId;

@@ -19,8 +19,8 @@ describe("consumers", () => {
       expect.objectContaining({
         kind: "invalid",
         fields: [
-          { field: "/data/1/id", detail: "A workspace cannot be its own consumer" },
-          { field: "/data/2/id", detail: "Workspace ws-hidden was not found" },
+          { field: "consumerIds[1]", detail: "A workspace cannot be its own consumer" },
+          { field: "consumerIds[2]", detail: "Workspace ws-hidden was not found" },
         ],
       }),
     );

@@ -21,10 +21,10 @@ export function checkConsumers(
   problems: Problems,
 ): void {
   given.forEach((id, index) => {
-    const pointer = `/data/${index}/id`;
+    const path = `consumerIds[${index}]`;
     // It can always read its own state.
-    if (id === workspaceId) problems.add(pointer, "A workspace cannot be its own consumer");
+    if (id === workspaceId) problems.add(path, "A workspace cannot be its own consumer");
     // One text for what is not there and for what the caller may not know of.
-    else if (!eligible.has(id)) problems.add(pointer, `Workspace ${id} was not found`);
+    else if (!eligible.has(id)) problems.add(path, `Workspace ${id} was not found`);
   });
 }

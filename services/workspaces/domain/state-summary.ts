@@ -12,6 +12,13 @@ export interface Summarized extends Omit<StateSummary, "revision"> {
   stateRevision: bigint;
 }
 
+export const noState: Summarized = {
+  currentStateVersionId: null,
+  resourceCount: 0,
+  latestChangeAt: null,
+  stateRevision: 0n,
+};
+
 /** Takes over a summary unless a newer one is known; says whether it speaks of a state not known before. */
 export function applyStateSummary(workspace: Summarized, summary: StateSummary): boolean {
   if (summary.revision <= workspace.stateRevision) return false;

@@ -9,8 +9,8 @@ import {
 
 function problemsOf(given: TagBindingInput[]): string[] {
   const problems = new Problems();
-  checkTagBindings(given, problems, (index, part) => `${index}/${part}`);
-  checkTagBindingCount(mergeTagBindings([], given), problems, "all");
+  checkTagBindings(given, problems);
+  checkTagBindingCount(mergeTagBindings([], given), problems);
   try {
     problems.throwIfAny();
   } catch (error) {
@@ -33,15 +33,18 @@ test.each([
 });
 
 test.each<[TagBindingInput, string]>([
-  [binding(""), "0/key: Key can't be blank"],
-  [binding("a b"), "0/key: Key is invalid"],
-  [binding("a\0"), "0/key: Key is invalid"],
-  [binding("k".repeat(129)), "0/key: Key is too long (maximum is 128 characters)"],
-  [binding("hc:a"), "0/key: Key has a reserved prefix"],
-  [binding("hcp:a"), "0/key: Key has a reserved prefix"],
-  [binding("HCP:a"), "0/key: Key has a reserved prefix"],
-  [binding("a", "b c"), "0/value: Value is invalid"],
-  [binding("a", "v".repeat(257)), "0/value: Value is too long (maximum is 256 characters)"],
+  [binding(""), "tagBindings[0].key: Key can't be blank"],
+  [binding("a b"), "tagBindings[0].key: Key is invalid"],
+  [binding("a\0"), "tagBindings[0].key: Key is invalid"],
+  [binding("k".repeat(129)), "tagBindings[0].key: Key is too long (maximum is 128 characters)"],
+  [binding("hc:a"), "tagBindings[0].key: Key has a reserved prefix"],
+  [binding("hcp:a"), "tagBindings[0].key: Key has a reserved prefix"],
+  [binding("HCP:a"), "tagBindings[0].key: Key has a reserved prefix"],
+  [binding("a", "b c"), "tagBindings[0].value: Value is invalid"],
+  [
+    binding("a", "v".repeat(257)),
+    "tagBindings[0].value: Value is too long (maximum is 256 characters)",
+  ],
 ])("%j is refused", (given, problem) => {
   expect(problemsOf([given])).toEqual([problem]);
 });
@@ -49,14 +52,16 @@ test.each<[TagBindingInput, string]>([
 test("ten bindings with a value are allowed, and many more flat tags beside them", () => {
   expect(problemsOf([...many(10, "v"), ...many(0, "")])).toEqual([]);
   expect(problemsOf(many(250, ""))).toEqual([]);
-  expect(problemsOf(many(251, ""))).toEqual(["all: Tags are too many (maximum is 250)"]);
-  expect(problemsOf(many(11, "v"))).toEqual(["all: Tag bindings are too many (maximum is 10)"]);
+  expect(problemsOf(many(251, ""))).toEqual(["tagBindings: Tags are too many (maximum is 250)"]);
+  expect(problemsOf(many(11, "v"))).toEqual([
+    "tagBindings: Tag bindings are too many (maximum is 10)",
+  ]);
 });
 
 test("a key given twice is refused, everything else is told with it", () => {
   expect(problemsOf([binding("a"), binding("a", "b c")])).toEqual([
-    "1/key: Key is given twice",
-    "1/value: Value is invalid",
+    "tagBindings[1].key: Key is given twice",
+    "tagBindings[1].value: Value is invalid",
   ]);
 });
 

@@ -34,19 +34,14 @@ const VALUE = /^[A-Za-z0-9_.=+\-@:]{0,256}$/;
 const RESERVED = /^hcp?:/i;
 
 /**
- * Adds to `problems` what is wrong with the bindings that a request gives. `pointerTo` tells where the
- * request has a binding's key or value.
+ * Adds the problems of a request's bindings, which its message has in the field `tagBindings`.
  */
-export function checkTagBindings(
-  given: readonly TagBindingInput[],
-  problems: Problems,
-  pointerTo: (index: number, part: "key" | "value") => string,
-): void {
+export function checkTagBindings(given: readonly TagBindingInput[], problems: Problems): void {
   const seen = new Set<string>();
   for (const [index, { key, value }] of given.entries()) {
     const problem = problemOfKey(key) ?? (seen.has(key) ? "Key is given twice" : undefined);
-    if (problem !== undefined) problems.add(pointerTo(index, "key"), problem);
-    if (!VALUE.test(value)) problems.add(pointerTo(index, "value"), problemOfValue(value));
+    if (problem !== undefined) problems.add(`tagBindings[${index}].key`, problem);
+    if (!VALUE.test(value)) problems.add(`tagBindings[${index}].value`, problemOfValue(value));
     seen.add(key);
   }
 }
@@ -55,11 +50,11 @@ export function checkTagBindings(
 export function checkTagNames(
   names: readonly string[],
   problems: Problems,
-  pointerTo: (index: number) => string,
+  pathOf: (index: number) => string,
 ): void {
   for (const [index, name] of names.entries()) {
     const problem = problemOfKey(name, "Name");
-    if (problem !== undefined) problems.add(pointerTo(index), problem);
+    if (problem !== undefined) problems.add(pathOf(index), problem);
   }
 }
 
@@ -67,14 +62,14 @@ export function checkTagNames(
 export function checkTagBindingCount(
   keysAndValues: ReadonlyMap<string, string>,
   problems: Problems,
-  pointer: string,
+  path = "tagBindings",
 ): void {
   const valued = [...keysAndValues.values()].filter((value) => value !== "");
   if (valued.length > MAX_VALUED) {
-    problems.add(pointer, `Tag bindings are too many (maximum is ${MAX_VALUED})`);
+    problems.add(path, `Tag bindings are too many (maximum is ${MAX_VALUED})`);
   }
   if (keysAndValues.size - valued.length > MAX_FLAT) {
-    problems.add(pointer, `Tags are too many (maximum is ${MAX_FLAT})`);
+    problems.add(path, `Tags are too many (maximum is ${MAX_FLAT})`);
   }
 }
 

@@ -15,22 +15,22 @@ function problemsOf(check: (problems: Problems) => void): string[] {
 
 test.each<[string, string[]]>([
   ["abc", []],
-  ["abcd", ["working-directory: Working directory is too long (maximum is 3 characters)"]],
-  ["a\0", ["working-directory: Working directory is invalid"]],
+  ["abcd", ["workingDirectory: Working directory is too long (maximum is 3 characters)"]],
+  ["a\0", ["workingDirectory: Working directory is invalid"]],
 ])("the text %j has the problems %j", (text, expected) => {
-  expect(problemsOf((problems) => checkText("working-directory", text, 3, problems))).toEqual(
+  expect(problemsOf((problems) => checkText("workingDirectory", text, 3, problems))).toEqual(
     expected,
   );
 });
 
 test.each<[string[], string[]]>([
   [["a", "abc"], []],
-  [["a", "b", "c"], ["trigger-patterns: Trigger patterns has too many entries (maximum is 2)"]],
-  [["abcd"], ["trigger-patterns: Trigger patterns is too long (maximum is 3 characters)"]],
-  [["\0"], ["trigger-patterns: Trigger patterns is invalid"]],
+  [["a", "b", "c"], ["triggerPatterns: Trigger patterns has too many entries (maximum is 2)"]],
+  [["abcd"], ["triggerPatterns: Trigger patterns is too long (maximum is 3 characters)"]],
+  [["\0"], ["triggerPatterns: Trigger patterns is invalid"]],
 ])("the list %j has the problems %j", (texts, expected) => {
   const most = { entries: 2, characters: 3 };
-  expect(problemsOf((problems) => checkTexts("trigger-patterns", texts, most, problems))).toEqual(
+  expect(problemsOf((problems) => checkTexts("triggerPatterns", texts, most, problems))).toEqual(
     expected,
   );
 });

@@ -3,9 +3,9 @@ import type { Problems } from "@statehouse/errors";
 /** PostgreSQL cannot keep this character, and no name holds it. */
 export const holdsNul = (text: string): boolean => text.includes("\0");
 
-/** Words for an attribute in a problem's detail: `working-directory` → `Working directory`. */
+/** The words for a field in a problem's detail: `workingDirectory` gives `Working directory`. */
 export const inWords = (field: string): string => {
-  const words = field.replaceAll("-", " ");
+  const words = field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 

@@ -18,9 +18,7 @@ function change(settings: VcsRepoSettings, previous: VcsRepo | null): VcsRepo | 
   try {
     problems.throwIfAny();
   } catch (error) {
-    if (error instanceof AppError) {
-      return error.fields.map(({ field }) => field.replace("/data/attributes/vcs-repo/", ""));
-    }
+    if (error instanceof AppError) return error.fields.map(({ field }) => field);
     throw error;
   }
   return changed;
@@ -34,7 +32,7 @@ test("a new one has defaults for all but identifier and credentials", () => {
     appInstallationId: null,
     tagsRegex: null,
   });
-  expect(change({}, null)).toEqual(["identifier", "oauth-token-id"]);
+  expect(change({}, null)).toEqual(["vcsRepo.identifier", "vcsRepo.oauthTokenId"]);
   expect(change({ identifier: "a/b", appInstallationId: "ghain-1" }, null)).toMatchObject({
     oauthTokenId: null,
     appInstallationId: "ghain-1",
@@ -52,7 +50,7 @@ test("one kind of credential takes the place of the other, and both at once are 
   expect(change({ appInstallationId: "ghain-abc" }, known)).toEqual(installed);
   expect(change({ oauthTokenId: "ot-1234567890abcdef" }, installed)).toEqual(known);
   const both = { oauthTokenId: "ot-a", appInstallationId: "ghain-a" };
-  expect(change(both, known)).toEqual(["vcs-app-installation-id"]);
+  expect(change(both, known)).toEqual(["vcsRepo.appInstallationId"]);
 });
 
 test.each(["a/b", "acme/net.work_1", "org/project/_git/repo"])(

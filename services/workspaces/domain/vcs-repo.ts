@@ -1,5 +1,5 @@
 import type { Problems } from "@statehouse/errors";
-import { holdsNul } from "./text.ts";
+import { holdsNul, inWords } from "./text.ts";
 
 /** Where a workspace's configuration comes from. A record for runners: nothing is cloned here. */
 export interface VcsRepo {
@@ -16,8 +16,7 @@ export interface VcsRepo {
 /** What a request says of it; absent: the default where there was none, else the previous value. */
 export type VcsRepoSettings = { [Name in keyof VcsRepo]?: VcsRepo[Name] | undefined };
 
-/** Attributes as the wire spells them. */
-const attribute = (name: string) => `/data/attributes/vcs-repo/${name}`;
+const path = (field: keyof VcsRepo) => `vcsRepo.${field}`;
 
 const TOKEN = /^ot-[A-Za-z0-9]{1,64}$/;
 const INSTALLATION = /^ghain-[A-Za-z0-9]{1,64}$/;
@@ -34,14 +33,14 @@ export function changeVcsRepo(
   const { oauthTokenId, appInstallationId } = settings;
   if (oauthTokenId && appInstallationId) {
     const text = "must not be given together with oauth-token-id";
-    problems.add(attribute("vcs-app-installation-id"), `Vcs app installation id ${text}`);
+    problems.add(path("appInstallationId"), `Vcs app installation id ${text}`);
   }
   if (!previous && settings.identifier === undefined) {
-    problems.add(attribute("identifier"), "Identifier must be given with a new vcs-repo");
+    problems.add(path("identifier"), "Identifier must be given with a new vcs-repo");
   }
   if (!previous && !oauthTokenId && !appInstallationId) {
     const text = "Oauth token id must be given with a new vcs-repo";
-    problems.add(attribute("oauth-token-id"), text);
+    problems.add(path("oauthTokenId"), text);
   }
   checkForms(settings, problems);
   const credentials =
@@ -71,22 +70,23 @@ const fresh: VcsRepo = {
 function checkForms(settings: VcsRepoSettings, problems: Problems): void {
   const { identifier, branch, oauthTokenId, appInstallationId, tagsRegex } = settings;
   const check = (
-    name: string,
+    field: keyof VcsRepo,
     given: string | null | undefined,
     good: (text: string) => boolean,
   ) => {
     if (!given) return;
     if (given.length > MAX_LENGTH || holdsNul(given) || !good(given)) {
-      const words = name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " ");
-      problems.add(attribute(name), `${words} is invalid`);
+      // Clients know the installation by the name of its attribute.
+      const words = inWords(field === "appInstallationId" ? "vcsAppInstallationId" : field);
+      problems.add(path(field), `${words} is invalid`);
     }
   };
-  if (identifier === "") problems.add(attribute("identifier"), "Identifier can't be blank");
+  if (identifier === "") problems.add(path("identifier"), "Identifier can't be blank");
   check("identifier", identifier, (text) => IDENTIFIER.test(text));
   check("branch", branch, () => true);
-  check("oauth-token-id", oauthTokenId, (text) => TOKEN.test(text));
-  check("vcs-app-installation-id", appInstallationId, (text) => INSTALLATION.test(text));
-  check("tags-regex", tagsRegex, isRegularExpression);
+  check("oauthTokenId", oauthTokenId, (text) => TOKEN.test(text));
+  check("appInstallationId", appInstallationId, (text) => INSTALLATION.test(text));
+  check("tagsRegex", tagsRegex, isRegularExpression);
 }
 
 /** Runners have expressions of other kinds: `(?i)` and its like, which ours lack, are left out; so is the P of `(?P<name>`. */

@@ -33,6 +33,8 @@ export interface Lockable {
   lastLockEpoch: bigint;
 }
 
+export const unlocked: Lockable = { lock: null, deletionLock: null, lastLockEpoch: 0n };
+
 /** Far more than anybody reads. It travels with an event, and a bus takes only so much at once. */
 const MAX_REASON_LENGTH = 4096;
 

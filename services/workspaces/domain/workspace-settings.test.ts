@@ -62,7 +62,11 @@ test("what is left out has the default of the specification's table", () => {
 });
 
 test("what is left out of an update keeps its value", () => {
-  const changed = workspace({ autoApply: true, description: "d", triggerPrefixes: ["a"] });
+  const changed = workspace({
+    autoApply: true,
+    description: "d",
+    triggerPrefixes: { values: ["a"] },
+  });
   apply({ description: "e" }, changed);
   expect(changed).toMatchObject({ autoApply: true, description: "e", triggerPrefixes: ["a"] });
 });
@@ -70,7 +74,7 @@ test("what is left out of an update keeps its value", () => {
 test("state is shared with the organization or with the project, not with both", () => {
   const text = "Project remote state cannot be enabled when global remote state sharing is enabled";
   const both = { globalRemoteState: true, projectRemoteState: true };
-  expect(problemsOf(() => workspace(both))).toEqual([`project-remote-state: ${text}`]);
+  expect(problemsOf(() => workspace(both))).toEqual([`projectRemoteState: ${text}`]);
   expect(workspace({ projectRemoteState: true }).projectRemoteState).toBe(true);
 });
 
@@ -96,52 +100,52 @@ test("assessments need a plan, an engine and a mode that have them", () => {
   const wanted: WorkspaceSettings = {
     assessmentsEnabled: true,
     engineVersion: "0.15.3",
-    execution: { executionMode: "local" },
+    executionMode: "local",
   };
   const { assessments } = usual;
   const free = { assessments: { ...assessments, plan: "free" as const } };
   expect(problemsOf(() => apply(wanted, workspace(), free))).toEqual([
-    "assessments-enabled: Assessments enabled is not available in the organization's plan",
-    "assessments-enabled: Assessments enabled needs the execution mode remote",
-    "assessments-enabled: Assessments enabled needs engine version 0.15.4 or later",
+    "assessmentsEnabled: Assessments enabled is not available in the organization's plan",
+    "assessmentsEnabled: Assessments enabled needs the execution mode remote",
+    "assessmentsEnabled: Assessments enabled needs engine version 0.15.4 or later",
   ]);
   const elsewhere = { assessments: { ...assessments, offered: false } };
   expect(problemsOf(() => apply(wanted, workspace(), elsewhere))).toEqual([
-    "assessments-enabled: Assessments enabled is not available in this edition",
+    "assessmentsEnabled: Assessments enabled is not available in this edition",
   ]);
-  const able = { assessmentsEnabled: true, execution: { executionMode: "remote" } };
+  const able = { assessmentsEnabled: true, executionMode: "remote" };
   expect(workspace(able).assessmentsEnabled).toBe(true);
   // What a client wanted once is no reason to refuse its next change.
-  expect(apply({ execution: { executionMode: "local" } }, workspace(able)).executionMode).toBe(
-    "local",
-  );
+  expect(apply({ executionMode: "local" }, workspace(able)).executionMode).toBe("local");
 });
 
 test("every problem is told at once", () => {
   const settings = {
     name: "a b",
-    execution: { executionMode: "cloud", operations: true },
-    autoDestroy: { autoDestroyAt: "soon", autoDestroyActivityDuration: "1 week" },
+    executionMode: "cloud",
+    operations: true,
+    autoDestroyAt: "soon",
+    autoDestroyActivityDuration: "1 week",
     vcsRepo: { tagsRegex: "(" },
     engineVersion: "newest",
     description: "\0",
-    triggerPatterns: ["\0"],
+    triggerPatterns: { values: ["\0"] },
   };
   expect(
     problemsOf(() => workspace(settings))
       .map((text) => text.split(":")[0])
       .sort(),
   ).toEqual([
-    "/data/attributes/vcs-repo/identifier",
-    "/data/attributes/vcs-repo/oauth-token-id",
-    "/data/attributes/vcs-repo/tags-regex",
-    "auto-destroy-activity-duration",
-    "auto-destroy-at",
+    "autoDestroyActivityDuration",
+    "autoDestroyAt",
     "description",
-    "engine-version",
-    "execution-mode",
+    "engineVersion",
+    "executionMode",
     "name",
     "operations",
-    "trigger-patterns",
+    "triggerPatterns",
+    "vcsRepo.identifier",
+    "vcsRepo.oauthTokenId",
+    "vcsRepo.tagsRegex",
   ]);
 });

@@ -6,53 +6,49 @@ import { takenText } from "./errors.ts";
 import { applyExecution, type ExecutionSettings, type InheritedExecution } from "./execution.ts";
 import { checkText, checkTexts, limits } from "./text.ts";
 import { changeVcsRepo, type VcsRepoSettings } from "./vcs-repo.ts";
-import { problemOfWorkspaceName, type Workspace } from "./workspace.ts";
+import { booleanSettings, problemOfWorkspaceName, type Workspace } from "./workspace.ts";
 
-const booleans = [
-  "allowDestroyPlan",
-  "autoApply",
-  "autoApplyRunTrigger",
-  "fileTriggersEnabled",
-  "globalRemoteState",
-  "projectRemoteState",
-  "queueAllRuns",
-  "speculativeEnabled",
-  "structuredRunOutputEnabled",
+/** Texts that may be absent. */
+const texts = [
+  "description",
+  "workingDirectory",
+  "sourceName",
+  "sourceUrl",
 ] as const satisfies readonly (keyof Workspace)[];
 
-/** Texts that may be absent, with the attribute of each. */
-const texts = {
-  description: "description",
-  workingDirectory: "working-directory",
-  sourceName: "source-name",
-  sourceUrl: "source-url",
-} as const satisfies { [Name in keyof Workspace]?: string };
+const lists = [
+  "triggerPatterns",
+  "triggerPrefixes",
+] as const satisfies readonly (keyof Workspace)[];
 
-const lists = {
-  triggerPatterns: "trigger-patterns",
-  triggerPrefixes: "trigger-prefixes",
-} as const satisfies { [Name in keyof Workspace]?: string };
+/** The settings that an update can remove: null means something else than absent. */
+export const removableSettings = [
+  "autoDestroyAt",
+  "autoDestroyActivityDuration",
+  "vcsRepo",
+] as const;
 
 /** What is shared with the whole organization is not shared with the project beside that. */
 const projectRemoteStateText =
   "Project remote state cannot be enabled when global remote state sharing is enabled";
 
-type Text = keyof typeof texts;
-type List = keyof typeof lists;
-
 type Optional<T> = { [Name in keyof T]?: T[Name] | undefined };
 
-/** What create and update accept; absent: the default on create, the previous value on update. */
+/**
+ * What create and update accept, field by field the settings of their message. Absent: the default on create, the
+ * previous value on update.
+ */
 export type WorkspaceSettings = Optional<
-  Record<(typeof booleans)[number] | "assessmentsEnabled", boolean> &
-    Record<Text | "name" | "engineVersion", string> &
-    Record<List, string[]>
-> & {
-  execution?: ExecutionSettings;
-  autoDestroy?: AutoDestroySettings;
-  /** Null removes the link. */
-  vcsRepo?: VcsRepoSettings | null | undefined;
-};
+  typeof booleanSettings &
+    Record<(typeof texts)[number] | "name" | "engineVersion", string> &
+    Record<(typeof lists)[number], { values: string[] }> & {
+      assessmentsEnabled: boolean;
+      /** Null removes the link. */
+      vcsRepo: VcsRepoSettings | null;
+    }
+> &
+  ExecutionSettings &
+  AutoDestroySettings;
 
 /** What the rules need to know beside workspace and request. */
 export interface ValidationContext {
@@ -75,37 +71,36 @@ export function applySettings(
 ): void {
   const { problems } = context;
   applyName(workspace, settings, context);
-  for (const name of booleans) {
+  for (const name of Object.keys(booleanSettings) as (keyof typeof booleanSettings)[]) {
     const value = settings[name];
     if (value !== undefined) workspace[name] = value;
   }
-  for (const name of Object.keys(texts) as Text[]) {
+  for (const name of texts) {
     const value = settings[name];
     if (value === undefined) continue;
-    checkText(texts[name], value, limits[name], problems);
+    checkText(name, value, limits[name], problems);
     workspace[name] = value;
   }
-  for (const name of Object.keys(lists) as List[]) {
-    const value = settings[name];
+  for (const name of lists) {
+    const value = settings[name]?.values;
     if (value === undefined) continue;
-    const most = { entries: limits.triggers, characters: limits.trigger };
-    checkTexts(lists[name], value, most, problems);
+    checkTexts(name, value, { entries: limits.triggers, characters: limits.trigger }, problems);
     workspace[name] = value;
   }
   if (settings.engineVersion !== undefined) {
     const known = isEngineVersion(settings.engineVersion);
-    if (!known) problems.add("engine-version", "Engine version is invalid");
+    if (!known) problems.add("engineVersion", "Engine version is invalid");
     workspace.engineVersion = settings.engineVersion;
   }
-  applyExecution(workspace, settings.execution ?? {}, context);
-  applyAutoDestroy(workspace, settings.autoDestroy ?? {}, problems, context.now);
+  applyExecution(workspace, settings, context);
+  applyAutoDestroy(workspace, settings, problems, context.now);
   if (settings.vcsRepo === null) workspace.vcsRepo = null;
   else if (settings.vcsRepo) {
     workspace.vcsRepo = changeVcsRepo(workspace.vcsRepo, settings.vcsRepo, problems);
   }
   applyAssessments(workspace, settings, context);
   if (workspace.globalRemoteState && workspace.projectRemoteState) {
-    problems.add("project-remote-state", projectRemoteStateText);
+    problems.add("projectRemoteState", projectRemoteStateText);
   }
 }
 

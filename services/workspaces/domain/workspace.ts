@@ -1,57 +1,53 @@
 import { nextVersion } from "@statehouse/events/version";
+import { type AutoDestroy, noAutoDestroy } from "./auto-destroy.ts";
 import type { DataRetentionPolicyView } from "./data-retention-policy.ts";
-import type { ExecutionMode } from "./execution.ts";
-import type { AgentPoolId, OrganizationId, ProjectId, SshKeyId, WorkspaceId } from "./ids.ts";
+import { type Execution, type ExecutionMode, inheritedExecution } from "./execution.ts";
+import type { OrganizationId, ProjectId, SshKeyId, WorkspaceId } from "./ids.ts";
 import type { Performance } from "./performance.ts";
+import { noState, type Summarized } from "./state-summary.ts";
 import type { VcsRepo } from "./vcs-repo.ts";
-import type { DeletionLock, WorkspaceLock } from "./workspace-lock.ts";
+import { type Lockable, unlocked, type WorkspaceLock } from "./workspace-lock.ts";
 
+/** Settings that are on or off and have no rule of their own, with the value of a new workspace. */
+export const booleanSettings = {
+  allowDestroyPlan: true,
+  autoApply: false,
+  autoApplyRunTrigger: false,
+  fileTriggersEnabled: true,
+  globalRemoteState: false,
+  /** Workspaces of the same project may read its state during runs. */
+  projectRemoteState: false,
+  queueAllRuns: false,
+  speculativeEnabled: true,
+  structuredRunOutputEnabled: true,
+};
+
+/** The fields whose rules stand in files of their own. */
+type RuledFields = typeof booleanSettings & Execution & AutoDestroy & Lockable & Summarized;
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor sets the fields of the interface too.
 export class Workspace {
   declare id: WorkspaceId;
   declare organizationId: OrganizationId;
   declare projectId: ProjectId;
   declare name: string;
   declare description: string | null;
-  declare allowDestroyPlan: boolean;
   /** Hosted edition only. */
   declare assessmentsEnabled: boolean;
-  declare autoApply: boolean;
-  declare autoApplyRunTrigger: boolean;
-  declare autoDestroyAt: Date | null;
-  declare autoDestroyActivityDuration: string | null;
-  /** Its own; null: what project and organization say. */
-  declare executionMode: ExecutionMode | null;
-  /** Of its own mode `agent`; null: none, or what project and organization say. */
-  declare agentPoolId: AgentPoolId | null;
   declare sshKeyId: SshKeyId | null;
-  declare overwritesAgentPool: boolean;
-  declare fileTriggersEnabled: boolean;
-  declare globalRemoteState: boolean;
-  /** Workspaces of the same project may read its state during runs. */
-  declare projectRemoteState: boolean;
-  declare queueAllRuns: boolean;
   declare sourceName: string | null;
   declare sourceUrl: string | null;
-  declare speculativeEnabled: boolean;
-  declare structuredRunOutputEnabled: boolean;
   declare engineVersion: string;
   declare triggerPatterns: string[];
   declare triggerPrefixes: string[];
   declare vcsRepo: VcsRepo | null;
   declare workingDirectory: string | null;
-  declare lock: WorkspaceLock | null;
-  declare deletionLock: DeletionLock | null;
-  declare lastLockEpoch: bigint;
-  /** Of organization and project; grows when the workspace moves. */
+  /** Version of its organization and project; grows when the workspace moves. */
   declare placementVersion: bigint;
   /** The highest placement version that state has acknowledged. */
   declare placementAcknowledged: bigint;
-  /** When a placement that state has not acknowledged is sent again by whoever looks. */
+  /** When a placement that state has not acknowledged is sent again. */
   declare retryAt: Date;
-  declare currentStateVersionId: string | null;
-  declare resourceCount: number;
-  declare latestChangeAt: Date | null;
-  declare stateRevision: bigint;
   declare revision: bigint;
   declare createdAt: Date;
   declare updatedAt: Date;
@@ -60,6 +56,8 @@ export class Workspace {
     Object.assign(this, fields);
   }
 }
+
+export interface Workspace extends RuledFields {}
 
 type Fields = { [Name in keyof Workspace]: Workspace[Name] };
 
@@ -74,42 +72,26 @@ export interface NewWorkspace {
 export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
   const version = nextVersion(0n, now);
   return new Workspace({
+    ...booleanSettings,
+    ...inheritedExecution,
+    ...noAutoDestroy,
+    ...unlocked,
+    ...noState,
     ...wanted,
     name: "",
     description: null,
-    allowDestroyPlan: true,
     assessmentsEnabled: false,
-    autoApply: false,
-    autoApplyRunTrigger: false,
-    autoDestroyAt: null,
-    autoDestroyActivityDuration: null,
-    executionMode: null,
-    agentPoolId: null,
     sshKeyId: null,
-    overwritesAgentPool: false,
-    fileTriggersEnabled: true,
-    globalRemoteState: false,
-    projectRemoteState: false,
-    queueAllRuns: false,
     sourceName: null,
     sourceUrl: null,
-    speculativeEnabled: true,
-    structuredRunOutputEnabled: true,
     triggerPatterns: [],
     triggerPrefixes: [],
     vcsRepo: null,
     workingDirectory: null,
-    lock: null,
-    deletionLock: null,
-    lastLockEpoch: 0n,
     placementVersion: version,
-    // State has nothing to forget yet: it asks for the placement when it first hears of the workspace.
+    // State keeps no placement of it yet and reads it with the first call about the workspace.
     placementAcknowledged: version,
     retryAt: now,
-    currentStateVersionId: null,
-    resourceCount: 0,
-    latestChangeAt: null,
-    stateRevision: 0n,
     revision: version,
     createdAt: now,
     updatedAt: now,

@@ -58,21 +58,8 @@ export const organizationService = (
 });
 
 const settingsOf = (message: SettingsMessage | undefined): OrganizationSettings => ({
-  email: message?.email,
-  defaultExecutionMode: message?.defaultExecutionMode,
+  ...message,
   defaultAgentPoolId: optionalAgentPoolId(message?.defaultAgentPoolId),
-  allowForceDeleteWorkspaces: message?.allowForceDeleteWorkspaces,
-  assessmentsEnforced: message?.assessmentsEnforced,
-  userTokensEnabled: message?.userTokensEnabled,
-  collaboratorAuthPolicy: message?.collaboratorAuthPolicy,
-  costEstimationEnabled: message?.costEstimationEnabled,
-  sendPassingStatusesForUntriggeredSpeculativePlans:
-    message?.sendPassingStatusesForUntriggeredSpeculativePlans,
-  aggregatedCommitStatusEnabled: message?.aggregatedCommitStatusEnabled,
-  speculativePlanManagementEnabled: message?.speculativePlanManagementEnabled,
-  sessionTimeout: message?.sessionTimeout,
-  sessionRemember: message?.sessionRemember,
-  ownersTeamSamlRoleId: message?.ownersTeamSamlRoleId,
 });
 
 export function organizationToProto(

@@ -65,9 +65,8 @@ export const projectService = (app: App): ServiceImpl<typeof ProjectService, Con
 const listActions = ["project:read", "project:update", "project:create-workspace"] as const;
 
 const settingsOf = (message: SettingsMessage | undefined) => ({
-  defaultExecutionMode: message?.defaultExecutionMode,
+  ...message,
   defaultAgentPoolId: optionalAgentPoolId(message?.defaultAgentPoolId),
-  overwritesDefaultExecutionMode: message?.overwritesDefaultExecutionMode,
 });
 
 const projectToProto = ({

@@ -12,7 +12,7 @@ import {
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { Context } from "./context.ts";
 import { idsIn, runId, workspaceId } from "./ids.ts";
-import { workspaceMessages } from "./workspace-message.ts";
+import { workspaceToProto } from "./workspace-message.ts";
 
 /** What is no workspace's id is nobody's, and is answered like one that is not there. */
 const consumerIds = (texts: readonly string[]) => texts as WorkspaceId[];
@@ -25,7 +25,7 @@ export const remoteStateConsumerService = (
     const page = pageOf(request);
     const { workspaces, total } = await listRemoteStateConsumers(app, caller, id, page);
     return {
-      workspaces: workspaces.map(workspaceMessages(app.settings.engineReleases)),
+      workspaces: workspaces.map(workspaceToProto),
       totalCount: total,
     };
   },

@@ -13,7 +13,7 @@ import {
 import type { SshKey } from "../domain/ssh-key.ts";
 import type { Context } from "./context.ts";
 import { sshKeyId, workspaceId } from "./ids.ts";
-import { workspaceMessages } from "./workspace-message.ts";
+import { workspaceToProto } from "./workspace-message.ts";
 
 export const sshKeyService = (app: App): ServiceImpl<typeof SshKeyService, Context> => ({
   createSshKey: async (request, { caller }) => ({
@@ -35,7 +35,7 @@ export const sshKeyService = (app: App): ServiceImpl<typeof SshKeyService, Conte
     return {};
   },
   assignSshKey: async (request, { caller }) => ({
-    workspace: workspaceMessages(app.settings.engineReleases)(
+    workspace: workspaceToProto(
       await assignSshKey(app, caller, {
         workspaceId: workspaceId(request.workspaceId),
         sshKeyId: request.sshKeyId === "" ? null : sshKeyId(request.sshKeyId),

@@ -11,38 +11,35 @@ import {
 import { getPlacement } from "../app/workspace-placement.ts";
 import type { Context } from "./context.ts";
 import { workspaceId } from "./ids.ts";
-import { lockToProto, placementToProto, workspaceMessages } from "./workspace-message.ts";
+import { lockToProto, placementToProto, workspaceToProto } from "./workspace-message.ts";
 
 export const workspaceLockService = (
   app: App,
-): ServiceImpl<typeof WorkspaceLockService, Context> => {
-  const workspaceToProto = workspaceMessages(app.settings.engineReleases);
-  return {
-    lockWorkspace: async ({ workspaceId: id, reason }, { caller }) => ({
-      workspace: workspaceToProto(
-        await lockWorkspace(app, caller, { workspaceId: workspaceId(id), reason }),
-      ),
-    }),
-    unlockWorkspace: async ({ workspaceId: id }, { caller }) => ({
-      workspace: workspaceToProto(
-        await unlockWorkspace(app, caller, { workspaceId: workspaceId(id) }),
-      ),
-    }),
-    forceUnlockWorkspace: async ({ workspaceId: id }, { caller }) => ({
-      workspace: workspaceToProto(
-        await forceUnlockWorkspace(app, caller, { workspaceId: workspaceId(id) }),
-      ),
-    }),
-    getLock: async ({ workspaceId: id, runId }) => {
-      const { lock, placement } = await getLock(app, workspaceId(id));
-      return {
-        runWorkspaceId: (runId && (await workspaceOfRun(app, runId))) || "",
-        placement: placementToProto(placement),
-        ...(lock ? { lock: lockToProto(lock) } : {}),
-      };
-    },
-    getPlacement: async ({ workspaceId: id }) => ({
-      placement: placementToProto(await getPlacement(app, workspaceId(id))),
-    }),
-  };
-};
+): ServiceImpl<typeof WorkspaceLockService, Context> => ({
+  lockWorkspace: async ({ workspaceId: id, reason }, { caller }) => ({
+    workspace: workspaceToProto(
+      await lockWorkspace(app, caller, { workspaceId: workspaceId(id), reason }),
+    ),
+  }),
+  unlockWorkspace: async ({ workspaceId: id }, { caller }) => ({
+    workspace: workspaceToProto(
+      await unlockWorkspace(app, caller, { workspaceId: workspaceId(id) }),
+    ),
+  }),
+  forceUnlockWorkspace: async ({ workspaceId: id }, { caller }) => ({
+    workspace: workspaceToProto(
+      await forceUnlockWorkspace(app, caller, { workspaceId: workspaceId(id) }),
+    ),
+  }),
+  getLock: async ({ workspaceId: id, runId }) => {
+    const { lock, placement } = await getLock(app, workspaceId(id));
+    return {
+      runWorkspaceId: (runId && (await workspaceOfRun(app, runId))) || "",
+      placement: placementToProto(placement),
+      ...(lock ? { lock: lockToProto(lock) } : {}),
+    };
+  },
+  getPlacement: async ({ workspaceId: id }) => ({
+    placement: placementToProto(await getPlacement(app, workspaceId(id))),
+  }),
+});

@@ -6,32 +6,27 @@ import type {
   WorkspaceSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import type { WorkspacePlacementSchema } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
-import type { WithAllowedActions } from "../app/allowed-actions.ts";
-import { engineVersionResolver } from "../domain/engine-version.ts";
+import type { WorkspaceDocument } from "../app/allowed-actions.ts";
 import { average, type Performance } from "../domain/performance.ts";
-import type { WorkspaceView } from "../domain/workspace.ts";
 import type { WorkspaceLock } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 import { dataRetentionPolicyToProto } from "./data-retention-policy.ts";
 
-/** Makes messages of workspaces, each with the known release that its engine version means. */
-export const workspaceMessages = (engineReleases: readonly string[]) => {
-  const resolve = engineVersionResolver(engineReleases);
-  return (workspace: WithAllowedActions<WorkspaceView>): MessageInitShape<typeof WorkspaceSchema> =>
-    nullIsAbsent({
-      ...workspace,
-      resolvedEngineVersion: resolve(workspace.engineVersion) ?? null,
-      createdAt: timestampFromDate(workspace.createdAt),
-      updatedAt: timestampFromDate(workspace.updatedAt),
-      latestChangeAt: workspace.latestChangeAt && timestampFromDate(workspace.latestChangeAt),
-      autoDestroyAt: workspace.autoDestroyAt && timestampFromDate(workspace.autoDestroyAt),
-      vcsRepo: workspace.vcsRepo && nullIsAbsent(workspace.vcsRepo),
-      dataRetentionPolicy:
-        workspace.dataRetentionPolicy && dataRetentionPolicyToProto(workspace.dataRetentionPolicy),
-      performance: workspace.performance && performanceToProto(workspace.performance),
-      lock: workspace.lock && lockToProto(workspace.lock),
-    });
-};
+export const workspaceToProto = (
+  workspace: WorkspaceDocument,
+): MessageInitShape<typeof WorkspaceSchema> =>
+  nullIsAbsent({
+    ...workspace,
+    createdAt: timestampFromDate(workspace.createdAt),
+    updatedAt: timestampFromDate(workspace.updatedAt),
+    latestChangeAt: workspace.latestChangeAt && timestampFromDate(workspace.latestChangeAt),
+    autoDestroyAt: workspace.autoDestroyAt && timestampFromDate(workspace.autoDestroyAt),
+    vcsRepo: workspace.vcsRepo && nullIsAbsent(workspace.vcsRepo),
+    dataRetentionPolicy:
+      workspace.dataRetentionPolicy && dataRetentionPolicyToProto(workspace.dataRetentionPolicy),
+    performance: workspace.performance && performanceToProto(workspace.performance),
+    lock: workspace.lock && lockToProto(workspace.lock),
+  });
 
 const performanceToProto = (
   sums: Performance,

@@ -23,58 +23,56 @@ import {
   workspaceSortKeys,
   workspaceSortOf,
 } from "../domain/workspace.ts";
+import { removableSettings } from "../domain/workspace-settings.ts";
 import type { Context } from "./context.ts";
 import { idsIn, projectId, workspaceId } from "./ids.ts";
-import { workspaceMessages } from "./workspace-message.ts";
+import { workspaceToProto } from "./workspace-message.ts";
 
-export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService, Context> => {
-  const workspaceToProto = workspaceMessages(app.settings.engineReleases);
-  return {
-    createWorkspace: async ({ organizationName, settings, validateOnly }, { caller }) => ({
-      workspace: workspaceToProto(
-        await createWorkspace(app, caller, {
-          organizationName,
-          ...inputOf(settings),
-          validateOnly,
-        }),
-      ),
-    }),
-    getWorkspace: async ({ workspace }, { caller }) => ({
-      workspace: workspaceToProto(await getWorkspace(app, caller, refOf(workspace))),
-    }),
-    listWorkspaces: async (request, { caller }) => {
-      const { workspaces, total } = await listWorkspaces(app, caller, {
-        organizationName: request.organizationName,
-        name: request.searchName,
-        wildcardName: request.wildcardName,
-        tags: request.searchTags,
-        excludedTags: request.excludeTags,
-        tagged: request.tagged.filter(({ key, value }) => key !== "" || value !== ""),
-        currentRunStatuses: request.currentRunStatuses,
-        projectId: request.projectId,
-        sort: sortOf(request.sort),
-        page: pageOf(request),
-      });
-      return { workspaces: workspaces.map(workspaceToProto), totalCount: total };
-    },
-    batchGetWorkspaces: async ({ ids }, { caller }) => {
-      const workspaces = await batchGetWorkspaces(app, caller, idsIn(ids));
-      return { workspaces: workspaces.map(workspaceToProto) };
-    },
-    updateWorkspace: async ({ workspace, settings, unset, validateOnly }, { caller }) => {
-      const wanted = { ref: refOf(workspace), ...inputOf(settings, unset), validateOnly };
-      return { workspace: workspaceToProto(await updateWorkspace(app, caller, wanted)) };
-    },
-    deleteWorkspace: async ({ workspace }, { caller }) => {
-      await deleteWorkspace(app, caller, refOf(workspace));
-      return {};
-    },
-    safeDeleteWorkspace: async ({ workspace }, { caller }) => {
-      await safeDeleteWorkspace(app, caller, refOf(workspace));
-      return {};
-    },
-  };
-};
+export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService, Context> => ({
+  createWorkspace: async ({ organizationName, settings, validateOnly }, { caller }) => ({
+    workspace: workspaceToProto(
+      await createWorkspace(app, caller, {
+        organizationName,
+        ...inputOf(settings),
+        validateOnly,
+      }),
+    ),
+  }),
+  getWorkspace: async ({ workspace }, { caller }) => ({
+    workspace: workspaceToProto(await getWorkspace(app, caller, refOf(workspace))),
+  }),
+  listWorkspaces: async (request, { caller }) => {
+    const { workspaces, total } = await listWorkspaces(app, caller, {
+      organizationName: request.organizationName,
+      name: request.searchName,
+      wildcardName: request.wildcardName,
+      tags: request.searchTags,
+      excludedTags: request.excludeTags,
+      tagged: request.tagged.filter(({ key, value }) => key !== "" || value !== ""),
+      currentRunStatuses: request.currentRunStatuses,
+      projectId: request.projectId,
+      sort: sortOf(request.sort),
+      page: pageOf(request),
+    });
+    return { workspaces: workspaces.map(workspaceToProto), totalCount: total };
+  },
+  batchGetWorkspaces: async ({ ids }, { caller }) => {
+    const workspaces = await batchGetWorkspaces(app, caller, idsIn(ids));
+    return { workspaces: workspaces.map(workspaceToProto) };
+  },
+  updateWorkspace: async ({ workspace, settings, unset, validateOnly }, { caller }) => {
+    const wanted = { ref: refOf(workspace), ...inputOf(settings, unset), validateOnly };
+    return { workspace: workspaceToProto(await updateWorkspace(app, caller, wanted)) };
+  },
+  deleteWorkspace: async ({ workspace }, { caller }) => {
+    await deleteWorkspace(app, caller, refOf(workspace));
+    return {};
+  },
+  safeDeleteWorkspace: async ({ workspace }, { caller }) => {
+    await safeDeleteWorkspace(app, caller, refOf(workspace));
+    return {};
+  },
+});
 
 function sortOf(text: string): WorkspaceSort {
   const sort = workspaceSortOf(text);
@@ -91,52 +89,25 @@ function refOf(message: RefMessage | undefined): WorkspaceRef {
   throw workspaceNotFound();
 }
 
+/** `unset`: the settings that become null. */
 function inputOf(
   message: SettingsMessage | undefined,
   unset: readonly string[] = [],
 ): Omit<WorkspaceInput, "validateOnly"> {
-  const nullable = (field: string, value: string | undefined) =>
-    unset.includes(field) ? null : value;
+  const { projectId: project, tagNames, tagBindings, agentPoolId, ...settings } = message ?? none;
+  const removed = removableSettings.filter((name) => unset.includes(name));
   return {
     settings: {
-      name: message?.name,
-      allowDestroyPlan: message?.allowDestroyPlan,
-      assessmentsEnabled: message?.assessmentsEnabled,
-      autoApply: message?.autoApply,
-      autoApplyRunTrigger: message?.autoApplyRunTrigger,
-      description: message?.description,
-      fileTriggersEnabled: message?.fileTriggersEnabled,
-      globalRemoteState: message?.globalRemoteState,
-      projectRemoteState: message?.projectRemoteState,
-      queueAllRuns: message?.queueAllRuns,
-      sourceName: message?.sourceName,
-      sourceUrl: message?.sourceUrl,
-      speculativeEnabled: message?.speculativeEnabled,
-      engineVersion: message?.engineVersion,
-      triggerPatterns: message?.triggerPatterns?.values,
-      triggerPrefixes: message?.triggerPrefixes?.values,
-      workingDirectory: message?.workingDirectory,
-      structuredRunOutputEnabled: message?.structuredRunOutputEnabled,
-      execution: {
-        executionMode: message?.executionMode,
-        operations: message?.operations,
-        // Whether there is such a pool is asked later: what is no id is nobody's.
-        agentPoolId: message?.agentPoolId as AgentPoolId | undefined,
-        overwritesExecutionMode: message?.overwritesExecutionMode,
-        overwritesAgentPool: message?.overwritesAgentPool,
-      },
-      autoDestroy: {
-        autoDestroyAt: nullable("autoDestroyAt", message?.autoDestroyAt),
-        autoDestroyActivityDuration: nullable(
-          "autoDestroyActivityDuration",
-          message?.autoDestroyActivityDuration,
-        ),
-      },
-      vcsRepo: unset.includes("vcsRepo") ? null : message?.vcsRepo,
+      ...settings,
+      // Whether there is such a pool is checked later; a text that is no id identifies none.
+      agentPoolId: agentPoolId as AgentPoolId | undefined,
+      ...Object.fromEntries(removed.map((name) => [name, null])),
     },
     // Blank means no move, and the default project on creation.
-    projectId: message?.projectId ? projectId(message.projectId) : undefined,
-    tagNames: message?.tagNames?.values,
-    tagBindings: message?.tagBindings?.tagBindings,
+    projectId: project ? projectId(project) : undefined,
+    tagNames: tagNames?.values,
+    tagBindings: tagBindings?.tagBindings,
   };
 }
+
+const none: Partial<SettingsMessage> = {};

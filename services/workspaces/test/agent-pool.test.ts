@@ -67,9 +67,7 @@ test("relations that are given are replaced, the others stay; an unknown id chan
     { id, settings: { allowedWorkspaces: { ids: ["ws-0000000000000000"] } } },
     owner,
   );
-  expect((await failureOf(unknown)).fields).toMatchObject([
-    { field: "/data/relationships/allowed-workspaces" },
-  ]);
+  expect((await failureOf(unknown)).fields).toMatchObject([{ field: "allowedWorkspaces" }]);
   const shown = await running.agentPools.getAgentPool({ id }, owner);
   expect(shown.agentPool?.allowedWorkspaceIds).toEqual([workspaceId]);
 });

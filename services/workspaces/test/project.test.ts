@@ -43,8 +43,8 @@ test("every problem is told at once; a name is taken once", async () => {
   );
   expect((await failureOf(bad)).fields.map(({ field }) => field)).toEqual([
     "name",
-    "/data/relationships/tag-bindings/data/0/attributes/key",
-    "/data/relationships/tag-bindings/data/0/attributes/value",
+    "tagBindings[0].key",
+    "tagBindings[0].value",
   ]);
   const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => create("racers")));
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);

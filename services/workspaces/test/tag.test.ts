@@ -116,7 +116,7 @@ describe("flat tags", () => {
     ["hcp:x", "Name has a reserved prefix"],
   ])("%j is refused: %s", async (name, detail) => {
     expect((await failureOf(add([named("fine"), named(name)]))).fields).toEqual([
-      { field: "/data/1/attributes/name", detail },
+      { field: "tags[1].name", detail },
     ]);
     expect(await list()).toEqual([]);
   });
@@ -177,7 +177,7 @@ describe("bindings", () => {
     await bind([...valued, ["flat1", ""], ["flat2", ""]]);
     await bind([["key9", "v"]]);
     expect((await failureOf(bind([["key10", "v"]]))).fields).toEqual([
-      { field: "/data", detail: "Tag bindings are too many (maximum is 10)" },
+      { field: "tagBindings", detail: "Tag bindings are too many (maximum is 10)" },
     ]);
     await bind([
       ["key10", "v"],

@@ -87,12 +87,12 @@ describe("create", () => {
       tagBindings: { tagBindings: [{ key: "a b", value: "" }] },
     };
     expect((await fieldsOf(create(settings))).sort()).toEqual([
-      "/data/relationships/tag-bindings/data/0/attributes/key: Key is invalid",
-      "/data/relationships/tags/data/0/attributes/name: Name has a reserved prefix",
-      "agent-pool-id: must be specified when using 'agent' execution mode",
-      "engine-version: Engine version is invalid",
+      "agentPoolId: must be specified when using 'agent' execution mode",
+      "engineVersion: Engine version is invalid",
       "name: Name has already been taken",
       "operations: Operations must not be given together with execution-mode",
+      "tagBindings[0].key: Key is invalid",
+      "tagNames[0]: Name has a reserved prefix",
     ]);
   });
 

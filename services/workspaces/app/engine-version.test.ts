@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { resolveEngineVersion } from "../domain/engine-version.ts";
+import { createEngineVersionResolver } from "./engine-version.ts";
+
+test("a resolver returns the same for each text, also for one that no release satisfies", () => {
+  const releases = ["1.5.0", "1.6.0"];
+  const resolve = createEngineVersionResolver(releases);
+  for (const text of ["latest", "~> 1.5.0", "~> 2.0", "latest", "~> 1.5.0", "~> 2.0"]) {
+    expect(resolve(text)).toBe(resolveEngineVersion(text, releases) ?? null);
+  }
+});

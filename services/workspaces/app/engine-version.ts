@@ -1,0 +1,18 @@
+import { LRUCache } from "lru-cache";
+import { resolveEngineVersion } from "../domain/engine-version.ts";
+
+const MAX_CACHED = 1000;
+
+/**
+ * Makes `App.resolveEngineVersion` for the known releases. Every document of a workspace needs it and few texts are in
+ * use, so results are cached.
+ */
+export function createEngineVersionResolver(
+  releases: readonly string[],
+): (text: string) => string | null {
+  const cache = new LRUCache<string, string>({
+    max: MAX_CACHED,
+    memoMethod: (text) => resolveEngineVersion(text, releases) ?? "",
+  });
+  return (text) => cache.memo(text) || null;
+}
