@@ -1,4 +1,4 @@
-// Starts a script on the pinned Node 26, whatever Node runs this: `node run.mjs script.ts arguments…`.
+// Starts a script on the pinned Node 26, on any Node: `node run.mjs script.ts arguments…`.
 import { spawn } from "node:child_process";
 import { compileCache } from "./compile-cache.mjs";
 import { Failure, orOneSentence } from "./failure.mjs";
@@ -13,8 +13,8 @@ await orOneSentence(async () => {
   if (!script)
     throw new Failure("usage: node packages/local-services/run.mjs <script> [arguments]");
   const windows = process.platform === "win32";
-  // A group of its own: Ctrl-C reaches the whole foreground group and npm sends it on once more, but a draining
-  // service must hear it once, since the second time means "now".
+  // A separate process group: Ctrl-C reaches the whole foreground group and npm sends the signal again, but a draining
+  // service must receive it once, because a second signal means an immediate exit.
   const child = spawn(pinnedNode(), [script, ...args], {
     stdio: "inherit",
     detached: !windows,

@@ -6,7 +6,7 @@ import { readsOf } from "./store/reads.ts";
 import { startTokenUsage } from "./store/token-usage.ts";
 import { transactions } from "./store/transaction.ts";
 
-/** What a test sets in place of the defaults. */
+/** Values that a test sets instead of the defaults. */
 export interface AccessOptions {
   /** The longest delay of `last-used-at`, in ms. */
   tokenUsageIntervalMs: number;

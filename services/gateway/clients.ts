@@ -11,13 +11,13 @@ export interface Channels {
 /** The client of a service, for example `client(SshKeyService)`. */
 export type Clients = <Service extends DescService>(service: Service) => Client<Service>;
 
-/** The second part of a proto package names the channel: `statehouse.workspaces.v1`. Each client is made once. */
+/** The second part of a proto package names the channel: `statehouse.workspaces.v1`. Each client is created once. */
 export function createClients(channels: Channels): Clients {
   const byName: ReadonlyMap<string, Channel> = new Map(Object.entries(channels));
   const clients = new Map<DescService, object>();
   return <Service extends DescService>(service: Service) => {
     const known = clients.get(service);
-    // Made for this very service below.
+    // Created for this service below.
     if (known) return known as Client<Service>;
     const name = service.file.proto.package.split(".")[1] ?? "";
     const channel = byName.get(name);

@@ -2,9 +2,9 @@ import { conflict, unavailable } from "@statehouse/errors";
 import { remainingMs, traceparent, withClientSpan } from "@statehouse/runtime";
 import { Agent, request } from "undici";
 
-/** Puts bytes to the state service's object server, by the road that clients use. */
+/** Uploads bytes to the state service's object server, like a client. */
 export interface ObjectUpload extends AsyncDisposable {
-  /** `path` is the capability: never logged. Throws `conflict`, `unavailable`. */
+  /** `path` contains the capability: never logged. Throws `conflict`, `unavailable`. */
   put(path: string, bytes: Uint8Array): Promise<void>;
 }
 
@@ -14,7 +14,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const refused = (cause?: unknown) =>
   unavailable("state_upload", "The state could not be stored just now; please try again.", cause);
 
-/** Other bytes came first, or the version was discarded meanwhile: asking again would change nothing. */
+/** Other bytes were uploaded first, or the version was discarded in the meantime: a repeat would change nothing. */
 const notTaken = () =>
   conflict("state_not_taken", "The state version does not take this state any more.");
 

@@ -22,7 +22,7 @@ import type { Route } from "./http/route.ts";
 import { createObjectUpload } from "./object-upload.ts";
 import { routes } from "./routes/routes.ts";
 
-/** What a composition provides in place of what the configuration describes. */
+/** What a composition provides instead of the configuration. */
 interface Dependencies {
   /** Opens no listeners: the composition mounts `handler` and serves `checks` itself. */
   embedded?: boolean;
@@ -33,19 +33,19 @@ interface Dependencies {
 export interface RunningGateway extends AsyncDisposable {
   readonly handler: RequestListener;
   readonly routes: readonly Route[];
-  /** None is required: a gateway without its services still says so, in JSON. */
+  /** None is required: a gateway without its services still responds in JSON. */
   readonly checks: Readonly<Record<keyof Channels, Check>>;
   /** Undefined when embedded. */
   readonly ports: Ports<"http" | "ops"> | undefined;
 }
 
 const SERVICE = "gateway";
-/** How long requests under way may take to end when it stops, in ms. */
+/** How long requests in progress may take to end when it stops, in ms. */
 const DRAIN_MS = 10_000;
-/** Longer than an ingress keeps its idle connections, so that it never writes into a closing one. */
+/** Longer than an ingress keeps its idle connections, so that it never writes to a closing one. */
 const KEEP_ALIVE_MS = 75_000;
 
-/** Starts the gateway. Throws `StartError` when a port is taken. */
+/** Starts the gateway. Throws `StartError` if a port is in use. */
 async function start(config: Config, parts: Dependencies = {}): Promise<RunningGateway> {
   await using starting = new AsyncDisposableStack();
   const logger = parts.logger ?? createLogger({ service: SERVICE, level: config.LOG_LEVEL });
@@ -95,10 +95,10 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
 /** The public API: authentication, JSON:API documents and routes. */
 export const service = { name: SERVICE, config: configSchema, start } as const;
 
-/** For how long a check waits, in ms; shorter than the operations server's own patience. */
+/** How long a check waits, in ms; shorter than the limit of the operations server. */
 const CHECK_MS = 1500;
 
-/** A service that refuses a call has answered it, and that is all that is asked here. */
+/** A service that refuses a call has responded, which is sufficient here. */
 async function answers(call: () => Promise<unknown>): Promise<void> {
   try {
     await runWithDeadline(Date.now() + CHECK_MS, call);
@@ -108,7 +108,7 @@ async function answers(call: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Calls that change nothing and that each service refuses: as the gateway itself, not as a user. */
+/** Calls that change nothing and that each service refuses: made as the gateway itself, not as a user. */
 const checksOf = (client: Clients, identity: ServiceIdentity): RunningGateway["checks"] => ({
   access: () =>
     answers(() => client(AuthenticationService).authenticate({ token: "readiness" }, identity)),

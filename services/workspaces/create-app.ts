@@ -8,7 +8,7 @@ import { createStateClient } from "./clients/state.ts";
 import type { WorkspacesConfig } from "./config.ts";
 import { createLeases, createReads, transactions } from "./store/nouns.ts";
 
-/** What a test sets in place of the defaults. */
+/** Values that a test sets instead of the defaults. */
 export interface WorkspacesOptions {
   /** Interval of the search for overdue work, in ms. */
   reconciliationIntervalMs: number;

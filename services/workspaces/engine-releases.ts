@@ -2,7 +2,7 @@
 const range = (line: string, last: number): string[] =>
   Array.from({ length: last + 1 }, (_, patch) => `${line}.${patch}`);
 
-/** Releases of the engine known when this was written; ENGINE_VERSIONS says what there is since. */
+/** Engine releases known at the time of writing; ENGINE_VERSIONS adds later ones. */
 export const engineReleases: readonly string[] = [
   "0.12.31",
   "0.13.7",

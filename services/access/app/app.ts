@@ -3,25 +3,25 @@ import type { Reads } from "../store/reads.ts";
 import type { TokenUsage } from "../store/token-usage.ts";
 import type { Tx } from "../store/transaction.ts";
 
-/** What the use cases work with. */
+/** The dependencies of the use cases. */
 export interface App {
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   reads: Reads;
   tokenUsage: TokenUsage;
-  /** Asks workspaces; never while a transaction is open. Throws `notFound`. */
+  /** Calls workspaces; never while a transaction is open. Throws `notFound`. */
   organizationOfProject(projectId: ProjectId): Promise<OrganizationId>;
   /**
-   * Asks workspaces about a run that may not be reported yet. Throws `notFound`, and a conflict when it has
-   * ended or is another workspace's.
+   * Calls workspaces about a run that may not be reported yet. Throws `notFound`, and a conflict if it has ended or
+   * belongs to another workspace.
    */
   placeRun(run: { runId: RunId; workspaceId: WorkspaceId }): Promise<OrganizationId>;
-  /** Likewise where a workspace is. */
+  /** Returns the placement of a workspace. */
   placementOfWorkspace(workspaceId: WorkspaceId): Promise<Placement>;
   settings: Settings;
   now(): Date;
 }
 
-/** What authorization decides by about a workspace. */
+/** The placement of a workspace, on which authorization decides. */
 export interface Placement {
   organizationId: OrganizationId;
   projectId: ProjectId;
@@ -29,7 +29,7 @@ export interface Placement {
 }
 
 export interface Settings {
-  /** How long a new token may live at most; undefined: as long as its maker wants. */
+  /** The longest lifetime of a new token; undefined: unlimited. */
   maxTokenDays: number | undefined;
   runTokenLifetimeMs: number;
 }

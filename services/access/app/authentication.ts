@@ -3,7 +3,7 @@ import { hashOf, looksLikeRunSecret, looksLikeSecret } from "../domain/token-sec
 import type { Authenticated } from "../store/authentication.ts";
 import type { App } from "./app.ts";
 
-/** Whom a token speaks for, runs among them. */
+/** The principal of a token, including runs. */
 interface AuthenticatedPrincipal {
   tokenId: string;
   type: string;
@@ -11,7 +11,7 @@ interface AuthenticatedPrincipal {
   versions: string;
 }
 
-/** Says whom a token speaks for. Throws `unauthenticated`. One statement: it is on every request's path. */
+/** Returns the principal of a token. Throws `unauthenticated`. One statement, because every request needs it. */
 export async function authenticate(app: App, token: string): Promise<Authenticated> {
   if (!looksLikeSecret(token)) throw tokenRefused();
   const at = app.now();
@@ -22,8 +22,8 @@ export async function authenticate(app: App, token: string): Promise<Authenticat
 }
 
 /**
- * The same of tokens that come at once, those of runs among them, in their order; undefined for what is
- * refused. One statement, and one for each run.
+ * The principals of several tokens, including those of runs, in their order; undefined for a refused one. One
+ * statement, and one for each run.
  */
 export async function batchAuthenticate(
   app: App,

@@ -12,7 +12,7 @@ import { noSuchOrganization } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import type { Membership } from "../domain/team.ts";
 
-/** As `authorize`; services may what their methods declare them for. */
+/** Like `authorize`; services may do what their methods declare for them. */
 export function authorizeUser<A extends Action>(
   caller: Caller,
   action: A,
@@ -22,7 +22,7 @@ export function authorizeUser<A extends Action>(
   if (caller.kind === "principal") authorize(caller, action, target, what);
 }
 
-/** As `requireSight`; services may what their methods declare them for. */
+/** Like `requireSight`; services may do what their methods declare for them. */
 export function requireSightOfUser<A extends Action>(
   caller: Caller,
   action: A,
@@ -32,7 +32,7 @@ export function requireSightOfUser<A extends Action>(
   if (caller.kind === "principal") requireSight(caller, action, target, what);
 }
 
-/** What the caller holds in an organization. Throws `notFound` unless it belongs to it. */
+/** The caller's grants in an organization. Throws `notFound` unless the caller belongs to it. */
 export function grantsIn(caller: Caller, organizationId: OrganizationId): OrganizationGrants {
   authorize(caller, "organization:read", { organizationId }, "organization");
   const found = caller.grants.organizations.get(organizationId);
@@ -40,7 +40,7 @@ export function grantsIn(caller: Caller, organizationId: OrganizationId): Organi
   return found;
 }
 
-/** What decides which of an organization's teams somebody sees; undefined: none, not belonging to it. */
+/** What decides which of an organization's teams a caller sees; undefined: none, because it does not belong to it. */
 export function membershipIn(
   grants: Grants,
   organizationId: OrganizationId,
@@ -52,6 +52,6 @@ export function membershipIn(
   return { owner, teamIds, seesSecretTeams };
 }
 
-/** The id of the user that calls, if it is one. */
+/** The id of the calling user, if the caller is one. */
 export const callingUser = (caller: Caller): string | undefined =>
   caller.kind === "principal" && caller.principal.type === "user" ? caller.principal.id : undefined;

@@ -20,14 +20,14 @@ import { callingUser, grantsIn, membershipIn } from "./caller.ts";
 import { refuseNoOwner } from "./last-owner.ts";
 import { authorizeTeam } from "./team.ts";
 
-/** A membership as one caller sees it: the address and the teams are not everybody's to know. */
+/** A membership as one caller sees it: not every caller may see the address and the teams. */
 export interface ShownMembership {
   membership: OrganizationMembership;
   email: string | undefined;
   teamIds: TeamId[];
 }
 
-/** A membership of somebody who need not be asked. */
+/** A membership without an invitation. */
 export const activeMembership = (
   organizationId: OrganizationId,
   userId: UserId,
@@ -71,8 +71,8 @@ const show =
   };
 
 /**
- * Invites somebody by e-mail address, perhaps into teams. Throws `notFound` for organization and teams,
- * `forbidden`, `invalid` for a bad address and for who is invited or a member already.
+ * Invites a user by e-mail address, optionally into teams. Throws `notFound` for organization and teams, `forbidden`,
+ * `invalid` for a bad address and for a user who is already invited or a member.
  */
 export async function createOrganizationMembership(
   app: App,
@@ -145,7 +145,7 @@ export async function listOrganizationMemberships(
   return { memberships: memberships.map(show(caller)), total };
 }
 
-/** Those of organizations that the caller belongs to. */
+/** Memberships of organizations that the caller belongs to. */
 export async function batchGetOrganizationMemberships(
   app: App,
   caller: Caller,
@@ -160,7 +160,7 @@ export async function batchGetOrganizationMemberships(
     .map(show(caller));
 }
 
-/** By the invited user; a repeat changes nothing. Throws `notFound` for everybody else. */
+/** By the invited user; a repeat changes nothing. Throws `notFound` for all others. */
 export async function acceptOrganizationMembership(
   app: App,
   caller: Caller,
@@ -185,8 +185,8 @@ export async function acceptOrganizationMembership(
 }
 
 /**
- * Takes somebody out of the organization and its teams; members may go themselves, and decline an invitation.
- * Throws `notFound`, `forbidden`, the conflict `last_owner`.
+ * Removes a user from the organization and its teams; members can leave, and decline an invitation. Throws `notFound`,
+ * `forbidden`, the conflict `last_owner`.
  */
 export const deleteOrganizationMembership = (
   app: App,
@@ -207,7 +207,7 @@ export const deleteOrganizationMembership = (
     bump(await tx.users.getForUpdate(userId), at);
     for (const member of await tx.teamMembers.ofUser(organizationId, userId)) {
       const team = await tx.teams.get(member.teamId);
-      // Who may not touch the owners may not remove one by another way.
+      // A caller that may not change the owners team may not remove an owner in another way.
       if (team.owners && !own) authorizeTeam(caller, "manage-members", team);
       await tx.teamMembers.delete(member);
       await refuseNoOwner(tx, team);
@@ -218,7 +218,7 @@ export const deleteOrganizationMembership = (
     await tx.record({ type: "organizationMembershipDeleted", membership, revision });
   });
 
-/** Whoever has the address; or somebody who will have it, once an administrator makes them known. */
+/** The user with that address, or a placeholder until an administrator creates the user. */
 async function invitedUser(tx: Tx, email: string, at: Date): Promise<User> {
   const known = await tx.users.findByEmail(email);
   if (known) return known;

@@ -13,7 +13,10 @@ const ofOrganization = (organizationId: OrganizationId, slot: Slot): TokenOwner 
   slot,
 });
 
-/** Makes the organization's token, replacing the one before. Throws `notFound`, `forbidden`, `invalid`, `badRequest`. */
+/**
+ * Creates the organization's token, replacing the previous one. Throws `notFound`, `forbidden`, `invalid`,
+ * `badRequest`.
+ */
 export const createOrganizationToken = (
   app: App,
   caller: Caller,
@@ -36,7 +39,7 @@ export const createOrganizationToken = (
     return made;
   });
 
-/** Throws `notFound` also when there is none, `forbidden`. */
+/** Throws `notFound` also if there is none, `forbidden`. */
 export async function getOrganizationToken(
   app: App,
   caller: Caller,

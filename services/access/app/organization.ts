@@ -11,13 +11,13 @@ import { activeMembership } from "./organization-membership.ts";
 export interface ProvisionOrganization {
   organizationId: OrganizationId;
   creatorUserId: UserId;
-  /** Of the row at workspaces. */
+  /** Version of the row in workspaces. */
   version: bigint;
 }
 
 /**
- * Makes an organization's row and its team `owners` with the creator in it, and answers the team's id.
- * A repeat, whoever it names, changes no team and no member. Throws `notFound` for an unknown creator.
+ * Creates an organization's row and its team `owners` with the creator as member, and returns the team's id. A repeat,
+ * with any creator, changes neither team nor members. Throws `notFound` for an unknown creator.
  */
 export const provisionOrganization = (
   app: App,
@@ -70,8 +70,8 @@ export const provisionOrganization = (
   });
 
 /**
- * Takes away everything of an organization, its grants with it, and leaves a tombstone: a provisioning
- * that comes late meets it. A repeat changes nothing.
+ * Deletes everything of an organization, including its grants, and keeps a tombstone that rejects a late provisioning.
+ * A repeat changes nothing.
  */
 export const dropOrganization = (app: App, organizationId: OrganizationId): Promise<void> =>
   app.transaction(async (tx) => {
@@ -94,11 +94,11 @@ export const dropOrganization = (app: App, organizationId: OrganizationId): Prom
 export interface OrganizationSettings {
   organizationId: OrganizationId;
   userTokensEnabled: boolean;
-  /** Of the row at workspaces; only higher ones apply. */
+  /** Version of the row in workspaces; only higher ones apply. */
   version: bigint;
 }
 
-/** Takes over what of an organization's settings decides about credentials. Throws `notFound`. */
+/** Stores the organization settings that restrict credentials. Throws `notFound`. */
 export const setOrganizationSettings = (
   app: App,
   { organizationId, userTokensEnabled, version }: OrganizationSettings,

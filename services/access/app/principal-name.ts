@@ -1,7 +1,7 @@
 import { noSuchPrincipal } from "../domain/errors.ts";
 import type { App } from "./app.ts";
 
-/** What a person calls a user or a team. Throws `notFound`. */
+/** The display name of a user or a team. Throws `notFound`. */
 export async function getPrincipalName(
   app: App,
   { type, id }: { type: string; id: string },

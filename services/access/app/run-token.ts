@@ -10,7 +10,7 @@ import { hashOf, runSecretOf, SECRET_BYTES } from "../domain/token-secret.ts";
 import type { AuthenticatedRun } from "../store/run-token.ts";
 import type { App } from "./app.ts";
 
-/** Says for which run a token speaks. Throws `unauthenticated`. */
+/** Returns the run of a token. Throws `unauthenticated`. */
 export async function authenticateRun(app: App, secret: string): Promise<AuthenticatedRun> {
   const found = await app.reads.runTokens.authenticate(hashOf(secret), app.now());
   if (!found) throw tokenRefused();
@@ -40,8 +40,8 @@ export async function getRunGrants(app: App, runId: string): Promise<Grants> {
 }
 
 /**
- * A token for a run, which its runner may not have reported yet. The secret is in this answer and nowhere
- * else. Throws `notFound` for an unknown workspace, and a conflict when the run has ended or is another's.
+ * A token for a run that may not have been reported yet. Only this response contains the secret. Throws `notFound` for
+ * an unknown workspace, and a conflict if the run has ended or is another runner's.
  */
 export async function createRunToken(
   app: App,
@@ -71,7 +71,7 @@ export async function createRunToken(
   return { token, secret };
 }
 
-/** Gives a token a whole lifetime again. Throws `notFound` when it works no longer or is another runner's. */
+/** Starts the lifetime of a token again. Throws `notFound` if it is no longer valid or belongs to another runner. */
 export const renewRunToken = (app: App, caller: Caller, id: RunTokenId): Promise<RunToken> =>
   app.transaction(async (tx) => {
     const now = app.now();
@@ -85,7 +85,7 @@ export const renewRunToken = (app: App, caller: Caller, id: RunTokenId): Promise
     return token;
   });
 
-/** Ends a token; one that is not there any more is ended. */
+/** Revokes a token; without effect if it is already revoked. */
 export const deleteRunToken = (app: App, caller: Caller, id: RunTokenId): Promise<void> =>
   app.transaction(async (tx) => {
     const found = await tx.runTokens.findForUpdate(id, runnerOf(caller));
@@ -96,17 +96,17 @@ export const deleteRunToken = (app: App, caller: Caller, id: RunTokenId): Promis
     await tx.record({ type: "runTokenDeleted", token, run, revision });
   });
 
-/** The run is over: its tokens work no longer. */
+/** The run has ended: revokes its tokens. */
 export const endRun = (app: Pick<App, "reads">, runId: string): Promise<void> =>
   app.reads.runTokens.dropRun(runId);
 
-/** The workspace is gone, and its runs with it. */
+/** The workspace is deleted, and its runs with it. */
 export const endRunsOf = (app: Pick<App, "reads">, workspaceId: string): Promise<void> =>
   app.reads.runTokens.dropWorkspace(workspaceId);
 
 /**
- * The run may have ended while its token was made, and we may have heard of it before there was a token to
- * end. Workspaces knows of every end before we hear of it: asked now, it tells.
+ * The run can end while its token is being created, and its event can be processed before the token exists. Workspaces
+ * knows every end before it publishes the event, so the run is checked again after the commit.
  */
 async function endIfRunHas(app: App, { runId }: RunToken, workspaceId: WorkspaceId): Promise<void> {
   try {

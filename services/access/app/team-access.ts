@@ -25,7 +25,7 @@ import type { VisibleTeams } from "../store/team-access.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 
-/** A grant with the permissions that its level implies, or its custom ones. */
+/** A grant with the permissions of its level, or its custom ones. */
 export type TeamAccessView = TeamAccess & { effective: Record<string, unknown> };
 
 const toView = (teamAccess: TeamAccess): TeamAccessView => ({
@@ -41,13 +41,13 @@ const actions = {
 /** The organization and project of a target, which authorization needs. */
 type Place = TargetOf<(typeof actions)[TargetType]["read"]>;
 
-/** Asks the workspaces service, so it is called before the transaction. Throws `notFound`. */
+/** Calls the workspaces service, so it must precede the transaction. Throws `notFound`. */
 const placeOf = async (app: App, { targetType, targetId }: TeamAccessTarget): Promise<Place> =>
   targetType === "workspace"
     ? app.placementOfWorkspace(targetId)
     : { organizationId: await app.organizationOfProject(targetId), projectId: targetId };
 
-/** The same for an existing grant: a project never changes its organization, a workspace may have moved. */
+/** The same for an existing grant: a project never changes its organization, a workspace can have moved. */
 const placeOfGrant = async (app: App, grant: TeamAccess): Promise<Place> =>
   grant.targetType === "workspace"
     ? placeOf(app, targetOf(grant))
@@ -191,7 +191,7 @@ export const updateTeamAccess = (
     return toView(teamAccess);
   });
 
-/** Takes the access away. Throws `notFound` for callers that may not manage the target's teams. */
+/** Deletes the access. Throws `notFound` for callers that may not manage the target's teams. */
 export const deleteTeamAccess = (
   app: App,
   caller: Caller,

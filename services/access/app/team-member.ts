@@ -14,15 +14,15 @@ export interface TeamMemberInput {
   userId: UserId;
 }
 
-/** People of a request, by name or id, or by membership. */
+/** Users of a request, by name or id, or by membership. */
 export interface People {
   users: readonly string[];
   membershipIds: readonly string[];
 }
 
 /**
- * Puts members of the organization into a team. Repeats change nothing. Throws `notFound` for the team and for whoever
- * is no member, `forbidden`.
+ * Adds members of the organization to a team. Repeats change nothing. Throws `notFound` for the team and for users who
+ * are not members, `forbidden`.
  */
 export const addTeamMembers = (
   app: App,
@@ -49,7 +49,7 @@ export const addTeamMembers = (
     }
   });
 
-/** Takes them out. Whoever is no member of the team already is passed over. Throws the conflict `last_owner` too. */
+/** Removes users from a team, ignoring those who are not in it. Also throws the conflict `last_owner`. */
 export const removeTeamMembers = (
   app: App,
   caller: Caller,
@@ -71,7 +71,7 @@ export const removeTeamMembers = (
     await refuseNoOwner(tx, team);
   });
 
-/** For services: makes the user a member of the organization too. A repeat changes nothing. Throws `notFound`. */
+/** For services: also makes the user a member of the organization. A repeat changes nothing. Throws `notFound`. */
 export const addTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Promise<void> =>
   app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdateOfTeam(teamId);
@@ -107,7 +107,7 @@ export const removeTeamMember = (app: App, { teamId, userId }: TeamMemberInput):
     await tx.record({ type: "teamMemberRemoved", member, revision });
   });
 
-/** Throws `notFound` when one of them is nobody's. */
+/** Throws `notFound` if one of them does not exist. */
 async function membersNamed(
   tx: Tx,
   organizationId: OrganizationId,

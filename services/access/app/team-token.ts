@@ -18,8 +18,8 @@ const ofTeam = (teamId: TeamId, organizationId: OrganizationId, slot: Slot): Tok
 });
 
 /**
- * Makes a token that speaks for a team: the plain one, replacing the one before, or, with a description, one of
- * many. Throws `notFound`, `forbidden`, `invalid` also for a description that another has.
+ * Creates a token of a team: the default one, replacing the previous one, or an additional one with a description.
+ * Throws `notFound`, `forbidden`, `invalid` also for a description already in use.
  */
 export const createTeamToken = (
   app: App,
@@ -44,7 +44,7 @@ export const createTeamToken = (
     return made;
   });
 
-/** The plain one. Throws `notFound` for whoever may not manage it. */
+/** The default token. Throws `notFound` for callers that may not manage it. */
 export const getTeamToken = (app: App, caller: Caller, teamId: TeamId): Promise<Token> =>
   app.transaction(async (tx) => {
     const team = await tx.teams.get(teamId);
@@ -54,7 +54,7 @@ export const getTeamToken = (app: App, caller: Caller, teamId: TeamId): Promise<
     return token;
   });
 
-/** Revokes the plain one. Throws `notFound`, `forbidden`. */
+/** Revokes the default token. Throws `notFound`, `forbidden`. */
 export const deleteTeamToken = (app: App, caller: Caller, teamId: TeamId): Promise<void> =>
   app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdateOfTeam(teamId);
@@ -64,7 +64,7 @@ export const deleteTeamToken = (app: App, caller: Caller, teamId: TeamId): Promi
     await removeToken(app, tx, token);
   });
 
-/** Those of an organization's teams that the caller may manage. Throws `notFound` for the organization. */
+/** Tokens of an organization's teams that the caller may manage. Throws `notFound` for the organization. */
 export async function listTeamTokens(
   app: App,
   caller: Caller,
@@ -75,7 +75,7 @@ export async function listTeamTokens(
   const viewer = {
     owner,
     teamIds,
-    // Only people are trusted as members: a team's token is not to make further ones.
+    // Only users are trusted as members: a team token must not create further ones.
     trustedMember: grants.principal.type === "user",
     managesTeams: allowed(grants, "organization:manage-teams", { organizationId }),
     seesSecretTeams: allowed(grants, "organization:read-secret-teams", { organizationId }),

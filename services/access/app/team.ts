@@ -24,7 +24,7 @@ import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { authorizeUser, grantsIn, membershipIn } from "./caller.ts";
 
-/** A team with what the caller may do to it. */
+/** A team with the caller's allowed actions. */
 export type ShownTeam = TeamView & { allowedActions: ReturnType<typeof shownTeamActions> };
 
 const show =
@@ -34,10 +34,10 @@ const show =
     allowedActions: caller.kind === "principal" ? shownTeamActions(caller.grants, view.team) : [],
   });
 
-/** Throws `notFound` unless the caller sees the team, `forbidden` unless it may do this to it. */
+/** Throws `notFound` unless the caller sees the team, `forbidden` unless the action is allowed. */
 export function authorizeTeam(caller: Caller, action: TeamAction | undefined, team: Team): void {
   if (caller.kind !== "principal") return;
-  // Also refuses user tokens where the organization takes none.
+  // Also refuses user tokens where the organization does not accept them.
   authorize(caller, "organization:read", team, "team");
   if (!isVisible(caller.grants, team)) throw noSuchTeam();
   if (action && !teamAllows(caller.grants, action, team)) {
@@ -45,7 +45,7 @@ export function authorizeTeam(caller: Caller, action: TeamAction | undefined, te
   }
 }
 
-/** Whether the caller sees the team and may do this to it. */
+/** Whether the caller sees the team and the action is allowed. */
 export const mayDoToTeam = (grants: Grants, action: TeamAction, team: Team): boolean =>
   isVisible(grants, team) && teamAllows(grants, action, team);
 
@@ -54,7 +54,7 @@ const isVisible = (grants: Grants, team: Team): boolean => {
   return membership !== undefined && teamIsVisible(team, membership);
 };
 
-/** Adds a team. Throws `invalid` when the name is bad or taken, `notFound` for the organization. */
+/** Adds a team. Throws `invalid` if the name is invalid or taken, `notFound` for the organization. */
 export const createTeam = (
   app: App,
   caller: Caller,
@@ -96,7 +96,7 @@ export async function getTeam(app: App, caller: Caller, id: TeamId): Promise<Sho
   return show(caller)(found);
 }
 
-/** Those that the caller sees. Throws `notFound` for an organization that it does not belong to. */
+/** Teams that the caller sees. Throws `notFound` for an organization that it does not belong to. */
 export async function listTeams(
   app: App,
   caller: Caller,
@@ -114,7 +114,7 @@ export async function listTeams(
   return { teams: teams.map(show(caller)), total };
 }
 
-/** Changes the settings that are given. Throws `notFound`, `forbidden`, `invalid`, the conflict `owners_team`. */
+/** Changes the given settings. Throws `notFound`, `forbidden`, `invalid`, the conflict `owners_team`. */
 export const updateTeam = (
   app: App,
   caller: Caller,
@@ -127,7 +127,7 @@ export const updateTeam = (
     const givesAccess = Object.keys(organizationAccess).length > 0;
     const changesOwn = Object.values(own).some((value) => value !== undefined);
     if (changesOwn || !givesAccess) authorizeTeam(caller, "update", team);
-    // Clients send all they know: permissions that are as they were ask for no right of their own.
+    // Clients send all known values: unchanged permissions require no authorization of their own.
     if (givesAccess && (!changesOwn || changesOrganizationAccess(team, organizationAccess))) {
       authorizeTeam(caller, "manage-access", team);
     }
@@ -140,7 +140,7 @@ export const updateTeam = (
     return show(caller)({ team, members: await membersOf(tx, team) });
   });
 
-/** With its members, grants and tokens. Throws `notFound`, `forbidden`, the conflict `owners_team`. */
+/** Deletes the team with its members, grants and tokens. Throws `notFound`, `forbidden`, the conflict `owners_team`. */
 export const deleteTeam = (app: App, caller: Caller, id: TeamId): Promise<void> =>
   app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdateOfTeam(id);
@@ -156,7 +156,7 @@ export const deleteTeam = (app: App, caller: Caller, id: TeamId): Promise<void> 
     await tx.teams.delete(team);
   });
 
-/** Those of the teams that the caller sees. */
+/** Members of the teams that the caller sees. */
 export async function batchGetTeams(
   app: App,
   caller: Caller,

@@ -11,22 +11,22 @@ import type { App } from "./app.ts";
 import { callingUser } from "./caller.ts";
 import { mayDoToTeam } from "./team.ts";
 
-/** A token with its secret, which is in this answer and nowhere else. */
+/** A token with its secret, which only the response to its creation contains. */
 export interface NewToken {
   token: Token;
   secret: string;
 }
 
-/** What a request says of the token. */
+/** The values of a token in a request. */
 export interface WantedToken {
   description: string;
   expiredAt: Date | undefined;
 }
 
-/** Whom it is to speak for. */
+/** The principal that it authenticates. */
 export type TokenOwner = Pick<Token, "type" | "userId" | "teamId" | "organizationId" | "slot">;
 
-/** A token with a new secret, not kept yet. Throws `invalid`. */
+/** A token with a new secret, not stored yet. Throws `invalid`. */
 export function newToken(
   app: App,
   caller: Caller,
@@ -53,13 +53,13 @@ export function newToken(
   return { token, secret };
 }
 
-/** Keeps a new one. */
+/** Stores a new token. */
 export async function addToken(tx: Tx, token: Token): Promise<void> {
   await tx.tokens.add(token);
   await tx.record({ type: "tokenCreated", token, revision: token.revision });
 }
 
-/** Revokes one that the caller may manage. */
+/** Revokes a token that the caller may manage. */
 export async function removeToken(app: App, tx: Tx, token: Token): Promise<void> {
   await tx.tokens.delete(token);
   const revision = nextVersion(token.revision, app.now());
@@ -74,7 +74,7 @@ export const getToken = (app: App, caller: Caller, id: TokenId): Promise<Token> 
 export const deleteToken = (app: App, caller: Caller, id: TokenId): Promise<void> =>
   app.transaction(async (tx) => removeToken(app, tx, await managedToken(tx, caller, id)));
 
-/** A token is not there for whoever may not manage it, whatever they see of its team or organization. */
+/** Callers that may not manage a token get not found, even if they see its team or organization. */
 async function managedToken(tx: Tx, caller: Caller, id: TokenId): Promise<Token> {
   const token = await tx.tokens.getForUpdate(id);
   const { teamId, organizationId, userId } = token;
@@ -89,7 +89,7 @@ async function managedToken(tx: Tx, caller: Caller, id: TokenId): Promise<Token>
   return token;
 }
 
-/** Keeps a new one, in a slot that holds one instead of the one before. */
+/** Stores a new token; in a slot for one token it replaces the previous one. */
 export async function fillSlot(app: App, tx: Tx, token: Token): Promise<void> {
   const { organizationId, teamId, slot } = token;
   if (organizationId && slot !== "described") {

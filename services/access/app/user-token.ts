@@ -15,7 +15,10 @@ const ofUser = (userId: UserId): TokenOwner => ({
   slot: "described",
 });
 
-/** Makes a token for the calling user, or for any when a service calls. Throws `notFound` for another's, `invalid`. */
+/**
+ * Creates a token for the calling user, or for any user if a service calls. Throws `notFound` for another user's,
+ * `invalid`.
+ */
 export async function createUserToken(
   app: App,
   caller: Caller,
@@ -30,7 +33,7 @@ export async function createUserToken(
   return made;
 }
 
-/** A page of the calling user's own tokens. Throws `notFound` for another's. */
+/** A page of the calling user's tokens. Throws `notFound` for another user's. */
 export async function listUserTokens(
   app: App,
   caller: Caller,

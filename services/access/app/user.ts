@@ -17,8 +17,8 @@ export interface CreateUser {
 }
 
 /**
- * Adds a person; whoever was invited by that address is that person. Throws `invalid` when the name or the
- * address is bad or taken, `notFound` for users who administer nothing.
+ * Creates a user; a placeholder with that address becomes this user. Throws `invalid` if the name or the address is
+ * invalid or taken, `notFound` for callers who are not administrators.
  */
 export const createUser = (app: App, caller: Caller, input: CreateUser): Promise<User> =>
   app.transaction(async (tx) => {
@@ -28,7 +28,7 @@ export const createUser = (app: App, caller: Caller, input: CreateUser): Promise
     const { username, email, administrator } = input;
     const invited = await tx.users.findByEmail(email);
     if (invited) {
-      // Somebody else may have become that person since `refuseProblems` looked.
+      // Another request may have completed the placeholder since `refuseProblems` checked.
       if (!invited.placeholder) throwIfAny([emailTaken]);
       Object.assign(invited, { username, email, administrator, placeholder: false });
       const revision = bump(invited, at);
@@ -52,8 +52,8 @@ export const createUser = (app: App, caller: Caller, input: CreateUser): Promise
   });
 
 /**
- * Makes somebody an administrator while the installation has none; a user of that name is promoted. Answers
- * undefined where there is one already. Throws `invalid`.
+ * Creates an administrator while the installation has none; an existing user of that name is promoted. Returns
+ * undefined if there is one already. Throws `invalid`.
  */
 export async function ensureAdministrator(
   app: App,
@@ -68,14 +68,14 @@ export async function ensureAdministrator(
     : createUser(app, installation, { username, email, administrator: true });
 }
 
-/** The user of that name, whatever its case. Throws `notFound`. */
+/** The user of that name, ignoring case. Throws `notFound`. */
 export async function getUserByName(app: App, username: string): Promise<User> {
   const user = isUsername(username) ? await app.reads.users.findByName(username) : undefined;
   if (!user) throw noSuchUser();
   return user;
 }
 
-/** The calling user; for a team or an organization the user that stands for it. Throws `notFound` for a run. */
+/** The calling user; for a team or an organization its synthetic user. Throws `notFound` for a run. */
 export async function getCurrentUser(app: App, caller: Caller): Promise<User> {
   const id = callingUser(caller);
   const user = id === undefined ? undefined : await app.reads.users.find(id);
@@ -102,14 +102,14 @@ export const updateCurrentUser = (
     return user;
   });
 
-/** One who shares an organization with the caller. Throws `notFound`. */
+/** A user who shares an organization with the caller. Throws `notFound`. */
 export async function getUser(app: App, caller: Caller, id: UserId): Promise<User> {
   const [user] = await batchGetUsers(app, caller, [id]);
   if (!user) throw noSuchUser();
   return user;
 }
 
-/** All of the installation. Throws `notFound` for users who administer nothing. */
+/** All users of the installation. Throws `notFound` for callers who are not administrators. */
 export async function listUsers(
   app: App,
   caller: Caller,
@@ -119,7 +119,7 @@ export async function listUsers(
   return app.reads.users.list(search);
 }
 
-/** Suspends a user, or lets it back in. Throws `notFound`, the conflict `last_administrator`. */
+/** Suspends or unsuspends a user. Throws `notFound`, the conflict `last_administrator`. */
 export const setUserSuspended = (
   app: App,
   caller: Caller,
@@ -129,7 +129,7 @@ export const setUserSuspended = (
     user.suspended = suspended;
   });
 
-/** Makes a user an administrator of the installation, or no longer. Throws as `setUserSuspended`. */
+/** Grants or revokes the administrator flag. Throws as `setUserSuspended`. */
 export const setUserAdministrator = (
   app: App,
   caller: Caller,
@@ -139,7 +139,7 @@ export const setUserAdministrator = (
     user.administrator = administrator;
   });
 
-/** Those of the users that share an organization with the caller, and the caller. */
+/** The requested users that share an organization with the caller, and the caller. */
 export async function batchGetUsers(
   app: App,
   caller: Caller,
@@ -160,7 +160,7 @@ const changeUser = (
 ): Promise<User> =>
   app.transaction(async (tx) => {
     if (caller.kind === "principal") requireAdministrator(caller);
-    // Before the user's own row, in the order of ids: two administrators cannot remove each other.
+    // Locked before the user's own row, in the order of ids: two administrators cannot remove each other.
     const administrators = await tx.users.administrators();
     const user = await tx.users.getForUpdate(id);
     const before = { ...user };

@@ -6,7 +6,7 @@ import { migrations } from "../store/migrations.ts";
 import { readsOf } from "../store/reads.ts";
 import { transactions } from "../store/transaction.ts";
 
-/** Commands work on the database itself and authorize nothing: their operator has its password. */
+/** Commands use the database directly and authorize nothing: their operator has its password. */
 export const operator = { kind: "service", name: "operator" } as const;
 
 const notCalled = async (): Promise<never> => {

@@ -6,7 +6,7 @@ import {
 import type { App } from "../app/app.ts";
 import { deleteTeamAccessOfTarget } from "../app/team-access.ts";
 
-/** Deletes the grants on a deleted target. Ids are never used again: until then the grants give nothing. */
+/** Deletes the grants on a deleted target. Ids are never reused: until then the grants have no effect. */
 export const grantHandlers = (app: Pick<App, "transaction">): EventHandlers => ({
   ...on(ProjectDeletedSchema, ({ projectId }) =>
     deleteTeamAccessOfTarget(app, { targetType: "project", targetId: projectId }),
@@ -16,5 +16,5 @@ export const grantHandlers = (app: Pick<App, "transaction">): EventHandlers => (
   ),
 });
 
-/** The types of events that are handled. */
+/** The types of consumed events. */
 export const grantFilters = [ProjectDeletedSchema, WorkspaceDeletedSchema].map(eventType);

@@ -6,11 +6,11 @@ import {
 import type { App } from "../app/app.ts";
 import { endRun, endRunsOf } from "../app/run-token.ts";
 
-/** What ends the tokens of runs. */
+/** Events that end the tokens of runs. */
 export const runHandlers = (app: Pick<App, "reads">): EventHandlers => ({
   ...on(RunEndedSchema, ({ runId }) => endRun(app, runId)),
   ...on(WorkspaceDeletedSchema, ({ workspaceId }) => endRunsOf(app, workspaceId)),
 });
 
-/** The subjects that they are about. */
+/** The subjects of these events. */
 export const runFilters = [RunEndedSchema, WorkspaceDeletedSchema].map(eventType);

@@ -2,17 +2,17 @@ import { type Database, type EntityManager, queryIn } from "@statehouse/postgres
 import type { OrganizationId, RunId, RunTokenId, WorkspaceId } from "../domain/ids.ts";
 import type { Run, RunToken } from "../domain/run-token.ts";
 
-/** Whom a run's token speaks for. */
+/** The principal of a run's token. */
 export interface AuthenticatedRun {
   tokenId: RunTokenId;
   runId: RunId;
   versions: string;
 }
 
-/** What a run is bound to never changes: one version for as long as it is known. */
+/** The binding of a run never changes: one version while it is known. */
 const versions = `'r:' || r.workspace_id`;
 
-/** On the path of every request of a run: one statement. */
+/** Needed by every request of a run: one statement. */
 export const authenticateRun = `
   -- index: run_tokens_hash_key, runs_pkey
   select t.id as "tokenId", r.id as "runId", ${versions} as versions
@@ -26,7 +26,7 @@ export const runTokenReads = (database: Database) => ({
     return row;
   },
 
-  /** What the run is bound to, as long as it has tokens that work. */
+  /** The run's binding, while it has valid tokens. */
   async binding(
     runId: string,
     at: Date,
@@ -47,7 +47,7 @@ export const runTokenReads = (database: Database) => ({
     return row;
   },
 
-  /** Forgets runs whose last token has expired; a few at a time, so that nobody waits. */
+  /** Deletes runs whose last token has expired; a few at a time, so that no caller waits. */
   async dropExpired(at: Date): Promise<void> {
     await database.query(
       // index: runs_expired_at
@@ -58,12 +58,12 @@ export const runTokenReads = (database: Database) => ({
     );
   },
 
-  /** Ends the tokens of a run. */
+  /** Revokes the tokens of a run. */
   async dropRun(runId: string): Promise<void> {
     await database.query("delete from runs where id = $1", [runId]);
   },
 
-  /** Ends the tokens of all runs of a workspace. */
+  /** Revokes the tokens of all runs of a workspace. */
   async dropWorkspace(workspaceId: string): Promise<void> {
     // index: runs_workspace
     await database.query("delete from runs where workspace_id = $1", [workspaceId]);
@@ -72,7 +72,7 @@ export const runTokenReads = (database: Database) => ({
 
 /** Runs and their tokens inside a transaction. */
 export const runTokenRows = (em: EntityManager) => ({
-  /** The run as it is bound, which is how `run` says unless somebody was first; its row is held. */
+  /** The run as it is bound: as in `run`, unless another transaction was first; locks its row. */
   async bind(run: Run, expiredAt: Date): Promise<Run> {
     const [row] = await queryIn<Run>(
       em,
@@ -94,7 +94,7 @@ export const runTokenRows = (em: EntityManager) => ({
     );
   },
 
-  /** A token of this runner's, held; also one that has expired. */
+  /** A token of this runner, locked; also an expired one. */
   async findForUpdate(
     id: RunTokenId,
     runner: string,

@@ -14,7 +14,7 @@ import type { TeamAccessId, TeamId } from "../domain/ids.ts";
 import { type TargetType, TeamAccess, type TeamAccessTarget } from "../domain/team-access.ts";
 import { teamAccessSchema } from "./entities.ts";
 
-/** The teams whose grants a list shows: all, or some and perhaps those that are not secret. */
+/** The teams whose grants a list shows: all, or some, optionally including those that are not secret. */
 export type VisibleTeams =
   | { all: true }
   | { all: false; teamIds: readonly string[]; open: boolean };
@@ -27,7 +27,7 @@ const from = "from team_accesses g join teams t on t.id = g.team_id";
 const onTarget = `g.target_type = $1 and g.target_id = $2
   and ($3 or t.id = any($4) or ($5 and t.visibility = 'organization'))`;
 
-/** A page of the grants on target $2 of type $1 that somebody sees, by age. */
+/** A page of the visible grants on target $2 of type $1, by age. */
 export const listOfTeamAccess = `-- index: team_accesses_by_target, teams_pkey
   ${withTotal({
     count: `select count(*)::int as total ${from} where ${onTarget}`,
@@ -36,7 +36,7 @@ export const listOfTeamAccess = `-- index: team_accesses_by_target, teams_pkey
     order: `listed."createdAt", listed.id`,
   })}`;
 
-/** A grant with how secret its team is. */
+/** A grant with the visibility of its team. */
 type TeamAccessRow = TeamAccess & { visibility: string };
 
 /** Grants outside any transaction. */
@@ -71,7 +71,7 @@ export const teamAccessReads = (database: Database) => ({
   },
 });
 
-/** Grants inside a transaction that holds their organization's row. */
+/** Grants inside a transaction that holds the lock on their organization's row. */
 export const teamAccessRows = (em: EntityManager) => ({
   async exists(teamId: TeamId, { targetId }: TeamAccessTarget): Promise<boolean> {
     // index: team_accesses_team_id_target_id_key

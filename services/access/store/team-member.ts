@@ -3,7 +3,7 @@ import type { OrganizationId, TeamId, UserId } from "../domain/ids.ts";
 import type { TeamMember } from "../domain/team-member.ts";
 import { teamMemberSchema } from "./entities.ts";
 
-/** Memberships inside a transaction that holds their organization's row. */
+/** Memberships inside a transaction that holds the lock on their organization's row. */
 export const teamMemberRows = (em: EntityManager) => ({
   async find(teamId: TeamId, userId: UserId): Promise<TeamMember | null> {
     return em.findOne(teamMemberSchema, { teamId, userId });
@@ -15,13 +15,13 @@ export const teamMemberRows = (em: EntityManager) => ({
     return em.find(teamMemberSchema, { organizationId, userId }, { orderBy: { teamId: "asc" } });
   },
 
-  /** In one order, against deadlocks. */
+  /** In a fixed order, against deadlocks. */
   async ofTeam(teamId: TeamId): Promise<TeamMember[]> {
     // index: team_members_pkey
     return em.find(teamMemberSchema, { teamId }, { orderBy: { userId: "asc" } });
   },
 
-  /** Of whom the invitation is accepted: the others do not count as owners. */
+  /** Those who accepted their invitation: the others do not count as owners. */
   async countActive(teamId: TeamId): Promise<number> {
     const [row] = await queryIn<{ count: number }>(
       em,

@@ -33,12 +33,12 @@ export const batchOfTeams = `
 
 export interface TeamSearch {
   organizationId: OrganizationId;
-  /** Sees secret ones also where it is no member. */
+  /** Also sees secret teams without being a member. */
   seesAll: boolean;
   teamIds: readonly string[];
   /** Part of the name; empty: any. */
   query: string;
-  /** Exact names, any of them; empty: any name. */
+  /** Exact names, any of them; empty: any. */
   names: readonly string[];
   page: PageInput;
 }
@@ -57,7 +57,7 @@ export const listOfTeams = `-- index: teams_name_key, for both
 
 /** Reads of teams outside any transaction. */
 export const teamReads = (database: Database) => ({
-  /** Those of `ids` that are in one of the organizations. */
+  /** Those of `ids` in one of the organizations. */
   async batch(
     ids: readonly TeamId[],
     organizationIds: readonly OrganizationId[],
@@ -81,7 +81,7 @@ export const teamReads = (database: Database) => ({
   },
 });
 
-/** Teams inside a transaction that holds their organization's row. */
+/** Teams inside a transaction that holds the lock on their organization's row. */
 export const teamRows = (em: EntityManager) => ({
   async get(id: TeamId): Promise<Team> {
     const team = await em.findOne(teamSchema, { id });
@@ -125,7 +125,7 @@ export const teamRows = (em: EntityManager) => ({
     }
   },
 
-  /** With everything that hangs on it. */
+  /** With all dependent rows. */
   async delete({ id }: Team): Promise<void> {
     for (const table of ["tokens", "team_accesses", "team_members"]) {
       // index: tokens_slot_key and others by team

@@ -35,11 +35,11 @@ const list = (where: string): string =>
     `listed."createdAt", listed.id`,
   );
 
-/** A page of the tokens of user $1, with how many there are. */
+/** A page of the tokens of user $1, with the total. */
 export const listOfUser = `-- index: tokens_by_user, for both
   ${list("t.user_id = $1")}`;
 
-/** Likewise of the tokens of organization $1's teams; of all but the owners unless $4, else of the teams $5. */
+/** The same for the tokens of organization $1's teams: all except the owners' if $4, otherwise of the teams $5. */
 export const listOfTeamTokens = `-- index: tokens_by_organization, teams_pkey, for both
   ${list(`t.organization_id = $1 and t.type = 'team' and exists (
     select from teams where teams.id = t.team_id
@@ -53,13 +53,13 @@ export const tokenInSlot = `-- index: tokens_slot_key
   where t.organization_id = $1 and coalesce(t.team_id, '') = $2 and t.slot = $3
     and t.type <> 'user' and t.slot <> 'described'`;
 
-/** Whose tokens a list of team tokens shows. */
+/** The owners of the tokens in a list of team tokens. */
 export interface TokenViewer {
   owner: boolean;
   teamIds: readonly string[];
-  /** A member's own, as the teams' settings say: a person. */
+  /** A member's own team, if the teams' settings permit it: a user. */
   trustedMember: boolean;
-  /** Of all teams that it sees, but the owners'. */
+  /** Of all visible teams, except the owners'. */
   managesTeams: boolean;
   seesSecretTeams: boolean;
 }
@@ -84,7 +84,7 @@ export const tokenReads = (database: Database) => ({
     return row && toToken(row);
   },
 
-  /** A user's tokens, oldest first; the true count also past the end. */
+  /** A user's tokens, oldest first; the total is also correct past the end. */
   async listOfUser(userId: string, page: PageInput): Promise<TokenPage> {
     const { rows, total } = rowsOf(
       await database.query<CountedRow<TokenRow>>(listOfUser, [userId, page.size, offsetOf(page)]),
@@ -122,7 +122,7 @@ export const tokenRows = (em: EntityManager) => ({
     return token;
   },
 
-  /** Under the organization's row, which whoever fills a slot holds. */
+  /** Under the lock of the organization's row, which every transaction that fills a slot holds. */
   async findInSlot(
     organizationId: OrganizationId,
     teamId: TeamId | null,

@@ -74,11 +74,11 @@ const methods: Record<string, (as: Who) => Promise<unknown>> = {
   deleteRunToken: (as) => access.runTokens.deleteRunToken({}, as),
 };
 
-/** Any service of such a name. */
+/** Any service with such a name. */
 const runners = ["runner", "runner-eu"];
 const operators = ["standalone", "testing"];
 
-/** Who but users may call what; everybody else is refused before the method runs. */
+/** The permitted services of each method; all others are refused before the method runs. */
 const services: Readonly<Record<string, readonly string[]>> = {
   authenticate: ["gateway", "state"],
   getGrants: ["workspaces", "state"],

@@ -25,7 +25,7 @@ async function stderrAndCode(child: ChildProcess): Promise<{ stderr: string; cod
   return { stderr, code };
 }
 
-/** Where it listens, from the line it logs. */
+/** Its address, from the line that it logs. */
 async function ports(child: ChildProcess): Promise<{ grpc: number; ops: number }> {
   if (!child.stdout) throw new Error("no output");
   for await (const line of createInterface({ input: child.stdout })) {

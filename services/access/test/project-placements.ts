@@ -4,11 +4,11 @@ import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1
 import { type AssertionKeys, type Channel, createRpcServer, implement } from "@statehouse/rpc";
 import type { Logger } from "@statehouse/runtime";
 
-/** The neighbour's end of the questions that access asks: where a project and a workspace belong. */
+/** The stub of workspaces in tests: returns the placement of a project or workspace. */
 export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logger: Logger }) {
   const placed = new Map<string, string>();
   const workspaces = new Map<string, { organizationId: string; projectId: string }>();
-  /** Gone as soon as somebody has asked where they are. */
+  /** Deleted after its placement was first returned. */
   const leaving = new Set<string>();
   const elsewhere = async (): Promise<never> => {
     throw notFound("method in this test");
@@ -56,7 +56,7 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
     placeWorkspace: (id: string, placement: { organizationId: string; projectId: string }) => {
       workspaces.set(id, placement);
     },
-    /** A project or workspace that is deleted once somebody has asked where it is. */
+    /** A project or workspace that is deleted after its placement was first returned. */
     removeOnceAsked: (id: string) => {
       leaving.add(id);
     },

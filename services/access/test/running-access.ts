@@ -36,7 +36,7 @@ type Name = (typeof names)[number];
 
 export type RunningAccess = Awaited<ReturnType<typeof runAccess>>;
 
-/** The service on a database of its own, reached through its in-process channel with signed assertions. */
+/** The service on a separate database, reached through its in-process channel with signed assertions. */
 export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } = {}) {
   await using starting = new AsyncDisposableStack();
   const database = starting.use(await freshDatabase({ contextName: "access", migrations }));
@@ -80,7 +80,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
   const running = starting.move();
   return {
     access,
-    /** What a process of its own would find. */
+    /** The environment of a separate process. */
     environment,
     channel,
     identities,
@@ -98,7 +98,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     placeWorkspace: placements.placeWorkspace,
     removeOnceAsked: placements.removeOnceAsked,
 
-    /** Straight on the tables, for what no method does or shows. */
+    /** Direct access to the tables, for what no method does or shows. */
     sql: database.query,
 
     /** A user with a token. */
@@ -109,7 +109,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
       return { id, username, secret };
     },
 
-    /** Calls as whom the token speaks for, as the gateway does: authenticated on each call. */
+    /** Calls as the principal of the token, like the gateway: authenticated on each call. */
     as: (secret: string): CallOptions => ({
       async assertion(audience) {
         const { principal } = await authentication.authenticate({ token: secret });
@@ -120,7 +120,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
       },
     }),
 
-    /** The version vector that a request with the token carries. */
+    /** The version vector of a request with the token. */
     async versionsOf(secret: string): Promise<string> {
       return (await authentication.authenticate({ token: secret })).principal?.versions ?? "";
     },

@@ -119,7 +119,7 @@ describe("members", () => {
       principalType: "user",
       principalId: member.id,
     });
-    // Still a member of the organization, which by itself gives nothing.
+    // Still a member of the organization, which alone gives no permission.
     expect(grants?.organizations).toMatchObject([{ organizationId, teamIds: [], owner: false }]);
   });
 

@@ -190,7 +190,7 @@ test("a list is paged, oldest first, and counts truly past its end", async () =>
   for (const description of ["b", "c", "d", "e"]) {
     await access.tokens.createUserToken({ userId: id, description });
   }
-  // Two of them may have been made in the same millisecond.
+  // Two of them can be created in the same millisecond.
   await access.sql(
     `update tokens set created_at = created_at + ascii(description) * interval '1 s'
      where user_id = $1 and description <> ''`,

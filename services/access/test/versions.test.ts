@@ -28,7 +28,7 @@ type Organization = Awaited<ReturnType<typeof organization>>;
 interface Change {
   what: string;
   change: (of: Organization) => Promise<unknown>;
-  /** Whose own version grows; that of the organization always does. */
+  /** The user whose own version grows; that of the organization always does. */
   user: "member" | "nobody";
 }
 
@@ -162,7 +162,7 @@ describe("the version vector", () => {
       [of.organizationId],
     );
     expect(row?.members).toBe(26);
-    // What the relay has published already is no longer in the outbox.
+    // Events that the relay has already published are no longer in the outbox.
     expect(row?.steps).toBeLessThanOrEqual(26);
     const { grants } = await access.grants.getGrants({
       principalType: "user",

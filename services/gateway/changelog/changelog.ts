@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { type ChangelogEntry, changelogEntries } from "./entries.ts";
 
-/** An entry with an id that stays while its date and text do. */
+/** An entry with an id that is stable while its date and text are. */
 export type IdentifiedEntry = ChangelogEntry & { id: string };
 
 export interface ChangelogFilter {
   /** Both inclusive, YYYY-MM-DD. */
   from: string | undefined;
   to: string | undefined;
-  /** Those that are about this edition. */
+  /** Entries of this edition. */
   edition: string | undefined;
 }
 
@@ -20,7 +20,7 @@ const entries: readonly IdentifiedEntry[] = changelogEntries.map((entry) => ({
   id: idOf(entry),
 }));
 
-/** The entries that the filter lets through, newest first. */
+/** The entries that match the filter, newest first. */
 export const changelog = ({ from, to, edition }: ChangelogFilter): IdentifiedEntry[] =>
   entries.filter(
     ({ date, since = date, editions }) =>
@@ -35,7 +35,7 @@ const escaped = (text: string): string =>
 const marks = ({ editions, breaking }: ChangelogEntry): string =>
   [...(editions ?? []), ...(breaking ? ["breaking"] : [])].map((mark) => ` (${mark})`).join("");
 
-/** A page for people. */
+/** The HTML page. */
 export function changelogPage(): string {
   const days = Map.groupBy(
     changelog({ from: undefined, to: undefined, edition: undefined }),

@@ -1,17 +1,17 @@
 /** One change of the interface. */
 export interface ChangelogEntry {
-  /** When it came, as YYYY-MM-DD; of several dates the last. */
+  /** Date of the change, as YYYY-MM-DD; of several dates the last. */
   date: string;
   /** The first of several dates. */
   since?: string;
   text: string;
-  /** The only editions it is about; all when left out. */
+  /** The editions it concerns; all if omitted. */
   editions?: readonly ("self-hosted" | "hosted")[];
-  /** Clients written before it may fail. */
+  /** Existing clients may fail. */
   breaking?: true;
 }
 
-/** Every change of the interface, newest first. Whoever changes it adds a line on top. */
+/** Every change of the interface, newest first. A change of the interface adds a line on top. */
 // biome-ignore format: a line a change
 export const changelogEntries: readonly ChangelogEntry[] = [
   { date: "2026-11-21", text: "Nobody's username has the form of a user's id." },

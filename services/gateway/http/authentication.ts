@@ -8,7 +8,7 @@ import type { CallOptions, Client, ServiceIdentity } from "@statehouse/rpc";
 import { spansAreRecorded } from "@statehouse/runtime";
 import { together } from "./together.ts";
 
-/** Whom a request is made for; shown to the services with every call. */
+/** The principal of a request; asserted to the services with every call. */
 export interface Caller extends CallOptions {
   readonly principal: Principal;
 }
@@ -17,7 +17,7 @@ export interface Caller extends CallOptions {
 export const credentialTypes = ["user", "team", "organization", "run"] as const;
 export type CredentialType = (typeof credentialTypes)[number];
 
-/** All but those of runs, which are lent for a while and about one workspace. */
+/** All but those of runs, which are temporary and limited to one workspace. */
 export const standing = ["user", "team", "organization"] as const;
 
 const BEARER = /^bearer +(\S+) *$/i;
@@ -26,9 +26,8 @@ const isCredential = (type: string): type is CredentialType =>
   credentialTypes.some((known) => known === type);
 
 /**
- * Turns an Authorization header into a caller: asks access on every request, so that a revoked token
- * fails on the next one; only what is signed for the services is kept, by the identity, under the
- * principal's versions. Throws `unauthenticated`.
+ * Turns an Authorization header into a caller. Calls access on every request, so that a revoked token fails on the next
+ * one; only signed assertions are cached, by the identity, under the principal's versions. Throws `unauthenticated`.
  */
 export function createAuthentication(
   client: Client<typeof AuthenticationService>,

@@ -5,10 +5,10 @@ import type { z } from "zod";
 import { bodyTooLarge } from "./errors.ts";
 import { parseLeniently } from "./lenient.ts";
 
-/** Escapes behind which characters may hide that no database column takes. */
+/** Escapes that can encode characters which the database does not accept. */
 const SUSPECT = /\\u(?:0000|d[89a-f])/i;
 
-/** Reads the body as JSON; undefined when there is none. Throws 413 beyond `limit` bytes, 400 on broken JSON. */
+/** Reads the body as JSON; undefined if there is none. Throws 413 beyond `limit` bytes, 400 on invalid JSON. */
 export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
   const text = await readText(request, limit);
   if (text.trim() === "") return undefined;
@@ -27,7 +27,7 @@ async function readText(request: IncomingMessage, limit: number): Promise<string
     const length = request.headers["content-length"];
     return await getRawBody(request, { limit, length: length ?? null, encoding: true });
   } catch (error) {
-    // What is left of the body is read and dropped, so that the client hears the answer at all.
+    // The rest of the body is read and discarded, so that the client receives the response.
     request.resume();
     const type = error instanceof Error && "type" in error ? error.type : undefined;
     if (type === "entity.too.large") throw bodyTooLarge(limit);
@@ -38,7 +38,7 @@ async function readText(request: IncomingMessage, limit: number): Promise<string
   }
 }
 
-/** Not by recursion: how deep a body is, its sender decides. */
+/** Not recursive: the sender decides how deep a body is. */
 function refuseUnstorable(body: unknown): void {
   const open: [value: unknown, pointer: string][] = [[body, ""]];
   for (let next = open.pop(); next; next = open.pop()) {
@@ -55,7 +55,7 @@ function refuseUnstorable(body: unknown): void {
   }
 }
 
-/** Parses a body by its schema. Throws `invalid` with all problems at once, each at its pointer. */
+/** Parses a body by its schema. Throws `invalid` with all problems, each with its pointer. */
 export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   body: unknown,
@@ -66,7 +66,7 @@ export function parseBody<Schema extends z.ZodType>(
 }
 
 /**
- * Like `parseBody`, for a service that validates the part of a body that parses: that part, and the problems of the
+ * Like `parseBody`, for a service that validates the valid part of a body: returns that part, and the problems of the
  * rest.
  */
 export function parseBodyLeniently(
@@ -83,7 +83,7 @@ function problemsIn(issues: readonly z.core.$ZodIssue[]): FieldError[] {
     field: `/${path.map(String).join("/")}`,
     detail: `${inWords(path)} ${message}`,
   }));
-  // A number may break several checks that are one to whoever sent it.
+  // A number can fail several checks that are one problem for the client.
   return [...new Map(problems.map((one) => [`${one.field} ${one.detail}`, one])).values()];
 }
 
@@ -103,7 +103,7 @@ const kinds: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-/** A schema's complaint, as the words that follow the field's name; undefined keeps the schema's own. */
+/** A schema's problem, as the words that follow the field's name; undefined keeps the schema's own. */
 function problemOf(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":

@@ -7,7 +7,7 @@ export const bodyTooLarge = (limit: number) =>
 
 /** One member of a JSON:API error document. */
 export interface ErrorObject {
-  /** A string, as JSON:API and clients want it. */
+  /** A string, as JSON:API requires. */
   status: string;
   title: string;
   detail: string;
@@ -58,7 +58,7 @@ function appErrorAnswer(error: AppError, declared: readonly number[]): ErrorAnsw
 }
 
 /**
- * The answer to a request that failed with `error` on a route that declares the failure statuses `declared`.
+ * The response to a request that failed with `error` on a route that declares the failure statuses `declared`.
  * Unexpected errors are logged here, once, and shown as a trace id only.
  */
 export function errorAnswer(

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * The part of `value` that `schema` accepts: members that break it are left out. A required text is empty instead, and
- * the items of a list keep their places, so that a service can validate the others.
+ * The part of `value` that `schema` accepts: invalid members are omitted. A required text becomes empty, and the items
+ * of a list keep their positions, so that a service can validate the others.
  */
 export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown {
   const { success, data } = z.safeParse(schema, value);
@@ -24,7 +24,7 @@ export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown
   if (schema instanceof z.ZodPipe) {
     return parseLeniently(schema.out, parseLeniently(schema.in, value));
   }
-  // A transformation that finds a problem passes its input on.
+  // A transformation that finds a problem returns its input.
   if (schema instanceof z.ZodTransform) return value;
   return schema instanceof z.ZodString ? "" : undefined;
 }

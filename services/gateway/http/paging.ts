@@ -3,20 +3,20 @@ import type { Page } from "../jsonapi/pagination.ts";
 
 const DEFAULT_SIZE = 20;
 const MAX_SIZE = 100;
-/** Page numbers travel as uint32. */
+/** Page numbers are uint32 in messages. */
 const MAX_NUMBER = 2 ** 31 - 1;
 
-/** The page that a query asks for. Throws `badRequest` on what is not a whole number above 0. */
+/** The page of a query. Throws `badRequest` unless it is a whole number above 0. */
 export const readPage = (query: URLSearchParams): Page => ({
   number: positive(query, "page[number]", 1, MAX_NUMBER),
   size: positive(query, "page[size]", DEFAULT_SIZE, MAX_SIZE),
 });
 
-/** Like `readPage`, but undefined when the query asks for no page. */
+/** Like `readPage`, but undefined without paging parameters. */
 export const readOptionalPage = (query: URLSearchParams): Page | undefined =>
   query.get("page[number]") || query.get("page[size]") ? readPage(query) : undefined;
 
-/** The one page of a list that was read as a whole. */
+/** The only page of a list that was read completely. */
 export const wholePage = (totalCount: number): Page => ({
   number: 1,
   size: Math.max(1, totalCount),

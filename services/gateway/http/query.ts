@@ -1,13 +1,16 @@
 import { badRequest } from "@statehouse/errors";
 
-/** A parameter's value; an empty one counts as absent. Throws `badRequest` on what no database takes. */
+/**
+ * A parameter's value; an empty one counts as absent. Throws `badRequest` for characters that the database does not
+ * accept.
+ */
 export function parameter(query: URLSearchParams, name: string): string | undefined {
   const value = query.get(name) || undefined;
   if (value?.includes("\0")) throw badRequest("parameter", `${name} holds a NUL character.`);
   return value;
 }
 
-/** A parameter that must be there. Throws `badRequest`. */
+/** A required parameter. Throws `badRequest`. */
 export function requiredParameter(query: URLSearchParams, name: string): string {
   const value = parameter(query, name);
   if (value === undefined) throw badRequest("filter", `${name} is required.`);

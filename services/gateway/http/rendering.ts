@@ -5,7 +5,7 @@ import type { Rendering, RequestContext } from "./route.ts";
 
 const JSON_API = "application/vnd.api+json";
 
-/** Answers one resource. */
+/** Renders one resource. */
 export const one = <Item>(
   resource: CompiledResource<Item, RequestContext>,
 ): Rendering<Item | undefined> => ({
@@ -17,7 +17,7 @@ export const one = <Item>(
   },
 });
 
-/** Answers one resource of a type that the item itself decides. */
+/** Renders one resource whose type the item decides. */
 export const oneOf = <Item>(
   resourceOf: (item: Item) => CompiledResource<Item, RequestContext>,
 ): Rendering<Item | undefined> => ({
@@ -28,14 +28,14 @@ export const oneOf = <Item>(
   },
 });
 
-/** A part of a list, or, without `page`, all of it. */
+/** A page of a list, or, without `page`, the complete list. */
 export interface Listed<Item> {
   items: readonly Item[];
   page?: Page | undefined;
   totalCount?: number;
 }
 
-/** Answers a list of resources, with paging where the list has pages. */
+/** Renders a list of resources, with paging if the list has pages. */
 export const list = <Item>(
   resource: CompiledResource<Item, RequestContext>,
 ): Rendering<Listed<Item>> => ({
@@ -51,19 +51,19 @@ export const list = <Item>(
   },
 });
 
-/** Answers JSON that is no JSON:API document, under exactly `application/json`. */
+/** Renders JSON other than JSON:API, with exactly `application/json`. */
 export const plainJson: Rendering<object> = {
   contentType: "application/json",
   render: (value) => JSON.stringify(value),
 };
 
-/** Answers a page for people. */
+/** Renders an HTML page. */
 export const html: Rendering<string> = {
   contentType: "text/html; charset=utf-8",
   render: (text) => text,
 };
 
-/** Answers an Atom feed, made with the address of the page that it is about. */
+/** Renders an Atom feed, with the address of its page. */
 export const atom = (feed: (address: string) => string): Rendering<unknown> => ({
   contentType: "application/atom+xml; charset=utf-8",
   render: (_, { url }) => feed(url().replace(/\.atom.*$/s, "")),

@@ -10,31 +10,31 @@ export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 export type SuccessStatus = 200 | 201 | 204;
 export type FailureStatus = 400 | 403 | 404 | 409 | 412 | 413 | 422 | 503;
 
-/** What the installation chose, as far as documents show it. */
+/** Settings of the installation that documents show. */
 export interface Settings {
   /** Whether a runner service executes runs. */
   remoteOperations: boolean;
 }
 
-/** What handlers and resources work with. */
+/** The context of handlers and resources. */
 export interface RequestContext {
   client: Clients;
   objects: ObjectUpload;
-  /** The principal that the request is made for; every call to a service names it. */
+  /** The principal of the request, asserted with every call to a service. */
   caller: Caller;
   edition: Edition;
   settings: Settings;
 }
 
-/** What rendering needs beside the result. */
+/** What rendering needs in addition to the result. */
 export interface Rendered {
   context: RequestContext;
   includes: IncludeTree | undefined;
-  /** Absolute address of the request, for the links of lists. */
+  /** Absolute URL of the request, for the links of lists. */
   url: () => string;
 }
 
-/** How a result becomes the body of an answer. */
+/** How a result becomes the body of a response. */
 export interface Rendering<Result> {
   readonly contentType: string;
   render(result: Result, rendered: Rendered): Promise<string> | string;
@@ -50,46 +50,46 @@ export type ParamsOf<Path extends string> = Path extends `${infer Head}/${infer 
 export interface RouteInput<Path extends string, Body> extends RequestContext {
   params: ParamsOf<Path>;
   body: Body;
-  /** The body breaks its schema: `body` is the part that parses, and the service validates it and changes nothing. */
+  /** The body is invalid: `body` is its valid part; the service only validates it and changes nothing. */
   validateOnly: boolean;
   query: URLSearchParams;
 }
 
-/** The places where routes are: the API proper, or the root for what clients look for there. */
+/** The bases of route paths: the API, or the root for discovery. */
 const prefixes = { api: "/api/v2", root: "" } as const;
 
 export interface RouteDeclaration<Path extends string, Body extends z.ZodType, Result> {
   method: Method;
   path: Path;
   summary: string;
-  /** Where `path` starts; `api` when left out. */
+  /** The base of `path`; `api` if omitted. */
   under?: keyof typeof prefixes;
-  /** What the JSON body must be; without it a body is ignored, whatever it is. */
+  /** Schema of the JSON body; without it a body is ignored. */
   body?: Body;
   /**
-   * Whether the service's method has `validate_only`, so that it also validates what parses of a body that breaks
-   * its schema: a client gets all problems of a request at once.
+   * Whether the service's method has `validate_only`, so that it also validates the valid part of an invalid body: a
+   * client receives all problems of a request in one response.
    */
   validatesOnly?: boolean;
-  /** Where the body holds fields of the service's message that are not the attribute of the same name. */
+  /** Positions in the body of message fields that are not the attribute of the same name. */
   pointers?: Pointers;
-  /** Includes that it knows, with their nested paths. */
+  /** Supported includes, with their nested paths. */
   includes?: readonly string[];
   success: readonly [200 | 201, Rendering<Result>] | readonly [204];
-  /** What may also be answered, beside what every route may: 401, 405, 500, 504. */
+  /** Failure statuses in addition to those of every route: 401, 405, 500, 504. */
   failures: readonly FailureStatus[];
-  /** Who may call it; everybody with a token when left out, `none`: without one. */
+  /** Permitted credentials; every token if omitted, `none`: without a token. */
   credentials?: "none" | readonly CredentialType[];
-  /** Exists only in editions that have it. */
+  /** Exists only in these editions. */
   edition?: Feature;
   headers?: (edition: Edition) => Readonly<Record<string, string>>;
   handle(input: RouteInput<Path, z.infer<Body>>): Promise<Result> | Result;
 }
 
-/** A route as the server and the coverage test see it. */
+/** A route for the server and the coverage test. */
 export interface Route {
   readonly method: Method;
-  /** In full, with `:name` parts. */
+  /** The complete path, with `:name` parts. */
   readonly path: string;
   readonly summary: string;
   readonly success: SuccessStatus;
@@ -102,14 +102,14 @@ export interface Route {
   readonly includes: readonly string[];
   readonly contentType: string | undefined;
   readonly headers: ((edition: Edition) => Readonly<Record<string, string>>) | undefined;
-  /** Handles and renders; the text of the body, if it has one. */
+  /** Handles and renders; returns the text of the body, if there is one. */
   readonly answer: (
     input: RouteInput<string, unknown>,
     rendered: Rendered,
   ) => Promise<string | undefined>;
 }
 
-/** Declares a route. Router and coverage test are made from declarations. */
+/** Declares a route. Router and coverage test are created from declarations. */
 export function route<Path extends string, Body extends z.ZodType, Result>(
   declaration: RouteDeclaration<Path, Body, Result>,
 ): Route {
@@ -130,7 +130,7 @@ export function route<Path extends string, Body extends z.ZodType, Result>(
     contentType: rendering?.contentType,
     headers: declaration.headers,
     answer: async (input, rendered) => {
-      // The router found `params` by this path, and the body passed this schema or is the part of it that parses.
+      // The router found `params` by this path, and the body passed this schema or is its valid part.
       const result = await declaration.handle(input as RouteInput<Path, z.infer<Body>>);
       return rendering?.render(result, rendered);
     },

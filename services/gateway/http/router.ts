@@ -6,7 +6,7 @@ import type { Route } from "./route.ts";
 const methods = ["GET", "POST", "PATCH", "DELETE"] as const;
 type KnownMethod = (typeof methods)[number];
 
-/** Longer parts of a path name nothing of ours. */
+/** Longer path segments never match a name or id. */
 const MAX_PARAM_LENGTH = 1000;
 
 export interface Match {
@@ -14,10 +14,10 @@ export interface Match {
   params: Readonly<Record<string, string | undefined>>;
 }
 
-/** Finds the route of a request. Throws the 404 and the 405 that speak JSON. */
+/** Finds the route of a request. Throws 404 and 405 as JSON errors. */
 export type Router = (method: string, url: string) => Match;
 
-/** A router over the routes that the edition has. */
+/** A router over the routes of the edition. */
 export function createRouter(routes: readonly Route[], edition: Edition): Router {
   const tree = createFindMyWay({ ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH });
   const unused = () => {};
@@ -40,7 +40,7 @@ export function createRouter(routes: readonly Route[], edition: Edition): Router
   };
 }
 
-/** No name holds a NUL, and no database takes one. */
+/** Names never contain NUL, and the database does not accept it. */
 const hasNul = (url: string) => {
   const at = url.indexOf("%00");
   return at >= 0 && !url.slice(0, at).includes("?");

@@ -1,17 +1,17 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
 
-/** Beyond this many, what is asked for begins a batch of its own. */
+/** Further keys begin a batch of their own. */
 const MAX_BATCH = 100;
 
 interface Batch<Key, Answer> {
-  /** Each key with its place. */
+  /** Each key with its position. */
   places: Map<Key, number>;
   answers: Promise<readonly (Answer | undefined)[]>;
 }
 
 /**
- * Asks at once for everything that is wanted in one turn of the event loop, each key once. What is asked is
- * never older than the wish: who comes after it was sent waits for the next one.
+ * Batches all keys of one turn of the event loop into one call, each key once. A caller never joins a batch that was
+ * already sent, so results are never stale.
  */
 export function together<Key, Answer>(
   ask: (keys: readonly Key[]) => Promise<readonly (Answer | undefined)[]>,

@@ -1,7 +1,7 @@
 import { AppError, type FieldError, invalid } from "@statehouse/errors";
 import { type Pointers, pointerOf } from "../jsonapi/pointers.ts";
 
-/** Runs `call`; the field paths of an `invalid` that a service throws become pointers into the body. */
+/** Runs `call`; the field paths of an `invalid` error become pointers into the body. */
 export async function withPointers<Result>(
   pointers: Pointers | undefined,
   call: () => Promise<Result>,
@@ -15,8 +15,8 @@ export async function withPointers<Result>(
 }
 
 /**
- * Throws `invalid` with `problems` and those that `validate` finds. A problem at the place of one of `problems`, or
- * below it, only follows from that one and is left out. Other errors of `validate`, such as `notFound`, win.
+ * Throws `invalid` with `problems` and those that `validate` finds. A problem at or below the position of one of
+ * `problems` is a consequence and is omitted. Other errors of `validate`, such as `notFound`, take precedence.
  */
 export async function refuse(
   problems: readonly FieldError[],

@@ -1,7 +1,7 @@
 import { badRequest } from "@statehouse/errors";
 import type { Group, ResourceObject } from "./resource.ts";
 
-/** The wanted includes: a name leads to what is wanted of what it brings. */
+/** The requested includes: a name maps to the includes of its resources. */
 export interface IncludeTree extends ReadonlyMap<string, IncludeTree> {}
 type MutableTree = Map<string, MutableTree>;
 
@@ -14,8 +14,8 @@ const unknownInclude = (name: string, allowed: readonly string[]) =>
   );
 
 /**
- * Reads `include=a,b.c`. Names are snake case; `-` counts as `_`. Throws `badRequest` for a name that is
- * not among `allowed`.
+ * Reads `include=a,b.c`. Names are snake case; `-` counts as `_`. Throws `badRequest` for a name that is not in
+ * `allowed`.
  */
 export function parseInclude(value: string, allowed: readonly string[]): IncludeTree {
   const tree: MutableTree = new Map();
@@ -34,8 +34,8 @@ export function parseInclude(value: string, allowed: readonly string[]): Include
 }
 
 /**
- * Loads the includes level by level: one batched call for each name of a level and type behind it,
- * whatever the number of parents. Answers each resource once, and none that is among `primary`.
+ * Loads the includes level by level: one batched call for each name of a level and type behind it, for any number of
+ * parents. Returns each resource once, and none of `primary`.
  */
 export async function resolveIncludes<Context>(
   primary: Group<Context>,

@@ -4,7 +4,7 @@ import { documentBody, optional, section, typeOf } from "./body.ts";
 import type { Pointers } from "./pointers.ts";
 import { bothSpellings, type Spellings } from "./spelling.ts";
 
-/** The fields of a message, as its service takes them. */
+/** The fields of a message, as its service accepts them. */
 export type FieldsOf<Desc extends DescMessage> = Omit<
   Exclude<MessageInitShape<Desc>, { readonly $typeName: string }>,
   "$typeName"
@@ -13,16 +13,16 @@ export type FieldsOf<Desc extends DescMessage> = Omit<
 /** A member of a body that is one field of the service's message. */
 interface FieldInput<Message, Field extends keyof Message> {
   field: Field;
-  /** What a body may hold; absent and null mean the same. */
+  /** The accepted value; absent and null mean the same. */
   in: z.ZodType<Message[Field] | undefined>;
-  /** Null is not the same as absent: it removes the value, and `unset` names the field. */
+  /** Null differs from absent: it removes the value, and `unset` names the field. */
   removable?: true;
 }
 type AnyFieldInput<Message> = {
   [Field in keyof Message]-?: FieldInput<Message, Field>;
 }[keyof Message];
 
-/** A member of a body that holds several fields: what `in` makes of it. */
+/** A member of a body that holds several fields: the result of `in`. */
 interface GroupInput<Message> {
   field?: never;
   in: z.ZodType<Partial<Message>>;
@@ -33,7 +33,7 @@ type Output<Item, Context> =
   | { out: (item: Item, context: Context) => unknown; writeOnly?: never }
   | { out?: never; writeOnly: true };
 
-/** Without `out`, documents show the field of the item, or null where that is absent. */
+/** Without `out`, documents show the field of the item, or null if it is absent. */
 type Attribute<Message, Item, Context> =
   | {
       [Field in keyof Message]-?: FieldInput<Message, Field> &
@@ -45,20 +45,20 @@ type Attribute<Message, Item, Context> =
   | (GroupInput<Message> & Output<Item, Context>);
 
 /**
- * What clients send of a noun, by the names of JSON:API. Bodies, attributes and pointers are derived from it, so that
- * a field is one line here. Attributes that clients only read are in the resource.
+ * Attributes that clients send for a noun, by the names of JSON:API. Bodies, attributes and pointers are derived from
+ * it, so that a field is one line here. Read-only attributes are in the resource.
  */
 export interface Noun<Message, Item, Context> {
   type: string;
   attributes: Readonly<Record<string, Attribute<Message, Item, Context>>>;
   relationships?: Readonly<Record<string, AnyFieldInput<Message>>>;
-  /** Members that may be sent under another name too. */
+  /** Members with an alternative name. */
   spellings?: Spellings;
-  /** Where a body holds fields that no member is alone: parts of a member and items of a list. */
+  /** Positions of fields that are not a member of their own: parts of a member and items of a list. */
   pointers?: Pointers;
 }
 
-/** The fields that a body has; `unset` names those that it removes. */
+/** The fields of a body; `unset` names those that it removes. */
 export type Parsed<Message> = Partial<Message> & { unset?: string[] };
 
 type Inputs = Readonly<
@@ -66,8 +66,8 @@ type Inputs = Readonly<
 >;
 
 /**
- * The body of a request that creates or updates a noun, and where it holds each field. `required` are the attributes
- * that must be given.
+ * The body of a request that creates or updates a noun, and the position of each field. `required` are the required
+ * attributes.
  */
 export function bodyOf<Message, Item, Context>(
   { type, attributes, relationships = {}, spellings = {}, pointers }: Noun<Message, Item, Context>,
@@ -90,7 +90,7 @@ export function bodyOf<Message, Item, Context>(
   };
 }
 
-/** An object with these members, as the fields that it has. */
+/** An object with these members, converted to its fields. */
 export const fieldsIn = <Message>(
   inputs: Readonly<Record<string, AnyFieldInput<Message> | GroupInput<Message>>>,
   required: readonly string[] = [],
@@ -127,7 +127,7 @@ const pointersOf = (parent: string, inputs: Inputs): Pointers =>
     ),
   );
 
-/** Shows the attributes of `noun`. */
+/** Renders the attributes of `noun`. */
 export function attributesOf<Message, Item extends object, Context>({
   attributes,
 }: Noun<Message, Item, Context>): (item: Item, context: Context) => Record<string, unknown> {
@@ -137,7 +137,8 @@ export function attributesOf<Message, Item extends object, Context>({
       const fieldOf = (item: Item): unknown => Reflect.get(item, field ?? name) ?? null;
       return { name, show: out ?? fieldOf };
     });
-  // Parsed, so that the engine gives all documents of the type one shape: objects that grow by computed names have none.
+  // Compiled from text, so that the engine gives all documents of the type one shape: objects that grow by computed
+  // names have none.
   const blank = JSON.parse(JSON.stringify(Object.fromEntries(shown.map(({ name }) => [name, 0]))));
   return (item, context) => {
     const values: Record<string, unknown> = { ...blank };

@@ -1,4 +1,4 @@
-/** Which part of a list is wanted. */
+/** The requested part of a list. */
 export interface Page {
   /** From 1. */
   number: number;
@@ -22,7 +22,7 @@ export interface PageLinks {
   last: string;
 }
 
-/** Where page `page` of `total` items stands. An empty list has one, empty page. */
+/** The position of page `page` among `total` items. An empty list has one, empty page. */
 export function paginationOf({ number, size }: Page, total: number): PaginationMeta {
   const pages = Math.max(1, Math.ceil(total / size));
   return {
@@ -35,7 +35,7 @@ export function paginationOf({ number, size }: Page, total: number): PaginationM
   };
 }
 
-/** The links of a page: `url` with its query, of which only the page's own parameters change. */
+/** The links of a page: `url` with its query, with changed paging parameters. */
 export function pageLinks(url: string, pagination: PaginationMeta): PageLinks {
   const [path, query = ""] = url.split("?", 2);
   const parameters = new URLSearchParams(query);

@@ -1,14 +1,14 @@
 /**
- * Where a body holds a field of the service's message, for fields that are not the attribute of the same name.
- * Keys are field paths with `[]` for any index, values are JSON pointers with `[]` for that index:
- * `{ "tagBindings[]": "/data/[]/attributes" }` turns `tagBindings[2].key` into `/data/2/attributes/key`. A function gets
- * the last index, for maps whose keys are not those of the body.
+ * Positions in a body of fields of the service's message that are not the attribute of the same name. Keys are field
+ * paths with `[]` for any index, values are JSON pointers with `[]` for that index: `{ "tagBindings[]":
+ * "/data/[]/attributes" }` turns `tagBindings[2].key` into `/data/2/attributes/key`. A function gets the last index,
+ * for maps whose keys differ from those of the body.
  */
 export type Pointers = Readonly<Record<string, string | ((index: string) => string)>>;
 
 /**
- * The JSON pointer of a field path such as `vcsRepo.identifier` or `tagBindings[2].key`. The longest prefix of the
- * path in `pointers` wins; without one the field is an attribute: `autoApply` is `/data/attributes/auto-apply`.
+ * The JSON pointer of a field path such as `vcsRepo.identifier` or `tagBindings[2].key`. The longest prefix of the path
+ * in `pointers` applies; without one the field is an attribute: `autoApply` is `/data/attributes/auto-apply`.
  */
 export function pointerOf(path: string, pointers: Pointers = {}): string {
   if (path.startsWith("/")) return path;
@@ -20,7 +20,7 @@ export function pointerOf(path: string, pointers: Pointers = {}): string {
   return `/data/attributes${below(segments)}`;
 }
 
-/** The path with `[]` for each index: what `pointers` is keyed by. */
+/** The path with `[]` for each index: the keys of `pointers`. */
 const patternOf = (segments: readonly string[]): string =>
   segments
     .map((segment, at) => (isIndex(segment) ? "[]" : at === 0 ? segment : `.${segment}`))

@@ -8,13 +8,13 @@ import {
   type RelationshipObject,
 } from "./resource.ts";
 
-/** One type that a to-one relationship can lead to. */
+/** One possible target type of a to-one relationship. */
 export type Target<Parent, Context> = (
   parents: readonly Parent[],
   context: Context,
 ) => Promise<Group<Context> | undefined>;
 
-/** Loads the distinct `keyOf` of all parents in one call; parents without a key lead elsewhere. */
+/** Loads the distinct `keyOf` of all parents in one call; parents without a key have another target type. */
 export const target =
   <Parent, Item, Context>(
     of: () => CompiledResource<Item, Context>,
@@ -32,7 +32,7 @@ export const target =
     return groupOf(of(), await loadMany([...keys], context));
   };
 
-/** A target that is the same for every parent that leads there: loading it makes no call. */
+/** A target that is the same for all its parents: loading it makes no call. */
 export const fixedTarget =
   <Parent, Item, Context>(
     of: () => CompiledResource<Item, Context>,
@@ -62,7 +62,7 @@ export function toOne<Parent, Context>(declaration: {
   };
 }
 
-/** A relationship to at most one resource that comes with its parent: loading it makes no call. */
+/** A relationship to at most one resource that is part of its parent: loading it makes no call. */
 export const embedded = <Parent, Item, Context>(declaration: {
   resource: () => CompiledResource<Item, Context>;
   of: (parent: Parent) => Item | undefined;
@@ -78,7 +78,7 @@ export const embedded = <Parent, Item, Context>(declaration: {
   },
 });
 
-/** A relationship to many resources, which know their parent; loaded for all parents in one call. */
+/** A relationship to many resources that refer to their parent; loaded for all parents in one call. */
 export function toMany<Parent, Item, Context>(declaration: {
   show: (parent: Parent) => RelationshipObject;
   resource: () => CompiledResource<Item, Context>;
@@ -109,15 +109,15 @@ export function toMany<Parent, Item, Context>(declaration: {
 
 const nothing: RelationshipObject = { data: null };
 
-/** A to-one relationship that no resource of ours fills yet; clients expect the member. */
+/** A to-one relationship that is always empty; clients expect the member. */
 export const empty = { show: (): RelationshipObject => nothing };
 
-/** A relationship that is only ever a link. */
+/** A relationship that is always only a link. */
 export const related = <Parent>(link: (parent: Parent) => string) => ({
   show: (parent: Parent): RelationshipObject => ({ links: { related: link(parent) } }),
 });
 
-/** A relationship to many resources whose ids the parent knows. */
+/** A relationship to many resources whose ids are in the parent. */
 export function toManyOf<Parent, Item, Context>(declaration: {
   type: string;
   idsOf: (parent: Parent) => readonly string[];

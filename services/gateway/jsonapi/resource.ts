@@ -1,4 +1,4 @@
-/** Names one resource, as JSON:API links to it. */
+/** Identifies one resource in JSON:API linkages. */
 export interface Identifier {
   readonly type: string;
   readonly id: string;
@@ -6,7 +6,7 @@ export interface Identifier {
 
 export type Links = Readonly<Record<string, string>>;
 
-/** What a document shows under a relationship's name. `data` is left out where only loading would tell. */
+/** The content of a relationship in a document. `data` is omitted if only loading would reveal it. */
 export interface RelationshipObject {
   data?: Identifier | readonly Identifier[] | null;
   links?: Links;
@@ -20,24 +20,24 @@ export interface ResourceObject {
   links?: Links;
 }
 
-/** Resources of one type that an include brought, and their way to further ones. */
+/** Included resources of one type, and their own relationships. */
 export interface Group<Context> {
   readonly type: string;
-  /** Loads what `relationship` (as the wire spells it) leads to, one batched call for each type. */
+  /** Loads the targets of `relationship` (by its name in documents), one batched call for each type. */
   load(relationship: string, context: Context): Promise<readonly Group<Context>[]>;
   objects(context: Context): ResourceObject[];
 }
 
-/** What loading a relationship of many parents brought. */
+/** The result of loading a relationship of many parents. */
 export interface Loaded<Item, Context> {
   groups: readonly Group<Context>[];
-  /** What each parent links to, where `show` cannot know it. */
+  /** The linkage of each parent, where `show` cannot know it. */
   linkage?: ReadonlyMap<Item, readonly Identifier[]>;
 }
 
 export interface Relationship<Item, Context> {
   show(item: Item): RelationshipObject;
-  /** Absent when it cannot be included. */
+  /** Absent if it cannot be included. */
   load?(parents: readonly Item[], context: Context): Promise<Loaded<Item, Context>>;
 }
 
@@ -48,11 +48,11 @@ export interface Resource<Item, Context> {
   readonly attributes: (item: Item, context: Context) => object;
   readonly relationships?: Readonly<Record<string, Relationship<Item, Context>>>;
   readonly links?: (item: Item) => Links;
-  /** One batched call; what the caller may not read is left out. Keys are what linkages load by. */
+  /** One batched call; resources that the caller may not read are omitted. Keys are those of the linkages. */
   readonly loadMany?: (keys: readonly string[], context: Context) => Promise<readonly Item[]>;
 }
 
-/** A resource, compiled: `toObject` walks no declaration that it could have walked before. */
+/** A resource, compiled: `toObject` does not interpret the declaration again. */
 export interface CompiledResource<Item, Context> extends Resource<Item, Context> {
   toObject(item: Item, context: Context, linkages?: Linkages<Item>): ResourceObject;
 }
@@ -85,7 +85,7 @@ export function resource<Item, Context>(
   };
 }
 
-/** Items of one resource as a group of documents that includes can start from. */
+/** Items of one resource as a group of documents from which includes can start. */
 export function groupOf<Item, Context>(
   of: CompiledResource<Item, Context>,
   items: readonly Item[],

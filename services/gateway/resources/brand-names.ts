@@ -1,6 +1,6 @@
 import type { Spellings } from "../jsonapi/spelling.ts";
 
-/** Attributes whose wire name carries a brand that the specification replaced: both are read and shown. */
+/** Attributes whose name contains a brand that the specification replaced: both names are read and shown. */
 export const brandNames = {
   "engine-version": "terraform-version",
   "vcs-app-installation-id": "github-app-installation-id",

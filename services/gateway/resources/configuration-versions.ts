@@ -12,7 +12,7 @@ const reportOf = ({ id, report }: ConfigurationVersion): ConfigurationVersionRep
   return report;
 };
 
-/** The configuration that runs are made of, as their runner reports it. */
+/** The configuration of runs, reported by their runner. */
 export const configurationVersionResource = resource<ConfigurationVersion, RequestContext>({
   type: "configuration-versions",
   id: ({ id }) => id,

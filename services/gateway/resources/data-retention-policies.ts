@@ -9,7 +9,7 @@ export const dataRetentionTypes = {
   "dont-delete": "data-retention-policy-dont-deletes",
 } as const;
 
-/** One resource for each type, since what a document is, its kind decides. */
+/** One resource for each type, because the kind decides the type of the document. */
 const typed = <Kind extends keyof typeof dataRetentionTypes>(
   kind: Kind,
   attributes: (policy: DataRetentionPolicy) => object,
@@ -28,7 +28,7 @@ const dontDelete = typed("dont-delete", () => ({}));
 export const dataRetentionResourceOf = ({ kind }: DataRetentionPolicy) =>
   kind === "delete-older" ? deleteOlder : dontDelete;
 
-/** The policy of its own that a document shows; null where it falls back to another's. */
+/** The document's own policy; null if it inherits another's. */
 export const ownDataRetentionPolicy = <
   Parent extends { dataRetentionPolicy?: DataRetentionPolicy | undefined },
 >() =>

@@ -4,7 +4,7 @@ import { type Links, resource } from "../jsonapi/resource.ts";
 
 const own: Links = {};
 
-/** A binding that counts for a workspace; one that it inherits says from where. */
+/** A binding in effect for a workspace; an inherited one names its source. */
 export const effectiveTagBindingResource = resource<TagBinding, RequestContext>({
   type: "effective-tag-bindings",
   id: ({ id }) => id,

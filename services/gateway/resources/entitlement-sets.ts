@@ -1,7 +1,7 @@
 import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 
-/** What an organization may use. */
+/** The features that an organization may use. */
 export interface EntitlementSet {
   organizationName: string;
   /** True only where a runner service executes runs: otherwise both backends of the CLI run locally. */

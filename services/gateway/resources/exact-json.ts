@@ -9,7 +9,7 @@ interface ExactJson {
 
 const json = JSON as unknown as ExactJson;
 
-/** Parses JSON so that writing it again gives every number digit for digit, however long it is. */
+/** Parses JSON so that every number is written again digit for digit, at any length. */
 export const parseExact = (text: string): unknown =>
   json.parse(text, (_name, value, { source }) =>
     typeof value === "number" && source !== undefined && String(value) !== source

@@ -2,7 +2,7 @@ import type { GeneralSettings } from "@statehouse/proto/statehouse/workspaces/v1
 import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 
-/** What administrators decide at run time; everything else of the installation is configuration. */
+/** Settings that administrators change at run time; all other settings of the installation are configuration. */
 export const generalSettingsResource = resource<GeneralSettings, RequestContext>({
   type: "general-settings",
   id: () => "general-settings",

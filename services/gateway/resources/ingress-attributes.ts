@@ -3,7 +3,7 @@ import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { reported } from "./reported-text.ts";
 
-/** The commit that a configuration version came from; they come with its report. */
+/** The commit of a configuration version, part of its report. */
 export const ingressAttributesResource = resource<IngressAttributes, RequestContext>({
   type: "ingress-attributes",
   id: ({ id }) => id,

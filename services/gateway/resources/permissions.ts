@@ -1,12 +1,12 @@
-/** `can-…` keys with the action of packages/authorization that each stands for; null: nobody can, here. */
+/** `can-…` keys with their action of packages/authorization; null: never allowed here. */
 export type PermissionTable = Readonly<Record<string, string | null>>;
 
-/** Bounded by the combinations of actions that grants give, which are few. */
+/** Bounded by the few combinations of actions that grants allow. */
 const MAX_KEPT = 1000;
 
 /**
- * Compiles a table: the permissions of a document from the actions that its service allowed. Documents
- * with the same actions share one object.
+ * Compiles a table: the permissions of a document from the actions that its service returned as allowed. Documents with
+ * the same actions share one object.
  */
 export function permissionsFrom(
   table: PermissionTable,

@@ -3,10 +3,10 @@ import type { Run } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import type { RequestContext } from "../http/route.ts";
 
-/** A state version with the run that made it, once that run is reported. */
+/** A state version with the run that created it, once that run is reported. */
 export type ShownStateVersion = StateVersion & { run?: Run | undefined };
 
-/** Asks workspaces for the runs of all versions at once; not at all when none has any. */
+/** Requests the runs of all versions in one call; none if no version has a run. */
 export async function withRuns(
   versions: readonly StateVersion[],
   { client, caller }: Pick<RequestContext, "client" | "caller">,
@@ -17,12 +17,12 @@ export async function withRuns(
   const known = new Map(runs.map((run) => [run.id, run]));
   return versions.map((version) => {
     const run = known.get(version.runId ?? "");
-    // Named before anybody knew it, and then reported by another workspace's runner: not its run.
+    // The id was named before the run was reported, by another workspace's runner: not its run.
     return { ...version, run: run?.workspaceId === version.workspaceId ? run : undefined };
   });
 }
 
-/** The same for one version; undefined where there is none. */
+/** The same for one version; undefined if there is none. */
 export async function withRun(
   version: StateVersion | undefined,
   context: Pick<RequestContext, "client" | "caller">,
@@ -30,7 +30,7 @@ export async function withRun(
   return version && (await withRuns([version], context))[0];
 }
 
-/** The same after a commit, which no failure may follow: without the run when workspaces does not tell. */
+/** The same after a commit, which must not fail: without the run if workspaces does not respond. */
 export const withRunIfTold = (
   version: StateVersion | undefined,
   context: Pick<RequestContext, "client" | "caller">,

@@ -1,7 +1,7 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { timestamp } from "./timestamps.ts";
 
-/** A text that a runner left out is none. */
+/** An empty text is absent. */
 export const reported = (text: string | undefined): string | null => text || null;
 
 /** When each status was reached. */

@@ -17,7 +17,7 @@ const reportOf = ({ id, report }: Run): RunReported => {
 const configurationVersionOf = (run: Run) => reportOf(run).configurationVersionId || undefined;
 const creatorOf = (run: Run) => reportOf(run).createdByUserId || undefined;
 
-/** Statehouse executes no runs, so that nobody can do anything to one here. */
+/** Statehouse executes no runs, so that no action on a run is allowed. */
 const actions = {
   "is-cancelable": false,
   "is-confirmable": false,
@@ -34,7 +34,7 @@ const permissions = {
   "can-override-policy-check": false,
 } as const;
 
-/** A run as its runner last reported it. */
+/** A run as last reported by its runner. */
 export const runResource = resource<Run, RequestContext>({
   type: "runs",
   id: ({ id }) => id,

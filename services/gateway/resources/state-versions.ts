@@ -13,7 +13,7 @@ import { teamResource } from "./teams.ts";
 import { timestamp } from "./timestamps.ts";
 import { internalAccount, internalAccountResource, userResource } from "./users.ts";
 
-/** A run writes in nobody's name; specification, "State version": `created_by`. */
+/** A run has no user as author; specification, "State version": `created_by`. */
 const byRun = ({ createdByType }: StateVersion) => createdByType === "run";
 
 function creatorOf(version: StateVersion): Identifier | null {
@@ -65,7 +65,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
     "state-version": version.formatVersion ?? null,
     "engine-version": version.engineVersion ?? null,
     "terraform-version": version.engineVersion ?? null,
-    // Left out for whoever may not see what is billed.
+    // Absent for callers who may not see what is billed.
     "billable-rum-count": version.showsBillableResources
       ? (version.billableResourceCount ?? null)
       : undefined,
@@ -98,7 +98,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
         ).outputs,
       parentKeyOf: ({ stateVersionId }) => stateVersionId,
     }),
-    // Shown once the run is reported: clients may name one before its runner does.
+    // Shown once the run is reported: clients can name one before its runner reports it.
     run: embedded({ resource: () => runResource, of: ({ run }) => run }),
     "rollback-state-version": toOne({
       linkage: ({ rollbackStateVersionId: id }) => (id ? { type: "state-versions", id } : null),

@@ -28,7 +28,7 @@ const workspaceAttributes = (permissions: TeamAccess["permissions"]) =>
     Object.entries(permissions ?? {}).map(([name, value]) => [workspaceAttributeOf(name), value]),
   );
 
-/** The permissions of a project whose names begin with the group, without it. */
+/** The permissions of a project whose names begin with the group, without that prefix. */
 const groupOf = (group: string, permissions: TeamAccess["permissions"]) =>
   Object.fromEntries(
     Object.entries(permissions ?? {})
@@ -47,7 +47,7 @@ const team = toOne<TeamAccess, RequestContext>({
   ],
 });
 
-/** A team's access to a project; with a fixed level the permissions are those that it implies. */
+/** A team's access to a project; with a fixed level the permissions are the implied ones. */
 export const teamProjectResource = resource<TeamAccess, RequestContext>({
   type: "team-projects",
   id: ({ id }) => id,
@@ -73,7 +73,7 @@ export const teamProjectResource = resource<TeamAccess, RequestContext>({
   links: ({ id }) => ({ self: `/api/v2/team-projects/${id}` }),
 });
 
-/** A team's access to a workspace; with a fixed level the permissions are those that it implies. */
+/** A team's access to a workspace; with a fixed level the permissions are the implied ones. */
 export const teamWorkspaceResource = resource<TeamAccess, RequestContext>({
   type: "team-workspaces",
   id: ({ id }) => id,

@@ -36,7 +36,7 @@ const common = {
   links: ({ id }: User) => ({ self: `/api/v2/users/${id}` }),
 };
 
-/** Another person, as includes show them: without the address, which is not everybody's to know. */
+/** Another user, as includes show them: without the address, which is not public. */
 export const userResource = resource<User, RequestContext>({
   ...common,
   attributes: publicAttributes,
@@ -44,7 +44,7 @@ export const userResource = resource<User, RequestContext>({
     (await client(UserService).batchGetUsers({ ids: [...ids] }, caller)).users,
 });
 
-/** Who wrote what a run wrote: nobody's account, for which no token speaks. */
+/** Placeholder author for states written by runs: an account without any token (ADR 33). */
 export const internalAccount = {
   id: "user-runsofstatehouse",
   username: "statehouse-runs",
@@ -56,7 +56,7 @@ export const internalAccountResource = resource<typeof internalAccount, RequestC
   attributes: (account) => ({ ...publicAttributes(account), "is-service-account": true }),
 });
 
-/** Whom a token speaks for; a team or an organization shows as a user made up for it. */
+/** The principal of a token; a team or an organization appears as a synthetic user. */
 export type Account =
   | { kind: "user"; user: User }
   | { kind: "service"; resource: Identifier; username: string };
@@ -64,14 +64,14 @@ export type Account =
 const identifierOf = (account: Account): Identifier =>
   account.kind === "user" ? { type: "users", id: account.user.id } : account.resource;
 
-/** Of tokens that speak for nobody in person. */
+/** For tokens without a user. */
 const impersonal = {
   ...Object.fromEntries(Object.keys(own).map((name) => [name, false])),
   "can-view-organizations": true,
   "can-view-profile": true,
 };
 
-/** The caller, to themselves. */
+/** The caller's own account. */
 export const accountResource = resource<Account, RequestContext>({
   type: "users",
   id: (account) => identifierOf(account).id,
@@ -108,7 +108,7 @@ export const accountResource = resource<Account, RequestContext>({
   },
 });
 
-/** A user, to who administers the installation. */
+/** A user, for administrators. */
 export const administeredUserResource = resource<User, RequestContext>({
   ...common,
   attributes: (user) => ({

@@ -3,7 +3,7 @@ import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { outputDetailedType, outputValue } from "./output-value.ts";
 
-/** The outputs of a workspace's current state, by the type and attribute names that they have only there. */
+/** The outputs of a workspace's current state, with the type and attribute names of this list only. */
 export const workspaceOutputResource = resource<StateVersionOutput, RequestContext>({
   type: "workspace-outputs",
   id: ({ id }) => id,

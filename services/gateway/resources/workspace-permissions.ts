@@ -18,7 +18,7 @@ export const workspacePermissionTable = {
   "can-read-settings": "workspace:read",
   "can-manage-tags": "workspace:update",
   "can-manage-run-tasks": "workspace:manage-run-tasks",
-  // The CLI takes a document without this key for one of a server that knows no safe delete.
+  // The CLI assumes that a server without this key does not support safe deletion.
   "can-force-delete": "workspace:force-delete",
   "can-manage-assessments": null,
   "can-manage-ephemeral-workspaces": "workspace:update",

@@ -3,7 +3,7 @@ import { WorkspaceReadmeService } from "@statehouse/proto/statehouse/workspaces/
 import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 
-/** The most recent README.md, as a runner reports it. A workspace has one: they share the id. */
+/** The most recent README.md, reported by a runner. A workspace has one; both have the same id. */
 export const workspaceReadmeResource = resource<WorkspaceReadme, RequestContext>({
   type: "workspace-readme",
   id: ({ workspaceId }) => workspaceId,

@@ -10,7 +10,7 @@ import { organizationResource } from "../resources/organizations.ts";
 
 const organizationPath = "/admin/organizations/:organizationName";
 
-/** Not found for everybody but administrators. */
+/** Not found for all callers except administrators. */
 export const adminRoutes: readonly Route[] = [
   route({
     method: "GET",

@@ -24,7 +24,7 @@ function readEdition(query: URLSearchParams): string | undefined {
   return value;
 }
 
-/** Anybody may know what has changed. */
+/** The changelog is public. */
 export const changelogRoutes: readonly Route[] = [
   route({
     method: "GET",

@@ -1,11 +1,11 @@
 import { plainJson } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
 
-/** The version of the public API that clients may count on; the CLI refuses what is below 2.5. */
+/** The supported version of the public API; the CLI refuses versions below 2.5. */
 const API_VERSION = "2.6";
 const base = "/api/v2/";
 
-/** What clients ask before they know anything: neither asks for a token. */
+/** Discovery, which requires no token. */
 export const discoveryRoutes: readonly Route[] = [
   route({
     method: "GET",

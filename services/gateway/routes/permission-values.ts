@@ -1,10 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { z } from "zod";
 
-/** Whatever JSON says of a permission; which values each has is access's to know. */
+/** Any JSON value of a permission; access validates the values of each. */
 export const permissionValue = z.union([z.string(), z.boolean(), z.number(), z.null()]);
 
-/** Permissions as access takes them: below their prefix, and without nulls, which say nothing. */
+/** Permissions in the form of access: with their prefix, and without nulls, which have no effect. */
 export const permissionsOf = (
   prefix: string,
   attributes: Readonly<Record<string, unknown>> = {},

@@ -6,7 +6,7 @@ import { type Route, route } from "../http/route.ts";
 import { listBody } from "../jsonapi/body.ts";
 import { workspaceResource } from "../resources/workspaces.ts";
 
-/** Clients send whole workspace documents; only their ids count. */
+/** Clients send complete workspace documents; only their ids count. */
 const body = listBody(
   z.object({ type: z.literal("workspaces"), id: z.string().regex(/^[\w-]{1,100}$/) }),
 );

@@ -29,7 +29,7 @@ import { workspaceLockRoutes } from "./workspace-lock.ts";
 import { workspaceResourceRoutes } from "./workspace-resources.ts";
 import { workspaceRoutes } from "./workspaces.ts";
 
-/** Every route there is. The router, and the test that each status is reached, are made from this list. */
+/** All routes. The router, and the test that each status is reached, use this list. */
 export const routes: readonly Route[] = [
   ...discoveryRoutes,
   ...changelogRoutes,

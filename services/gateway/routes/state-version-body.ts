@@ -9,7 +9,7 @@ import {
   typeOf,
 } from "../jsonapi/body.ts";
 
-/** Bytes that come in Base64; line breaks in it do not matter. */
+/** Bytes in Base64, which may contain line breaks. */
 const bytes = z.string().transform((text, context) => {
   try {
     return Uint8Array.fromBase64(text);
@@ -41,7 +41,7 @@ const attributes = z
     }
   });
 
-/** The body that names the version to roll back to. */
+/** The body that names the source version of a rollback. */
 export const rollbackStateVersionBody = documentBody(
   z.object({
     type: typeOf("state-versions"),
@@ -51,7 +51,7 @@ export const rollbackStateVersionBody = documentBody(
   }),
 );
 
-/** The body that creates a state version, with the state in it or without. */
+/** The body that creates a state version, with or without inline state. */
 export const createStateVersionBody = documentBody(
   z.object({
     type: typeOf("state-versions"),

@@ -1,7 +1,7 @@
 import { badRequest } from "@statehouse/errors";
 import { parameter } from "../http/query.ts";
 
-/** One condition on effective tag bindings; what is empty may be anything. */
+/** One condition on effective tag bindings; an empty member matches anything. */
 export interface TagFilter {
   key: string;
   value: string;
@@ -11,7 +11,7 @@ const PARAMETER = /^filter\[tagged\]\[(\d+)\]\[(key|value)\]$/;
 /** Each is a join. */
 const MOST = 10;
 
-/** The `filter[tagged][i][key]` and `[value]` of a query, by their i. Throws `badRequest` beyond ten. */
+/** The `filter[tagged][i][key]` and `[value]` of a query, by i. Throws `badRequest` beyond ten. */
 export function tagFilters(query: URLSearchParams): TagFilter[] {
   const filters = new Map<string, TagFilter>();
   for (const name of new Set(query.keys())) {

@@ -35,7 +35,7 @@ const settingsOf = (attributes: Attributes) => {
   return {
     ...(name === undefined ? {} : { name }),
     ...(visibility === undefined ? {} : { visibility }),
-    // Null takes it away.
+    // Null removes it.
     ...(ssoTeamId === undefined ? {} : { ssoTeamId: ssoTeamId ?? "" }),
     ...(allowMemberTokenManagement === undefined ? {} : { allowMemberTokenManagement }),
     organizationAccess: permissionsOf("", attributes["organization-access"]),

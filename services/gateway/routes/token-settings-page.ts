@@ -13,7 +13,7 @@ Your user id is in <code>GET /api/v2/account/details</code>.</p>
 </html>
 `;
 
-/** Where the CLI's login command sends people. */
+/** The page that the CLI's login command opens. */
 export const tokenSettingsPageRoutes: readonly Route[] = [
   route({
     method: "GET",

@@ -35,7 +35,7 @@ const summaries: Record<keyof typeof actions, string> = {
   revoke_admin: "Make an administrator an ordinary user",
 };
 
-/** Of the last administrator neither can be done. */
+/** Refused for the last administrator. */
 const lasting: ReadonlySet<string> = new Set(["suspend", "revoke_admin"]);
 
 export const userRoutes: readonly Route[] = [

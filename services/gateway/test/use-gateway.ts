@@ -21,7 +21,7 @@ const REQUEST_TIMEOUT_S = 3;
 export const state = Buffer.from('{"version":4}');
 export const md5 = createHash("md5").update(state).digest("hex");
 
-/** What reached the services and the object server since the test began. */
+/** Requests that reached the services and the object server since the test began. */
 export const seen = {
   authenticated: 0,
   uploads: [] as [string, Buffer][],
@@ -145,8 +145,8 @@ let base: string;
 let ops: string;
 
 /**
- * A gateway for a test file. What stands behind it are protobuf services that answer just enough to see the
- * edge by; the real ones are met in test/system.
+ * A gateway for a test file, with protobuf services behind it that respond just enough to observe the edge; test/system
+ * uses the real ones.
  */
 export function useGateway(): void {
   beforeAll(async () => {
@@ -208,7 +208,7 @@ export function useGateway(): void {
   });
 }
 
-/** Takes every upload, and answers with its port. */
+/** Accepts every upload; returns its port. */
 async function objectServer(): Promise<number> {
   const objects = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -222,7 +222,7 @@ async function objectServer(): Promise<number> {
   return (objects.address() as AddressInfo).port;
 }
 
-/** Asks with a token; the body as it is, or as JSON. */
+/** Sends a request with a token; the body unchanged, or as JSON. */
 export async function ask(method: string, path: string, body?: unknown, token = "good") {
   const response = await fetch(`${base}${path}`, {
     method,
@@ -239,7 +239,7 @@ export async function ask(method: string, path: string, body?: unknown, token = 
   };
 }
 
-/** Asks without a token, with these headers alone. */
+/** Sends a request without a token, with these headers only. */
 export const fetchFrom = (
   listener: "http" | "ops",
   path: string,

@@ -17,14 +17,14 @@ export interface Settings {
   sweepGraceMs: number;
   /** The retention rules of the edition. */
   retentionRules: RetentionRules;
-  /** Between the end of one retention scan, or verification scan, and the start of the next. */
+  /** Pause between the end of a retention or verification scan and the start of the next. */
   collectionIntervalMs: number;
   verificationIntervalMs: number;
   /** Time in which soft-deleted contents can be restored. */
   softDeletionMs: number;
 }
 
-/** What the use cases work with. */
+/** The dependencies of the use cases. */
 export interface App {
   /** Other services are never called inside. */
   transaction: Transactions;

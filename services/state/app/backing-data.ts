@@ -117,7 +117,7 @@ const deleteExpired = (app: App, { id, workspaceId }: VersionKey, before: Date):
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
     const version = workspaceState && (await tx.stateVersions.findForUpdate(id));
-    // Another replica, the collector or a restore, after which new days may have begun, may have been faster.
+    // Another replica, the collector or a restore, which restarts the period, may have been faster.
     if (!workspaceState || !version?.softDeletedAt || version.softDeletedAt > before) return;
     await permanentlyDelete(app, tx, { workspaceState, version });
   });

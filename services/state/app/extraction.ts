@@ -14,7 +14,7 @@ import type { ExtractionClaim } from "../store/extraction.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 
-/** How long a state waits after its reader was killed. */
+/** How long a state waits after its worker was killed. */
 const LEASE_MS = 20_000;
 /** Between two renewals of a lease. */
 export const RENEWAL_MS = 5_000;
@@ -28,7 +28,7 @@ export async function claimExtraction(app: App): Promise<ExtractionClaim | undef
     const claim = await app.leases.extractions.claim(now, leaseFrom(now));
     if (!claim) return undefined;
     if (!isExhausted(claim.attempt - 1)) return claim;
-    // None of the attempts before returned: this file ends its readers.
+    // None of the previous attempts finished: this file makes its workers fail.
     await giveUp(app, claim, "reading the state never ended");
   }
 }

@@ -41,7 +41,7 @@ export interface Collected {
 export type KeptReason = RetainedReason | "busy" | "notDue";
 
 export interface Collection {
-  /** Decides, under the same locks, and deletes nothing. */
+  /** Decides under the same locks, and deletes nothing. */
   dryRun?: boolean;
   /** Called after each batch is committed; an error ends the collection. */
   onBatch(collected: readonly Collected[], kept: readonly KeptReason[]): void | Promise<void>;

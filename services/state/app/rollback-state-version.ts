@@ -25,7 +25,7 @@ import { documentOf, type StateVersionDocument } from "./state-version-document.
 
 export interface RollbackStateVersion {
   workspaceId: WorkspaceId;
-  /** The version to duplicate. */
+  /** The version to copy. */
   sourceId: StateVersionId;
 }
 

@@ -41,7 +41,7 @@ export async function moveContents(print: (line: string) => void): Promise<boole
       progress.end();
     }
   };
-  // Until a pass finds nothing to copy: contents finalized in the old place meanwhile are copied too.
+  // Until a run finds nothing to copy, so that contents finalized in the old store meanwhile are copied too.
   let moved: Moved;
   do {
     moved = await pass();

@@ -45,7 +45,7 @@ const isCurrent = (workspaceState: WorkspaceState, version: StateVersion): boole
   workspaceState.currentVersionId === version.id ||
   (version.intermediate && version.position > workspaceState.currentPosition);
 
-/** Changes the status as the action says. Throws 400 where the specification's table has no such row. */
+/** Applies the action to the status. Throws 400 if the specification's table has no such row. */
 export function changeBackingData(
   action: BackingDataAction,
   {

@@ -1,4 +1,4 @@
-// Of ES2026; TypeScript's library does not describe them yet.
+// Part of ES2026; TypeScript's library does not contain them yet.
 declare global {
   interface JSON {
     rawJSON(text: string): object;
@@ -11,8 +11,8 @@ declare global {
 }
 
 /**
- * Parses JSON so that writing it again loses nothing: numbers that JavaScript would round or respell
- * (twenty digits, 1.0) keep their text. Throws `SyntaxError`.
+ * Parses JSON without loss: numbers that JavaScript would round or write differently (twenty digits, 1.0) keep their
+ * text. Throws `SyntaxError`.
  */
 export const parseExactJson = (text: string): unknown =>
   JSON.parse(text, (_key: string, value: unknown, context: { source?: string }) =>
@@ -21,10 +21,10 @@ export const parseExactJson = (text: string): unknown =>
       : value,
   );
 
-/** The number that a JSON text says; where JavaScript would round or respell it, its text. */
+/** The number of a JSON text; its text if JavaScript would round it or write it differently. */
 export function exactNumber(text: string): number {
   const value = Number(text);
-  // A raw number passes for one until it is looked at: `isExactNumber`.
+  // A raw number has the type of a number: check it with `isExactNumber`.
   return String(value) === text ? value : (JSON.rawJSON(text) as unknown as number);
 }
 

@@ -48,9 +48,9 @@ export interface ResourceInstance {
 /** Resource types with their counts, by module or by provider. */
 export type ResourceCounts = Record<string, Record<string, number>>;
 
-/** The result of reading a raw state. */
+/** The result of extracting a raw state. */
 export interface Extraction {
-  /** In the file; null where it has none. Only compared with the request's, for a warning. */
+  /** In the file; null if the file has none. Only compared with the request's, for a warning. */
   serial: bigint | null;
   lineage: string | null;
   formatVersion: number | null;
@@ -58,7 +58,7 @@ export interface Extraction {
   resources: StateResource[];
   /** Instances of managed resources; safe delete refuses while there are any. */
   resourceCount: number;
-  /** Those of them that are billed where usage is billed. */
+  /** Those of them that are billed in usage-based plans. */
   billableCount: number;
   instances: ResourceInstance[];
   modules: ResourceCounts;

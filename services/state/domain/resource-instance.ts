@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type ResourceInstance, storable } from "./extraction.ts";
 
-/** A resource as a format spells it. */
+/** A resource as a file format describes it. */
 export interface FoundResource {
   name: string;
   type: string;
@@ -16,16 +16,16 @@ export interface FoundInstance {
   index: unknown;
   /** Replaced, and not destroyed yet: another instance has its address. */
   deposed: boolean;
-  /** Everything that the state says of it. */
+  /** Its complete content in the state. */
   content: unknown;
 }
 
-/** They stand for nothing that runs anywhere. */
+/** They represent no infrastructure. */
 const unbilledTypes: ReadonlySet<string> = new Set(["null_resource", "terraform_data"]);
 
 export const isBillable = (type: string): boolean => !unbilledTypes.has(type);
 
-/** The instances of a managed resource, with the addresses that plans and people call them by. */
+/** The instances of a managed resource, with their addresses in plans. */
 export function instancesOf(resource: FoundResource): ResourceInstance[] {
   const { name, type, module } = resource;
   const path = module === "root" ? "" : `${module}.`;
@@ -55,8 +55,8 @@ function indexOf(index: unknown): { text: string | null; suffix: string } {
 }
 
 /**
- * `hashicorp/aws` of `provider["registry.terraform.io/hashicorp/aws"].west`, `aws` of format 3's
- * `provider.aws.west`; anything else as it is.
+ * `hashicorp/aws` for `provider["registry.terraform.io/hashicorp/aws"].west`, `aws` for format 3's `provider.aws.west`;
+ * anything else unchanged.
  */
 export function providerName(address: string): string {
   const [, source] = /provider\["([^"]+)"\]/.exec(address) ?? [];

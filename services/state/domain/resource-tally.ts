@@ -12,10 +12,12 @@ type Inventory = Pick<
   "resources" | "modules" | "providers" | "resourceCount" | "billableCount" | "instances"
 >;
 
-/** Characters. No message and no row holds any length: what is beyond is not listed at all. */
+/** In characters. Messages and rows are limited: longer values are not listed at all. */
 const MOST_OF_RESOURCES = 128 * 1024 * 1024;
 
-/** Counts by module and by provider, and the list, show data sources, too; all else is of managed resources. */
+/**
+ * Counts by module and by provider, and the list, include data sources; everything else covers managed resources only.
+ */
 export class ResourceTally {
   readonly #modules = new Counts();
   readonly #providers = new Counts();
@@ -26,7 +28,7 @@ export class ResourceTally {
   #length = 0;
   #fault: StateFileError | undefined;
 
-  /** Adds what `find` finds; what is at fault with it is told only when somebody asks for the whole. */
+  /** Adds the result of `find`; errors are deferred until the inventory is read. */
   take(find: () => readonly FoundResource[]): void {
     try {
       for (const resource of find()) this.#add(resource);
@@ -77,7 +79,7 @@ export class ResourceTally {
   }
 }
 
-/** How many of each type, by group. Names come from the file, so `__proto__` is a key like any other. */
+/** Number of each type, by group. Names come from the file, so `__proto__` is a key like any other. */
 class Counts {
   readonly #groups = new Map<string, Map<string, number>>();
 

@@ -3,14 +3,14 @@ import { exactNumber } from "./exact-json.ts";
 import { type Extraction, StateFileError } from "./extraction.ts";
 import { type ListName, StateFile } from "./state-file.ts";
 
-/** Numbers that JavaScript would respell keep their text: values of outputs are passed on. */
+/** Numbers that JavaScript would write differently keep their text, because output values are passed on. */
 class ExactTokenizer extends Tokenizer {
   protected override parseNumber(text: string): number {
     return exactNumber(text);
   }
 }
 
-/** Deeper files are no states, and take time that grows with the square of their depth. */
+/** Deeper files are not states, and their parsing time grows quadratically with the depth. */
 const MAX_DEPTH = 1000;
 
 const listNames: ReadonlyMap<string, ListName> = new Map([
@@ -18,7 +18,7 @@ const listNames: ReadonlyMap<string, ListName> = new Map([
   ["modules", "modules"],
 ]);
 
-/** What is kept of a file; of the lists one item at a time. */
+/** The retained part of a file; lists are processed one item at a time. */
 const paths = [
   "version",
   "serial",
@@ -29,17 +29,17 @@ const paths = [
   "modules.*",
 ];
 
-/** Reads a state file as its bytes come. What nobody looks at is never kept. */
+/** Parses a state file as a stream. Values that are not shown are never kept. */
 export class StateFileParser {
   readonly #file = new StateFile();
   readonly #tokenizer = new ExactTokenizer();
   readonly #values = new TokenParser({ paths: paths.map((path) => `$.${path}`), keepStack: false });
   #depth = 0;
-  /** The member of the file that is being read. */
+  /** The current member of the file. */
   #member = "";
-  /** What the next token is, where it is one of the file's own members. */
+  /** The next token, if it belongs to a member of the file itself. */
   #expected: "member" | "value" | undefined;
-  /** Nothing more is to be known. */
+  /** The rest of the file is not needed. */
   #isDone = false;
 
   constructor() {
@@ -55,12 +55,12 @@ export class StateFileParser {
     };
   }
 
-  /** Throws `StateFileError` on what is no JSON object. */
+  /** Throws `StateFileError` if the content is not a JSON object. */
   write(chunk: Uint8Array): void {
     if (!this.#isDone) reading(() => this.#tokenizer.write(chunk));
   }
 
-  /** What the file holds. Throws `StateFileError`. */
+  /** The content of the file. Throws `StateFileError`. */
   end(): Extraction {
     if (!this.#isDone) {
       reading(() => this.#tokenizer.end());
@@ -69,7 +69,7 @@ export class StateFileParser {
     return this.#file.finish();
   }
 
-  /** Keeps track of the file's own members. */
+  /** Tracks the members of the file itself. */
   #follow({ token, value }: ParsedTokenInfo): void {
     if (this.#depth === 0 && token !== TokenType.LEFT_BRACE) {
       throw new StateFileError("the state is not a JSON object");
@@ -86,7 +86,7 @@ export class StateFileParser {
     if (token === TokenType.COMMA) this.#expected = "member";
     else if (token === TokenType.COLON) {
       this.#expected = "value";
-      // One string that may be the whole file: not to be kept, and nothing else is known without it.
+      // A single string can be the whole file: it is not kept, and without it nothing else is known.
       if (this.#member === "encrypted_data") {
         this.#file.setMember(this.#member, true);
         this.#isDone = true;

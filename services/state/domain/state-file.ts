@@ -6,12 +6,12 @@ import { outputsFrom } from "./state-version-output.ts";
 
 type JsonObject = Record<string, unknown>;
 
-/** The lists that may be long: they are taken item by item. */
+/** Lists that can be long: they are processed item by item. */
 export type ListName = "resources" | "modules";
 
 /**
- * Takes a state file member by member, in any order, and says in the end what it holds. Resources are counted
- * and let go one by one, so that no state is ever in memory as a whole.
+ * Collects a state file member by member, in any order, and returns its content at the end. Resources are counted and
+ * discarded one by one, so that a state is never in memory as a whole.
  */
 export class StateFile {
   readonly #head: JsonObject = {};
@@ -19,7 +19,7 @@ export class StateFile {
   #format4 = new ResourceTally();
   #rootOutputs: unknown;
 
-  /** A member that is neither `resources` nor `modules`. */
+  /** A member other than `resources` and `modules`. */
   setMember(name: string, value: unknown): void {
     this.#head[name] = value;
   }
@@ -42,8 +42,8 @@ export class StateFile {
   }
 
   /**
-   * What the state holds. Formats that nobody here can look into (encrypted, unknown versions) give an empty
-   * extraction that says why. Throws `StateFileError` on what is no state at all.
+   * The content of the state. Unsupported formats (encrypted, unknown versions) give an empty extraction with the
+   * reason. Throws `StateFileError` if the content is not a state.
    */
   finish(): Extraction {
     const file = this.#head;
@@ -63,10 +63,10 @@ export class StateFile {
   }
 }
 
-/** Larger ones are no format that anybody will ever have; columns and messages hold 32 bits. */
+/** Larger numbers are never valid format versions; columns and messages hold 32 bits. */
 const MAX_FORMAT = 2n ** 31n - 1n;
 
-/** What every format says about itself. */
+/** The members common to all formats. */
 function nothingOf(file: JsonObject): Extraction {
   const version = integer(file.version);
   return {
@@ -80,7 +80,7 @@ function nothingOf(file: JsonObject): Extraction {
   };
 }
 
-/** Characters, as no message holds any length. */
+/** In characters, because messages are limited. */
 const MOST_OF_OUTPUTS = 48 * 1024 * 1024;
 
 function outputsOf(outputs: unknown): Pick<Extraction, "outputs"> {
@@ -141,7 +141,7 @@ function resourcesOfVersion3(module: unknown): FoundResource[] {
 const isRoot = (module: unknown): module is JsonObject =>
   isObject(module) && Array.isArray(module.path ?? []) && list(module.path, "path").length <= 1;
 
-/** Types of format 3 (`map`, `list`) say nothing of what is inside; those of the values do. */
+/** Types of format 3 (`map`, `list`) do not describe their elements; the types of the values do. */
 function untyped(outputs: unknown): unknown {
   if (!isObject(outputs)) return {};
   const stripped = Object.entries(outputs).map(([name, output]) => {

@@ -48,7 +48,7 @@ export function parseAnnouncement(
     if ((input[field] ?? "").length <= MAX_TEXT) return;
     problems.add(field, `${name} is too long (maximum is ${MAX_TEXT} characters)`);
   };
-  // Most clients, the gateway included, read larger JSON numbers inexactly.
+  // Most clients, including the gateway, read larger JSON numbers inexactly.
   if (serial < 0n || serial > BigInt(Number.MAX_SAFE_INTEGER)) {
     problems.add("serial", "Serial is out of range");
   }

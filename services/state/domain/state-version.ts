@@ -42,7 +42,7 @@ export class StateVersion {
   declare outputsGiven: boolean;
   declare resourcesProcessed: boolean;
   declare resourceCount: number;
-  /** Number of its resources that are billed where usage is billed; null until extraction, and where it failed. */
+  /** Number of its billable resources; null until extraction, and after a failed one. */
   declare billableResourceCount: number | null;
   declare formatVersion: number | null;
   declare engineVersion: string | null;

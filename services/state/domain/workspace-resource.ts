@@ -9,13 +9,13 @@ export interface WorkspaceResource {
   provider: string;
   type: string;
   nameIndex: string | null;
-  /** Creation times of the versions that it came with, and that it last changed with. */
+  /** Creation times of the versions with which it appeared, and with which it last changed. */
   createdAt: Date;
   updatedAt: Date;
   modifiedBy: StateVersionId;
 }
 
-/** What the list may be sorted by, as clients spell it. */
+/** The sort keys of the list, in the clients' spelling. */
 const resourceFields = [
   "name",
   "nameIndex",

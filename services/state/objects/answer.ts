@@ -3,7 +3,7 @@ import { AppError } from "@statehouse/errors";
 import { HttpProblem, httpErrors } from "@statehouse/errors/http";
 import { type Logger, traceId } from "@statehouse/runtime";
 
-/** Altered, foreign and expired ones alike: an answer that told them apart would help nobody but a forger. */
+/** Altered, foreign and expired tokens get the same response, so that a forger learns nothing. */
 export const unknownUploadUrl = () =>
   new HttpProblem(404, "not found", "This upload URL is not valid, or no longer.");
 
@@ -21,16 +21,16 @@ export const rangeNotSatisfiable = (size: number) =>
     "content-range": `bytes */${size}`,
   });
 
-/** How long what a refused client still sends is read away, so that it gets to read the answer, in ms. */
+/** How long the rest of a refused request is read and discarded, so that the client reads the response, in ms. */
 const LINGER_MS = 2_000;
 
-/** Answers without content. */
+/** Sends a response without content. */
 export function answerDone(response: ServerResponse): void {
   response.writeHead(200, { "content-length": "0" });
   response.end();
 }
 
-/** Answers with a JSON:API error document; what nobody foresaw is logged, once. */
+/** Sends a JSON:API error document; unexpected errors are logged, once. */
 export function answerFailure(
   request: IncomingMessage,
   response: ServerResponse,
@@ -38,7 +38,7 @@ export function answerFailure(
   logger: Logger,
 ): void {
   if (response.headersSent || response.destroyed) {
-    // Too late to say it otherwise than by breaking off.
+    // The headers are sent, so that only closing the connection signals the error.
     if (!response.destroyed) logger.warn({ err: causeOf(error) }, "a download broke off");
     response.destroy();
     return;
@@ -58,7 +58,7 @@ export function answerFailure(
   else linger(request, response, body);
 }
 
-/** Closing while the client still sends would reset the connection, and the answer with it. */
+/** Closing while the client still sends would reset the connection and discard the response. */
 function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
   response.write(body);
   const timer = setTimeout(() => response.end(), LINGER_MS);
@@ -73,7 +73,7 @@ function describe(error: unknown) {
     return { status, title, detail: message, headers };
   }
   if (error instanceof AppError) {
-    // What the caller may not do is as if it were not there: no address here declares a 403.
+    // Forbidden is not found here: none of these addresses declares a 403.
     const { status, title } = httpErrors[error.kind === "forbidden" ? "notFound" : error.kind];
     const headers = error.retryAfterSeconds
       ? { "retry-after": String(error.retryAfterSeconds) }
@@ -84,6 +84,6 @@ function describe(error: unknown) {
   return { status: 500, title: "internal server error", detail, headers: {} };
 }
 
-/** An `AppError` has a text for callers; the cause is what operators need. */
+/** An `AppError` has a text for callers; operators need its cause. */
 const causeOf = (error: unknown): unknown =>
   error instanceof AppError && error.cause !== undefined ? error.cause : error;

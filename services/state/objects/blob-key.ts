@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
 
-/** What an upload attempt is for. */
+/** The purpose of an upload attempt. */
 export interface BlobAttempt {
   workspaceId: WorkspaceId;
   versionId: StateVersionId;
@@ -12,11 +12,11 @@ export interface BlobAttempt {
 
 const form = /^ws-[A-Za-z0-9]+\/sv-[A-Za-z0-9]+\/(?:raw|json)-([0-9a-z]{1,10})-[0-9a-f]{16}$/;
 
-/** A key that no other attempt has; its start time in it tells the sweeper its age. */
+/** A key unique to this attempt; it contains the start time, from which the sweeper computes the age. */
 export const newBlobKey = ({ workspaceId, versionId, kind, startedAt }: BlobAttempt): string =>
   `${workspaceId}/${versionId}/${kind}-${startedAt.getTime().toString(36)}-${randomBytes(8).toString("hex")}`;
 
-/** When the key's attempt began; undefined for what is not ours, which nobody here may touch. */
+/** The start time of the key's attempt; undefined for foreign keys, which are never touched. */
 export function attemptStartedAt(key: string): Date | undefined {
   const [, started] = form.exec(key) ?? [];
   return started === undefined ? undefined : new Date(Number.parseInt(started, 36));

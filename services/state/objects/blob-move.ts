@@ -8,20 +8,20 @@ import type { BlobStore, StoredBlob } from "./blob-store.ts";
 export interface BlobMove {
   from: BlobStore;
   to: BlobStore;
-  /** The next ones in an order of their own; empty after the last. */
+  /** The next ones in a stable order; empty after the last. */
   owned(after: string, limit: number): Promise<OwnedBlob[]>;
   /** Those of the keys that versions still refer to. */
   stillOwned(keys: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Called once for each blob, however it went. */
+  /** Called once for each blob, whether moved or not. */
   done(): void;
-  /** What could not be moved: it is left where it is. */
+  /** A blob that could not be moved and stays where it is. */
   report(problem: BlobProblem): void;
   signal: AbortSignal;
 }
 
 export interface BlobProblem {
   key: string;
-  /** Other bytes than its row says, none, or none that can be read. */
+  /** Its bytes differ from its row, are missing, or cannot be read. */
   problem: "damaged" | "lost" | "unreadable";
 }
 
@@ -36,10 +36,10 @@ const BATCH = 500;
 const AT_ONCE = 4;
 
 /**
- * One pass over all owned blobs: copies those that `to` has not got, each whole or not at all, and only if its bytes
- * have the sha256 that its row says. It keeps no notes: what a killed one had copied is found there by the next.
- * A blob that is deleted meanwhile may be copied after its deletion; its key is then ownerless, and swept.
- * Throws when a store does not answer for a while.
+ * Scans all owned blobs once: copies those that are missing in `to`, each completely or not at all, and only if its
+ * bytes have the sha256 of its row. It keeps no record: after a kill the next run finds the copied blobs in `to`. A
+ * blob that is deleted meanwhile can be copied after its deletion; its key is then ownerless and is swept. Throws if a
+ * store does not respond for a while.
  */
 export async function moveBlobs(move: BlobMove): Promise<Moved> {
   const moved: Moved = { copied: 0, bytes: 0, alreadyThere: 0, problems: 0 };
@@ -73,7 +73,7 @@ async function moveBlob(move: BlobMove, blob: OwnedBlob): Promise<Outcome> {
   const found = await look(move, blob);
   if (found === "gone") return "gone";
   if (typeof found === "object") {
-    // The store refuses other bytes than those that were just read.
+    // The store refuses bytes other than those just read.
     const stored = await patiently(signal, () => copy(move, found, key));
     if (stored.sha256 === blob.sha256) return "copied";
   }
@@ -81,7 +81,7 @@ async function moveBlob(move: BlobMove, blob: OwnedBlob): Promise<Outcome> {
   return "problem";
 }
 
-/** Reads what there is to copy. One that nobody can read must not hold up the others. */
+/** Reads the content to copy. An unreadable blob must not block the others. */
 async function look(
   { from, stillOwned, signal }: BlobMove,
   { key, size, sha256 }: OwnedBlob,
@@ -102,7 +102,7 @@ async function copy(
   { size, md5 }: StoredBlob,
   key: string,
 ): Promise<StoredBlob> {
-  // The memory of what a store gives is used again, so what waits here is a copy.
+  // The store reuses the memory of its chunks, so that queued chunks are copies.
   const body = new Transform({
     transform: (chunk: Buffer, _encoding, done) => done(null, Buffer.from(chunk)),
   });

@@ -7,7 +7,7 @@ import type { BlobStore, StoredBlob } from "./blob-store.ts";
 const ATTEMPTS = 6;
 const FIRST_RETRY_MS = 250;
 
-/** Reads what lies under the key, to say what it is. Throws as `get` does. */
+/** Reads the bytes of the key to compute their digests. Throws as `get` does. */
 export async function digestsOf(
   store: BlobStore,
   key: string,
@@ -27,7 +27,7 @@ export async function digestsOf(
   return { size, sha256: sha256.digest("hex"), md5: md5.digest("hex") };
 }
 
-/** What a store fails at for a moment is tried again. */
+/** Temporary failures of a store are retried. */
 export async function patiently<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1, wait = FIRST_RETRY_MS; ; attempt++, wait *= 2) {
     try {

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { ByteRange } from "./byte-range.ts";
 
-/** What is known of a body before it is read. */
+/** Known properties of a body before it is read. */
 export interface ExpectedContent {
   /** Bytes, at least 1. */
   size: number;
@@ -9,7 +9,7 @@ export interface ExpectedContent {
   md5?: string | undefined;
 }
 
-/** What was stored; digests are lower-case hex. */
+/** The stored content; digests are lower-case hex. */
 export interface StoredBlob {
   size: number;
   sha256: string;
@@ -22,13 +22,13 @@ export interface BlobEntry {
 }
 
 /**
- * Bytes under keys, which never change: a key is put once. Every failure of the store itself is `unavailable`,
- * a missing key included: rows say what exists, so a key that is not there is never "no state".
+ * Bytes under keys, which never change: a key is written once. Every failure of the store itself is `unavailable`,
+ * including a missing key: rows say what exists, so a missing key is never "no state".
  */
 export interface BlobStore extends AsyncDisposable {
   /**
-   * Streams `body` into the store: all of it is durable, or nothing is stored. Leaves `body` open when
-   * it fails. Throws `contentTruncated`, `md5Mismatch`, `storeUnavailable`, and the signal's reason.
+   * Streams `body` into the store: everything is durable, or nothing is stored. Leaves `body` open if it fails. Throws
+   * `contentTruncated`, `md5Mismatch`, `storeUnavailable`, and the signal's reason.
    */
   put(
     key: string,
@@ -37,9 +37,9 @@ export interface BlobStore extends AsyncDisposable {
     signal: AbortSignal,
   ): Promise<StoredBlob>;
   /**
-   * Streams a blob, or that part of it, into what `open` answers once the size of the whole blob is known, and
-   * ends it. The memory of a chunk is used again as soon as its write is called back. Throws `blobMissing`
-   * (before `open` is called), `storeUnavailable` and the signal's reason.
+   * Streams a blob, or the given range of it, into the writable that `open` returns once the size of the whole blob is
+   * known, and ends it. The memory of a chunk is reused after its write callback. Throws `blobMissing` (before `open`
+   * is called), `storeUnavailable` and the signal's reason.
    */
   get(
     key: string,
@@ -47,9 +47,9 @@ export interface BlobStore extends AsyncDisposable {
     signal: AbortSignal,
     range?: ByteRange,
   ): Promise<void>;
-  /** How many bytes there are under the key; undefined where there is no such key. */
+  /** The number of bytes under the key; undefined if there is no such key. */
   sizeOf(key: string): Promise<number | undefined>;
-  /** Deletes the keys, all that can be; one that is not there is deleted already. */
+  /** Deletes as many of the keys as possible; a missing key counts as deleted. */
   delete(keys: readonly string[]): Promise<void>;
   /** Every key once, in ascending order; those above `after`. */
   list(from?: { after?: string | undefined }): AsyncGenerator<BlobEntry, void, undefined>;

@@ -1,12 +1,12 @@
-/** A part of a content: its first and its last byte, both included, counted from 0. */
+/** A range of a content: its first and last byte, both inclusive, counted from 0. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
 /**
- * What a Range header asks of `size` bytes, at least 1 (RFC 9110, section 14). Undefined: the whole, also for
- * several ranges at once and for whatever is no range of bytes, which a server may overlook.
+ * The range of a Range header for `size` bytes, at least 1 (RFC 9110, section 14). Undefined: the whole content, also
+ * for several ranges and for invalid ones, which a server may ignore.
  */
 export function rangeOf(
   header: string | undefined,

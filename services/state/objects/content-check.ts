@@ -6,7 +6,7 @@ import { attemptStartedAt } from "./blob-key.ts";
 import { digestsOf, patiently } from "./blob-reading.ts";
 import type { BlobStore, StoredBlob } from "./blob-store.ts";
 
-/** What does not fit together; each is a sentence for whoever has to mend it. */
+/** A contradiction; each is a sentence for the operator who fixes it. */
 export const contentProblems = {
   noContents: "the version must have a state, and its row names none",
   noRow: "the version's content has no row of its own",
@@ -23,7 +23,7 @@ export type ContentProblem = keyof typeof contentProblems;
 
 export interface FoundProblem {
   problem: ContentProblem;
-  /** Of the bytes; empty where the problem is that there is none. */
+  /** Key of the bytes; empty if the problem is that there are none. */
   key: string;
   workspaceId?: WorkspaceId;
   versionId?: StateVersionId;
@@ -47,19 +47,19 @@ export interface CheckedContents {
   contents: number;
   bytes: number;
   problems: FoundProblem[];
-  /** Keys without a row that are none the less in order: of uploads under way, and not ours at all. */
+  /** Keys without a row that are not a problem: of uploads in progress, and foreign keys. */
   young: number;
   foreign: number;
 }
 
 const BATCH = 500;
 const AT_ONCE = 4;
-/** What looks wrong beside a running service is looked at again after that, in ms. */
+/** Delay before an apparent problem is checked again, in ms. */
 const SETTLING_MS = 1000;
 
 /**
- * Compares all rows with the store, both ways. Whatever is wrong is looked at a second time: beside a running
- * service, versions and bytes come and go while they are compared. Throws when store or database do not answer.
+ * Compares all rows with the store, in both directions. Each apparent problem is checked a second time: beside a
+ * running service, versions and bytes change during the comparison. Throws if store or database do not respond.
  */
 export async function checkContents(check: ContentCheck): Promise<CheckedContents> {
   const { rows, signal } = check;
@@ -72,7 +72,7 @@ export async function checkContents(check: ContentCheck): Promise<CheckedContent
     foreign: 0,
   };
   const suspects: FoundProblem[] = [];
-  /** Of blobs that several versions share, so that they are read once. */
+  /** Results for blobs that several versions share, so that they are read once. */
   const shared = new Map<string, Promise<StoredBlob | ContentProblem>>();
   for (let after: string | undefined = ""; after !== undefined; ) {
     const { contents, versions, last } = await rows.listAfter(after, BATCH);
@@ -160,12 +160,12 @@ async function countProblems(rows: ContentReads): Promise<FoundProblem[]> {
   ];
 }
 
-/** The other way round: bytes without a row. Young ones may be of an upload under way. */
+/** The other direction: bytes without a row. Recent ones can belong to an upload in progress. */
 async function ownerlessKeys(
   { rows, store, sweepGraceMs, now, signal }: ContentCheck,
   checked: CheckedContents,
 ): Promise<FoundProblem[]> {
-  // The sweeper comes by at the latest after another grace period.
+  // The sweeper deletes them at the latest after another grace period.
   const before = now().getTime() - 2 * sweepGraceMs;
   const ownerless: FoundProblem[] = [];
   let batch: string[] = [];
@@ -190,7 +190,7 @@ async function ownerlessKeys(
 const identityOf = ({ problem, key, versionId }: FoundProblem): string =>
   [problem, key, versionId].join();
 
-/** Those of the suspects that are still wrong. */
+/** The suspects that are still wrong. */
 async function confirmed(
   check: ContentCheck,
   suspects: readonly FoundProblem[],

@@ -5,17 +5,17 @@ import { contentTruncated, md5Mismatch } from "./blob-errors.ts";
 import type { ExpectedContent, StoredBlob } from "./blob-store.ts";
 import { own } from "./spent-memory.ts";
 
-/** Some reads' worth on either side, so that client and store do not wait for each other at every chunk. */
+/** Buffers for several reads on either side, so that client and store do not wait for each other at every chunk. */
 const BUFFERED_BYTES = 512 * 1024;
 
 /**
- * Passes a body on and takes its digests. It holds back the last chunk until length and md5 are known to
- * be right, so that a body that is not what was announced never arrives whole.
+ * Passes a body through and computes its digests. It holds back the last chunk until length and md5 are verified, so
+ * that an invalid body never arrives completely.
  */
 export class ContentMeter extends Transform {
   readonly #expected: ExpectedContent;
   readonly #sha256 = createHash("sha256");
-  /** Undefined where somebody else proves the md5: it costs twice what sha256 does. */
+  /** Undefined if the store verifies the md5, which costs twice as much as sha256. */
   readonly #md5: Hash | undefined;
   #ownsChunks = false;
   #received = 0;
@@ -57,15 +57,15 @@ export class ContentMeter extends Transform {
     done(null, this.#held);
   }
 
-  /** Of the whole body, once it has passed. */
+  /** Of the whole body, after it has passed. */
   get digests(): StoredBlob {
     if (!this.#digests) throw new Error("the body has not passed yet");
     return this.#digests;
   }
 
-  /** Takes `body` in. A body that breaks off breaks the meter; a broken meter leaves the body open. */
+  /** Reads `body`. An error of the body is an error of the meter; an error of the meter leaves the body open. */
   measure(body: Readable): this {
-    // Node's HTTP parser copies each chunk of a body into memory of its own.
+    // Node's HTTP parser copies each chunk of a body into separate memory.
     this.#ownsChunks = body instanceof IncomingMessage;
     const broke = (cause?: Error) => {
       if (body.readableEnded) return;
@@ -78,7 +78,7 @@ export class ContentMeter extends Transform {
     this.once("close", () => {
       body.off("error", broke);
       body.off("close", broke);
-      // The body may break while nobody listens any more.
+      // The body can fail when no listener is left.
       body.on("error", () => {});
       body.unpipe(this);
     });

@@ -8,8 +8,8 @@ import type { Objects } from "./objects.ts";
 import { receiveContent } from "./upload.ts";
 
 /**
- * Answers everything under /v1/object. `awaitsContinue`: the request comes from the server's
- * `checkContinue`, so the client sends nothing before it is told to.
+ * Handles everything under /v1/object. `awaitsContinue`: the request comes from the server's `checkContinue`, so the
+ * client sends its body after a 100 response.
  */
 export type ObjectHandler = (
   request: IncomingMessage,
@@ -18,7 +18,7 @@ export type ObjectHandler = (
 ) => void;
 
 export interface HandlerOptions {
-  /** How long a connection may be still while a body is under way, in ms. */
+  /** How long a connection may be idle during a body, in ms. */
   idleTimeoutMs?: number;
 }
 
@@ -38,7 +38,7 @@ export function createObjectHandler(
     response.once("timeout", () => response.destroy());
     const watch = () => void response.setTimeout(idleTimeoutMs);
     watch();
-    // From its last byte on the client waits for us, for as long as store and database may take.
+    // After its last byte the client waits for this service, as long as store and database may take.
     request.once("end", () => response.setTimeout(0));
     const route = routeOf(request);
     const parent = request.headers.traceparent;
@@ -63,7 +63,7 @@ interface Exchange {
   response: ServerResponse;
   signal: AbortSignal;
   awaitsContinue: boolean;
-  /** Gives the connection up if it stands still from now on. */
+  /** Closes the connection when it is idle from now on. */
   watch(): void;
 }
 

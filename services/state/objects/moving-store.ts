@@ -2,8 +2,8 @@ import { isBlobMissing } from "./blob-errors.ts";
 import type { BlobStore } from "./blob-store.ts";
 
 /**
- * Two stores as one, while contents move: what is new goes to `to`, what is not there yet is read from `from`, and
- * what is deleted is deleted in both. The same key has the same bytes in either.
+ * Two stores as one, during a move: new blobs are written to `to`, blobs that are missing there are read from `from`,
+ * and deletions apply to both. A key has the same bytes in both.
  */
 export const movingStore = ({ to, from }: { to: BlobStore; from: BlobStore }): BlobStore => ({
   put: (key, body, expected, signal) => to.put(key, body, expected, signal),
@@ -32,7 +32,7 @@ export const movingStore = ({ to, from }: { to: BlobStore; from: BlobStore }): B
   },
 });
 
-/** Both in one order; what both have, once. */
+/** Both in one order; keys of both stores once. */
 async function* merged(
   one: ReturnType<BlobStore["list"]>,
   other: ReturnType<BlobStore["list"]>,

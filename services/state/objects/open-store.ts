@@ -8,7 +8,7 @@ import { movingStore } from "./moving-store.ts";
 import { S3Store } from "./s3-store.ts";
 import { tracedStore } from "./traced-store.ts";
 
-/** The part of the configuration that says where bytes are kept. */
+/** The part of the configuration that describes the store. */
 export interface BlobStoreConfig {
   BLOB_STORE: "directory" | "s3";
   BLOB_DIRECTORY?: string | undefined;
@@ -23,13 +23,13 @@ export interface BlobStoreConfig {
 }
 
 interface Opening {
-  /** Only to look into it, while state may be running. */
+  /** For reading only, while state may be running. */
   beside?: boolean;
 }
 
 /**
- * Opens the configured store, together with the one that its contents move from, if any; one that is down comes
- * later. Throws `ConfigError`, `StartError`.
+ * Opens the configured store, together with the one that its contents move from, if any; a store that is down is
+ * connected later. Throws `ConfigError`, `StartError`.
  */
 export async function openBlobStore(
   config: BlobStoreConfig,
@@ -42,7 +42,7 @@ export async function openBlobStore(
   return tracedStore(await openStore(config, logger, opening));
 }
 
-/** Both stores of a move, each by itself. Throws `ConfigError`, `StartError`. */
+/** Both stores of a move, separately. Throws `ConfigError`, `StartError`. */
 export async function openMove(
   config: BlobStoreConfig,
   logger: Logger,
@@ -96,7 +96,7 @@ function complain(missing: readonly string[]): void {
   if (missing.length > 0) throw new ConfigError(missing.join("\n"));
 }
 
-/** Says at the start what a TLS handshake would only say at the first use. */
+/** Reports at start what a TLS handshake would only report at the first use. */
 function authoritiesIn(file: string): string {
   try {
     const authorities = readFileSync(file, "utf8");

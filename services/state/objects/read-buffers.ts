@@ -2,8 +2,8 @@ const BYTES = 256 * 1024;
 const KEPT = 16;
 
 /**
- * Memory for reading, used again and again. Node allocates each read anew, and collecting that garbage
- * takes more processor time than moving the bytes: a download costs a quarter of it this way.
+ * Reused memory for reading. Node allocates memory for each read, and collecting it takes more processor time than
+ * moving the bytes: with reuse a download costs a quarter.
  */
 export class ReadBuffers {
   readonly #free: ArrayBufferLike[] = [];
@@ -15,7 +15,7 @@ export class ReadBuffers {
     return Buffer.from(memory);
   }
 
-  /** Gives back the buffer that `chunk` is a part of; what never comes back is collected. */
+  /** Returns the buffer that `chunk` is a part of; buffers that are not returned are garbage collected. */
   release(chunk: Uint8Array): void {
     if (this.#lent.delete(chunk.buffer) && this.#free.length < KEPT) this.#free.push(chunk.buffer);
   }

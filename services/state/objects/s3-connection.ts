@@ -18,13 +18,13 @@ export interface S3Settings {
   silenceMs?: number | undefined;
 }
 
-/** The minio client signs and asks small questions; bodies go by presigned URLs through `transfer`. */
+/** The minio client signs and sends small requests; bodies use presigned URLs through `transfer`. */
 export interface S3Connection extends AsyncDisposable {
   readonly client: Client;
   readonly transfer: S3Transfer;
 }
 
-/** Opens nothing yet. */
+/** Opens no connection yet. */
 export function connectS3(settings: S3Settings): S3Connection {
   const { endpoint, accessKey, secretKey, region, addressing, silenceMs } = settings;
   const { hostname, port, protocol } = new URL(endpoint);

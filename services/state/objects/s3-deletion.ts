@@ -1,7 +1,7 @@
 import type { Client } from "minio";
 import { z } from "zod";
 
-/** What a listing with versions tells of each; the client's own types leave it out. */
+/** The version members of a listing; the client's own types omit them. */
 const versionSchema = z.object({
   name: z.string(),
   versionId: z.coerce.string(),
@@ -10,9 +10,9 @@ const versionSchema = z.object({
 type Version = z.infer<typeof versionSchema>;
 
 /**
- * Deletes the keys' bytes, in a bucket with versioning all their versions: a key is never used again, so none of
- * them will be asked for. What object lock still protects stays behind a delete marker, for the bucket's own
- * lifecycle rules to remove when it may. Throws what the store refuses for another reason.
+ * Deletes the keys' bytes, in a bucket with versioning all their versions: a key is never reused, so that none of them
+ * will be read. What object lock protects stays behind a delete marker until the bucket's lifecycle rules delete it.
+ * Throws other refusals of the store.
  */
 export async function deleteFrom(
   client: Client,
@@ -46,7 +46,7 @@ async function deleteVersions(client: Client, bucket: string, key: string): Prom
   }
 }
 
-/** Answers with those that were refused. One that is not there is deleted already. */
+/** Returns the refused ones. A missing key counts as deleted. */
 async function remove(
   client: Client,
   bucket: string,

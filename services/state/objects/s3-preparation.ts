@@ -9,14 +9,14 @@ import { S3Refusal } from "./s3-transfer.ts";
 const URL_LIFETIME_S = 60;
 const never = new AbortController().signal;
 
-/** The store is there and does not do what it has to; the message is one sentence for the operator. */
+/** The store responds and does not work as required; the message is one sentence for the operator. */
 export class S3Unusable extends Error {
   override readonly name = "S3Unusable";
 }
 
 /**
- * Makes the bucket if it is missing, and tries everything that is needed there. Answers whether the store refuses
- * bytes that have not the announced md5. Throws `S3Unusable`.
+ * Creates the bucket if it is missing, and tries every required operation. Returns whether the store refuses bytes
+ * whose md5 differs from the announced one. Throws `S3Unusable`.
  */
 export async function prepareS3(
   connection: S3Connection,
@@ -36,7 +36,7 @@ export async function prepareS3(
     try {
       await client.makeBucket(bucket, region);
     } catch (error) {
-      // Another replica may have been quicker.
+      // Another replica may have been faster.
       await list().catch(() => {
         throw error;
       });

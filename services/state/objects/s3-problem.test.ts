@@ -12,7 +12,7 @@ const settings = {
 
 const withCode = (code: string, more = {}) => Object.assign(new Error("words"), { code, ...more });
 
-// What a MinIO of one's own can be brought to say is tested with the store.
+// Errors that a separate MinIO can produce are tested with the store.
 const rows: [error: unknown, sentence: string][] = [
   [
     withCode("AccessDenied"),

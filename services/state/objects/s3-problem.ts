@@ -1,7 +1,7 @@
 import { AppError } from "@statehouse/errors";
 import type { S3Settings } from "./s3-connection.ts";
 
-/** What we were about to do, as a sentence about an access key ends. */
+/** The attempted operation, as the end of a sentence about an access key. */
 export type S3Step =
   | "list the bucket"
   | "make the bucket"
@@ -35,14 +35,14 @@ const unreachable = [
   "UND_ERR_CONNECT_TIMEOUT",
 ];
 
-/** Why the store cannot be used, in one sentence that names the setting to look at. */
+/** Why the store cannot be used, in one sentence that names the setting to check. */
 export function s3Problem(
   error: unknown,
   { endpoint, bucket, region, addressing }: S3Settings,
   step: S3Step,
 ): string {
   const cause = rootOf(error);
-  // What the minio client itself refuses has a name only.
+  // Errors of the minio client itself have a name only.
   const code = textOf(cause, "code") || textOf(cause, "name");
   const is = (codes: readonly string[]) => codes.includes(code);
   if (is(wrongKeys))
@@ -79,7 +79,7 @@ const ofAddressing = (addressing: S3Settings["addressing"]): string =>
     ? "; with S3_ADDRESSING=virtual-host it is the bucket's own, <bucket>.<host>"
     : "";
 
-/** What is wrapped: our own errors, undici's, and several attempts at once. */
+/** Wrapped errors: our own, undici's, and several attempts. */
 function rootOf(error: unknown): unknown {
   if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
   const hasCode = textOf(error, "code") !== "" && !(error instanceof AppError);

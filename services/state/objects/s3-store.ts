@@ -20,8 +20,8 @@ const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 15_000;
 
 /**
- * The store in an S3 bucket, which it makes if it is missing. Opening does not wait for the store: it may
- * be down while everything that needs no bytes goes on.
+ * The store in an S3 bucket, which it creates if it is missing. Opening does not wait for the store: it can be down
+ * while everything that needs no bytes works.
  */
 export class S3Store implements BlobStore {
   readonly #connection: S3Connection;
@@ -29,13 +29,13 @@ export class S3Store implements BlobStore {
   readonly #bucket: string;
   readonly #logger: Logger;
   readonly #closing = new AbortController();
-  /** Settles when the bucket is there and the store's habits are known; it never fails. */
+  /** Resolves when the bucket exists and the store's behaviour is known; it never rejects. */
   readonly prepared: Promise<void>;
   /** Resolves once it is known whether it can be used. */
   readonly #tried = Promise.withResolvers<void>();
   /** Why it cannot be used yet. */
   #problem: Error | undefined;
-  /** Proven by a probe. Until then, and where it does not, we compute the md5 ourselves. */
+  /** Verified by a probe. Until then, and where the store does not verify it, the md5 is computed here. */
   #checksMd5 = false;
 
   constructor(settings: S3Settings, logger: Logger) {
@@ -183,7 +183,7 @@ export class S3Store implements BlobStore {
     this.#tried.resolve();
   }
 
-  /** Once for each reason: it is tried again and again. */
+  /** Once for each reason, because it is retried repeatedly. */
   #complain(problem: Error): void {
     const level = problem.message === this.#problem?.message ? "debug" : "error";
     this.#logger[level]({ err: problem.cause ?? problem }, problem.message);

@@ -10,7 +10,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const SILENCE_MS = 45_000;
 const LONGEST_REFUSAL = 16 * 1024;
 
-/** The store answered, and refused. `code` is S3's, e.g. BadDigest. */
+/** The store responded with a refusal. `code` is S3's, e.g. BadDigest. */
 export class S3Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -25,13 +25,13 @@ export class S3Refusal extends Error {
 }
 
 export interface TransferOptions {
-  /** Whom TLS trusts, PEM. Default: whom Node trusts. */
+  /** The authorities that TLS trusts, PEM. Default: Node's. */
   authorities?: readonly string[] | undefined;
-  /** How long the store may be silent after the last byte of a body, or before and within an answer, in ms. */
+  /** How long the store may be silent after the last byte of a body, or before and within a response, in ms. */
   silenceMs?: number | undefined;
 }
 
-/** Moves bodies to and from presigned URLs, in flat memory. */
+/** Moves bodies to and from presigned URLs, in constant memory. */
 export class S3Transfer implements AsyncDisposable {
   readonly #buffers = new ReadBuffers();
   readonly #silenceMs: number;
@@ -46,7 +46,7 @@ export class S3Transfer implements AsyncDisposable {
     });
   }
 
-  /** Throws `S3Refusal`, the body's own error, or whatever the network says. */
+  /** Throws `S3Refusal`, the body's own error, or a network error. */
   async send(
     url: string,
     body: Readable,
@@ -55,7 +55,7 @@ export class S3Transfer implements AsyncDisposable {
   ): Promise<void> {
     const silence = new AbortController();
     let timer: NodeJS.Timeout | undefined;
-    // A slow sender is for its listener to judge; the store's time runs from the last byte on.
+    // The listener limits slow senders; the store's time starts after the last byte.
     body.once("end", () => {
       timer = setTimeout(() => silence.abort(new Error("the store is silent")), this.#silenceMs);
     });
@@ -75,7 +75,7 @@ export class S3Transfer implements AsyncDisposable {
     }
   }
 
-  /** Throws `S3Refusal`, what `open` throws, or whatever the network says. */
+  /** Throws `S3Refusal`, the error of `open`, or a network error. */
   async receive(
     url: string,
     open: (size: number) => Writable,
@@ -105,7 +105,7 @@ export class S3Transfer implements AsyncDisposable {
     await this.#agent.destroy();
   }
 
-  /** A body of known length comes as one chunk a read, so the read's buffer is free once it is written. */
+  /** A body of known length arrives as one chunk per read, so the read's buffer is free once it is written. */
   #recycling(target: Writable): Writable {
     const sink = new Writable({
       highWaterMark: 1024 * 1024,
@@ -131,7 +131,7 @@ export class S3Transfer implements AsyncDisposable {
   }
 }
 
-/** The size of the whole, from an answer that brings exactly what was asked for. */
+/** The size of the whole, from a response that contains exactly what was requested. */
 function sizeAround({ start, end }: ByteRange, header: unknown): string | undefined {
   const expected = `bytes ${start}-${end}/`;
   return typeof header === "string" && header.startsWith(expected)
@@ -148,7 +148,7 @@ class TextSink extends Writable {
   }
 }
 
-/** Frees what it has sent. */
+/** Frees the sent memory. */
 class FreeingSocket extends Socket {
   override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void) {
     super._write(chunk, encoding, (error) => {
@@ -168,7 +168,7 @@ class FreeingSocket extends Socket {
   }
 }
 
-/** Plain connections read into recycled buffers; under TLS decrypting costs more than that saves. */
+/** Plain connections read into reused buffers; under TLS decryption costs more than that saves. */
 function connector(
   buffers: ReadBuffers,
   authorities: readonly string[] | undefined,

@@ -24,15 +24,15 @@ export interface Upload {
   token: string;
   request: IncomingMessage;
   response: ServerResponse;
-  /** Aborted when the client has gone. */
+  /** Aborted when the client has disconnected. */
   signal: AbortSignal;
-  /** The client holds its bytes back until it is told to go on. */
+  /** The client sends its bytes only after a 100 response. */
   awaitsContinue: boolean;
 }
 
 /**
- * Takes the content of an upload URL. Bytes first, then one transaction: a crash in between leaves a blob
- * without owner, which the sweeper removes, and a URL that still works.
+ * Receives the content of an upload URL. Bytes first, then one transaction: a crash in between leaves an ownerless
+ * blob, which the sweeper deletes, and a URL that still works.
  */
 export async function receiveContent(objects: Objects, upload: Upload): Promise<void> {
   const { app, logger } = objects;
@@ -65,7 +65,7 @@ async function storeContent(
   await within(() => finishUpload(app, claims, { ...stored, blobKey, attemptStartedAt }));
 }
 
-/** Reads the body without keeping it. */
+/** Reads the body without storing it. */
 async function digestsOf(
   { request, response, signal, awaitsContinue }: Upload,
   size: number,
@@ -77,7 +77,7 @@ async function digestsOf(
   return meter.digests;
 }
 
-/** Another length than the stored content's is another content: no need to read it. */
+/** A different length than the stored content's means a different content, without reading it. */
 const unknownContent = (size: number) => ({
   size,
   sha256: "",

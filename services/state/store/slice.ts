@@ -3,7 +3,7 @@ export interface Slice {
   offset: number;
 }
 
-/** How many there are in all; counted only where the slice itself does not tell. */
+/** The total; counted only if the page itself does not determine it. */
 export async function totalOf(
   found: number,
   { limit, offset }: Slice,

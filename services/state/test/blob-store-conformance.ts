@@ -14,16 +14,16 @@ const MIB = 1024 * 1024;
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
 
-/** A store under test, and what can be done to it from outside. */
+/** A store under test, and the faults that a test can cause from outside. */
 export interface TestedStore {
   store: BlobStore;
-  /** The same over a wire, where there is a road to it. */
+  /** The same over a proxy, for stores with a connection. */
   overWire?: { store: BlobStore; wire: Wire };
-  /** Runs the scenario of full-disk.ts on a store of this kind that has no room. */
+  /** Runs the scenario of full-disk.ts on a store of this kind without free space. */
   onFullDisk: () => Promise<FullDiskReport>;
 }
 
-/** What every store has to do, whatever it is made of. */
+/** The required behaviour of every store. */
 export function conformance(open: (stack: AsyncDisposableStack) => Promise<TestedStore>): void {
   const stack = new AsyncDisposableStack();
   let tested: TestedStore;
@@ -166,12 +166,12 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
   });
 
   it("is a failure of the store when the road to it is cut half way, and nothing is half there", async () => {
-    // A folder has no road; what breaks half way there is a full disk, below.
+    // A folder has no connection; its failure during a write is a full disk, below.
     if (!tested.overWire) return;
     const { store: far, wire } = tested.overWire;
     const content = randomBytes(2 * MIB);
     const at = key();
-    // Recognized by its size: under TLS nothing else of it is to be seen.
+    // Recognized by its size: under TLS nothing else is visible.
     const held = wire.hold({ direction: "requests", when: ({ length }) => length > 10_000 });
     const expected = { size: content.length, md5: hex("md5", content) };
     const refused = far.put(at, Readable.from(pieces(content)), expected, never);
@@ -297,7 +297,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
 
   it("lists every key once and goes on after any", async () => {
     const mine = Array.from({ length: 5 }, key);
-    // What a slash, sorted like any other character, is easily got wrong for.
+    // Keys in which the order of a slash, sorted like any other character, is easily wrong.
     mine.push(...["ws-1/a/b", "ws-1/a-b", "ws-1/a0", "ws-1-0", "ws-10/a"]);
     for (const at of mine) await put(at, Buffer.from(at));
     const all = await keys();
@@ -316,11 +316,11 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     const size = 256 * MIB;
     const most = 64 * MIB;
     const at = key();
-    // What moving bytes needs at all is taken before the measurement.
+    // Memory that any transfer needs is allocated before the measurement.
     await put(key(), randomBytes(16 * MIB));
     const before = process.memoryUsage().external;
     let highest = before;
-    // What nobody holds any more would count until the collector's time comes.
+    // Unreferenced memory would count until the collector runs.
     let moved = 0;
     const measure = (bytes: number) => {
       const steps = Math.floor(moved / (32 * MIB));
@@ -371,7 +371,7 @@ const breaking = (content: Buffer): Readable =>
     })(),
   );
 
-/** Copies what it gets, as the store's memory is used again; `slowness` ms for each write. */
+/** Copies its input, because the store reuses its memory; `slowness` ms for each write. */
 class Collected extends Writable {
   readonly #chunks: Buffer[] = [];
   readonly #slowness: number;

@@ -108,7 +108,7 @@ describe("within one lock epoch", () => {
     await state.put(first.internalUploadPath, "x");
     const repeat = await state.create(id, "x");
     expect(repeat.stateVersion).toMatchObject({ id: first.stateVersion?.id, status: "finalized" });
-    // Inline state in the repeat goes to a URL that answers 200 again.
+    // Inline state in the repeat is uploaded to a URL that responds with 200 again.
     const { outcome } = await state.put(repeat.internalUploadPath, "x");
     expect(outcome).toBe("alreadyStored");
   });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => state[Symbol.asyncDispose]());
 
-/** A pending version whose JSON form and outputs have come, on a workspace that has a state. */
+/** A pending version with JSON form and outputs, on a workspace that has a state. */
 async function halfThere() {
   const workspaceId = state.lockedWorkspace();
   const before = await state.write(workspaceId, "before");
@@ -79,7 +79,7 @@ describe("of a version that was discarded nothing is kept", () => {
       });
       const listed = await state.outputs.listStateVersionOutputs({ stateVersionId: id });
       expect(listed).toMatchObject({ outputs: [], totalCount: 0 });
-      // Its window may be over, and its URL with it.
+      // Its window may be over, and its URL expired.
       await expect(state.put(jsonUrl, "{}")).rejects.toThrow(/discarded|token/);
       const told = await state.events(workspaceId);
       expect(told.filter((type) => type === "state-version.discarded")).toHaveLength(1);

@@ -3,19 +3,19 @@ import { Readable, Writable } from "node:stream";
 import { AppError } from "@statehouse/errors";
 import type { BlobStore } from "../objects/blob-store.ts";
 
-/** What no file of a store may exceed where its disk is to be full, in bytes. */
+/** Size limit of a store's files that simulates a full disk, in bytes. */
 export const ROOM = 1024 * 1024;
 
 export interface FullDiskReport {
   before: string;
-  /** One announced by its md5, one not. */
+  /** One announced with its md5, one without. */
   tooLarge: string[];
   keys: string[];
   stillThere: boolean;
   after: string;
 }
 
-/** Puts something small, something for which there is no room, and something small again. */
+/** Puts a small content, one that exceeds the space, and a small one again. */
 export async function useFullDisk(store: BlobStore): Promise<FullDiskReport> {
   const never = new AbortController().signal;
   const content = randomBytes(1000);

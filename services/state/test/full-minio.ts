@@ -3,7 +3,7 @@ import { ownMinio } from "@statehouse/testing";
 import { S3Store } from "../objects/s3-store.ts";
 import { type FullDiskReport, ROOM, useFullDisk } from "./full-disk.ts";
 
-/** The scenario on a MinIO that has no room. */
+/** The scenario on a MinIO without free space. */
 export async function onFullMinio(): Promise<FullDiskReport> {
   await using minio = await ownMinio({ largestFile: ROOM });
   const logger = createLogger({ service: "test", level: "silent" });

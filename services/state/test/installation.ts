@@ -11,7 +11,7 @@ type Name = (typeof names)[number];
 
 const key = () => `k1:${randomBytes(32).toString("base64")}`;
 
-/** What the service is started with: a database of its own, keys, neighbours. */
+/** The environment of the service: a separate database, keys, stubs of the other services. */
 export async function install(
   settings: { edition?: EditionName; environment?: Record<string, string> } = {},
 ) {

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => state[Symbol.asyncDispose]());
 
-/** Whose run workspaces knows of none, whatever its grants say. */
+/** A run unknown to workspaces has no access, whatever its grants are. */
 const run = { type: "run", id: "run-1", versions: "1" } as const;
 
 /** A current version with an output. */

@@ -11,9 +11,9 @@ import { S3Store } from "../objects/s3-store.ts";
 import { startObjectServer } from "../objects/server.ts";
 import { type RunningState, runState } from "./running-state.ts";
 
-/** Largest content that the object server of these tests takes, in bytes. */
+/** Largest content that the object server of these tests accepts, in bytes. */
 export const LIMIT = 4 * 1024 * 1024;
-/** How long it lets a connection stand still, in ms. */
+/** How long it permits an idle connection, in ms. */
 export const IDLE_MS = 1000;
 
 export const silent = createLogger({ service: "state", level: "silent" });
@@ -54,7 +54,7 @@ export async function runObjects(state: RunningState, store: BlobStore) {
     statusOf: async (id: string) =>
       (await state.versions.getStateVersion({ id })).stateVersion?.status,
 
-    /** What the store holds of a version. */
+    /** The stored contents of a version. */
     async keysOf(versionId: string): Promise<string[]> {
       const keys: string[] = [];
       for await (const { key } of store.list()) if (key.includes(`/${versionId}/`)) keys.push(key);
@@ -71,7 +71,7 @@ export async function runObjects(state: RunningState, store: BlobStore) {
       return { status: answer.statusCode, headers: answer.headers, bytes };
     },
 
-    /** A PUT whose body is the test's to write, on a socket that may be half closed. */
+    /** A PUT whose body the test writes, on a socket that can be half closed. */
     rawPut(path: string, length: number, headers = ""): Socket {
       const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
       onTestFinished(() => void socket.destroy());

@@ -27,8 +27,8 @@ interface CreateOptions {
 }
 
 /**
- * The use cases on a database of their own, behind their RPC; without workers and store, so that tests
- * say when extraction happens and what an upload does at which moment.
+ * The use cases on a separate database, behind their RPC; without workers and store, so that tests decide when
+ * extraction and uploads happen.
  */
 export async function runState({ edition = "self-hosted" as EditionName } = {}) {
   await using starting = new AsyncDisposableStack();
@@ -106,7 +106,7 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     callerOf,
     attemptOf,
 
-    /** Time goes on by so many ms. */
+    /** Advances the clock by this many ms. */
     pass: (ms: number) => {
       shiftMs += ms;
     },
@@ -122,17 +122,17 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     /** A create request for these bytes. */
     create,
 
-    /** A PUT of these bytes to an upload URL or path, as the object server does it. */
+    /** A PUT of these bytes to an upload URL or path, like the object server's. */
     put,
 
-    /** Creates a version and puts its bytes; answers with its id. */
+    /** Creates a version and uploads its bytes; returns its id. */
     async write(workspaceId: string, bytes: string, more?: CreateOptions): Promise<string> {
       const { stateVersion, internalUploadPath } = await create(workspaceId, bytes, more);
       await put(internalUploadPath, bytes);
       return stateVersion?.id ?? "";
     },
 
-    /** Types of the events that wait in the outbox about this workspace, oldest first. */
+    /** Types of the waiting outbox events about this workspace, oldest first. */
     async events(workspaceId: string): Promise<string[]> {
       const rows = await database.query<{ type: string }>(
         "select type from outbox where subject = $1 order by id",

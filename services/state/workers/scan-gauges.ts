@@ -1,7 +1,7 @@
 import { metrics } from "@opentelemetry/api";
 import type { ScanName, ScanProgress } from "../store/scan.ts";
 
-/** Exports the progress of a scan, on whichever replica it runs. Call it with the current progress. */
+/** Exports the progress of a scan that can run on any replica. Call it with the current progress. */
 export function scanGauges(scan: ScanName): (progress: ScanProgress) => void {
   const meter = metrics.getMeter("statehouse/state");
   let last: ScanProgress | undefined;

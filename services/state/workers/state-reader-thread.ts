@@ -3,7 +3,7 @@ import { packed, StateFileError } from "../domain/extraction.ts";
 import { StateFileParser } from "../domain/state-file-parser.ts";
 import type { ReaderAnswer, ReaderMessage } from "./state-reader.ts";
 
-// A thread of its own, because reading 100 MB takes seconds in which nobody else would be served.
+// A separate thread, because reading 100 MB takes seconds during which the event loop would be blocked.
 let parser = new StateFileParser();
 let fault: string | undefined;
 
@@ -24,13 +24,13 @@ function end(): ReaderAnswer {
   return ended;
 }
 
-/** Of a content at fault the rest is taken, too, and not looked at. */
+/** The rest of an invalid content is read, too, and ignored. */
 function attempt<T>(work: () => T): T | undefined {
   if (fault !== undefined) return undefined;
   try {
     return work();
   } catch (error) {
-    // Not another's message: it may quote the state.
+    // Not the message of another error: it can quote the state.
     const name = error instanceof Error ? error.name : "unknown";
     fault = error instanceof StateFileError ? error.message : `the state cannot be read (${name})`;
     return undefined;

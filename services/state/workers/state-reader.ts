@@ -2,9 +2,9 @@ import { Writable } from "node:stream";
 import { Worker } from "node:worker_threads";
 import { type PackedExtraction, StateFileError, StateReadingError } from "../domain/extraction.ts";
 
-/** What the thread is told: bytes of a state, or that there are no more. */
+/** Messages to the thread: bytes of a state, or its end. */
 export type ReaderMessage = Uint8Array | "end";
-/** What it answers: to bytes, that it can take more; to the end, what the state holds. */
+/** Messages from the thread: after bytes, that it accepts more; after the end, the extraction. */
 export type ReaderAnswer = "taken" | { extraction: PackedExtraction } | { fault: string };
 
 export interface StateReaderLimits {
@@ -12,10 +12,10 @@ export interface StateReaderLimits {
   heapMiB?: number;
 }
 
-/** Some times what the inventory of the largest states takes; of the states themselves little is kept. */
+/** Several times the extraction of the largest states; little is kept of the states themselves. */
 const HEAP_MIB = 1024;
 
-/** Reads states in a worker thread, one at a time, so that a large one never stalls the event loop. */
+/** Extracts states in a worker thread, one at a time, so that a large one never stalls the event loop. */
 export class StateReader implements AsyncDisposable {
   readonly #heapMiB: number;
   #worker: Worker | undefined;
@@ -25,8 +25,8 @@ export class StateReader implements AsyncDisposable {
   }
 
   /**
-   * Reads what `fill` writes into the stream that it is given, and ends. Throws what `fill` throws,
-   * `StateFileError` when the content is at fault, and the signal's reason.
+   * Parses the bytes that `fill` writes into the given stream. Throws the error of `fill`, `StateFileError` if the
+   * content is invalid, and the signal's reason.
    */
   async read(
     fill: (state: Writable) => Promise<void>,
@@ -39,7 +39,7 @@ export class StateReader implements AsyncDisposable {
       if ("fault" in answer) throw new StateFileError(answer.fault);
       return answer.extraction;
     } catch (error) {
-      // A thread that answered waits for the next state; another one is in the middle of this.
+      // A thread that has responded waits for the next state; any other is in the middle of this one.
       if (!conversation.isOver()) await this.#end();
       throw error;
     } finally {
@@ -59,7 +59,7 @@ export class StateReader implements AsyncDisposable {
       resourceLimits: { maxOldGenerationSizeMb: this.#heapMiB },
     });
     worker.unref();
-    // What becomes of a thread that nobody waits for concerns nobody.
+    // The exit of an abandoned thread needs no handling.
     worker.on("error", () => {});
     worker.once("exit", () => {
       if (this.#worker === worker) this.#worker = undefined;
@@ -75,7 +75,7 @@ export class StateReader implements AsyncDisposable {
   }
 }
 
-/** One state's way through the thread: a stream to write it to, one chunk at a time, and the answer. */
+/** One state's transfer to the thread: a stream to write it to, one chunk at a time, and the result. */
 function converse(worker: Worker, signal: AbortSignal) {
   const answered = Promise.withResolvers<Exclude<ReaderAnswer, "taken">>();
   let isOver = false;
@@ -84,7 +84,7 @@ function converse(worker: Worker, signal: AbortSignal) {
   const state = new Writable({
     write(chunk: Uint8Array, _encoding, done) {
       taken = done;
-      // A copy of its own: the chunk's memory is used again as soon as it is taken.
+      // A copy: the chunk's memory is reused as soon as it is consumed.
       const bytes = Uint8Array.from(chunk);
       worker.postMessage(bytes, [bytes.buffer]);
     },
@@ -93,7 +93,7 @@ function converse(worker: Worker, signal: AbortSignal) {
       done();
     },
   });
-  // Whoever fills it hears of it; here it is only not to be nobody's.
+  // Swallow: the writer gets the error; an unhandled 'error' event would crash the process.
   state.on("error", () => {});
 
   const hear = (message: ReaderAnswer) => {

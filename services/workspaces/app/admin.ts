@@ -12,7 +12,7 @@ import { type WithAllowedActions, withOrganizationActions } from "./allowed-acti
 import type { App } from "./app.ts";
 import { changeRetention } from "./data-retention-policy.ts";
 
-/** Throws `notFound` for everybody but administrators, as all of these do. */
+/** Throws `notFound` for callers who are not administrators, as all of these functions do. */
 export async function getGeneralSettings(app: App, caller: Caller): Promise<GeneralSettings> {
   requireAdministrator(caller);
   return app.reads.generalSettings.get();
@@ -32,7 +32,7 @@ export const updateGeneralSettings = (
   });
 };
 
-/** All organizations, whoever they belong to. */
+/** All organizations, including those without the caller. */
 export async function listAllOrganizations(
   app: App,
   caller: Caller,
@@ -46,7 +46,7 @@ export async function listAllOrganizations(
   };
 }
 
-/** One of them. Throws `notFound` when there is none. */
+/** One of them. Throws `notFound` if there is none. */
 export async function getAnyOrganization(
   app: App,
   caller: Caller,
@@ -58,7 +58,7 @@ export async function getAnyOrganization(
   return withOrganizationActions(caller)(organization);
 }
 
-/** Throws `invalid` for what is no plan, and `unavailable` until state knows what it means for retention. */
+/** Throws `invalid` for an unknown plan, and `unavailable` until state has confirmed its effect on retention. */
 export const setOrganizationPlan = (
   app: App,
   caller: Caller,

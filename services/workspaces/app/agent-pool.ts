@@ -23,7 +23,7 @@ import type { App } from "./app.ts";
 import { readScopeOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
 
-/** What a request says of a pool; relations that are given are replaced as a whole. */
+/** The values of a pool in a request; given relations are replaced as a whole. */
 export interface AgentPoolInput {
   settings: AgentPoolSettings;
   relations: Partial<AgentPoolRelations>;
@@ -44,7 +44,7 @@ export const createAgentPool = (
     return tx.agentPools.view(pool.id, shownTo(caller));
   });
 
-/** Throws `notFound` when it does not exist or the caller does not belong to its organization. */
+/** Throws `notFound` if it does not exist or the caller does not belong to its organization. */
 export async function getAgentPool(
   app: App,
   caller: Caller,
@@ -56,7 +56,7 @@ export async function getAgentPool(
   return pool;
 }
 
-/** Those of organizations that the caller belongs to. */
+/** Memberships of organizations that the caller belongs to. */
 export async function batchGetAgentPools(
   app: App,
   caller: Caller,
@@ -67,7 +67,7 @@ export async function batchGetAgentPools(
   return pools.filter((pool) => allowed(grants, "organization:read", pool));
 }
 
-/** Throws `notFound` when the caller does not belong to the organization. */
+/** Throws `notFound` if the caller does not belong to the organization. */
 export async function listAgentPools(
   app: App,
   caller: Caller,
@@ -126,8 +126,8 @@ const relationScopeOf = (caller: Caller): RelationScope => ({
 });
 
 /**
- * What of a pool's relations the caller is shown: what it may read, and everything where it manages pools, since
- * whoever replaces a relation as a whole must know what is in it.
+ * The part of a pool's relations that the caller sees: readable members, and everything where it manages pools, because
+ * a caller that replaces a relation as a whole must know its members.
  */
 function shownTo(caller: Caller): RelationScope {
   const grants = grantsOf(caller);

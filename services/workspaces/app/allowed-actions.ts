@@ -14,12 +14,12 @@ import type { WorkspaceView } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
 
-/** Something with what the caller may do to it. */
+/** An object with the actions that the caller may do on it. */
 export type WithAllowedActions<View> = View & { allowedActions: Action[] };
 
 /** A workspace as its document shows it. */
 export type WorkspaceDocument = WithAllowedActions<WorkspaceView> & {
-  /** The known release that the engine version selects; null when none does. */
+  /** The known release that the engine version selects; null if there is none. */
   resolvedEngineVersion: string | null;
 };
 
@@ -29,7 +29,7 @@ const workspaceActions = actions.filter(
   (action) => action.startsWith("workspace:") || action.startsWith("state:"),
 );
 
-/** With everything that the caller may do in the organization as a whole, and what in some project of it. */
+/** Includes the actions allowed in the organization as a whole, and in at least one of its projects. */
 export const withOrganizationActions =
   (caller: Caller) =>
   (organization: OrganizationView): WithAllowedActions<OrganizationView> => ({
@@ -51,7 +51,7 @@ const readsAll = (caller: Caller, action: Action, { id }: OrganizationView): boo
 const readsAllOf = (caller: Caller, { id: projectId, organizationId }: ProjectView): boolean =>
   allowed(grantsOf(caller), "workspace:read", { organizationId, projectId, workspaceId: "" });
 
-/** Whoever may create workspaces in one project may create workspaces. */
+/** A caller who may create workspaces in one project may create workspaces. */
 const inSomeProject: ReadonlySet<Action> = new Set(["project:create-workspace"]);
 const isSomewhere = (found: Scope): boolean => found.all || found.projectIds.length > 0;
 
@@ -59,7 +59,7 @@ export const withProjectActions =
   (caller: Caller) =>
   (project: ProjectView): WithAllowedActions<ProjectView> => ({
     ...project,
-    // A count tells of what a list would hide.
+    // A count would reveal what a list hides.
     workspaceCount: readsAllOf(caller, project) ? project.workspaceCount : null,
     allowedActions: allowedTo(caller, projectActions, {
       organizationId: project.organizationId,
@@ -67,7 +67,10 @@ export const withProjectActions =
     }),
   });
 
-/** For one workspace, or each of a list: what is allowed is worked out once for each project, unless grants are on the workspace itself. */
+/**
+ * For one workspace, or each of a list: the allowed actions are computed once for each project, unless grants are on
+ * the workspace itself.
+ */
 export const withWorkspaceActions = (app: App, caller: Caller) => {
   const known = new Map<string, Action[]>();
   return (workspace: WorkspaceView): WorkspaceDocument => {
@@ -92,7 +95,7 @@ export const withConsumerActions = (app: App, workspace: WorkspaceView): Workspa
   allowedActions: ["workspace:read", "state:read", "state:read-outputs"],
 });
 
-/** The action that a force-delete needs; specification, "Authentication", rule 5. */
+/** The action that a force-delete requires; specification, "Authentication", rule 5. */
 export const forceDeleteAction = (allowForceDelete: boolean): Action =>
   allowForceDelete ? "workspace:update" : "workspace:force-delete";
 

@@ -3,7 +3,7 @@ import type { ExecutionMode } from "../domain/execution.ts";
 import type { Leases, Reads, Tx } from "../store/nouns.ts";
 import type { AccessClient, StateClient } from "./clients.ts";
 
-/** What the use cases work with. */
+/** The dependencies of the use cases. */
 export interface App {
   transaction<T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T>;
   reads: Reads;
@@ -26,6 +26,6 @@ export interface Settings {
   engineReleases: readonly string[];
   /** Whether the edition has health assessments. */
   assessments: boolean;
-  /** Between the end of one comparison with state and the beginning of the next. */
+  /** Pause between the end of one comparison with state and the start of the next. */
   comparisonIntervalMs: number;
 }

@@ -6,8 +6,8 @@ import type { App } from "./app.ts";
 const BATCH = 50;
 
 /**
- * Tells, once for each, of workspaces whose destroy run is due, and answers of how many. Replicas that look
- * at the same moment take different ones; who dies in between has told of none.
+ * Publishes, once for each, the workspaces whose destroy run is due, and returns their number. Concurrent replicas take
+ * different ones; a replica that crashes has published none.
  */
 export const publishDueAutoDestroys = (app: Pick<App, "transaction" | "now">): Promise<number> =>
   app.transaction(async (tx) => {

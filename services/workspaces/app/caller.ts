@@ -4,7 +4,7 @@ import type { Holder } from "../domain/ids.ts";
 import type { Workspace } from "../domain/workspace.ts";
 import type { ReadScope } from "../store/read-scope.ts";
 
-/** What authorization decides by about a workspace. */
+/** The placement of a workspace, on which authorization decides. */
 export const targetOf = ({
   id: workspaceId,
   organizationId,

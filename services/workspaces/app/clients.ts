@@ -4,45 +4,48 @@ import type { StateSummary } from "../domain/state-summary.ts";
 import type { ManagedResources } from "../domain/workspace-deletion.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 
-/** What access keeps of an organization's settings. */
+/** The organization settings that access stores. */
 export interface TokenSettings {
   organizationId: OrganizationId;
   userTokensEnabled: boolean;
   version: bigint;
 }
 
-/** What workspaces asks of access. */
+/** The calls of workspaces to the service access. */
 export interface AccessClient {
-  /** Makes the team of owners with the creator in it; a repeat changes nothing. */
+  /** Creates the team of owners with the creator as member; a repeat changes nothing. */
   provisionOrganization(organization: {
     id: OrganizationId;
     creatorUserId: string;
     version: bigint;
   }): Promise<void>;
-  /** What decides about credentials; only higher versions apply. */
+  /** The settings that restrict credentials; only higher versions apply. */
   setOrganizationSettings(settings: TokenSettings): Promise<void>;
-  /** Takes away everything of it, its grants at once; a repeat changes nothing. */
+  /**
+   * Deletes everything of the organization in access, including its grants, before it returns; a repeat changes
+   * nothing.
+   */
   dropOrganization(id: OrganizationId): Promise<void>;
-  /** The name of a user or team for a text; undefined when nobody is known by that id. */
+  /** The name of a user or team for a text; undefined for an unknown id. */
   nameOf(holder: Holder): Promise<string | undefined>;
 }
 
-/** What workspaces asks of state. Repeats change nothing. */
+/** The calls of workspaces to the service state. Repeats change nothing. */
 export interface StateClient {
-  /** Ends an epoch of the lock. Throws `unavailable` while a version of it is pending, unless discarded. */
+  /** Seals a lock epoch. Throws `unavailable` while a version of it is pending, unless discarded. */
   sealLock(
     workspaceId: WorkspaceId,
     epoch: bigint,
     options: { discardPending: boolean },
   ): Promise<StateSummary>;
   setPlacement(placement: Placement): Promise<void>;
-  /** Makes the state unreadable for ever. */
+  /** Makes the state permanently unreadable. */
   dropWorkspace(workspaceId: string, organizationId?: OrganizationId): Promise<void>;
-  /** Also ends the epoch: what was asked stays true for as long as the deletion lock is held. */
+  /** Also seals the epoch: the result stays true while the deletion lock is held. */
   managedResources(workspaceId: WorkspaceId, epoch: bigint): Promise<ManagedResources>;
-  /** Nothing is deleted any more for what counted before this version. */
+  /** After this, nothing is deleted according to an earlier version. */
   raiseRetentionVersion(version: bigint): Promise<void>;
-  /** What it knows of these workspaces, or of those after an id, in its own order. */
+  /** The records of these workspaces, or of those after an id, in state's order. */
   listWorkspaces(
     which: { workspaceIds: readonly string[] } | { after: string; limit: number },
   ): Promise<StateRecord[]>;

@@ -17,7 +17,7 @@ export async function batchGetConfigurationVersions(
   return versions.filter((version) => allowed(grants, "workspace:read", version));
 }
 
-/** Takes over what a runner says of one, unless something newer is known or its workspace is gone. */
+/** Stores a runner's report of a configuration version, unless a newer one is stored or its workspace is deleted. */
 export const reportConfigurationVersion = (
   app: App,
   version: ConfigurationVersion,

@@ -18,13 +18,13 @@ import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
 
-/** How a request says whose policy. */
+/** The target of a policy in a request. */
 export type DataRetentionTarget =
   | { workspaceId: WorkspaceId }
   | { organizationName: string }
   | "site";
 
-/** Its own, else what it falls back to. Throws `notFound` without any. */
+/** Its own policy, otherwise the inherited one. Throws `notFound` without any. */
 export async function getDataRetentionPolicy(
   app: App,
   caller: Caller,
@@ -36,7 +36,7 @@ export async function getDataRetentionPolicy(
   return policy;
 }
 
-/** Makes its own policy or replaces it. Throws `unavailable` until state has heard of it. */
+/** Creates or replaces its own policy. Throws `unavailable` until state has confirmed. */
 export const setDataRetentionPolicy = (
   app: App,
   caller: Caller,
@@ -55,7 +55,7 @@ export const setDataRetentionPolicy = (
     return policy;
   });
 
-/** Takes its own policy away, if it has one. Throws `unavailable` until state has heard of it. */
+/** Deletes its own policy, if it has one. Throws `unavailable` until state has confirmed. */
 export const deleteDataRetentionPolicy = (
   app: App,
   caller: Caller,
@@ -70,9 +70,9 @@ export const deleteDataRetentionPolicy = (
   });
 
 /**
- * Changes what counts for some workspace, and answers once state goes by it: what a policy forbids is not
- * deleted any more for an answer that was given before. Also a repeat that changes nothing tells state, for
- * a change that died between the two.
+ * Changes the retention of some workspaces, and returns once state uses it: after that, state no longer deletes by an
+ * earlier response. A repeat that changes nothing also calls state, to complete a change that was interrupted before
+ * the call.
  */
 export async function changeRetention<T>(app: App, change: (tx: Tx) => Promise<T>): Promise<T> {
   const [result, version] = await app.transaction(async (tx) => {
@@ -83,7 +83,7 @@ export async function changeRetention<T>(app: App, change: (tx: Tx) => Promise<T
   return result;
 }
 
-/** For state: what counts for each of the workspaces, and as of which change. */
+/** For state: the retention of each of the workspaces, and its version. */
 export const batchGetRetention = (
   app: App,
   workspaceIds: readonly string[],

@@ -7,25 +7,25 @@ import { touch, workspaceDeleted } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 import { syncDeletion } from "./workspace-deletion.ts";
 
-/** Workspaces in one transaction, and calls to state at a time. */
+/** Workspaces in one transaction, and concurrent calls to state. */
 const BATCH = 50;
 const PARALLEL = 8;
 /**
- * No further batch is begun when the call has less time left, in ms: the rest of a large organization is
- * taken away in the background.
+ * No further batch begins if the call has less time left, in ms: the rest of a large organization is deleted in the
+ * background.
  */
 const RESERVE_MS = 6000;
 
 /**
- * Deletes an organization with everything in it. From the first commit its name is free, and with access's
- * acknowledgement its grants are gone; then its workspaces go, each as if it were deleted by itself.
- * Throws `unavailable` without a neighbour's acknowledgement; its deleter's repeat completes it.
+ * Deletes an organization with everything in it. After the first commit its name is free, and after access confirms its
+ * grants are deleted; then its workspaces are deleted, each as in a single deletion. Throws `unavailable` until the
+ * other services confirm; a repeat by its deleter completes it.
  */
 export async function deleteOrganization(app: App, caller: Caller, name: string): Promise<void> {
   const { principal } = grantsOf(caller);
   const organizationId = await app.transaction(async (tx) => {
     const organization = await tx.organizations.findByNameForUpdate(name);
-    // Of several of one name, the one that is there now.
+    // Of several deleted ones with one name, the one that still exists.
     if (organization?.status !== "active") {
       const pending = await tx.organizationDeletions.findPending(name, principal);
       if (!pending) throw organizationNotFound();
@@ -41,7 +41,7 @@ export async function deleteOrganization(app: App, caller: Caller, name: string)
   await syncOrganizationDeletion(app, organizationId);
 }
 
-/** Completes a deletion, or, of a large organization, a part of it; says whether it is through. */
+/** Completes a deletion or, of a large organization, a part of it; returns whether it is complete. */
 export async function syncOrganizationDeletion(app: App, id: OrganizationId): Promise<boolean> {
   await app.access.dropOrganization(id);
   while ((remainingMs() ?? RESERVE_MS) >= RESERVE_MS) {

@@ -16,12 +16,12 @@ export interface TagSearch {
   organizationName: string;
   /** Part of the name; empty: any. */
   query: string;
-  /** Without those that this workspace has. */
+  /** Without the tags that this workspace has. */
   excludeWorkspaceId: WorkspaceId | undefined;
   page: PageInput;
 }
 
-/** The flat tags that some workspace has that the caller may read, by name. */
+/** The flat tags of workspaces that the caller may read, by name. */
 export async function listOrganizationTags(
   app: App,
   caller: Caller,
@@ -36,7 +36,7 @@ export async function listOrganizationTags(
   return { tags, total: await app.reads.tags.countOfOrganization(sought) };
 }
 
-/** Takes tags from every workspace that has them. Throws `notFound` when one is unknown. */
+/** Removes tags from every workspace that has them. Throws `notFound` if one is unknown. */
 export const deleteOrganizationTags = (
   app: App,
   caller: Caller,
@@ -54,7 +54,10 @@ export const deleteOrganizationTags = (
     }
   });
 
-/** Gives a tag to workspaces of its organization; those that have it already, or a binding, stay as they are. */
+/**
+ * Adds a tag to workspaces of its organization; workspaces that already have it, or a binding of its key, do not
+ * change.
+ */
 export const addTagToWorkspaces = (
   app: App,
   caller: Caller,
@@ -67,7 +70,7 @@ export const addTagToWorkspaces = (
     const readable = readScopeIn(caller, "workspace:read", organizationId);
     const visible = await tx.tags.namesOf(organizationId, [tagId], readable);
     if (!visible.has(tagId)) throw tagNotFound();
-    // In one order everywhere, against deadlocks.
+    // In a fixed order everywhere, against deadlocks.
     for (const id of [...new Set(workspaceIds)].toSorted()) {
       const workspace = await tx.workspaces.getForUpdate({ id });
       authorize(caller, "workspace:update", targetOf(workspace));

@@ -26,7 +26,7 @@ import type { UnprovisionedOrganization } from "../store/pending-sync.ts";
 import { type WithAllowedActions, withOrganizationActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
 
-/** What a request says of an organization. */
+/** The values of an organization in a request. */
 export interface OrganizationInput {
   settings: OrganizationSettings;
   /** Changes nothing; the result is what the change would give. */
@@ -36,8 +36,8 @@ export interface OrganizationInput {
 type NewInput = OrganizationInput & { name: string };
 
 /**
- * Makes an organization with its default project and, at access, its owners. A repeat by the same user
- * completes a creation that died, or was answered `unavailable`, before access had acknowledged.
+ * Creates an organization with its default project and, in access, its owners. A repeat by the same user completes a
+ * creation that was interrupted, or failed with `unavailable`, before access confirmed.
  */
 export async function createOrganization(
   app: App,
@@ -66,7 +66,7 @@ export async function createOrganization(
   });
 }
 
-/** Throws `notFound` when the caller does not belong to it. */
+/** Throws `notFound` if the caller does not belong to it. */
 export async function getOrganization(
   app: App,
   caller: Caller,
@@ -78,7 +78,7 @@ export async function getOrganization(
   return withOrganizationActions(caller)(organization);
 }
 
-/** Those that the caller belongs to, by name; without a page all of them. */
+/** Organizations that the caller belongs to, by name; all of them without a page. */
 export async function listOrganizations(
   app: App,
   caller: Caller,
@@ -90,7 +90,7 @@ export async function listOrganizations(
   return { organizations: found.map(withOrganizationActions(caller)), total };
 }
 
-/** Changes its name and those settings that are given. Throws `invalid` with every problem. */
+/** Changes its name and the given settings. Throws `invalid` with every problem. */
 export async function updateOrganization(
   app: App,
   caller: Caller,
@@ -122,7 +122,7 @@ export async function updateOrganization(
     },
     { validateOnly },
   );
-  // Also when it does not change: a repeat tells access what it may not have heard.
+  // Also without a change: a repeat completes an interrupted call to access.
   if (settings.userTokensEnabled !== undefined && !validateOnly) {
     await app.access.setOrganizationSettings(updated.tokens);
   }
@@ -140,14 +140,14 @@ export async function batchGetOrganizations(
   return (await app.reads.organizations.batch(own)).map(withOrganizationActions(caller));
 }
 
-/** Gets access's acknowledgement of all that it has to know, then lets everybody see the organization. */
+/** Waits until access has confirmed all it needs, then makes the organization visible. */
 export async function syncOrganization(
   app: App,
   organization: UnprovisionedOrganization,
 ): Promise<void> {
   await app.access.provisionOrganization(organization);
   const { id: organizationId, userTokensEnabled, version } = organization;
-  // Access believes that they are until it hears otherwise.
+  // Access accepts user tokens until it receives the setting.
   if (!userTokensEnabled) {
     await app.access.setOrganizationSettings({ organizationId, userTokensEnabled, version });
   }
@@ -190,7 +190,7 @@ function readableOrganizations(caller: Caller): string[] {
   );
 }
 
-/** The creator's grants were read before the organization was there. */
+/** The creator's grants were read before the organization existed. */
 function asOwner(caller: Caller, organizationId: OrganizationId): Caller {
   if (caller.kind !== "principal") return caller;
   const organizations = new Map(caller.grants.organizations).set(organizationId, {

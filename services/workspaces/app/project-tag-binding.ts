@@ -23,7 +23,7 @@ export async function listProjectTagBindings(
   return app.reads.tagBindings.ofProject(projectId);
 }
 
-/** The same for many: of those projects that the caller may read. One statement. */
+/** The bindings of those of the projects that the caller may read. One statement. */
 export async function batchListProjectTagBindings(
   app: App,
   caller: Caller,
@@ -34,7 +34,7 @@ export async function batchListProjectTagBindings(
   return found.filter((binding) => allowed(grants, "project:read", binding));
 }
 
-/** Adds or changes those given and keeps the others; answers with those given, in their order. */
+/** Adds or changes the given bindings and keeps the others; returns the given ones, in their order. */
 export const updateProjectTagBindings = (
   app: App,
   caller: Caller,

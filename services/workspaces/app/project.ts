@@ -40,7 +40,7 @@ import { type WithAllowedActions, withProjectActions } from "./allowed-actions.t
 import type { App } from "./app.ts";
 import { readScopeOf } from "./caller.ts";
 
-/** What a request says of a project; bindings that are given replace all. */
+/** The values of a project in a request; given bindings replace all bindings. */
 export interface ProjectInput {
   settings: ProjectSettings;
   tagBindings: readonly TagBindingInput[] | undefined;
@@ -63,7 +63,7 @@ export const createProject = (
     return withProjectActions(caller)(await tx.projects.view(project.id));
   }, wanted);
 
-/** Changes those settings that are given. Throws `notFound`, `forbidden`, or `invalid`. */
+/** Changes the given settings. Throws `notFound`, `forbidden`, or `invalid`. */
 export const updateProject = (
   app: App,
   caller: Caller,
@@ -93,7 +93,7 @@ export const deleteProject = (app: App, caller: Caller, id: ProjectId): Promise<
     await tx.projects.remove(project);
   });
 
-/** Throws `notFound` when it does not exist or the caller may not read it. */
+/** Throws `notFound` if it does not exist or the caller may not read it. */
 export async function getProject(
   app: App,
   caller: Caller,
@@ -120,7 +120,7 @@ export async function batchGetProjects(
     .map(withProjectActions(caller));
 }
 
-/** Those that the caller may read. Throws `notFound` when it does not belong to the organization. */
+/** Projects that the caller may read. Throws `notFound` if it does not belong to the organization. */
 export async function listProjects(
   app: App,
   caller: Caller,

@@ -5,8 +5,8 @@ import { syncDeletion } from "./workspace-deletion.ts";
 import { syncPlacement } from "./workspace-placement.ts";
 
 /**
- * Completes what requests left half done and no event has completed: one unit of work for each. A
- * neighbour that does not answer only puts its part off.
+ * Completes interrupted requests that no event has completed: one unit of work for each. If another service does not
+ * respond, only its part is postponed.
  */
 export const overdueWork = async (app: App): Promise<(() => Promise<void>)[]> => {
   const now = app.now();
@@ -25,25 +25,25 @@ export const overdueWork = async (app: App): Promise<(() => Promise<void>)[]> =>
   ];
 };
 
-/** Gets access's acknowledgement if it is still missing. */
+/** Waits for the confirmation of access, if it is missing. */
 export async function syncOrganizationById(app: App, id: string): Promise<void> {
   const organization = await app.reads.pendingSyncs.findUnprovisioned(id);
   if (organization) await syncOrganization(app, organization);
 }
 
-/** Tells access what of an organization's settings decides about credentials. */
+/** Sends access the organization settings that restrict credentials. */
 export async function syncTokenSettings(app: App, organizationId: string): Promise<void> {
   const settings = await app.reads.organizations.tokenSettings(organizationId);
   if (settings) await app.access.setOrganizationSettings(settings);
 }
 
-/** Gets state's acknowledgement of where a workspace is, if it is still missing. */
+/** Waits for state's confirmation of a workspace's placement, if it is missing. */
 export async function syncPlacementById(app: App, workspaceId: string): Promise<void> {
   const placement = await app.reads.pendingSyncs.findPendingPlacement(workspaceId);
   if (placement) await syncPlacement(app, placement);
 }
 
-/** Gets state's acknowledgement of a deletion if it is still missing. */
+/** Waits for state's confirmation of a deletion, if it is missing. */
 export async function syncDeletionById(app: App, workspaceId: string): Promise<void> {
   const deletion = await app.reads.pendingSyncs.findPendingDeletion(workspaceId);
   if (deletion) await syncDeletion(app, deletion);

@@ -25,7 +25,7 @@ export async function listRemoteStateConsumers(
   return { workspaces: workspaces.map(withWorkspaceActions(app, caller)), total };
 }
 
-/** Makes the set exactly this one. Throws `notFound`, `forbidden`, or `invalid` with every problem. */
+/** Replaces the set. Throws `notFound`, `forbidden`, or `invalid` with every problem. */
 export const replaceRemoteStateConsumers = (
   app: App,
   caller: Caller,
@@ -42,7 +42,7 @@ export const replaceRemoteStateConsumers = (
     await tx.remoteStateConsumers.add(workspaceId, [...wanted.difference(current)]);
   });
 
-/** Adds these to the set; those in it stay. Throws `notFound`, `forbidden`, or `invalid` with every problem. */
+/** Adds to the set. Throws `notFound`, `forbidden`, or `invalid` with every problem. */
 export const addRemoteStateConsumers = (
   app: App,
   caller: Caller,
@@ -55,8 +55,8 @@ export const addRemoteStateConsumers = (
   });
 
 /**
- * Takes these from the set; those that are not in it, or nowhere any more, are ignored. Throws `notFound`,
- * `forbidden`, or `invalid` for those in it that the caller may not read.
+ * Removes from the set; ids that are not in it, or no longer exist, are ignored. Throws `notFound`, `forbidden`, or
+ * `invalid` for members that the caller may not read.
  */
 export const removeRemoteStateConsumers = (
   app: App,
@@ -89,7 +89,7 @@ const change = (
     await tx.record(workspaceUpdated(workspace));
   });
 
-/** Throws `invalid` with every one of `ids` that may not be named; those that do not matter may be anything. */
+/** Throws `invalid` with each of `ids` that is not permitted; ids without an effect are not checked. */
 async function requireEligible(
   tx: Tx,
   caller: Caller,

@@ -17,7 +17,7 @@ import type { ReservedTagKeyView } from "../store/reserved-tag-key.ts";
 import type { App } from "./app.ts";
 import { getOrganization } from "./organization.ts";
 
-/** By key. Throws `notFound` when the caller does not belong to the organization. */
+/** By key. Throws `notFound` if the caller does not belong to the organization. */
 export async function listReservedTagKeys(
   app: App,
   caller: Caller,
@@ -42,7 +42,7 @@ export const createReservedTagKey = (
     return reservedTagKey;
   });
 
-/** Absent values are kept. Overrides that workspaces have already stay. */
+/** Absent fields keep their value. Existing overrides of workspaces remain. */
 export const updateReservedTagKey = (
   app: App,
   caller: Caller,
@@ -56,7 +56,7 @@ export const updateReservedTagKey = (
     return reservedTagKey;
   });
 
-/** Bindings of that key stay as they are. */
+/** Bindings of that key do not change. */
 export const deleteReservedTagKey = (
   app: App,
   caller: Caller,

@@ -14,8 +14,8 @@ interface RunLock {
 const holderOf = (runId: RunId) => ({ type: "run", id: runId }) as const;
 
 /**
- * Takes the workspace's lock for a run, which may not be reported yet. A repeat by the run that holds it
- * changes nothing. Throws `notFound`, or the conflicts `workspace_locked` and `run_ended`.
+ * Locks the workspace for a run, which may not be reported yet. A repeat by the run that holds the lock changes
+ * nothing. Throws `notFound`, or the conflicts `workspace_locked` and `run_ended`.
  */
 export const lockAsRun = (
   app: App,
@@ -35,8 +35,8 @@ export const lockAsRun = (
   );
 
 /**
- * Gives the lock back, also for a run that has ended meanwhile: seals its epoch at state first. Throws a
- * conflict, or `unavailable` while a version is pending.
+ * Releases the lock, also for a run that has ended: seals its epoch in state first. Throws a conflict, or `unavailable`
+ * while a version is pending.
  */
 export const unlockAsRun = (app: App, { workspaceId, runId }: RunLock): Promise<void> =>
   withHolderName(app, async () => {

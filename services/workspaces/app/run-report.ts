@@ -7,8 +7,8 @@ import type { KeptRun } from "../store/run.ts";
 import type { App } from "./app.ts";
 
 /**
- * Takes over what a runner says of a run, unless something newer is known or its workspace is gone. The
- * workspace's row is held meanwhile: what is kept on it follows its runs one at a time.
+ * Stores a runner's report of a run, unless a newer one is stored or its workspace is deleted. Locks the workspace's
+ * row, so that the values derived from runs are updated one run at a time.
  */
 export const reportRun = (app: Pick<App, "transaction" | "now">, run: Run): Promise<void> =>
   app.transaction(async (tx) => {
@@ -27,12 +27,12 @@ export const reportRun = (app: Pick<App, "transaction" | "now">, run: Run): Prom
     }
   });
 
-/** Destroying is what the schedule is for: it does not put the next one off. */
+/** A destroy run is the purpose of the schedule and does not postpone the next one. */
 const isActivity = ({ isDestroy }: Run): boolean => !isDestroy;
 
 /**
- * The performance covers the newest measured runs. With `known` out of it and `run` beside it, at most one
- * run has to come in, and at most one to go out, whatever number of runs there is.
+ * The performance covers the newest measured runs. After removing `known` and adding `run`, at most one run has to be
+ * added to the window and at most one removed, for any number of runs.
  */
 async function keepPerformance(
   tx: Tx,

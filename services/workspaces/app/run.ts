@@ -16,8 +16,8 @@ export async function batchGetRuns(
 }
 
 /**
- * For access: the organization of a run's workspace. Throws `notFound`, and a conflict when the run is
- * another workspace's or has ended; one that is not reported yet may be anybody's.
+ * For access: the organization of a run's workspace. Throws `notFound`, and a conflict if the run belongs to another
+ * workspace or has ended; a run that is not reported yet can belong to any workspace.
  */
 export async function getRunPlacement(
   app: App,
@@ -30,6 +30,6 @@ export async function getRunPlacement(
   return found.organizationId;
 }
 
-/** For state: the workspace that a run was reported for; undefined while it is not reported. */
+/** For state: the workspace that a run was reported for; undefined until then. */
 export const workspaceOfRun = (app: App, id: string): Promise<WorkspaceId | undefined> =>
   app.reads.runs.workspaceOf(id);

@@ -37,7 +37,7 @@ export const createSshKey = (
     return sshKey;
   });
 
-/** Throws `notFound` when the caller does not belong to its organization. */
+/** Throws `notFound` if the caller does not belong to its organization. */
 export async function getSshKey(app: App, caller: Caller, id: SshKeyId): Promise<SshKeyView> {
   const sshKey = await app.reads.sshKeys.find(id);
   if (!sshKey) throw sshKeyNotFound();
@@ -45,7 +45,7 @@ export async function getSshKey(app: App, caller: Caller, id: SshKeyId): Promise
   return sshKey;
 }
 
-/** By name. Throws `notFound` when the caller does not belong to the organization. */
+/** By name. Throws `notFound` if the caller does not belong to the organization. */
 export async function listSshKeys(
   app: App,
   caller: Caller,
@@ -55,7 +55,7 @@ export async function listSshKeys(
   return app.reads.sshKeys.page(id, page);
 }
 
-/** Absent values are kept. */
+/** Absent fields keep their value. */
 export const updateSshKey = (
   app: App,
   caller: Caller,
@@ -69,7 +69,7 @@ export const updateSshKey = (
     return sshKey;
   });
 
-/** Workspaces that it is assigned to are left without one. */
+/** Workspaces that use it have no key afterwards. */
 export const deleteSshKey = (app: App, caller: Caller, id: SshKeyId): Promise<void> =>
   app.transaction(async (tx) => {
     const sshKey = await tx.sshKeys.getForUpdate(id);
@@ -78,7 +78,7 @@ export const deleteSshKey = (app: App, caller: Caller, id: SshKeyId): Promise<vo
     await tx.sshKeys.remove(sshKey);
   });
 
-/** Gives a workspace a key of its organization; null takes it away. Throws `notFound` for either. */
+/** Assigns a key of the organization to a workspace; null removes it. Throws `notFound` for either. */
 export const assignSshKey = (
   app: App,
   caller: Caller,

@@ -10,21 +10,20 @@ import type { App } from "./app.ts";
 import { applySummary } from "./state-summary.ts";
 import { syncPlacement } from "./workspace-placement.ts";
 
-/** Workspaces at a time, each of which is one statement on either side while nothing differs. */
+/** Workspaces per page, which is one statement on either side while nothing differs. */
 const PAGE = 500;
-/** A replica that died with a page in hand has it taken over. */
+/** The page of a crashed replica is taken over after this time. */
 const LEASE_MS = 60_000;
 
-/** What one page of the comparison found: ids, by what was mended and what is to be reported. */
+/** The result of one page of the comparison: ids, by what was repaired and what is to be reported. */
 export interface Comparison {
   healed: Map<Healing, string[]>;
   reported: Map<Discrepancy, string[]>;
 }
 
 /**
- * Compares the next page of workspaces with what state knows of them, and mends what differs because
- * an event was lost. Any replica may call; undefined when nothing is due. Throws `unavailable` without
- * state's answer; the page is then taken again.
+ * Compares the next page of workspaces with state's records, and repairs differences caused by lost events. Any replica
+ * may call it; undefined if nothing is due. Throws `unavailable` if state does not respond; the page is then repeated.
  */
 export async function compareNextPage(app: App): Promise<Comparison | undefined> {
   const now = app.now();
@@ -33,7 +32,7 @@ export async function compareNextPage(app: App): Promise<Comparison | undefined>
   const comparison: Comparison = { healed: new Map(), reported: new Map() };
   const compare = position.through === "theirs" ? compareTheirs : compareOurs;
   const next = await compare(app, position.after, comparison).catch(async (error: unknown) => {
-    // For whoever looks next.
+    // For the next replica.
     await app.leases.stateComparisons.moveTo(position, now);
     throw error;
   });
@@ -51,7 +50,7 @@ const following = (
     ? { through: through === "theirs" ? "ours" : "theirs", after: "" }
     : { through, after };
 
-/** Goes through state's rows. State is read first: what is not known here afterwards never was. */
+/** Scans state's rows. State is read first: what is unknown here afterwards never existed here. */
 async function compareTheirs(
   app: App,
   after: string,
@@ -69,7 +68,7 @@ async function compareTheirs(
       note(found.healed, what, workspaceId);
     }
     for (const what of report) {
-      // It may have told more since it was read.
+      // State may have published more since it was read.
       if (what === "stateBehind") behind.push(workspaceId);
       else note(found.reported, what, workspaceId);
     }
@@ -83,7 +82,7 @@ async function compareTheirs(
   return states.length < PAGE ? undefined : states.at(-1)?.workspaceId;
 }
 
-/** Goes through our rows, for what state has lost. Our rows are read first: state knew of them then. */
+/** Scans our rows, to find what state has lost. Our rows are read first: state knew of them at that time. */
 async function compareOurs(
   app: App,
   after: string,

@@ -4,8 +4,8 @@ import { applyStateSummary, type StateSummary } from "../domain/state-summary.ts
 import type { App } from "./app.ts";
 
 /**
- * Takes over what state says of a workspace, unless something newer is known or the workspace is gone. A new
- * state is activity: it moves the workspace's scheduled destruction.
+ * Stores a workspace's state summary, unless a newer one is stored or the workspace is deleted. A new state is
+ * activity: it moves the workspace's scheduled destruction.
  */
 export const applySummary = (
   app: Pick<App, "transaction" | "now">,

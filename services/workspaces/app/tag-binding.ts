@@ -18,7 +18,7 @@ import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
 
-/** A workspace's own bindings, flat tags among them, by key. */
+/** A workspace's own bindings, including flat tags, by key. */
 export async function listWorkspaceTagBindings(
   app: App,
   caller: Caller,
@@ -28,7 +28,7 @@ export async function listWorkspaceTagBindings(
   return app.reads.tagBindings.ofWorkspace(workspaceId);
 }
 
-/** With those inherited from the project, unless the workspace has one of that key itself. */
+/** Includes inherited bindings of the project whose key the workspace does not have itself. */
 export async function listWorkspaceEffectiveTagBindings(
   app: App,
   caller: Caller,
@@ -38,7 +38,7 @@ export async function listWorkspaceEffectiveTagBindings(
   return app.reads.tagBindings.effectiveOfWorkspaces([workspaceId]);
 }
 
-/** The same for many: of those workspaces that the caller may read. One statement. */
+/** The same for those of the workspaces that the caller may read. One statement. */
 export async function batchListWorkspaceEffectiveTagBindings(
   app: App,
   caller: Caller,
@@ -51,7 +51,7 @@ export async function batchListWorkspaceEffectiveTagBindings(
   );
 }
 
-/** Adds or changes those given and keeps the others; answers with those given, in their order. */
+/** Adds or changes the given bindings and keeps the others; returns the given ones, in their order. */
 export const updateWorkspaceTagBindings = (
   app: App,
   caller: Caller,
@@ -75,7 +75,7 @@ export const updateWorkspaceTagBindings = (
     return given.flatMap(({ key }) => now.get(key) ?? []);
   });
 
-/** Adds to `problems` each of `wanted` that gives another value to what its project says for good. */
+/** Adds to `problems` each of `wanted` whose value differs from a project binding that may not be overridden. */
 export async function checkOverrides(
   tx: Tx,
   { projectId }: Workspace,
@@ -90,7 +90,7 @@ export async function checkOverrides(
   }
 }
 
-/** Leaves a workspace with exactly what is wanted; whether it may, has been checked. */
+/** Sets a workspace's bindings to `wanted`; permission has been checked. */
 export const replaceWorkspaceTags = (
   app: App,
   tx: Tx,
@@ -105,7 +105,7 @@ interface WantedTags {
   wanted: ReadonlyMap<string, string>;
 }
 
-/** Flat tags and bindings of a request as one set, value by key; a binding wins over a flat tag. */
+/** Flat tags and bindings of a request as one set, value by key; a binding takes precedence over a flat tag. */
 export function checkedTags(
   given: {
     tagNames: readonly string[] | undefined;
@@ -123,7 +123,7 @@ export function checkedTags(
   return wanted;
 }
 
-/** Where the workspace is. Throws `notFound` when it does not exist or the caller may not read it. */
+/** The placement of a workspace. Throws `notFound` if it does not exist or the caller may not read it. */
 export async function requireReadable(
   app: App,
   caller: Caller,

@@ -24,7 +24,7 @@ export async function listWorkspaceTags(
   return { tags, total: await app.reads.tags.countOfWorkspace(workspaceId) };
 }
 
-/** Gives the workspace tags; one that it has already, or a binding of that key, stays as it is. */
+/** Adds tags to the workspace; tags that it has, or bindings of their key, do not change. */
 export const addWorkspaceTags = (
   app: App,
   caller: Caller,
@@ -43,7 +43,7 @@ export const addWorkspaceTags = (
     return wanted;
   });
 
-/** Takes tags from the workspace. One by an unknown id is `notFound`; an unknown name changes nothing. */
+/** Removes tags from the workspace. An unknown id is `notFound`; an unknown name changes nothing. */
 export const removeWorkspaceTags = (
   app: App,
   caller: Caller,
@@ -74,7 +74,7 @@ const changeTags = (
     await tx.record(workspaceUpdated(workspace));
   });
 
-/** Throws `notFound` for the id of a tag that no workspace has that the caller may read. */
+/** Throws `notFound` for the id of a tag that no workspace readable by the caller has. */
 async function namesOf(
   tx: Tx,
   caller: Caller,

@@ -16,8 +16,8 @@ import { targetOf } from "./caller.ts";
 import { withHolderName } from "./workspace-lock.ts";
 
 /**
- * Deletes a workspace, whatever it holds and whoever has its lock. Throws `unavailable` while state has
- * not acknowledged; the repeat of the request completes it.
+ * Deletes a workspace regardless of its contents and lock. Throws `unavailable` until state confirms; the repeat of the
+ * request completes it.
  */
 export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRef): Promise<void> {
   const deletion = await app.transaction(async (tx) => {
@@ -30,8 +30,8 @@ export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRe
 }
 
 /**
- * Deletes a workspace that manages no resources and that nobody has locked. In two steps, because state
- * has to be asked in between: a deletion lock keeps everybody out, and ends with its lease.
+ * Deletes a workspace that manages no resources and is not locked. In two steps, because state is called in between: a
+ * deletion lock blocks all writers, and ends with its lease.
  */
 export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef): Promise<void> =>
   withHolderName(app, async () => {
@@ -45,7 +45,7 @@ export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef)
     await syncDeletion(app, deletion);
   });
 
-/** Gets state's acknowledgement; then nothing of the workspace is left but its id. */
+/** Waits for state's confirmation; then only the id of the workspace remains. */
 export async function syncDeletion(app: App, deletion: PendingDeletion): Promise<void> {
   const { workspaceId, organizationId } = deletion;
   await app.state.dropWorkspace(workspaceId, organizationId);
@@ -58,14 +58,14 @@ async function finishSafely(app: App, id: WorkspaceId, epoch: bigint): Promise<P
     const workspace = await tx.workspaces.getForUpdate({ id });
     endDeletionLock(workspace, epoch);
     const refusal = refusalToDelete(managed);
-    // Answered, not thrown: the end of the deletion lock is to be committed.
+    // Returned, not thrown: the end of the deletion lock is to be committed.
     return refusal ? { refusal } : { deletion: await removeWorkspace(app, tx, workspace) };
   });
   if (outcome.refusal) throw outcome.refusal;
   return outcome.deletion;
 }
 
-/** When state does not answer, the deletion lock is given back at once rather than at its lease's end. */
+/** If state does not respond, the deletion lock is released immediately rather than at the end of its lease. */
 async function managedResources(
   app: App,
   id: WorkspaceId,
@@ -97,7 +97,7 @@ async function removeWorkspace(app: App, tx: Tx, workspace: Workspace): Promise<
 
 type Placed = Pick<PendingDeletion, "workspaceId" | "organizationId" | "projectId">;
 
-/** Or, when the request is a repeat, the deletion that state has not acknowledged. Throws `notFound`. */
+/** Or, if the request is a repeat, the deletion that state has not confirmed. Throws `notFound`. */
 async function workspaceOrDeletion(
   tx: Tx,
   ref: WorkspaceRef,

@@ -17,7 +17,7 @@ import { type WorkspaceDocument, withWorkspaceActions } from "./allowed-actions.
 import type { App } from "./app.ts";
 import { holderOf, targetOf } from "./caller.ts";
 
-/** Takes the workspace's lock for `caller`. Throws `notFound`, or the conflict `workspace_locked`. */
+/** Locks the workspace for `caller`. Throws `notFound`, or the conflict `workspace_locked`. */
 export const lockWorkspace = (
   app: App,
   caller: Caller,
@@ -35,8 +35,8 @@ export const lockWorkspace = (
   );
 
 /**
- * Gives the lock back: seals its epoch at state first, so that no late write slips through. An unlock
- * that died in between is simply repeated. Throws a conflict, or `unavailable` while a version is pending.
+ * Releases the lock: seals its epoch in state first, so that no late write succeeds. An interrupted unlock is repeated.
+ * Throws a conflict, or `unavailable` while a version is pending.
  */
 export const unlockWorkspace = (
   app: App,
@@ -51,7 +51,7 @@ export const unlockWorkspace = (
     return release(app, caller, { workspaceId, epoch, summary, forced: false });
   });
 
-/** Breaks the lock, whoever holds it; what is pending at state is discarded. */
+/** Releases the lock of any holder; pending state versions are discarded. */
 export const forceUnlockWorkspace = async (
   app: App,
   caller: Caller,
@@ -64,7 +64,7 @@ export const forceUnlockWorkspace = async (
   return release(app, caller, { workspaceId, epoch, summary, forced: true });
 };
 
-/** For state: the lock, if somebody holds it, and where the workspace belongs. Throws `notFound`. */
+/** For state: the lock, if there is one, and the placement. Throws `notFound`. */
 export async function getLock(
   app: App,
   id: WorkspaceId,
@@ -75,7 +75,7 @@ export async function getLock(
 }
 
 interface Release {
-  /** Sealed at state. */
+  /** Sealed in state. */
   epoch: bigint;
   summary: StateSummary;
   forced: boolean;
@@ -88,14 +88,14 @@ const release = (
 ): Promise<WorkspaceDocument> =>
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
-    // It may have moved while state was asked.
+    // It can have moved during the call to state.
     const action = sealed.forced ? "workspace:force-unlock" : "workspace:lock";
     authorize(caller, action, targetOf(workspace));
     await releaseSealed(app, tx, workspace, sealed);
     return withWorkspaceActions(app, caller)(await tx.workspaces.view(workspaceId));
   });
 
-/** Ends a lock whose epoch is sealed, only if it is still that one. */
+/** Ends a lock whose epoch is sealed, only if it still has that epoch. */
 export async function releaseSealed(
   app: App,
   tx: Tx,
@@ -109,8 +109,8 @@ export async function releaseSealed(
 }
 
 /**
- * Runs `work`, and names the holder in the conflict that it may end with. Access is asked only then, after
- * the transaction is over; when it does not answer, the conflict names the holder by id.
+ * Runs `work`, and puts the holder's name into the conflict that it may throw. Access is called only then, after the
+ * transaction; if it does not respond, the conflict contains the holder's id.
  */
 export async function withHolderName<T>(app: App, work: () => Promise<T>): Promise<T> {
   try {

@@ -13,7 +13,7 @@ export async function batchGetWorkspaceReadmes(
   return readmes.filter((readme) => allowed(grants, "workspace:read", readme));
 }
 
-/** Takes over what a runner says, unless something newer is known or the workspace is gone. */
+/** Stores a runner's report of a readme, unless a newer one is stored or the workspace is deleted. */
 export const reportWorkspaceReadme = (
   app: App,
   readme: WorkspaceReadme,

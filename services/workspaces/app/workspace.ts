@@ -38,7 +38,7 @@ import { readScopeOf, targetOf } from "./caller.ts";
 import { checkedTags, checkOverrides, replaceWorkspaceTags } from "./tag-binding.ts";
 import { syncPendingPlacement } from "./workspace-placement.ts";
 
-/** What a request says of a workspace beside its settings. */
+/** The values of a workspace in a request, in addition to its settings. */
 export interface WorkspaceInput {
   settings: WorkspaceSettings;
   /** Undefined: the default project, or no move. */
@@ -88,7 +88,7 @@ export const createWorkspace = (
     { validateOnly },
   );
 
-/** Throws `notFound` when it does not exist or the caller may not read it. One statement. */
+/** Throws `notFound` if it does not exist or the caller may not read it. One statement. */
 export async function getWorkspace(
   app: App,
   caller: Caller,
@@ -114,7 +114,7 @@ export async function batchGetWorkspaces(
     .map(withWorkspaceActions(app, caller));
 }
 
-/** Those that the caller may read. Throws `notFound` when it does not belong to the organization. */
+/** Projects that the caller may read. Throws `notFound` if it does not belong to the organization. */
 export async function listWorkspaces(
   app: App,
   caller: Caller,
@@ -131,8 +131,8 @@ export async function listWorkspaces(
 }
 
 /**
- * Changes the settings that are given, and moves it when another project is. Throws `unavailable` after
- * a move that state has not acknowledged; the repeat of the request completes it.
+ * Changes the given settings, and moves the workspace if another project is given. Throws `unavailable` after a move
+ * that state has not confirmed; the repeat of the request completes it.
  */
 export async function updateWorkspace(
   app: App,
@@ -148,7 +148,7 @@ export async function updateWorkspace(
       });
       if (destination) await move(app, tx, caller, workspace, destination);
       const problems = new Problems();
-      // Who made it is said once.
+      // The creator never changes.
       const { sourceName: _, sourceUrl: __, ...settings } = wanted.settings;
       const { name } = settings;
       const renamed = name !== undefined && name !== workspace.name;
@@ -174,7 +174,7 @@ export async function updateWorkspace(
   return withWorkspaceActions(app, caller)(view);
 }
 
-/** A request that only moves, or repeats a move, needs no more than the right to move. */
+/** A request that only moves, or repeats a move, requires the right to move only. */
 function authorizeUpdate(
   caller: Caller,
   workspace: Workspace,
@@ -185,7 +185,7 @@ function authorizeUpdate(
   authorize(caller, "workspace:update", target);
 }
 
-/** Moving needs the right in both projects. */
+/** Moving requires the right in both projects. */
 async function move(
   app: App,
   tx: Tx,
@@ -194,7 +194,7 @@ async function move(
   projectId: ProjectId,
 ): Promise<void> {
   const { organizationId } = workspace;
-  // First: who may not move it away learns nothing of where it could go.
+  // First: a caller who may not move it away must not learn about possible targets.
   authorize(caller, "project:move-workspace", targetOf(workspace), "workspace");
   await requireProject(tx, projectId, organizationId);
   authorize(caller, "project:move-workspace", { organizationId, projectId });
@@ -216,7 +216,7 @@ const changesSettings = ({
 }: Pick<WorkspaceInput, "tagBindings" | "settings">): boolean =>
   Object.values({ tagBindings, ...settings }).some((value) => value !== undefined);
 
-/** What the rules of settings depend on beside workspace and request. */
+/** The input of the settings' rules in addition to workspace and request. */
 async function validationContextOf(
   app: App,
   tx: Tx,
@@ -231,8 +231,8 @@ async function validationContextOf(
 }
 
 /**
- * Whether the caller is a run of another workspace that this one admits as a consumer: it finds what it
- * reads by name, so it must be shown. Users, teams and organizations never gain anything by consumer sets.
+ * Whether the caller is a run of another workspace that this one admits as a consumer: it finds the workspace by name,
+ * so it must be shown. Users, teams and organizations gain nothing from consumer sets.
  */
 export async function mayShowAsConsumer(
   app: App,

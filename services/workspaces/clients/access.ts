@@ -4,7 +4,7 @@ import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/pri
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
 import type { AccessClient } from "../app/clients.ts";
 
-/** Access as the use cases see it. */
+/** The service access, for the use cases. */
 export function createAccessClient(channel: Channel, identity: CallOptions): AccessClient {
   const organizations = createClient(OrganizationAccessService, channel, identity);
   const names = createClient(PrincipalNameService, channel, identity);
@@ -19,7 +19,7 @@ export function createAccessClient(channel: Channel, identity: CallOptions): Acc
       await organizations.dropOrganization({ organizationId });
     },
     async nameOf({ type, id }) {
-      // Nobody names runs.
+      // Runs have no names.
       if (type === "run") return undefined;
       try {
         return (await names.getPrincipalName({ type, id })).name;

@@ -8,7 +8,7 @@ import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
 import type { StateClient } from "../app/clients.ts";
 import type { StateSummary } from "../domain/state-summary.ts";
 
-/** State as the use cases see it. */
+/** The service state, for the use cases. */
 export function createStateClient(channel: Channel, identity: CallOptions): StateClient {
   const states = createClient(WorkspaceStateService, channel, identity);
   const retention = createClient(RetentionService, channel, identity);
@@ -44,7 +44,7 @@ export function createStateClient(channel: Channel, identity: CallOptions): Stat
   };
 }
 
-/** Also of the event that says the same. */
+/** Also of the corresponding event. */
 export const summaryFromProto = ({
   currentStateVersionId,
   resourceCount,

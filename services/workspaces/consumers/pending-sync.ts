@@ -14,8 +14,8 @@ import {
 } from "../app/reconciliation.ts";
 
 /**
- * Our own events, heard to complete what spans two services when the request that began it died in
- * between. Almost always there is nothing left to do.
+ * The service's own events, consumed to complete changes that span two services after an interrupted request. Usually
+ * nothing is left to do.
  */
 export const pendingSyncHandlers = (app: App): EventHandlers => ({
   ...on(OrganizationCreatedSchema, ({ organizationId }) =>

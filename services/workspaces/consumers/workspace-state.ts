@@ -5,7 +5,7 @@ import { applySummary } from "../app/state-summary.ts";
 import { summaryFromProto } from "../clients/state.ts";
 import { workspaceId } from "../rpc/ids.ts";
 
-/** Keeps each workspace's state summary in step with what state says. */
+/** Keeps each workspace's state summary up to date with state. */
 export const workspaceStateHandlers = (app: App): EventHandlers =>
   on(WorkspaceStateChangedSchema, (message) =>
     applySummary(app, workspaceId(message.workspaceId), summaryFromProto(message)),

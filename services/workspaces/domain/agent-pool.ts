@@ -4,12 +4,12 @@ import { takenText } from "./errors.ts";
 import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 import { holdsNul } from "./text.ts";
 
-/** A record: no agent is run here, but an agent-pool-id refers to something. */
+/** A record: agents do not run here, but an agent-pool-id refers to something. */
 export class AgentPool {
   declare id: AgentPoolId;
   declare organizationId: OrganizationId;
   declare name: string;
-  /** Every workspace of the organization may use it, but the excluded ones; else only the allowed ones. */
+  /** Every workspace of the organization may use it, except the excluded ones; otherwise only the allowed ones. */
   declare organizationScoped: boolean;
   declare revision: bigint;
   declare createdAt: Date;
@@ -21,21 +21,21 @@ export class AgentPool {
 
 type Fields = { [Name in keyof AgentPool]: AgentPool[Name] };
 
-/** The workspaces and projects that a pool's scope names. */
+/** The workspaces and projects in a pool's scope. */
 export interface AgentPoolRelations {
   allowedWorkspaceIds: WorkspaceId[];
   allowedProjectIds: ProjectId[];
   excludedWorkspaceIds: WorkspaceId[];
 }
 
-/** A pool as it is shown. */
+/** A pool as its document shows it. */
 export interface AgentPoolView extends Omit<AgentPool, "revision">, AgentPoolRelations {
   organizationName: string;
-  /** Those that use it. */
+  /** The workspaces that use it. */
   workspaceIds: WorkspaceId[];
 }
 
-/** What create and update accept; absent: the default on create, the previous value on update. */
+/** Accepted by create and update; absent: the default on create, the previous value on update. */
 export interface AgentPoolSettings {
   name?: string | undefined;
   organizationScoped?: boolean | undefined;
@@ -58,7 +58,7 @@ export const newAgentPool = (
 
 const MAX_LENGTH = 255;
 
-/** Applies settings; `problems` gets whatever breaks a rule. */
+/** Applies settings; adds broken rules to `problems`. */
 export function applyAgentPoolSettings(
   pool: AgentPool,
   { name, organizationScoped }: AgentPoolSettings,

@@ -4,9 +4,9 @@ import { resolveEngineVersion } from "./engine-version.ts";
 import type { ExecutionMode } from "./execution.ts";
 import { type Plan, planTable } from "./plan.ts";
 
-/** What decides whether a workspace's health may be assessed. */
+/** The conditions for health assessments of a workspace. */
 export interface AssessmentConditions {
-  /** Whether the edition has assessments at all. */
+  /** Whether the edition has assessments. */
   offered: boolean;
   plan: Plan;
   executionMode: ExecutionMode;
@@ -16,7 +16,7 @@ export interface AssessmentConditions {
 
 const FIRST_ENGINE_VERSION = "0.15.4";
 
-/** Adds to `problems` every reason why a workspace whose client wants assessments cannot have them. */
+/** Adds to `problems` every reason why a workspace with requested assessments cannot have them. */
 export function checkAssessments(conditions: AssessmentConditions, problems: Problems): void {
   const problem = (detail: string) => problems.add("assessmentsEnabled", detail);
   if (!conditions.offered) {
@@ -30,7 +30,7 @@ export function checkAssessments(conditions: AssessmentConditions, problems: Pro
     problem("Assessments enabled needs the execution mode remote");
   }
   const version = resolveEngineVersion(conditions.engineVersion, conditions.engineReleases);
-  // A version that nobody knows is left to the runner.
+  // An unknown version is left to the runner.
   if (version && semver.valid(version) && semver.lt(version, FIRST_ENGINE_VERSION)) {
     problem(`Assessments enabled needs engine version ${FIRST_ENGINE_VERSION} or later`);
   }

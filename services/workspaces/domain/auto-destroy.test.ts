@@ -71,7 +71,7 @@ test("a duration counts from when it is set, then from each activity", () => {
   expect(workspace.autoDestroyAt).toEqual(later(2));
   noteActivity(workspace, later(1));
   expect(workspace.autoDestroyAt).toEqual(later(3));
-  // Said again, it starts nothing anew.
+  // A repetition restarts nothing.
   expect(apply({ autoDestroyActivityDuration: "2h" }, workspace)).toEqual(workspace);
   expect(apply({ autoDestroyActivityDuration: null }, workspace)).toEqual(never);
 });

@@ -1,21 +1,21 @@
 import type { ConfigurationVersionId, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 
-/** A configuration version as its runner last reported it. */
+/** A configuration version as last reported by its runner. */
 export interface ConfigurationVersion {
   id: ConfigurationVersionId;
   workspaceId: WorkspaceId;
   revision: bigint;
   createdAt: Date;
-  /** Only for plans: never the workspace's current one. */
+  /** For plans only: never the workspace's current one. */
   speculative: boolean;
-  /** Of the commit that it came from; null when it came from no repository. */
+  /** The commit of the configuration; null if it has no repository. */
   commitSha: string | null;
   commitUrl: string | null;
-  /** Everything that was reported, as JSON. */
+  /** The complete report, as JSON. */
   report: object;
 }
 
-/** A configuration version with what authorization decides by. */
+/** A configuration version with the target of authorization. */
 export interface ConfigurationVersionView
   extends Pick<ConfigurationVersion, "id" | "workspaceId" | "report"> {
   organizationId: OrganizationId;

@@ -2,7 +2,7 @@ import type { Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { DataRetentionPolicyId, OrganizationId, WorkspaceId } from "./ids.ts";
 
-/** Backing data goes after so many days, or stays for ever. */
+/** Backing data is deleted after this many days, or kept permanently. */
 const dataRetentionKinds = ["delete-older", "dont-delete"] as const;
 type DataRetentionKind = (typeof dataRetentionKinds)[number];
 
@@ -23,19 +23,19 @@ export class DataRetentionPolicy {
 
 type Fields = { [Name in keyof DataRetentionPolicy]: DataRetentionPolicy[Name] };
 
-/** A policy as it is shown. */
+/** A policy as its document shows it. */
 export type DataRetentionPolicyView = Pick<
   DataRetentionPolicy,
   "id" | "kind" | "deleteOlderThanNDays"
 >;
 
-/** Whose policy. */
+/** The target of the policy. */
 export type DataRetentionOwner =
   | { organizationId: OrganizationId }
   | { workspaceId: WorkspaceId }
   | "site";
 
-/** What counts for a workspace. */
+/** The retention in effect for a workspace. */
 export interface WorkspaceRetention {
   workspaceId: WorkspaceId;
   organizationId: OrganizationId;
@@ -49,7 +49,7 @@ export interface DataRetentionInput {
   deleteOlderThanNDays: number | undefined;
 }
 
-/** A policy that says nothing yet. */
+/** A policy without values. */
 export const newDataRetentionPolicy = (
   id: DataRetentionPolicyId,
   owner: DataRetentionOwner,
@@ -66,7 +66,7 @@ export const newDataRetentionPolicy = (
 
 const DAYS = "deleteOlderThanNDays";
 
-/** Gives the policy its kind, another one perhaps; `problems` gets whatever breaks a rule. */
+/** Sets the kind of the policy; adds broken rules to `problems`. */
 export function applyDataRetention(
   policy: DataRetentionPolicy,
   { kind, deleteOlderThanNDays: days }: DataRetentionInput,

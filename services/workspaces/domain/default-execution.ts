@@ -2,7 +2,7 @@ import type { Problems } from "@statehouse/errors";
 import { type ExecutionMode, isExecutionMode } from "./execution.ts";
 import type { AgentPoolId } from "./ids.ts";
 
-/** The mode that workspaces inherit, and the pool that goes with the mode `agent`. */
+/** The mode that workspaces inherit, and the pool of the mode `agent`. */
 export interface DefaultExecution<Mode> {
   defaultExecutionMode: Mode;
   defaultAgentPoolId: AgentPoolId | null;
@@ -20,8 +20,8 @@ export const unknownDefaultAgentPool = (problems: Problems): void =>
   problems.add(POOL, "Default agent pool is invalid");
 
 /**
- * The mode and pool that an organization or project has after a request; `problems` gets what does not go
- * together. Leaving `agent` clears the pool.
+ * The mode and pool of an organization or project after a request; adds contradictions to `problems`. Leaving `agent`
+ * clears the pool.
  */
 export function wantedDefaultExecution<Mode extends ExecutionMode | null>(
   current: DefaultExecution<Mode | ExecutionMode>,

@@ -5,14 +5,14 @@ const condition = new RegExp(String.raw`^\s*(=|!=|>=|<=|>|<|~>)?\s*(${version})\
 const MAX_LENGTH = 128;
 
 /**
- * Whether a text is an exact version, a constraint such as `~> 1.0.0, != 1.0.3`, or `latest`. Which
- * versions exist is not asked: OpenTofu's clients send versions of their own.
+ * Whether a text is an exact version, a constraint such as `~> 1.0.0, != 1.0.3`, or `latest`. The version need not be
+ * known: OpenTofu's clients send versions of their own.
  */
 export const isEngineVersion = (text: string): boolean =>
   text === "latest" ||
   (text.length <= MAX_LENGTH && text.split(",").every((part) => condition.test(part)));
 
-/** The newest of the known releases that is no preview. */
+/** The newest known release, without previews. */
 export const latestRelease = (releases: readonly string[]): string | undefined =>
   releases.filter((release) => semver.prerelease(release) === null).toSorted(semver.rcompare)[0];
 
@@ -35,7 +35,7 @@ export function resolveEngineVersion(
 
 interface Condition {
   version: string;
-  /** A full version by itself. */
+  /** A full version without an operator. */
   exact: boolean;
   holds(release: string): boolean;
 }
@@ -60,7 +60,7 @@ function conditionOf(part: string): Condition {
   return {
     version: text,
     exact: operator === "=" && segments.length === 3,
-    // A preview is used only where it is named.
+    // A preview is used only if it is named exactly.
     holds: (release) =>
       semver.valid(full) !== null &&
       holds(release) &&
@@ -68,7 +68,7 @@ function conditionOf(part: string): Condition {
   };
 }
 
-/** `~> 1.2.3` stays below 1.3.0, `~> 1.2` below 2.0.0: only the last segment given may grow. */
+/** `~> 1.2.3` stays below 1.3.0, `~> 1.2` below 2.0.0: only the last given segment may grow. */
 function nextOfPessimist(segments: readonly string[]): string {
   const [major = "0", minor = "0"] = segments;
   if (segments.length === 1) return "999999999.0.0";

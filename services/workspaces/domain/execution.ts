@@ -1,9 +1,9 @@
 import type { Problems } from "@statehouse/errors";
 import type { AgentPoolId } from "./ids.ts";
 
-/** A workspace's own say in where its runs are executed. */
+/** A workspace's own settings of where its runs are executed. */
 export interface Execution {
-  /** Null: what project and organization say. */
+  /** Null: the value of project or organization. */
   executionMode: ExecutionMode | null;
   agentPoolId: AgentPoolId | null;
   overwritesAgentPool: boolean;
@@ -15,7 +15,7 @@ export const inheritedExecution: Execution = {
   overwritesAgentPool: false,
 };
 
-/** What project and organization say. */
+/** The value of project or organization. */
 export interface InheritedExecution {
   mode: ExecutionMode;
   agentPoolId: AgentPoolId | null;
@@ -26,14 +26,14 @@ export interface ExecutionSettings {
   /** Deprecated: true is `remote`, false `local`. */
   operations?: boolean | undefined;
   agentPoolId?: AgentPoolId | undefined;
-  /** setting-overwrites; false: back to what is inherited. */
+  /** setting-overwrites; false: the inherited value applies again. */
   overwritesExecutionMode?: boolean | undefined;
   overwritesAgentPool?: boolean | undefined;
 }
 
 interface ValidationContext {
   inherited: InheritedExecution;
-  /** The wanted pool is one of the organization's. */
+  /** The requested pool belongs to the organization. */
   poolKnown: boolean;
   problems: Problems;
 }
@@ -74,7 +74,7 @@ export function applyExecution(
   if (inherited.agentPoolId === null || overwritesAgentPool === true) {
     problem("must be specified when using 'agent' execution mode");
   }
-  // What overwrote it may have gone with an earlier mode.
+  // The overwriting value may have been cleared with an earlier mode.
   workspace.overwritesAgentPool = false;
 }
 
@@ -115,6 +115,6 @@ export const executionModes = ["remote", "local", "agent"] as const;
 
 export type ExecutionMode = (typeof executionModes)[number];
 
-/** Narrows a text that came from outside. */
+/** Narrows a text of a request. */
 export const isExecutionMode = (mode: string): mode is ExecutionMode =>
   executionModes.some((known) => known === mode);

@@ -1,4 +1,4 @@
-/** Ids as the rows and events carry them: a prefix and 16 letters and digits, never reused. */
+/** Ids in rows and events: a prefix and 16 letters and digits, never reused. */
 export type OrganizationId = `org-${string}`;
 export type ProjectId = `prj-${string}`;
 export type WorkspaceId = `ws-${string}`;
@@ -8,11 +8,11 @@ export type ReservedTagKeyId = `rtk-${string}`;
 export type SshKeyId = `sshkey-${string}`;
 export type DataRetentionPolicyId = `drp-${string}`;
 export type TagBindingId = `tb-${string}`;
-/** Made by runners. */
+/** Created by runners. */
 export type RunId = `run-${string}`;
 export type ConfigurationVersionId = `cv-${string}`;
 
-/** Who holds a lock. */
+/** The holder of a lock. */
 export interface Holder {
   type: "user" | "team" | "run";
   id: string;

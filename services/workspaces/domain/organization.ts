@@ -13,9 +13,8 @@ import { type Plan, topPlan } from "./plan.ts";
 import { checkText, inWords, limits } from "./text.ts";
 
 /**
- * `provisioning`: committed here, not yet acknowledged by access. Nobody but its creator, who can
- * repeat the creation, may notice it; its name is taken.
- * `deleting`: gone for everybody; its name is free, and what belonged to it is being taken away.
+ * `provisioning`: committed here, not yet confirmed by access. Only its creator, who can repeat the creation, sees it;
+ * its name is taken. `deleting`: invisible for all callers; its name is free, and its data is being deleted.
  */
 export type OrganizationStatus = "provisioning" | "active" | "deleting";
 
@@ -42,7 +41,7 @@ export class Organization {
   declare sessionRemember: number | null;
   declare ownersTeamSamlRoleId: string | null;
   declare plan: Plan;
-  /** When a provisioning that came to nothing is taken up again by whoever looks. */
+  /** When reconciliation repeats an interrupted provisioning. */
   declare retryAt: Date;
   declare revision: bigint;
   declare createdAt: Date;
@@ -67,16 +66,16 @@ export interface NewOrganization {
 
 const NAME = /^[A-Za-z0-9_-]{3,40}$/;
 
-/** Whether an organization can have this name at all. */
+/** Whether an organization name has a valid form. */
 export const isOrganizationName = (name: string): boolean => NAME.test(name);
 
-/** What is wrong with a name, in the words that clients show. */
+/** Validation problems of a name, in the words that clients show. */
 export function problemOfOrganizationName(name: string): string | undefined {
   if (name === "") return "Name can't be blank";
   return isOrganizationName(name) ? undefined : "Name is invalid";
 }
 
-/** An organization as it is committed before access knows of it. Throws `invalid` with every problem. */
+/** An organization as it is committed before access is called. Throws `invalid` with every problem. */
 export function newOrganization({ settings, ...wanted }: NewOrganization, now: Date): Organization {
   const problems = new Problems();
   const problem = problemOfOrganizationName(wanted.name);
@@ -118,22 +117,22 @@ export function touchOrganization(organization: Organization, now: Date): void {
   organization.updatedAt = now;
 }
 
-/** Gone for everybody from now on, with its name free for others. */
+/** Invisible from now on, with its name free for others. */
 export function beginOrganizationDeletion(organization: Organization, now: Date): void {
   organization.status = "deleting";
-  // No name that anybody could ask for.
+  // A name that cannot be requested.
   organization.name = `~${organization.id}`;
   touchOrganization(organization, now);
 }
 
-/** An organization as it is shown: always an active one. */
+/** An organization as its document shows it: always an active one. */
 export type OrganizationView = Omit<
   Organization,
   "status" | "creatorUserId" | "retryAt" | "revision" | "updatedAt"
 > & {
-  /** Its own; null: what the site says. */
+  /** Its own; null: the site's value applies. */
   dataRetentionPolicy: DataRetentionPolicyView | null;
-  /** Null to who may not read all of them. */
+  /** Null for callers who may not read all of them. */
   projectCount: number | null;
   workspaceCount: number | null;
 };
@@ -154,7 +153,7 @@ const durations = [
   "sessionRemember",
 ] as const satisfies readonly (keyof Organization)[];
 
-/** What create and update accept; absent: the default on create, the previous value on update. */
+/** Accepted by create and update; absent: the default on create, the previous value on update. */
 export type OrganizationSettings = DefaultExecutionInput & {
   email?: string | undefined;
   collaboratorAuthPolicy?: string | undefined;
@@ -165,14 +164,14 @@ export type OrganizationSettings = DefaultExecutionInput & {
 
 interface ValidationContext {
   problems: Problems;
-  /** The wanted default pool is one of the organization's. */
+  /** The requested default pool belongs to the organization. */
   poolKnown?: boolean;
 }
 
-// One @ between something and a host with a dot; whether it exists, only a message sent there tells.
+// One @ between a local part and a host with a dot; only a message sent there shows whether it exists.
 const EMAIL = /^[^\s@]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?\.[A-Za-z]{2,63}$/;
 
-/** Applies settings; `problems` gets whatever breaks a rule. */
+/** Applies settings; adds broken rules to `problems`. */
 export function applyOrganizationSettings(
   organization: Organization,
   settings: OrganizationSettings,
@@ -213,12 +212,12 @@ export function applyOrganizationSettings(
   organization.defaultAgentPoolId = defaultAgentPoolId;
 }
 
-/** Whether an organization's people need a second factor. A record: nobody signs in with a password here. */
+/** Whether members need a second factor. A record: there is no sign-in with a password here. */
 export const collaboratorAuthPolicies = ["password", "two_factor_mandatory"] as const;
 
 export type CollaboratorAuthPolicy = (typeof collaboratorAuthPolicies)[number];
 
-/** Narrows a text that came from outside. */
+/** Narrows a text of a request. */
 export const isCollaboratorAuthPolicy = (text: string): text is CollaboratorAuthPolicy =>
   collaboratorAuthPolicies.some((policy) => policy === text);
 

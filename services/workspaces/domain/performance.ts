@@ -3,18 +3,18 @@ import { isFailed, type Run } from "./run.ts";
 /** How many of a workspace's runs its performance covers; specification, "Limits". */
 export const WINDOW = 30;
 
-/** What one run adds to its workspace's performance. */
+/** The contribution of one run to its workspace's performance. */
 export type MeasuredRun = Pick<
   Run,
   "id" | "status" | "createdAt" | "policyCheckFailed" | "planMs" | "applyMs"
 >;
 
-/** Sums over the past runs that errored or were applied. */
+/** Sums over the past errored or applied runs. */
 export interface Performance {
   runs: number;
   runFailures: number;
   policyCheckFailures: number;
-  /** Those of the runs whose plan phase is over, and how long they took together, in ms. */
+  /** Number of runs whose plan phase has ended, and the sum of their durations in ms. */
   planRuns: number;
   planMs: number;
   applyRuns: number;
@@ -31,21 +31,21 @@ export const noPerformance: Performance = {
   applyMs: 0,
 };
 
-/** With one run more. */
+/** Adds one run. */
 export const withRun = (sums: Performance, run: MeasuredRun): Performance => counted(sums, run, 1);
 
-/** With one of its runs less. */
+/** Removes one of its runs. */
 export const withoutRun = (sums: Performance, run: MeasuredRun): Performance =>
   counted(sums, run, -1);
 
-/** From scratch: over the newest of the runs that errored or were applied. */
+/** Computed from the newest errored or applied runs. */
 export const performanceOf = (measured: readonly MeasuredRun[]): Performance =>
   measured
     .toSorted((one, other) => (isNewer(one, other) ? -1 : 1))
     .slice(0, WINDOW)
     .reduce(withRun, noPerformance);
 
-/** Whether one run began after the other; of two that began at once, one is always taken for the newer. */
+/** Whether one run began after the other; of two that began at the same time, one is always the newer. */
 export function isNewer(
   one: Pick<MeasuredRun, "id" | "createdAt">,
   other: Pick<MeasuredRun, "id" | "createdAt">,
@@ -54,7 +54,7 @@ export function isNewer(
   return difference === 0 ? one.id > other.id : difference > 0;
 }
 
-/** Of `total` ms over `runs`; null over none. */
+/** `total` ms divided by `runs`; null for none. */
 export const average = (total: number, runs: number): number | null =>
   runs === 0 ? null : Math.round(total / runs);
 

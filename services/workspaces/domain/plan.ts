@@ -1,9 +1,9 @@
-/** What an organization has bought, lowest first; only an administrator changes it. */
+/** The plan of an organization, lowest first; only an administrator changes it. */
 export const plans = ["free", "standard", "premium"] as const;
 
 export type Plan = (typeof plans)[number];
 
-/** What new organizations have. */
+/** The plan of new organizations. */
 export const topPlan = "premium" satisfies Plan;
 
 /** The specification's conditions on an organization's plan, where it says "top-tier" and the like. */
@@ -13,5 +13,5 @@ export const planTable = {
   premium: { topTier: true, freeTier: false, usageBased: true },
 } as const satisfies Record<Plan, Record<"topTier" | "freeTier" | "usageBased", boolean>>;
 
-/** Narrows a text that came from outside. */
+/** Narrows a text of a request. */
 export const isPlan = (text: string): text is Plan => plans.some((plan) => plan === text);

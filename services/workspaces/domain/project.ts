@@ -30,19 +30,19 @@ export class Project {
 
 type Fields = { [Name in keyof Project]: Project[Name] };
 
-/** What create and update accept; absent: the default on create, the previous value on update. */
+/** Accepted by create and update; absent: the default on create, the previous value on update. */
 export interface ProjectSettings extends DefaultExecutionInput {
   name?: string | undefined;
   description?: string | undefined;
-  /** setting-overwrites.default-execution-mode; false: what the organization says. */
+  /** setting-overwrites.default-execution-mode; false: the organization's value applies. */
   overwritesDefaultExecutionMode?: boolean | undefined;
 }
 
 interface ValidationContext {
-  /** Another project of the organization has the wanted name. */
+  /** Another project of the organization has the requested name. */
   nameTaken: boolean;
   problems: Problems;
-  /** The wanted default pool is one of the organization's. */
+  /** The requested default pool belongs to the organization. */
   poolKnown?: boolean;
 }
 
@@ -53,7 +53,7 @@ const CHARACTERS = /^[A-Za-z0-9 _-]+$/;
 const MIN_LENGTH = 3;
 const MAX_LENGTH = 40;
 
-/** Whether a project can have this name at all. */
+/** Whether a project name has a valid form. */
 export const isProjectName = (name: string): boolean => problemOfName(name) === undefined;
 
 /** A project with every default; its name is still to be set. */
@@ -70,14 +70,14 @@ export const newProject = (id: ProjectId, organizationId: OrganizationId, now: D
     updatedAt: now,
   });
 
-/** The project that an organization starts with. */
+/** The first project of an organization. */
 export function defaultProject(id: ProjectId, organizationId: OrganizationId, now: Date): Project {
   const project = newProject(id, organizationId, now);
   project.name = DEFAULT_PROJECT_NAME;
   return project;
 }
 
-/** Applies settings; `problems` gets whatever breaks a rule. */
+/** Applies settings; adds broken rules to `problems`. */
 export function applyProjectSettings(
   project: Project,
   settings: ProjectSettings,
@@ -121,14 +121,14 @@ function problemOfName(name: string): string | undefined {
   return undefined;
 }
 
-/** A project as it is shown. */
+/** A project as its document shows it. */
 export interface ProjectView
   extends Pick<Project, "id" | "organizationId" | "name" | "description" | "createdAt"> {
   organizationName: string;
-  /** Null to who may not read all of them. */
+  /** Null for callers who may not read all of them. */
   workspaceCount: number | null;
   isDefault: boolean;
-  /** What its workspaces inherit: its own mode, or else the organization's. */
+  /** The mode that its workspaces inherit: its own or the organization's. */
   defaultExecutionMode: ExecutionMode;
   overwritesDefaultExecutionMode: boolean;
   /** With the mode `agent`. */

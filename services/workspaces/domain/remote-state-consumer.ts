@@ -11,8 +11,8 @@ export function requireApprovedConsumers({
 }
 
 /**
- * The ids of a request; `problems` gets those that can be no consumers of the workspace. `eligible`: those
- * of its organization that the caller may read.
+ * The ids of a request; adds those that cannot be consumers of the workspace to `problems`. `eligible`: workspaces of
+ * its organization that the caller may read.
  */
 export function checkConsumers(
   { id: workspaceId }: Pick<Workspace, "id">,
@@ -24,7 +24,7 @@ export function checkConsumers(
     const path = `consumerIds[${index}]`;
     // It can always read its own state.
     if (id === workspaceId) problems.add(path, "A workspace cannot be its own consumer");
-    // One text for what is not there and for what the caller may not know of.
+    // The same text for missing and for hidden workspaces.
     else if (!eligible.has(id)) problems.add(path, `Workspace ${id} was not found`);
   });
 }

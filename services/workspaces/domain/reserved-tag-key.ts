@@ -3,12 +3,12 @@ import { nextVersion } from "@statehouse/events/version";
 import type { OrganizationId, ReservedTagKeyId } from "./ids.ts";
 import { problemOfKey, type TagBindingInput } from "./tag-binding.ts";
 
-/** A key of bindings that an organization has a plan for. */
+/** A tag key for which an organization sets rules. */
 export class ReservedTagKey {
   declare id: ReservedTagKeyId;
   declare organizationId: OrganizationId;
   declare key: string;
-  /** A workspace may not give another value to what its project says. */
+  /** A workspace may not overwrite the value of its project. */
   declare disableOverrides: boolean;
   declare revision: bigint;
   declare createdAt: Date;
@@ -44,7 +44,7 @@ export interface ReservedTagKeyInput {
 
 export const takenKeyText = "Key has already been taken";
 
-/** Applies what is given; `problems` gets whatever breaks a rule. */
+/** Applies the given values; adds broken rules to `problems`. */
 export function applyReservedTagKey(
   reserved: ReservedTagKey,
   { key, disableOverrides }: ReservedTagKeyInput,
@@ -59,8 +59,8 @@ export function applyReservedTagKey(
 }
 
 /**
- * Those of the wanted bindings (value by key) that give another value to a key whose project's binding may
- * not be overridden. One that a workspace has had all along is no new override.
+ * Those of the requested bindings (value by key) that differ from a project binding that may not be overridden. An
+ * existing override of the workspace is not a new one.
  */
 export function disallowedOverrides(
   current: readonly TagBindingInput[],

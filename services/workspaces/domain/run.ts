@@ -1,6 +1,6 @@
 import type { OrganizationId, ProjectId, RunId, WorkspaceId } from "./ids.ts";
 
-/** A run as its runner last reported it: what rules look at, and the report itself. */
+/** A run as last reported by its runner: the values that rules use, and the report itself. */
 export interface Run {
   id: RunId;
   workspaceId: WorkspaceId;
@@ -12,22 +12,22 @@ export interface Run {
   isDestroy: boolean;
   configurationVersionId: string | null;
   policyCheckFailed: boolean;
-  /** How long its phases took, in ms; null while they are not over. */
+  /** Durations of its phases, in ms; null until they have ended. */
   planMs: number | null;
   applyMs: number | null;
-  /** Everything that was reported, as JSON. */
+  /** The complete report, as JSON. */
   report: object;
 }
 
 interface StatusRule {
-  /** The run is over. */
+  /** The run has ended. */
   final?: true;
   /** Specification: performance covers runs that "ended in error or were applied". */
   measured?: true;
   failed?: true;
 }
 
-/** The statuses that a run can have. */
+/** The statuses of a run. */
 export const runStatuses = {
   pending: {},
   fetching: {},
@@ -65,10 +65,10 @@ export type RunStatus = keyof typeof runStatuses;
 
 const ruleOf = (status: RunStatus): StatusRule => runStatuses[status];
 
-/** Whether runs can have a status of that name. */
+/** Whether a run status of that name exists. */
 export const isRunStatus = (name: string): name is RunStatus => Object.hasOwn(runStatuses, name);
 
-/** Whether a run with this status is over. */
+/** Whether a run with this status has ended. */
 export const isEnded = (status: RunStatus): boolean => ruleOf(status).final === true;
 
 /** Whether a run with this status counts for the workspace's performance. */
@@ -77,7 +77,7 @@ export const isMeasured = (status: RunStatus): boolean => ruleOf(status).measure
 /** Whether a run with this status counts as a failure. */
 export const isFailed = (status: RunStatus): boolean => ruleOf(status).failed === true;
 
-/** A run with what authorization decides by, and the commit that it was made of. */
+/** A run with the target of authorization, and the commit of its configuration. */
 export interface RunView extends Pick<Run, "id" | "workspaceId" | "report"> {
   organizationId: OrganizationId;
   projectId: ProjectId;

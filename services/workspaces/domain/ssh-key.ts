@@ -3,12 +3,12 @@ import { nextVersion } from "@statehouse/events/version";
 import type { OrganizationId, SshKeyId } from "./ids.ts";
 import { holdsNul } from "./text.ts";
 
-/** A key with which version control is reached. */
+/** A key for access to version control. */
 export class SshKey {
   declare id: SshKeyId;
   declare organizationId: OrganizationId;
   declare name: string;
-  /** The private key, encrypted for this very row; never answered. */
+  /** The private key, encrypted and bound to this row; never returned. */
   declare sealedValue: string;
   declare revision: bigint;
   declare createdAt: Date;
@@ -20,7 +20,7 @@ export class SshKey {
 
 type Fields = { [Name in keyof SshKey]: SshKey[Name] };
 
-/** Where the private key of a row is sealed. */
+/** The place of a row's sealed private key. */
 export const sshKeyPlace = (id: string) => ({
   table: "ssh_keys",
   column: "sealed_value",
@@ -29,7 +29,7 @@ export const sshKeyPlace = (id: string) => ({
 
 export interface SshKeyInput {
   name: string | undefined;
-  /** Any text: what makes a key, only its users know. */
+  /** Any text: only its users know the format. */
   value: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export const newSshKey = (id: SshKeyId, organizationId: OrganizationId, now: Dat
 
 const MAX_NAME = 255;
 
-/** Applies what is given; `problems` gets whatever breaks a rule. */
+/** Applies the given values; adds broken rules to `problems`. */
 export function applySshKey(
   sshKey: SshKey,
   { name, value }: SshKeyInput,

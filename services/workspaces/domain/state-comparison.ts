@@ -1,26 +1,29 @@
 import type { StateSummary } from "./state-summary.ts";
 import type { Placement } from "./workspace-placement.ts";
 
-/** A workspace as state knows it. */
+/** A workspace in the records of state. */
 export interface StateRecord {
   workspaceId: string;
   summary: StateSummary;
   placementVersion: bigint;
-  /** A tombstone. */
+  /** Marks a tombstone. */
   dropped: boolean;
 }
 
-/** A workspace as its owner knows it; of a deleted one only that it was. */
+/** A workspace in the records of its owner; of a deleted one only its id. */
 export type OwnRecord =
   | { deleted: false; placement: Placement; stateRevision: bigint }
   | { deleted: true };
 
-/** What is mended: state, or its summary here, has not heard of something that the other side is sure of. */
+/**
+ * Differences that are repaired: state, or its summary here, has not received a change that the other side has
+ * confirmed.
+ */
 export type Healing = "summary" | "placement" | "deletion";
 
 /**
- * What is only reported, because one side must have been restored from a backup, and nobody but an
- * operator can say which of the two is right. Nothing is ever deleted on such grounds.
+ * Differences that are only reported: one side must have been restored from a backup, and only an operator can decide
+ * which side is right. Nothing is ever deleted because of them.
  */
 export const discrepancies = {
   unknownHere: "state knows a workspace that was never deleted and is not here",
@@ -32,12 +35,12 @@ export const discrepancies = {
 
 export type Discrepancy = keyof typeof discrepancies;
 
-/** What differs about one workspace that state knows; almost always nothing. */
+/** The differences of one workspace that state knows; almost always none. */
 export function differences(
   own: OwnRecord | undefined,
   state: StateRecord,
 ): { heal: Healing[]; report: Discrepancy[] } {
-  // After a tombstone there is nothing that either side could still tell the other.
+  // After a tombstone neither side sends further changes.
   if (!own) return { heal: [], report: state.dropped ? [] : ["unknownHere"] };
   if (own.deleted) return { heal: state.dropped ? [] : ["deletion"], report: [] };
   if (state.dropped) return { heal: [], report: ["droppedAtState"] };

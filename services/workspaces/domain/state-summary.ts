@@ -1,13 +1,13 @@
-/** What workspaces shows of a workspace's state without asking: a projection of what state says. */
+/** The summary of a workspace's state that workspaces shows without calling state. */
 export interface StateSummary {
   currentStateVersionId: string | null;
   resourceCount: number;
   latestChangeAt: Date | null;
-  /** Of the row at state. */
+  /** Of the row in state. */
   revision: bigint;
 }
 
-/** The summary as a workspace's row keeps it. */
+/** The summary in a workspace's row. */
 export interface Summarized extends Omit<StateSummary, "revision"> {
   stateRevision: bigint;
 }
@@ -19,7 +19,7 @@ export const noState: Summarized = {
   stateRevision: 0n,
 };
 
-/** Takes over a summary unless a newer one is known; says whether it speaks of a state not known before. */
+/** Stores a summary unless a newer one is stored; returns whether it describes a new state. */
 export function applyStateSummary(workspace: Summarized, summary: StateSummary): boolean {
   if (summary.revision <= workspace.stateRevision) return false;
   const before = workspace.latestChangeAt?.getTime() ?? 0;

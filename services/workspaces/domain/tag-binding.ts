@@ -9,12 +9,12 @@ export interface TagBinding {
   createdAt: Date;
 }
 
-/** A binding with the project that has it. */
+/** A binding with its project. */
 export interface ProjectTagBinding extends TagBinding {
   projectId: ProjectId;
 }
 
-/** A binding that a workspace has by itself or through its project. */
+/** A binding that a workspace has itself or through its project. */
 export interface EffectiveTagBinding extends TagBinding {
   workspaceId: WorkspaceId;
   inheritedFromProjectId: ProjectId | null;
@@ -27,7 +27,7 @@ export interface TagBindingInput {
 
 /** Bindings with a value; flat tags do not count. */
 const MAX_VALUED = 10;
-/** Of ours: every document of the workspace shows them. */
+/** Statehouse's own limit: every document of the workspace shows them. */
 const MAX_FLAT = 250;
 const KEY = /^[A-Za-z0-9_.=+\-@:]{1,128}$/;
 const VALUE = /^[A-Za-z0-9_.=+\-@:]{0,256}$/;
@@ -46,7 +46,7 @@ export function checkTagBindings(given: readonly TagBindingInput[], problems: Pr
   }
 }
 
-/** The same for flat tags, whose key is their name to whoever sends them; a name given twice is one tag. */
+/** The same for flat tags, whose key is called name in requests; a repeated name is one tag. */
 export function checkTagNames(
   names: readonly string[],
   problems: Problems,
@@ -58,7 +58,7 @@ export function checkTagNames(
   }
 }
 
-/** Adds a problem if a workspace or project would have more bindings than it may. */
+/** Adds a problem if a workspace or project would have too many bindings. */
 export function checkTagBindingCount(
   keysAndValues: ReadonlyMap<string, string>,
   problems: Problems,
@@ -73,13 +73,13 @@ export function checkTagBindingCount(
   }
 }
 
-/** Own and given bindings by key; what is given wins. */
+/** Own and given bindings by key; given ones take precedence. */
 export const mergeTagBindings = (
   own: readonly TagBindingInput[],
   given: readonly TagBindingInput[],
 ): Map<string, string> => new Map([...own, ...given].map(({ key, value }) => [key, value]));
 
-/** What is wrong with a key, in the words that clients show. */
+/** Validation problems of a key, in the words that clients show. */
 export function problemOfKey(key: string, word = "Key"): string | undefined {
   if (key === "") return `${word} can't be blank`;
   if (key.length > 128) return `${word} is too long (maximum is 128 characters)`;

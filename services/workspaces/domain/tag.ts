@@ -1,19 +1,19 @@
 import type { OrganizationId, TagId } from "./ids.ts";
 
-/** A flat tag of an organization: it is there as long as some workspace has it. */
+/** A flat tag of an organization: it exists while a workspace has it. */
 export interface Tag {
   id: TagId;
   name: string;
   organizationName: string;
-  /** How many workspaces have it. */
+  /** Number of workspaces that have it. */
   instanceCount: number;
   createdAt: Date;
 }
 
-/** How a request names a tag. */
+/** A tag in a request. */
 export type TagRef = { id: string } | { name: string };
 
-/** What is told of a tag that an organization has no more. */
+/** The event fields of a tag that the organization no longer has. */
 export interface DeletedTag {
   id: TagId;
   organizationId: OrganizationId;

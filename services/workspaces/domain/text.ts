@@ -1,6 +1,6 @@
 import type { Problems } from "@statehouse/errors";
 
-/** PostgreSQL cannot keep this character, and no name holds it. */
+/** PostgreSQL cannot store this character, and names never contain it. */
 export const holdsNul = (text: string): boolean => text.includes("\0");
 
 /** The words for a field in a problem's detail: `workingDirectory` gives `Working directory`. */
@@ -10,8 +10,8 @@ export const inWords = (field: string): string => {
 };
 
 /**
- * The most characters of free texts, and entries of lists. The specification has no limits; these are far
- * above what people write, and keep a page of documents small.
+ * The maximum length of free texts, and number of list entries. The specification has no limits; these are far above
+ * practical use, and keep a page of documents small.
  */
 export const limits = {
   description: 4096,
@@ -23,7 +23,7 @@ export const limits = {
   trigger: 1024,
 } as const;
 
-/** Adds to `problems` what is wrong with a text of `field`. */
+/** Adds the problems of a text in `field` to `problems`. */
 export function checkText(field: string, text: string, most: number, problems: Problems): void {
   if (holdsNul(text)) problems.add(field, `${inWords(field)} is invalid`);
   else if (text.length > most) problems.add(field, tooLong(field, most));

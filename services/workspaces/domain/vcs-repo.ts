@@ -1,10 +1,10 @@
 import type { Problems } from "@statehouse/errors";
 import { holdsNul, inWords } from "./text.ts";
 
-/** Where a workspace's configuration comes from. A record for runners: nothing is cloned here. */
+/** The source of a workspace's configuration. A record for runners: nothing is cloned here. */
 export interface VcsRepo {
   identifier: string;
-  /** Empty: the repository's default one. */
+  /** Empty: the default branch of the repository. */
   branch: string;
   ingressSubmodules: boolean;
   /** Exactly one of the two. */
@@ -13,18 +13,18 @@ export interface VcsRepo {
   tagsRegex: string | null;
 }
 
-/** What a request says of it; absent: the default where there was none, else the previous value. */
+/** The values in a request; absent: the default if there was none, otherwise the previous value. */
 export type VcsRepoSettings = { [Name in keyof VcsRepo]?: VcsRepo[Name] | undefined };
 
 const path = (field: keyof VcsRepo) => `vcsRepo.${field}`;
 
 const TOKEN = /^ot-[A-Za-z0-9]{1,64}$/;
 const INSTALLATION = /^ghain-[A-Za-z0-9]{1,64}$/;
-// `:org/:repo`, or `:org/:project/_git/:repo` of the provider that has projects.
+// `:org/:repo`, or `:org/:project/_git/:repo` for the provider that has projects.
 const IDENTIFIER = /^[^/\s]+\/[^/\s]+(?:\/_git\/[^/\s]+)?$/;
 const MAX_LENGTH = 1024;
 
-/** The settings over what there was; `problems` gets whatever breaks a rule of the specification's table. */
+/** The settings applied to the previous ones; adds broken rules of the specification's table to `problems`. */
 export function changeVcsRepo(
   previous: VcsRepo | null,
   settings: VcsRepoSettings,
@@ -89,7 +89,10 @@ function checkForms(settings: VcsRepoSettings, problems: Problems): void {
   check("tagsRegex", tagsRegex, isRegularExpression);
 }
 
-/** Runners have expressions of other kinds: `(?i)` and its like, which ours lack, are left out; so is the P of `(?P<name>`. */
+/**
+ * Runners use other kinds of expressions: `(?i)` and similar flags, which JavaScript lacks, are removed; so is the P of
+ * `(?P<name>`.
+ */
 function isRegularExpression(text: string): boolean {
   try {
     new RegExp(text.replaceAll(/\(\?[a-zA-Z-]+\)/g, "").replaceAll("(?P<", "(?<"));

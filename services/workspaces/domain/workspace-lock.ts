@@ -14,31 +14,31 @@ export interface WorkspaceLock {
   holder: Holder;
   reason: string;
   since: Date;
-  /** What was written at state under this lock carries it. */
+  /** State written under this lock carries it. */
   epoch: bigint;
 }
 
-/** Keeps writers out while a safe delete asks state what the workspace manages. Nobody can write under it. */
+/** Blocks writers while a safe deletion calls state for the managed resources. It has no holder who could write. */
 export interface DeletionLock {
   epoch: bigint;
-  /** After this, anybody may take the lock and the deletion comes to nothing. */
+  /** After this, any caller may take the lock, and the deletion fails. */
   until: Date;
 }
 
-/** What of a workspace the rules of locking are about. */
+/** The fields of a workspace that the rules of locking use. */
 export interface Lockable {
   lock: WorkspaceLock | null;
   deletionLock: DeletionLock | null;
-  /** Of the last lock of either kind; only grows. */
+  /** Epoch of the last lock of either kind; only grows. */
   lastLockEpoch: bigint;
 }
 
 export const unlocked: Lockable = { lock: null, deletionLock: null, lastLockEpoch: 0n };
 
-/** Far more than anybody reads. It travels with an event, and a bus takes only so much at once. */
+/** Far above practical use. It is part of an event, whose size is limited. */
 const MAX_REASON_LENGTH = 4096;
 
-/** Specification, "Workspace lock state": unlocked → locked. Throws `invalid` for a reason too long. */
+/** Specification, "Workspace lock state": unlocked → locked. Throws `invalid` for a reason that is too long. */
 export function takeLock(
   workspace: Lockable,
   holder: Holder,
@@ -57,30 +57,30 @@ export function takeLock(
   return lock;
 }
 
-/** The epoch that an unlock by `holder` has to seal. Throws when there is no lock, or it is another's. */
+/** The epoch that an unlock by `holder` has to seal. Throws if it is not locked, or locked by another. */
 export function epochToUnlock({ lock }: Pick<Lockable, "lock">, holder: Holder): bigint {
   if (!lock) throw workspaceAlreadyUnlocked();
   if (!sameHolder(lock.holder, holder)) throw workspaceLockedByOther(lock.holder);
   return lock.epoch;
 }
 
-/** The epoch that a force-unlock has to seal, whoever holds it. */
+/** The epoch that a force-unlock has to seal, for any holder. */
 export function epochToForceUnlock({ lock }: Pick<Lockable, "lock">): bigint {
   if (!lock) throw workspaceAlreadyUnlocked();
   return lock.epoch;
 }
 
-/** locked → unlocked, once `sealed` is sealed at state, and only if the lock is still that one. */
+/** locked → unlocked, after `sealed` is sealed in state, and only if the lock still has that epoch. */
 export function releaseLock(workspace: Lockable, sealed: bigint): void {
   if (workspace.lock?.epoch !== sealed) throw workspaceAlreadyUnlocked();
   workspace.lock = null;
 }
 
-/** Whether the lock is this holder's. */
+/** Whether this holder has the lock. */
 export const isHeldBy = ({ lock }: Pick<Lockable, "lock">, holder: Holder): boolean =>
   lock !== null && sameHolder(lock.holder, holder);
 
-/** Whether a safe delete is under way whose lease has not ended. */
+/** Whether a safe deletion is in progress whose lease has not ended. */
 export const isBeingDeleted = ({ deletionLock }: Lockable, now: Date): boolean =>
   deletionLock !== null && deletionLock.until > now;
 

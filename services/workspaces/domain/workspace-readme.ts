@@ -6,7 +6,7 @@ export interface WorkspaceReadme {
   rawMarkdown: string;
 }
 
-/** A readme with what authorization decides by. */
+/** A readme with the target of authorization. */
 export interface WorkspaceReadmeView extends WorkspaceReadme {
   organizationId: OrganizationId;
   projectId: ProjectId;

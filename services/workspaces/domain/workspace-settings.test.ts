@@ -115,7 +115,7 @@ test("assessments need a plan, an engine and a mode that have them", () => {
   ]);
   const able = { assessmentsEnabled: true, executionMode: "remote" };
   expect(workspace(able).assessmentsEnabled).toBe(true);
-  // What a client wanted once is no reason to refuse its next change.
+  // An earlier request for assessments is not a reason to refuse the next change.
   expect(apply({ executionMode: "local" }, workspace(able)).executionMode).toBe("local");
 });
 

@@ -21,21 +21,21 @@ const lists = [
   "triggerPrefixes",
 ] as const satisfies readonly (keyof Workspace)[];
 
-/** The settings that an update can remove: null means something else than absent. */
+/** The settings that an update can remove: null differs from absent. */
 export const removableSettings = [
   "autoDestroyAt",
   "autoDestroyActivityDuration",
   "vcsRepo",
 ] as const;
 
-/** What is shared with the whole organization is not shared with the project beside that. */
+/** State shared with the whole organization is not additionally shared with the project. */
 const projectRemoteStateText =
   "Project remote state cannot be enabled when global remote state sharing is enabled";
 
 type Optional<T> = { [Name in keyof T]?: T[Name] | undefined };
 
 /**
- * What create and update accept, field by field the settings of their message. Absent: the default on create, the
+ * Accepted by create and update, field by field the settings of their message. Absent: the default on create, the
  * previous value on update.
  */
 export type WorkspaceSettings = Optional<
@@ -50,20 +50,20 @@ export type WorkspaceSettings = Optional<
   ExecutionSettings &
   AutoDestroySettings;
 
-/** What the rules need to know beside workspace and request. */
+/** The input of the rules in addition to workspace and request. */
 export interface ValidationContext {
-  /** Another workspace of the organization has the wanted name. */
+  /** Another workspace of the organization has the requested name. */
   nameTaken: boolean;
-  /** The wanted agent pool is one of the organization's. */
+  /** The requested agent pool belongs to the organization. */
   poolKnown: boolean;
-  /** What project and organization say. */
+  /** The value of project or organization. */
   inherited: InheritedExecution;
   assessments: Pick<AssessmentConditions, "offered" | "plan" | "engineReleases">;
   problems: Problems;
   now: Date;
 }
 
-/** Applies settings by the rules of the specification's table; `problems` gets whatever breaks one. */
+/** Applies settings by the rules of the specification's table; adds broken rules to `problems`. */
 export function applySettings(
   workspace: Workspace,
   settings: WorkspaceSettings,

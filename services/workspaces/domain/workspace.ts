@@ -8,21 +8,21 @@ import { noState, type Summarized } from "./state-summary.ts";
 import type { VcsRepo } from "./vcs-repo.ts";
 import { type Lockable, unlocked, type WorkspaceLock } from "./workspace-lock.ts";
 
-/** Settings that are on or off and have no rule of their own, with the value of a new workspace. */
+/** Boolean settings without a rule of their own, with the value of a new workspace. */
 export const booleanSettings = {
   allowDestroyPlan: true,
   autoApply: false,
   autoApplyRunTrigger: false,
   fileTriggersEnabled: true,
   globalRemoteState: false,
-  /** Workspaces of the same project may read its state during runs. */
+  /** Runs of workspaces in the same project may read its state. */
   projectRemoteState: false,
   queueAllRuns: false,
   speculativeEnabled: true,
   structuredRunOutputEnabled: true,
 };
 
-/** The fields whose rules stand in files of their own. */
+/** The fields whose rules are in separate files. */
 type RuledFields = typeof booleanSettings & Execution & AutoDestroy & Lockable & Summarized;
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor sets the fields of the interface too.
@@ -44,9 +44,9 @@ export class Workspace {
   declare workingDirectory: string | null;
   /** Version of its organization and project; grows when the workspace moves. */
   declare placementVersion: bigint;
-  /** The highest placement version that state has acknowledged. */
+  /** The highest placement version that state has confirmed. */
   declare placementAcknowledged: bigint;
-  /** When a placement that state has not acknowledged is sent again. */
+  /** When an unconfirmed placement is sent again. */
   declare retryAt: Date;
   declare revision: bigint;
   declare createdAt: Date;
@@ -89,7 +89,7 @@ export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
     vcsRepo: null,
     workingDirectory: null,
     placementVersion: version,
-    // State keeps no placement of it yet and reads it with the first call about the workspace.
+    // State has no placement of it yet and requests it with the first call about the workspace.
     placementAcknowledged: version,
     retryAt: now,
     revision: version,
@@ -104,15 +104,15 @@ export function touch(workspace: Workspace, now: Date): void {
   workspace.updatedAt = now;
 }
 
-/** The public service's limit; far below what an index row can hold. */
+/** The public service's limit; far below the maximum of an index row. */
 const MAX_LENGTH = 90;
 const CHARACTERS = /^[A-Za-z0-9_-]+$/;
 
-/** Whether a workspace can have this name at all. */
+/** Whether a workspace name has a valid form. */
 export const isWorkspaceName = (name: string): boolean =>
   problemOfWorkspaceName(name) === undefined;
 
-/** What is wrong with a name, in the words that clients show. */
+/** Validation problems of a name, in the words that clients show. */
 export function problemOfWorkspaceName(name: string): string | undefined {
   if (name === "") return "Name can't be blank";
   if (!CHARACTERS.test(name)) return "Name is invalid";
@@ -133,35 +133,35 @@ type ShownFields = Omit<
   | "revision"
 >;
 
-/** A workspace as it is shown, with what it inherits and what belongs to it. */
+/** A workspace as its document shows it, with inherited values and related objects. */
 export interface WorkspaceView extends ShownFields {
   organizationName: string;
-  /** The organization's setting: workspace admins may force the deletion. */
+  /** The organization's setting: workspace admins may force-delete. */
   allowForceDelete: boolean;
   /** The effective one. */
   executionMode: ExecutionMode;
   overwritesExecutionMode: boolean;
-  /** The effective one: it belongs to whatever says the mode. */
+  /** The effective one: it belongs to the source of the mode. */
   agentPoolId: Workspace["agentPoolId"];
   /** Flat tags, by name. */
   tagNames: string[];
-  /** What runners report; null while nothing was reported. */
+  /** Reported by runners; null until the first report. */
   currentRunId: string | null;
   latestRunId: string | null;
   currentConfigurationVersionId: string | null;
   hasReadme: boolean;
-  /** Its own; null: what the organization or the site says. */
+  /** Its own; null: the value of organization or site applies. */
   dataRetentionPolicy: DataRetentionPolicyView | null;
-  /** Null while no run has errored or was applied. */
+  /** Null before the first errored or applied run. */
   performance: Performance | null;
 }
 
-/** How a request addresses a workspace. */
+/** The address of a workspace in a request. */
 export type WorkspaceRef =
   | { id: Workspace["id"] }
   | { organizationName: string; workspaceName: string };
 
-/** What a list of workspaces can be sorted by; specification, "List workspaces query parameters". */
+/** The sort orders of a list of workspaces; specification, "List workspaces query parameters". */
 export const workspaceSortKeys = ["name", "latest-change-at", "current-run.created-at"] as const;
 
 export interface WorkspaceSort {
@@ -169,7 +169,7 @@ export interface WorkspaceSort {
   descending: boolean;
 }
 
-/** Reads `name`, `-name` and their like; empty: by name. Undefined: there is no such order. */
+/** Reads `name`, `-name` and the others; empty: by name. Undefined: there is no such order. */
 export function workspaceSortOf(text: string): WorkspaceSort | undefined {
   const descending = text.startsWith("-");
   const name = descending ? text.slice(1) : text || "name";

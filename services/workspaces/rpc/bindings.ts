@@ -34,7 +34,7 @@ import { workspaceService } from "./workspace.ts";
 import { workspaceLockService } from "./workspace-lock.ts";
 import { workspaceReadmeService } from "./workspace-readme.ts";
 
-/** Everything that the service answers. */
+/** The gRPC services of workspaces. */
 export const bindings = (app: App): ServiceBinding<Context>[] => [
   implement(AdminService, adminService(app)),
   implement(AgentPoolService, agentPoolService(app)),

@@ -31,7 +31,7 @@ export const configurationVersionService = (
   },
 });
 
-/** A configuration version as reported. Throws `invalid` on what is none. */
+/** A configuration version as reported. Throws `invalid` if the report is invalid. */
 export function configurationVersionFromProto(message: ReportMessage): ConfigurationVersion {
   const { configurationVersionId: id, createdAt, ingressAttributes } = message;
   if (!isConfigurationVersionId(id)) throw reportInvalid("configuration-version-id");

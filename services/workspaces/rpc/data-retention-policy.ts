@@ -56,7 +56,7 @@ function targetIn(message: TargetMessage | undefined): DataRetentionTarget {
   throw dataRetentionPolicyNotFound();
 }
 
-/** Also of the documents that show a policy as their own. */
+/** Also used in documents that contain a policy. */
 export const dataRetentionPolicyToProto = ({
   id,
   kind,

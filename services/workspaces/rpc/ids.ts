@@ -23,7 +23,7 @@ const form = /^[a-z]+-[A-Za-z0-9]{1,64}$/;
 const is = <Id extends string>(prefix: string, text: string): text is Id =>
   text.startsWith(`${prefix}-`) && form.test(text);
 
-/** Throws `notFound`: what is no id is nobody's. */
+/** Throws `notFound`: a text that is not an id cannot identify a row. */
 export function workspaceId(text: string): WorkspaceId {
   if (!is<WorkspaceId>("ws", text)) throw workspaceNotFound();
   return text;
@@ -72,10 +72,10 @@ export function sshKeyId(text: string): SshKeyId {
   return text;
 }
 
-/** Of a request in which the empty text means none. Whether there is such a pool is asked later. */
+/** In a request in which the empty text means none. Whether the pool exists is checked later. */
 export const optionalAgentPoolId = (text: string | undefined): AgentPoolId | null | undefined =>
   text === "" ? null : (text as AgentPoolId | undefined);
 
-/** Those that are ids at all. */
+/** Those with the form of an id. */
 export const idsIn = (texts: readonly string[]): string[] =>
   texts.filter((text) => form.test(text));

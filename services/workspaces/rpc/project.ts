@@ -61,7 +61,7 @@ export const projectService = (app: App): ServiceImpl<typeof ProjectService, Con
   }),
 });
 
-/** What a list can be narrowed to. */
+/** The filters of a list. */
 const listActions = ["project:read", "project:update", "project:create-workspace"] as const;
 
 const settingsOf = (message: SettingsMessage | undefined) => ({

@@ -14,7 +14,7 @@ import type { Context } from "./context.ts";
 import { idsIn, runId, workspaceId } from "./ids.ts";
 import { workspaceToProto } from "./workspace-message.ts";
 
-/** What is no workspace's id is nobody's, and is answered like one that is not there. */
+/** A text that is not a workspace id is treated like an unknown id. */
 const consumerIds = (texts: readonly string[]) => texts as WorkspaceId[];
 
 export const remoteStateConsumerService = (

@@ -44,5 +44,5 @@ export const sshKeyService = (app: App): ServiceImpl<typeof SshKeyService, Conte
   }),
 });
 
-/** Nothing but these two, whatever the row holds. */
+/** Nothing but these two, whatever the row contains. */
 const toProto = ({ id, name }: Pick<SshKey, "id" | "name">) => ({ id, name });

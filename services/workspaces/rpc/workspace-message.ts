@@ -61,6 +61,9 @@ export const placementToProto = (
   placement: Placement,
 ): MessageInitShape<typeof WorkspacePlacementSchema> => placement;
 
-/** Making a message takes null for absent, which its types do not say; to leave fields out costs a copy for each. */
+/**
+ * Messages accept null for absent, although their types do not say so; omitting fields would cost a copy of each
+ * object.
+ */
 const nullIsAbsent = <Fields extends object>(fields: Fields) =>
   fields as { [Name in keyof Fields]: Exclude<Fields[Name], null> };

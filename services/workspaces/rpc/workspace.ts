@@ -99,7 +99,7 @@ function inputOf(
   return {
     settings: {
       ...settings,
-      // Whether there is such a pool is checked later; a text that is no id identifies none.
+      // Whether the pool exists is checked later; a text that is not an id identifies none.
       agentPoolId: agentPoolId as AgentPoolId | undefined,
       ...Object.fromEntries(removed.map((name) => [name, null])),
     },

@@ -4,15 +4,15 @@ import type { ProjectId, WorkspaceId } from "../domain/ids.ts";
 import { Parameters } from "./parameters.ts";
 import { type ReadScope, readableProjects, readableWorkspaces } from "./read-scope.ts";
 
-/** Which workspaces and projects somebody may be shown, or may name. */
+/** Which workspaces and projects a caller may see, or may name. */
 export interface RelationScope {
   workspaces: ReadScope;
   projects: ReadScope;
 }
 
 /**
- * Replaces those relations that are given; false when one names what is not the organization's, or what cannot be
- * read and was not in it before.
+ * Replaces the given relations; false if one names something outside the organization, or something unreadable that was
+ * not in it before.
  */
 export const relateAgentPool =
   (em: EntityManager) =>

@@ -47,7 +47,7 @@ const related = (relation: "allowed" | "excluded", readable: string) =>
   `array(select w.id from agent_pool_workspaces r join workspaces w on w.id = r.workspace_id
      where r.agent_pool_id = a.id and r.relation = '${relation}' and ${readable} order by w.id)`;
 
-/** Pools, with those of what they name that can be shown. */
+/** Pools, with the visible part of their relations. */
 function view(shown: RelationScope, parameters: Parameters): string {
   const workspaces = readableWorkspaces(shown.workspaces, parameters);
   // index: agent_pool_workspaces_pkey, agent_pool_projects_pkey, workspaces_agent_pool, workspaces_pkey
@@ -65,15 +65,15 @@ function view(shown: RelationScope, parameters: Parameters): string {
 
 export interface AgentPoolSearch {
   organizationId: OrganizationId;
-  /** What of each pool is shown. */
+  /** The visible part of each pool. */
   shown: RelationScope;
-  /** In which workspaces and projects a name is looked for. */
+  /** The workspaces and projects in which a name is searched. */
   named: RelationScope;
   /** Part of the name; empty: any. */
   query: string;
-  /** Those that the workspace of this name may use; empty: all. */
+  /** Pools that the workspace of this name may use; empty: all. */
   allowedWorkspaceName: string;
-  /** Those that every workspace of the project of this name may use, unless it is excluded; empty: all. */
+  /** Pools that every workspace of the project of this name may use, unless it is excluded; empty: all. */
   allowedProjectName: string;
   sort: "name" | "created-at";
   descending: boolean;
@@ -158,7 +158,7 @@ const rows = (em: EntityManager) => ({
     return pool;
   },
 
-  /** Whether it is one of the organization's. It stays one until the transaction ends. */
+  /** Whether it belongs to the organization. It does until the transaction ends. */
   async belongsTo(id: AgentPoolId, organizationId: OrganizationId): Promise<boolean> {
     const rows = await queryIn(
       em,

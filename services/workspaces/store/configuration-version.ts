@@ -19,7 +19,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Configuration versions inside a transaction that holds their workspace's row. */
+/** Configuration versions inside a transaction that holds the lock on their workspace's row. */
 const rows = (em: EntityManager) => ({
   async find(
     id: ConfigurationVersionId,
@@ -33,7 +33,7 @@ const rows = (em: EntityManager) => ({
     return row && { ...row, revision: BigInt(row.revision) };
   },
 
-  /** Adds it or replaces what was kept of it. */
+  /** Inserts it or replaces the stored report. */
   async save(version: ConfigurationVersion): Promise<void> {
     await queryIn(
       em,
@@ -57,7 +57,7 @@ const rows = (em: EntityManager) => ({
     );
   },
 
-  /** Points the workspace to its current one: the newest that is not speculative. */
+  /** Sets the workspace's current one: the newest that is not speculative. */
   async showOn(workspaceId: WorkspaceId): Promise<void> {
     await queryIn(
       em,

@@ -29,7 +29,7 @@ const entity = new EntitySchema({
   },
 });
 
-/** The own policy of the row that `condition` names, as one JSON column; null without one. */
+/** The own policy of the row that `condition` selects, as one JSON column; null without one. */
 export const ownDataRetentionPolicy = (condition: string): string =>
   `(select json_build_object('id', r.id, 'kind', r.kind,
       'deleteOlderThanNDays', r.delete_older_than_n_days)
@@ -39,7 +39,7 @@ const columns = `r.id, r.kind, r.delete_older_than_n_days as "deleteOlderThanNDa
 const ofSite = "r.organization_id is null and r.workspace_id is null";
 
 const reads = (database: Database) => ({
-  /** The first there is: of the workspace, of the organization, of the site. */
+  /** The first one of: the workspace's, the organization's, the site's. */
   async effective(
     organizationId: string | null,
     workspaceId: string | null,
@@ -54,7 +54,7 @@ const reads = (database: Database) => ({
     return row;
   },
 
-  /** What counts for each of the workspaces, in one statement; those that are not there are left out. */
+  /** The retention of each of the workspaces, in one statement; unknown ones are omitted. */
   async ofWorkspaces(
     ids: readonly string[],
   ): Promise<{ retentions: WorkspaceRetention[]; version: bigint }> {
@@ -81,10 +81,10 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Policies inside a transaction that holds the row of their owner. */
+/** Policies inside a transaction that holds the lock on their owner's row. */
 const rows = (em: EntityManager) => ({
   /**
-   * The next version of what policies and plans mean for workspaces. Concurrent changes wait for the end of this
+   * The next version of the retention that follows from policies and plans. Concurrent changes wait for the end of this
    * transaction.
    */
   async nextVersion(now: Date): Promise<bigint> {
@@ -100,7 +100,7 @@ const rows = (em: EntityManager) => ({
 
   async findForUpdate(owner: DataRetentionOwner): Promise<DataRetentionPolicy | undefined> {
     const own = owner === "site" ? { organizationId: null, workspaceId: null } : { ...owner };
-    // The site has no row to hold: two who set its first policy at once would meet at the index.
+    // The site has no row to lock: two concurrent creations of its policy conflict at the index.
     if (owner === "site") {
       await queryIn(em, "select from general_settings for update");
     }

@@ -1,8 +1,8 @@
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 
-/** What administrators decide for the whole installation; one row. */
+/** Settings that administrators set for the whole installation; one row. */
 export interface GeneralSettings {
-  /** What global-remote-state of a new workspace is when its creator does not say. */
+  /** Default of global-remote-state for new workspaces. */
   defaultRemoteStateAccess: boolean;
 }
 

@@ -10,7 +10,10 @@ import {
 import type { Workspace } from "../domain/workspace.ts";
 import { workspaceSchema } from "./workspace-columns.ts";
 
-/** Deletion records of organizations inside a transaction; `tables` are those whose rows go with their organization. */
+/**
+ * Deletion records of organizations inside a transaction; `tables` are those whose rows are deleted with their
+ * organization.
+ */
 const rows = (em: EntityManager, tables: readonly string[]) => ({
   async add(
     organizationId: OrganizationId,
@@ -27,7 +30,7 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
     );
   },
 
-  /** The deletion that a repeated request of its deleter speaks of, as long as it is not through. */
+  /** The deletion that a repeated request of its deleter refers to, while it is not complete. */
   async findPending(
     name: string,
     { type, id }: Deleter,
@@ -54,7 +57,7 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
     );
   },
 
-  /** As if each were deleted by itself: state still has to acknowledge. Tags go with the organization. */
+  /** As in a single deletion: state still has to confirm. Tags are deleted with the organization. */
   async removeWorkspaces(workspaces: readonly Workspace[], now: Date): Promise<void> {
     const ids = workspaces.map(({ id }) => id);
     await queryIn(
@@ -65,13 +68,13 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
       [ids, new Date(now.getTime() + RETRY_AFTER_MS)],
     );
     await queryIn(em, "delete from workspaces where id = any($1)", [ids]);
-    // They are gone; the ORM must not write what was changed in them.
+    // They are deleted; the ORM must not write their changes.
     for (const workspace of workspaces) em.getUnitOfWork().unsetIdentity(workspace);
   },
 
   /**
-   * Locks the organization's row, which keeps others from adding to it, and returns whether it still has
-   * workspaces or deletions that state has not acknowledged.
+   * Locks the organization's row, which prevents additions, and returns whether it still has workspaces or deletions
+   * that state has not confirmed.
    */
   async hasWorkspaces(organizationId: OrganizationId): Promise<boolean> {
     // index: organizations_pkey
@@ -87,7 +90,7 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
     return left?.any === true;
   },
 
-  /** Deletes the rows of the organization and its own row, and keeps nothing of its deletion but the id. */
+  /** Deletes the rows of the organization and its own row, and keeps only the id of its deletion. */
   async finish(organizationId: OrganizationId): Promise<void> {
     await queryIn(
       em,

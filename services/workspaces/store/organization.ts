@@ -83,7 +83,7 @@ const view = `
   from organizations o`;
 
 export interface OrganizationSearch {
-  /** Those that the caller belongs to. */
+  /** Organizations that the caller belongs to. */
   ids: readonly string[];
   /** Part of the name; empty: any. */
   query: string;
@@ -142,7 +142,7 @@ const reads = (database: Database) => ({
     );
   },
 
-  /** For administrators: whoever they belong to. */
+  /** For administrators: all organizations. */
   async countAll(query: string): Promise<number> {
     const [row] = await database.query<{ count: number }>(
       "select count(*) from organizations where status = 'active' and name ilike $1",
@@ -170,7 +170,7 @@ const reads = (database: Database) => ({
 
 /** Organizations inside a transaction. */
 const rows = (em: EntityManager) => ({
-  /** Whatever its status: the name is taken from the first moment. */
+  /** In any status: the name is taken from the first moment. */
   async findByNameForUpdate(name: string): Promise<Organization | undefined> {
     if (!isOrganizationName(name)) return undefined;
     const [row] = await queryIn<{ id: OrganizationId }>(
@@ -182,7 +182,7 @@ const rows = (em: EntityManager) => ({
     return row && (await em.findOneOrFail(entity, { id: row.id }));
   },
 
-  /** An active one, and it stays active until the transaction ends: what is added to it is not left behind. */
+  /** An active one, and it stays active until the transaction ends, so that its deletion includes later additions. */
   async getByName(name: string): Promise<Organization> {
     const lockMode = LockMode.PESSIMISTIC_READ;
     const organization = isOrganizationName(name)
@@ -211,7 +211,7 @@ const rows = (em: EntityManager) => ({
     return rows.length > 0;
   },
 
-  /** With everything that the transaction has changed. */
+  /** Includes the changes of this transaction. */
   async view(id: OrganizationId): Promise<OrganizationView> {
     await em.flush();
     const [row] = await queryIn<OrganizationView>(em, `${view} where o.id = $1`, [id]);
@@ -219,7 +219,7 @@ const rows = (em: EntityManager) => ({
     return row;
   },
 
-  /** Adds it, or writes its changes. Throws `invalid` when its name was taken meanwhile. */
+  /** Inserts it, or writes its changes. Throws `invalid` if its name was taken meanwhile. */
   async save(organization: Organization): Promise<void> {
     try {
       em.persist(organization);

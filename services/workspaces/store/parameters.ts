@@ -1,4 +1,4 @@
-/** Collects the values of a statement whose conditions vary, and names their places. */
+/** Collects the values of a statement with variable conditions, and returns their placeholders. */
 export class Parameters {
   readonly values: unknown[] = [];
 
@@ -12,10 +12,10 @@ export class Parameters {
 const literal = (text: string): string =>
   text.replaceAll("\0", "").replaceAll(/[\\%_]/g, String.raw`\$&`);
 
-/** A pattern for LIKE that finds `part` anywhere, whatever characters it has. */
+/** A LIKE pattern that finds `part` anywhere, with any characters. */
 export const containing = (part: string): string => `%${literal(part)}%`;
 
-/** A pattern for LIKE of a text in which `*` at either end stands for anything. */
+/** A LIKE pattern of a text in which `*` at either end is a wildcard. */
 export function withStars(text: string): string {
   const [, before = "", middle = "", after = ""] = /^(\**)(.*?)(\**)$/s.exec(text) ?? [];
   return `${before && "%"}${literal(middle)}${after && "%"}`;

@@ -7,7 +7,7 @@ import {
 } from "../domain/pending-sync.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 
-/** An organization that access has not acknowledged yet. */
+/** An organization that access has not confirmed yet. */
 export interface UnprovisionedOrganization {
   id: OrganizationId;
   creatorUserId: string;
@@ -41,10 +41,10 @@ const withVersion = <Row extends { version: number }>(row: Row) => ({
   version: BigInt(row.version),
 });
 
-/** The most that one replica claims at a time: each costs a call to another service. */
+/** Maximum of one replica's claims: each costs a call to another service. */
 const CLAIM = 100;
 
-/** What another service still has to acknowledge, outside any transaction. */
+/** Changes that another service has to confirm, outside any transaction. */
 const reads = (database: Database) => ({
   async findUnprovisioned(id: string): Promise<UnprovisionedOrganization | undefined> {
     const [row] = await database.query<OrganizationRow>(
@@ -159,7 +159,7 @@ const leases = (database: Database) => {
       );
     },
 
-    /** Keeps nothing but the id, which is never used again. */
+    /** Keeps only the id, which is never reused. */
     async clearDeletion(id: WorkspaceId): Promise<void> {
       await database.query(
         // index: workspace_deletions_pkey

@@ -53,9 +53,9 @@ export interface ProjectSearch {
   organizationName: string;
   /** Part of the name; empty: any. */
   query: string;
-  /** Exact names, any of them; empty: any name. */
+  /** Exact names, any of them; empty: any. */
   names: readonly string[];
-  /** All of them. */
+  /** All of these. */
   tagged: readonly TagFilter[];
   descending: boolean;
   page: PageInput;
@@ -90,7 +90,10 @@ const reads = (database: Database) => ({
     );
   },
 
-  /** The organization, and how many of its projects are readable and sought; undefined: no such member's. */
+  /**
+   * The organization, and the number of its projects that are readable and match; undefined: the caller is not a
+   * member, or it does not exist.
+   */
   async count(
     search: ProjectSearch,
     readable: ReadScope,
@@ -126,7 +129,7 @@ const reads = (database: Database) => ({
     );
   },
 
-  /** Where a project belongs, whatever its organization's status. */
+  /** The organization of a project, in any status. */
   async organizationOf(id: ProjectId): Promise<OrganizationId | undefined> {
     const [row] = await database.query<{ organizationId: OrganizationId }>(
       // index: projects_pkey
@@ -139,7 +142,7 @@ const reads = (database: Database) => ({
 
 /** Projects inside a transaction. */
 const rows = (em: EntityManager) => ({
-  /** It stays until the transaction ends: what is put into it is not left behind. */
+  /** It exists until the transaction ends, so that its deletion includes later additions. */
   async get(id: ProjectId): Promise<Project> {
     const lockMode = LockMode.PESSIMISTIC_READ;
     const project = await em.findOne(entity, { id }, { lockMode });
@@ -175,13 +178,13 @@ const rows = (em: EntityManager) => ({
     return rows.length > 0;
   },
 
-  /** Adds it, or writes its changes. Throws `invalid` when its name was taken meanwhile. */
+  /** Inserts it, or writes its changes. Throws `invalid` if its name was taken meanwhile. */
   async save(project: Project): Promise<void> {
     try {
       em.persist(project);
       await em.flush();
     } catch (error) {
-      // Somebody took it since `nameTaken` looked.
+      // Another transaction took it after `nameTaken` checked.
       if (uniqueViolation(error, "projects_name_key")) throw nameTaken();
       throw error;
     }

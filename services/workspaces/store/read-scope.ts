@@ -1,14 +1,14 @@
 import type { Parameters } from "./parameters.ts";
 
-/** What a caller may read of one kind of thing, over all its organizations. */
+/** The objects of one kind that a caller may read, over all its organizations. */
 export interface ReadScope {
   /** Every organization that the caller belongs to. */
   memberOf: readonly string[];
-  /** Those in which it may read all of them. */
+  /** Organizations in which it may read all of them. */
   organizationIds: readonly string[];
-  /** Elsewhere: those in these projects. */
+  /** In other organizations: those in these projects. */
   projectIds: readonly string[];
-  /** Also these, wherever they are. */
+  /** In addition these, in any organization. */
   workspaceIds: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export const readableProjects = (readable: ReadScope, parameters: Parameters): s
     ["p.id", readable.projectIds],
   ]);
 
-/** Only what is needed: an OR would keep PostgreSQL from the index of the other half. */
+/** Only the necessary conditions: an OR would prevent PostgreSQL from using the index of the other half. */
 function either(
   parameters: Parameters,
   columns: readonly (readonly [name: string, values: readonly string[]])[],

@@ -11,10 +11,10 @@ import { Parameters } from "./parameters.ts";
 import { type ReadScope, readableWorkspaces } from "./read-scope.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-columns.ts";
 
-/** Whose state is read: with global remote state everybody of the organization may. */
+/** The source of the state: with global remote state every workspace of the organization may read. */
 export type Producer = Pick<WorkspaceView, "id" | "organizationId" | "globalRemoteState">;
 
-/** A question of a run of `consumerId`. */
+/** A query for a run of `consumerId`. */
 export interface ConsumerQuestion {
   runId: string;
   consumerId: string;
@@ -40,7 +40,7 @@ function conditions(producer: Producer, readable: ReadScope, parameters: Paramet
 const reads = (database: Database) => ({
   async count(producer: Producer, readable: ReadScope): Promise<number> {
     const { globalRemoteState, organizationId } = producer;
-    // Of those who read everything, all but itself: counted already.
+    // With global remote state all except itself: the total is already known.
     if (globalRemoteState && readable.organizationIds.includes(organizationId)) {
       const [row] = await database.query<{ total: number }>(
         // index: workspace_counts_pkey
@@ -61,8 +61,8 @@ const reads = (database: Database) => ({
     const parameters = new Parameters();
     const sought = conditions(producer, readable, parameters);
     const rows = await database.query<WorkspaceRow>(
-      // Names are unique in an organization, so that their order is stable. What the documents show is
-      // gathered for the page only, not for what is skipped.
+      // Names are unique in an organization, so that their order is stable. Document columns are selected for the page
+      // only, not for skipped rows.
       selectWorkspaces(
         `join (
            select w.id from workspaces w where ${sought} order by w.name
@@ -92,7 +92,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Consumers inside a transaction that holds the workspace's row. */
+/** Consumers inside a transaction that holds the lock on the workspace's row. */
 const rows = (em: EntityManager) => ({
   async of(workspaceId: WorkspaceId): Promise<Set<WorkspaceId>> {
     const rows = await queryIn<{ id: WorkspaceId }>(
@@ -104,7 +104,7 @@ const rows = (em: EntityManager) => ({
     return new Set(rows.map(({ id }) => id));
   },
 
-  /** Where those of the organization's workspaces belong that have these ids. */
+  /** The placements of those of the organization's workspaces that have these ids. */
   async candidates(
     organizationId: OrganizationId,
     ids: readonly WorkspaceId[],
@@ -118,7 +118,7 @@ const rows = (em: EntityManager) => ({
     );
   },
 
-  /** One that is deleted at the same moment is left out, one that is there already stays. */
+  /** A concurrently deleted one is omitted, an existing one stays. */
   async add(workspaceId: WorkspaceId, ids: readonly WorkspaceId[]): Promise<void> {
     if (ids.length === 0) return;
     await queryIn(

@@ -40,7 +40,7 @@ const entity = new EntitySchema({
   properties: columns,
 });
 
-/** A reservation as it is shown. */
+/** A reservation as its document shows it. */
 export type ReservedTagKeyView = Omit<ReservedTagKey, "organizationId" | "revision">;
 
 const reads = (database: Database) => ({
@@ -98,7 +98,7 @@ const rows = (em: EntityManager) => ({
     await em.flush();
   },
 
-  /** Those of the project's bindings, with one of these keys, that workspaces may not override. */
+  /** The project's bindings with one of these keys that workspaces may not override. */
   async fixedBy(projectId: ProjectId, keys: readonly string[]): Promise<TagBindingInput[]> {
     return queryIn<TagBindingInput>(
       em,

@@ -4,7 +4,7 @@ import { RunEndedSchema } from "@statehouse/proto/statehouse/workspaces/v1/event
 import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
 import { isEnded, isMeasured, type Run, type RunEvent, type RunView } from "../domain/run.ts";
 
-/** A run as it was kept; `inWindow`: the workspace's performance covers it. */
+/** A stored run; `inWindow`: the workspace's performance covers it. */
 export type KeptRun = Omit<Run, "report" | "isDestroy"> & { inWindow: boolean };
 
 type KeptRow = Omit<KeptRun, "revision"> & { revision: number };
@@ -42,7 +42,7 @@ const reads = (database: Database) => ({
     return row?.workspaceId;
   },
 
-  /** The workspace's organization, and what is known of the run. */
+  /** The workspace's organization, and the stored run. */
   async placement(
     runId: RunId,
     workspaceId: WorkspaceId,
@@ -63,7 +63,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Runs inside a transaction that holds their workspace's row. */
+/** Runs inside a transaction that holds the lock on their workspace's row. */
 const rows = (em: EntityManager) => ({
   async find(id: RunId): Promise<KeptRun | undefined> {
     // index: runs_pkey
@@ -71,7 +71,7 @@ const rows = (em: EntityManager) => ({
     return row && kept(row);
   },
 
-  /** Adds it or replaces what was kept of it. The performance does not cover it until it is told to. */
+  /** Inserts it or replaces the stored report. It is outside the performance window until added. */
   async save(run: Run): Promise<void> {
     await queryIn(
       em,
@@ -103,7 +103,7 @@ const rows = (em: EntityManager) => ({
     );
   },
 
-  /** The newest measured run that the performance does not cover. */
+  /** The newest measured run outside the performance window. */
   async newestOutside(workspaceId: WorkspaceId): Promise<KeptRun | undefined> {
     const [row] = await queryIn<KeptRow>(
       em,
@@ -115,7 +115,7 @@ const rows = (em: EntityManager) => ({
     return row && kept(row);
   },
 
-  /** The oldest run that the performance covers. */
+  /** The oldest run in the performance window. */
   async oldestInside(workspaceId: WorkspaceId): Promise<KeptRun | undefined> {
     const [row] = await queryIn<KeptRow>(
       em,
@@ -132,8 +132,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Points the workspace to its latest run, which is the newest, and to its current one: the newest that
-   * may change something and is no longer waiting for others, or, when all of them wait, the newest.
+   * Sets the workspace's latest run, which is the newest, and its current one: the newest that can change something and
+   * is no longer pending, or, if all are pending, the newest.
    */
   async showOn(workspaceId: WorkspaceId): Promise<void> {
     await queryIn(

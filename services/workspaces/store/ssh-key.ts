@@ -29,7 +29,7 @@ const columns = {
 
 const entity = new EntitySchema({ class: SshKey, tableName: "ssh_keys", properties: columns });
 
-/** A key as it is shown: never what it is. */
+/** A key as its document shows it: without the key text. */
 export type SshKeyView = Pick<SshKey, "id" | "organizationId" | "name">;
 
 const view = `select k.id, k.organization_id as "organizationId", k.name from ssh_keys k`;
@@ -90,7 +90,7 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-/** Seals private keys again under the first key; answers how many. Safe to repeat. */
+/** Encrypts private keys with the first key; returns their number. Safe to repeat. */
 export const resealSshKeys = (database: Database, sealer: Sealer): Promise<number> =>
   resealColumn(database, sealer, {
     table: "ssh_keys",

@@ -2,7 +2,7 @@ import type { Database } from "@statehouse/postgres";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
 import type { OwnRecord } from "../domain/state-comparison.ts";
 
-/** How far the comparison with state has come: first through state's rows, then through ours. */
+/** The progress of the comparison with state: first through state's rows, then through ours. */
 export interface ComparisonPosition {
   through: "theirs" | "ours";
   after: string;
@@ -25,7 +25,7 @@ const recordOf = (row: OwnRow): OwnRecord => {
 };
 
 const reads = (database: Database) => ({
-  /** What this database holds of the workspaces, by id; deleted ones too. */
+  /** The rows of these workspaces, by id; deleted ones too. */
   async ofWorkspaces(ids: readonly string[]): Promise<Map<string, OwnRecord>> {
     const rows = await database.query<OwnRow>(
       // index: workspaces_pkey, workspace_deletions_pkey

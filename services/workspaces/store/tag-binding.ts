@@ -3,13 +3,13 @@ import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
 import type { EffectiveTagBinding, ProjectTagBinding, TagBinding } from "../domain/tag-binding.ts";
 import { tagRows } from "./tag.ts";
 
-/** Whose bindings. */
+/** The owner of the bindings. */
 export type TagBindingOwner = { organizationId: OrganizationId } & (
   | { workspaceId: WorkspaceId }
   | { projectId: ProjectId }
 );
 
-/** Where the workspace of a binding belongs. */
+/** The placement of a binding's workspace. */
 interface Placed {
   organizationId: OrganizationId;
   projectId: ProjectId;
@@ -47,7 +47,7 @@ const reads = (database: Database) => ({
     );
   },
 
-  /** Workspaces' own, and those of their projects whose keys they do not have; by workspace and key. */
+  /** Workspaces' own bindings, and those of their projects whose keys they do not have; by workspace and key. */
   async effectiveOfWorkspaces(
     workspaceIds: readonly string[],
   ): Promise<(EffectiveTagBinding & Placed)[]> {
@@ -65,7 +65,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Bindings inside a transaction that holds their owner's row. */
+/** Bindings inside a transaction that holds the lock on their owner's row. */
 const rows = (em: EntityManager) => ({
   async ofProject(projectId: ProjectId): Promise<TagBinding[]> {
     return queryIn<TagBinding>(
@@ -85,7 +85,7 @@ const rows = (em: EntityManager) => ({
     );
   },
 
-  /** Leaves exactly `wanted` (value by key) where there was `current`, and keeps the flat tags' ids in step. */
+  /** Replaces `current` by exactly `wanted` (value by key), and updates the flat tags' ids. */
   async replace(
     owner: TagBindingOwner,
     current: readonly TagBinding[],

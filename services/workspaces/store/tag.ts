@@ -14,7 +14,7 @@ import type { Tag, TagEvent } from "../domain/tag.ts";
 import { containing, Parameters } from "./parameters.ts";
 import { type ReadScope, readableWorkspaces } from "./read-scope.ts";
 
-/** The bindings `u` that give flat tag `t` to workspaces, as far as those are readable. */
+/** The bindings `u` that give flat tag `t` to readable workspaces. */
 function uses(readable: ReadScope, parameters: Parameters): string {
   // index: tag_bindings_tagged
   const all = `tag_bindings u where u.organization_id = t.organization_id and u.key = t.name
@@ -31,12 +31,15 @@ const columns = (count: string) => `t.id, t.name, o.name as "organizationName",
 const countOfUses = (readable: ReadScope, parameters: Parameters) =>
   `(select count(*) from ${uses(readable, parameters)})`;
 
-/** An organization's tags `t`, and how to count their uses: where not all can be read, in one pass for all of them. */
+/**
+ * An organization's tags `t`, and the count of their uses: if not all workspaces are readable, computed once for all
+ * tags.
+ */
 function tagsUsed(
   { organizationId, readable }: TagsOfOrganization,
   parameters: Parameters,
 ): { from: string; count: string } {
-  // A tag that no workspace has is none: where all can be read there is nothing to look for.
+  // A tag without workspaces does not exist: if all are readable, no check is needed.
   if (readable.organizationIds.length > 0) {
     return { from: "tags t", count: countOfUses(readable, parameters) };
   }
@@ -50,11 +53,11 @@ function tagsUsed(
 
 export interface TagsOfOrganization {
   organizationId: OrganizationId;
-  /** Tags of other workspaces are not shown, nor are those counted; of this organization only. */
+  /** Tags of unreadable workspaces are neither shown nor counted; of this organization only. */
   readable: ReadScope;
   /** Part of the name; empty: any. */
   query: string;
-  /** Without those that this workspace has. */
+  /** Without the tags that this workspace has. */
   excludeWorkspaceId: WorkspaceId | undefined;
   page: PageInput;
 }
@@ -128,13 +131,13 @@ const reads = (database: Database) => ({
 });
 
 /**
- * The ids of flat tags, inside a transaction. Whoever gives a workspace a tag locks the tag's row, and
- * whoever may remove the last one locks it before looking: otherwise a tag in use could lose its id.
+ * The ids of flat tags, inside a transaction. A transaction that adds a tag to a workspace locks the tag's row, and one
+ * that may remove the last use locks it before checking: otherwise a tag in use could lose its id.
  */
 export const tagRows = (em: EntityManager) => ({
   async ensure(organizationId: OrganizationId, names: readonly string[], now: Date): Promise<void> {
     if (names.length === 0) return;
-    // In one order everywhere, against deadlocks.
+    // In a fixed order everywhere, against deadlocks.
     const sorted = names.toSorted();
     await queryIn(
       em,
@@ -155,7 +158,7 @@ export const tagRows = (em: EntityManager) => ({
        order by name collate "C" for update`,
       [organizationId, names],
     );
-    // A statement of its own: only now can it see what was committed while we waited for the locks.
+    // A separate statement: only now it sees what was committed while it waited for the locks.
     await queryIn(
       em,
       // index: tags_pkey, tag_bindings_tagged
@@ -178,7 +181,7 @@ export const tagRows = (em: EntityManager) => ({
     return row;
   },
 
-  /** Takes them from every workspace, and answers with those that there were. */
+  /** Removes them from every workspace, and returns the existing ones. */
   async remove(
     organizationId: OrganizationId,
     ids: readonly TagId[],
@@ -197,12 +200,12 @@ export const tagRows = (em: EntityManager) => ({
          and workspace_id is not null`,
       [organizationId, found.map(({ name }) => name)],
     );
-    // Whoever gives one of them to a workspace now waits for our lock, and makes it anew.
+    // A transaction that adds one of them now waits for this lock, and creates it again.
     await queryIn(em, "delete from tags where id = any($1)", [found.map(({ id }) => id)]);
     return found;
   },
 
-  /** The names of those of the organization's tags that have these ids and that a readable workspace has. */
+  /** The names of the organization's tags with these ids that a readable workspace has. */
   async namesOf(
     organizationId: OrganizationId,
     ids: readonly string[],

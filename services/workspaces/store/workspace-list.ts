@@ -6,19 +6,19 @@ import type { ReadScope } from "./read-scope.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-columns.ts";
 import { isFiltered, soughtByRow, soughtBySet, type WorkspaceSearch } from "./workspace-search.ts";
 
-/** What is sought of it. */
+/** The search conditions. */
 interface Sought {
   total: number;
-  /** In an order by name, that of the first of those that are sought by a part of it. */
+  /** In an order by name: the first of the names that match a partial search. */
   firstName: string | undefined;
 }
 
-/** Where a list looks: the part of an organization that caller and project filter leave. */
+/** The scope of a list: the part of an organization that caller and project filter leave. */
 interface Place {
   organizationId: OrganizationId;
   /** Null: the whole organization. */
   projectIds: string[] | null;
-  /** How many workspaces there are in it. */
+  /** Number of workspaces in it. */
   size: number;
   /** In the whole organization; with a project filter, in the project. */
   among: number;
@@ -32,7 +32,7 @@ export interface FoundWorkspaces {
   total: number;
 }
 
-/** On workspaces `w`; each ends with what is unique, so that the order is stable, and reverses as a whole. */
+/** On workspaces `w`; each ends with a unique column, so that the order is stable, and reverses as a whole. */
 const orders = {
   // index: workspaces_name_key, workspaces_project_name
   name: ["w.name"],
@@ -45,13 +45,10 @@ const orders = {
 const orderBy = ({ key, descending }: WorkspaceSort): string =>
   `order by ${orders[key].map((column) => `${column}${descending ? " desc" : ""}`).join(", ")}`;
 
-/** Of no more than this many, each is looked at in less time than PostgreSQL needs to be clever. */
+/** Up to this number, reading each workspace is faster than planning. */
 const FEW = 1000;
 
-/**
- * An organization's workspaces, page by page; two statements, three when filtered. Of no more than `few` each
- * is looked at.
- */
+/** An organization's workspaces by page; two statements, three if filtered. Up to `few`, each is read. */
 export const createWorkspaceLists = (database: Pick<Database, "query">, few = FEW) => {
   const place = async (
     search: WorkspaceSearch,
@@ -95,7 +92,7 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
     const isFew = place.size <= few;
     const found = candidates(search, readable, { ...place, ...sought, isFew }, parameters);
     const limits = `limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`;
-    // What the documents show is gathered for the page only, not for what is skipped.
+    // Document columns are selected for the page only, not for skipped rows.
     const rows = await database.query<WorkspaceRow>(
       // index: workspaces_pkey
       `${found.with} ${selectWorkspaces(
@@ -107,7 +104,10 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
   };
 
   return {
-    /** A page of those that are readable and sought, and their number; undefined: no such member's organization. */
+    /**
+     * A page of the readable, matching workspaces, and their number; undefined: the caller is not a member, or the
+     * organization does not exist.
+     */
     async find(search: WorkspaceSearch, readable: ReadScope): Promise<FoundWorkspaces | undefined> {
       const found = await place(search, readable);
       if (!found) return undefined;
@@ -121,20 +121,19 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
   };
 };
 
-/** Costs the count no more than it costs already: it looks at the names. */
+/** No additional cost for the count, which reads the names anyway. */
 function firstNameOf({ name, wildcardName, sort }: WorkspaceSearch): string {
   if (sort.key !== "name" || (name === "" && wildcardName === "")) return "null";
   return sort.descending ? "max(w.name)" : "min(w.name)";
 }
 
-/** One row, or none: the organization, its projects in which to look, and how many workspaces they have. */
+/** One row, or none: the organization, its projects in the scope, and their number of workspaces. */
 function placeSql(search: WorkspaceSearch, readable: ReadScope, parameters: Parameters): string {
   const whole = `o.id = any(${parameters.bind(readable.organizationIds)})`;
   const projects = parameters.bind(readable.projectIds);
   const project = search.projectId && parameters.bind(search.projectId);
   const inProject = (table: string) => (project ? `and ${table}.project_id = ${project}` : "");
-  // Gone through once: OFFSET keeps what is readable from being worked out for each of the sums.
-  // index: workspace_counts_pkey
+  // Computed once: OFFSET prevents repeating the readable set for each of the sums. index: workspace_counts_pkey
   const counters = `select c.project_id, c.count, ${whole} or ${oneOf("c.project_id", projects)} as readable
       from workspace_counts c where c.organization_id = o.id ${inProject("c")} offset 0`;
   // index: workspaces_pkey
@@ -155,13 +154,13 @@ function placeSql(search: WorkspaceSearch, readable: ReadScope, parameters: Para
 }
 
 /**
- * Whether a value is one of many, asked of one row after the other: hashed, where `= any` would go through
- * them for each row, and never a reason for PostgreSQL to begin with them.
+ * Whether a value is one of many, evaluated row by row: hashed, where `= any` would scan them for each row, and
+ * PostgreSQL never starts with them.
  */
 const oneOf = (value: string, values: string): string =>
   `(${value} in (select unnest(${values}::text[]))) is true`;
 
-/** As a condition on workspaces `w` from which PostgreSQL may find them: right where the place is small. */
+/** As a condition on workspaces `w` from which PostgreSQL can find them: right for a small scope. */
 function withinBySet(
   { organizationId, projectIds }: Place,
   { projectId }: WorkspaceSearch,
@@ -170,7 +169,7 @@ function withinBySet(
 ): string {
   const inOrganization = () => `w.organization_id = ${parameters.bind(organizationId)}`;
   if (!projectIds) return inOrganization();
-  // One by itself, so that its index gives the order as well.
+  // A single one separately, so that its index gives the order as well.
   const [only = "", ...more] = projectIds;
   const inProjects =
     more.length === 0
@@ -182,7 +181,7 @@ function withinBySet(
   return `(${inProjects} or (${one.join(" and ")}))`;
 }
 
-/** The same as a condition that leaves only the organization's order to begin with: right where it is large. */
+/** The same as a row condition that leaves only the organization's order as a start: right for a large scope. */
 function withinByRow(
   { organizationId, projectIds }: Place,
   { workspaceIds }: ReadScope,
@@ -195,10 +194,10 @@ function withinByRow(
 }
 
 /**
- * The workspaces `w` of which a page is taken. Of few, all are found first; of many, they are gone through in
- * order until the page is full, after about (offset + size) × how many there are / total of them. The smaller
- * of the two numbers is never more than the root of (offset + size) × how many there are. Names that are sought
- * by a part of them often stand together: they are gone through from the first of them.
+ * The workspaces `w` from which a page is taken. If few match, all are found first; if many match, they are read in
+ * order until the page is full, after about (offset + size) × workspaces in scope / matches. The smaller of the two
+ * numbers is at most the root of (offset + size) × workspaces in scope. Matches of a partial name are often adjacent:
+ * they are read from the first match on.
  */
 function candidates(
   search: WorkspaceSearch,

@@ -15,9 +15,9 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Readmes inside a transaction that holds the workspace's row. */
+/** Readmes inside a transaction that holds the lock on the workspace's row. */
 const rows = (em: EntityManager) => ({
-  /** Keeps it unless a newer one is known; an empty one says that there is none. */
+  /** Stores it unless a newer one is stored; an empty one means that there is none. */
   async save({ workspaceId, rawMarkdown }: WorkspaceReadme, revision: bigint): Promise<void> {
     const [saved] = await queryIn(
       em,

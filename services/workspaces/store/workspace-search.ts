@@ -3,7 +3,7 @@ import type { OrganizationId } from "../domain/ids.ts";
 import type { WorkspaceSort } from "../domain/workspace.ts";
 import { containing, type Parameters, withStars } from "./parameters.ts";
 
-/** Matches effective bindings; what is empty may be anything. */
+/** Matches effective bindings; an empty member matches anything. */
 export interface TagFilter {
   key: string;
   value: string;
@@ -11,15 +11,15 @@ export interface TagFilter {
 
 export interface WorkspaceSearch {
   organizationName: string;
-  /** Part of the name, in whatever case; empty: any. */
+  /** Part of the name, ignoring case; empty: any. */
   name: string;
-  /** The whole name, with `*` for anything at either end; empty: any. */
+  /** The whole name, with `*` as a wildcard at either end; empty: any. */
   wildcardName: string;
   /** Flat tags, all of them. */
   tags: readonly string[];
   /** Flat tags, none of them. */
   excludedTags: readonly string[];
-  /** All of them. */
+  /** All of these. */
   tagged: readonly TagFilter[];
   /** Any of these; empty: any, or no run at all. */
   currentRunStatuses: readonly string[];
@@ -29,7 +29,7 @@ export interface WorkspaceSearch {
   page: PageInput;
 }
 
-/** Whether anything but project and caller narrows the list. */
+/** Whether anything except project and caller narrows the list. */
 export const isFiltered = (search: WorkspaceSearch): boolean =>
   search.name !== "" ||
   search.wildcardName !== "" ||
@@ -39,8 +39,8 @@ export const isFiltered = (search: WorkspaceSearch): boolean =>
   search.currentRunStatuses.length > 0;
 
 /**
- * Everything that is sought but project and caller, as conditions on workspaces `w` from which PostgreSQL may
- * find the workspaces: right where few are found.
+ * The search conditions except project and caller, as conditions on workspaces `w` from which PostgreSQL can find the
+ * workspaces: right for few matches.
  */
 export function soughtBySet(
   search: WorkspaceSearch,
@@ -68,8 +68,8 @@ export function soughtBySet(
 }
 
 /**
- * The same as conditions that can only be asked of one workspace after the other: right where many are
- * found, since a page is full soon. Estimates of PostgreSQL are too far off to leave the choice to it.
+ * The same as row conditions: right for many matches, because a page is soon full. PostgreSQL's estimates are too
+ * inaccurate to leave the choice to it.
  */
 export function soughtByRow(search: WorkspaceSearch, parameters: Parameters): string[] {
   const tags = [...new Set(search.tags)];
@@ -79,7 +79,7 @@ export function soughtByRow(search: WorkspaceSearch, parameters: Parameters): st
     where b.workspace_id = w.id and b.key = any(${parameters.bind(tags)}) and b.value = ''
   ) = ${parameters.bind(tags.length)}`;
   return [
-    // Joined with nothing, the name is no longer what the trigrams are of.
+    // Concatenated with nothing, the expression is no longer the one of the trigram index.
     ...patternsOf(search).map((pattern) => `w.name || '' ilike ${parameters.bind(pattern)}`),
     ...(tags.length > 0 ? [flat()] : []),
     ...(search.excludedTags.length > 0
@@ -116,8 +116,8 @@ const matching = ({ key, value }: TagFilter, parameters: Parameters): string =>
     ...(value === "" ? [] : [`b.value = ${parameters.bind(value)}`]),
   ].join(" and ");
 
-// A workspace inherits the bindings of its project whose key it does not have itself. Where any value
-// will do, its own will do as well.
+// A workspace inherits the bindings of its project whose key it does not have itself. If any value matches, its own
+// matches as well.
 
 function taggedBySet(filter: TagFilter, organization: string, parameters: Parameters): string {
   const matches = `b.organization_id = ${organization} and ${matching(filter, parameters)}`;

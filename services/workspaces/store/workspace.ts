@@ -42,7 +42,7 @@ interface PlacementColumns {
   version: number;
 }
 
-/** A condition on `w` and `o`, and its values; undefined when nothing can have such a name. */
+/** A condition on `w` and `o`, and its values; undefined if the name is impossible. */
 function addressed(ref: WorkspaceRef): [string, string[]] | undefined {
   // index: workspaces_pkey
   if ("id" in ref) return ["w.id = $1", [ref.id]];
@@ -72,7 +72,7 @@ const reads = (database: Database) => ({
     return rows.map(toWorkspaceView);
   },
 
-  /** The lock, if somebody holds it, and where the workspace belongs. */
+  /** The lock, if there is one, and the placement. */
   async lockAndPlacement(
     id: WorkspaceId,
   ): Promise<{ lock: WorkspaceLock | null; placement: Placement } | undefined> {
@@ -102,7 +102,7 @@ const rows = (em: EntityManager) => ({
     if (!id) return undefined;
     const lockMode = LockMode.PESSIMISTIC_WRITE;
     const workspace = await em.findOne(workspaceSchema, { id }, { lockMode });
-    // Renamed while we waited for the row: what the request named is no longer there.
+    // Renamed while this transaction waited for the row: the name in the request no longer exists.
     if (!workspace || ("workspaceName" in ref && workspace.name !== ref.workspaceName)) {
       return undefined;
     }
@@ -138,7 +138,7 @@ const rows = (em: EntityManager) => ({
     return rows.length > 0;
   },
 
-  /** What project and organization say of a workspace in this project. */
+  /** The inherited values of a workspace in this project. */
   async inherited(projectId: ProjectId): Promise<InheritedExecution & { plan: Plan }> {
     const [row] = await queryIn<InheritedExecution & { plan: Plan }>(
       em,
@@ -153,7 +153,7 @@ const rows = (em: EntityManager) => ({
     return row;
   },
 
-  /** Adds it, or writes its changes. Throws `invalid` when its name was taken meanwhile. */
+  /** Inserts it, or writes its changes. Throws `invalid` if its name was taken meanwhile. */
   async save(workspace: Workspace): Promise<void> {
     try {
       em.persist(workspace);
@@ -169,7 +169,7 @@ const rows = (em: EntityManager) => ({
     await em.flush();
   },
 
-  /** The document's view with everything that the transaction has changed. */
+  /** The document's view including the changes of this transaction. */
   async view(id: WorkspaceId): Promise<WorkspaceView> {
     await em.flush();
     const [row] = await queryIn<WorkspaceRow>(em, selectWorkspaces("where w.id = $1"), [id]);
@@ -194,7 +194,7 @@ async function idOf(
 
 /** Statements outside any transaction that change rows without loading them. */
 const leases = (database: Database) => ({
-  /** Removes the deletion locks whose lease is over. Any caller may take such a lock away: its deletion has failed. */
+  /** Deletes the deletion locks whose lease has ended. Any caller may do so: the deletion has failed. */
   async endExpiredDeletionLocks(now: Date): Promise<void> {
     await database.query(
       // index: workspaces_deletion_lock

@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 const app = () => ({ transaction, now: () => new Date(time) });
 
-/** A workspace whose destruction is due so many hours after the start. */
+/** A workspace whose destruction is due this many hours after the start. */
 async function workspace(hours: number, duration: string | null = null) {
   const id = `ws-${++made}` as const;
   const row = { id, organizationId: "org-1", projectId: "prj-1", name: id };

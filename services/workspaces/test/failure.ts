@@ -7,7 +7,7 @@ export interface Failure {
   fields: FieldError[];
 }
 
-/** The error that a call ends with, for assertions. Throws when it succeeds, or fails otherwise. */
+/** The error that a call ends with, for assertions. Throws if the call succeeds or fails differently. */
 export async function failureOf(call: Promise<unknown>): Promise<Failure> {
   try {
     await call;

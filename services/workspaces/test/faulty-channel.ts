@@ -1,17 +1,17 @@
 import { unavailable } from "@statehouse/errors";
 import type { Channel } from "@statehouse/rpc";
 
-/** Where a call is lost: the neighbour never hears of it, or its answer never arrives. */
+/** Where a call is lost: the request or the response. */
 export type Loss = "request" | "answer";
 
-/** A real channel whose calls can be watched, lost and held up by method name (`SetPlacement`). */
+/** A real channel whose calls can be observed, lost and delayed by method name (`SetPlacement`). */
 export interface FaultyChannel extends Channel {
   connect(target: Channel): void;
   /** Loses calls of the method until the result is called. */
   lose(method: string, what: Loss): () => void;
-  /** Holds up the method's next call; resolves when it has arrived, with what lets it go on. */
+  /** Delays the method's next call; resolves when it has arrived, with a function that releases it. */
   holdUp(method: string): Promise<() => void>;
-  /** How often the method was called. */
+  /** Number of calls of the method. */
   calls(method: string): number;
 }
 

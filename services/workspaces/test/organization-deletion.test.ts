@@ -88,7 +88,7 @@ test("nothing is left of it, in any service, but bare ids", async () => {
   });
   const atAccess = await traces(running.accessSql, id);
   expect(Object.keys(atAccess)).toEqual(["organizations"]);
-  // The collector's work, which it does in its own time.
+  // The work of the collector, which runs by the clock.
   await waitFor(async () => {
     const [left] = await running.stateSql<{ count: string }>(
       "select count(*) from workspace_state where dropped_at is not null and collected_at is null",

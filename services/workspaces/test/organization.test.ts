@@ -96,7 +96,7 @@ test.each(["request", "answer"] as const)(
     } finally {
       found();
     }
-    // Unless its event was quicker.
+    // Unless its event was faster.
     const { organization } = await create(name, owner).catch(() =>
       running.organizations.getOrganization({ name }, owner),
     );

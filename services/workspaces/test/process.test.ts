@@ -24,7 +24,7 @@ async function codeAndStderr(child: ChildProcess): Promise<{ code: unknown; stde
   return { code, stderr };
 }
 
-/** Where it serves its operations endpoints, from the line it logs. */
+/** The address of its operations endpoints, from the line that it logs. */
 async function opsPort(child: ChildProcess): Promise<number> {
   if (!child.stdout) throw new Error("no output");
   for await (const line of createInterface({ input: child.stdout })) {

@@ -1,4 +1,4 @@
-/** Rows as migrations leave them room for, straight into the tables: for tests that need many, or odd ones. */
+/** Rows inserted directly into the tables: for tests that need many, or unusual ones. */
 type Sql = (text: string, values?: unknown[]) => Promise<unknown>;
 
 /** An active organization with every default. */
@@ -25,7 +25,7 @@ export const insertProject = (
     [id, organizationId, name],
   );
 
-/** What of a workspace has no default in the table, and a value for each. */
+/** A value for each column of a workspace without a default in the table. */
 export const workspaceDefaults = {
   columns: `allow_destroy_plan, auto_apply, auto_apply_run_trigger, overwrites_agent_pool,
     file_triggers_enabled, global_remote_state, queue_all_runs, speculative_enabled,
@@ -36,7 +36,7 @@ export const workspaceDefaults = {
     now(), 0, 0, 1, now()`,
 } as const;
 
-/** A workspace with every default; moments in ms since 1970. */
+/** A workspace with every default; times in ms since 1970. */
 export const insertWorkspace = (
   sql: Sql,
   row: {

@@ -68,7 +68,7 @@ const statuses = [
   "discarded",
 ] as const satisfies RunStatus[];
 
-/** Of some 45 runs, each in a few revisions, in any order and some of them twice. */
+/** About 45 runs, each in a few revisions, in any order and some of them twice. */
 const reports: fc.Arbitrary<Report[]> = fc
   .array(
     fc.record({
@@ -79,12 +79,12 @@ const reports: fc.Arbitrary<Report[]> = fc
       applyMs: fc.option(fc.nat(10_000)),
       policyCheckFailed: fc.boolean(),
       planOnly: fc.boolean(),
-      // Few moments, so that runs begin at once and even move.
+      // Few times, so that runs begin at the same time and even move.
       createdAt: fc.nat(30).map((second) => new Date(1_700_000_000_000 + second * 1000)),
     }),
     { minLength: 60, maxLength: 160 },
   )
-  // What is said under one revision is always the same.
+  // A revision always has the same content.
   .map((all) => [...new Map(all.map((one) => [`${one.number} ${one.revision}`, one])).values()])
   .chain((once) => fc.shuffledSubarray([...once, ...once], { minLength: once.length }));
 

@@ -50,15 +50,15 @@ export interface Person extends CallOptions {
 const key = () => `k1:${randomBytes(32).toString("base64")}`;
 
 /**
- * The service between its real neighbours, each on a database of its own, joined by channels on which a
- * test can lose and hold up calls.
+ * The service with the other real services, each on a separate database, connected by channels on which a test can lose
+ * and delay calls.
  */
 export async function runWorkspaces({
   reconciliationIntervalMs = 30_000,
   log,
 }: {
   reconciliationIntervalMs?: number;
-  /** Hears the lines that the services log, from warnings on. */
+  /** Called with the services' log lines, from warnings on. */
   log?: (line: string) => void;
 } = {}) {
   await using starting = new AsyncDisposableStack();
@@ -160,15 +160,15 @@ export async function runWorkspaces({
     teamAccess: createClient(TeamAccessService, toAccess, identities.testing),
     stateVersions: createClient(StateVersionService, toState),
 
-    /** Straight on the tables, for what no method does or shows. */
+    /** Direct access to the tables, for what no method does or shows. */
     sql: databases.workspaces.query,
     stateSql: databases.state.query,
     accessSql: databases.access.query,
 
-    /** A name that no other test has. */
+    /** A unique name. */
     unique: (noun: string) => `${noun}-${++count}-${randomBytes(3).toString("hex")}`,
 
-    /** A user who calls as the gateway lets it: authenticated on each call. */
+    /** A user who calls like the gateway: authenticated on each call. */
     async person({ administrator = false } = {}): Promise<Person> {
       const username = `person-${++count}`;
       const email = `${username}@example.com`;

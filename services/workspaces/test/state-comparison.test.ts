@@ -7,7 +7,7 @@ let owner: Person;
 let organizationName: string;
 const lines: string[] = [];
 
-/** Without the bus: only the comparison can tell one side what the other knows. */
+/** Without the bus: only the comparison can transfer changes between the services. */
 beforeAll(async () => {
   running = await runWorkspaces({ reconciliationIntervalMs: 50, log: (line) => lines.push(line) });
   owner = await running.person();
@@ -38,7 +38,7 @@ const placementOf = async (id: string) => {
   return row;
 };
 
-/** State as it would be had it told its news to a bus that lost them. */
+/** State as if its events had been lost by the bus. */
 const stateRow = (id: string, of: { placementVersion: string; revision: string }) =>
   running.stateSql(
     `insert into workspace_state (workspace_id, organization_id, project_id, placement_version,
@@ -79,7 +79,7 @@ test("a summary whose event was lost is taken over, and only a newer one", async
   expect(await summary()).toEqual([{ current: "sv-lost", count: 3, revision: "900" }]);
   expect(reported()).toEqual([]);
 
-  // As after state was restored from a backup: nothing is taken back, somebody has to look.
+  // As after a restore of state from a backup: nothing is reverted, an operator has to check.
   await running.stateSql(
     "update workspace_state set revision = 800, resource_count = 1 where workspace_id = $1",
     [id],

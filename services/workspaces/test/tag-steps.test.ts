@@ -17,7 +17,7 @@ const value = fc.constantFrom("", "", "1", "2");
 const binding = fc.record({ key, value });
 const bindings = fc.uniqueArray(binding, { selector: ({ key }) => key, maxLength: 3 });
 
-/** What people do to tags, in any order. */
+/** Changes of tags by users, in any order. */
 const step = fc.oneof(
   fc.record({ kind: fc.constant("add"), workspace, keys: fc.uniqueArray(key, { maxLength: 2 }) }),
   fc.record({
@@ -68,7 +68,7 @@ async function world() {
   const { name: organizationName } = await running.organization(owner);
   const ids: string[] = [];
   let names = 0;
-  /** Flat tags by their names, as the command line gives them. */
+  /** Flat tags by their names, as the command line sends them. */
   async function create(given: readonly { key: string; value: string }[] = []): Promise<string> {
     const [flat, valued] = [true, false].map((isFlat) =>
       given.filter(({ value }) => (value === "") === isFlat),
@@ -105,7 +105,7 @@ async function world() {
       else await running.tags.removeWorkspaceTags(request, owner);
     } else if (step.kind === "recreate" && "bindings" in step) {
       const made = await create(step.bindings);
-      // Whoever puts the next one there takes this one away.
+      // Adding the next one removes this one.
       const before = ids.splice(step.workspace, 1, made);
       const workspace = { by: { case: "id" as const, value: before[0] ?? "" } };
       await running.service.deleteWorkspace({ workspace }, owner);
@@ -119,7 +119,7 @@ async function world() {
     }
   }
 
-  /** Everything that is shown of tags, from every door. */
+  /** All views of tags, through every method. */
   async function shown() {
     const workspaces = [];
     for (const workspaceId of ids) {
@@ -184,7 +184,7 @@ test("done at the same time they stay in step too: no tag without a workspace, n
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 20 }), async (steps) => {
       const { take, shown } = await world();
-      // One that another has just taken away is not found.
+      // A concurrently removed one is not found.
       await Promise.allSettled(steps.map(take));
       const { workspaces, organization } = await shown();
       const counts = new Map<string, number>();

@@ -15,7 +15,7 @@ afterAll(() => running[Symbol.asyncDispose]());
 const validateOnly = true;
 const invalidName = { kind: "invalid", fields: [{ field: "name" }] };
 
-/** Runs `call` and expects it to leave the table as it was. */
+/** Runs `call` and expects the table to be unchanged. */
 async function changingNothing<Result>(table: string, call: () => Promise<Result>) {
   const rows = () => running.sql(`select * from ${table} order by id`);
   const before = await rows();

@@ -55,7 +55,7 @@ const safe = (as = owner, workspace: ReturnType<typeof byId | typeof byName> = b
   running.service.safeDeleteWorkspace({ workspace }, as);
 const lock = (as = owner) => running.locks.lockWorkspace({ workspaceId }, as);
 
-/** Uploads a state with so many resources, and lets go of the lock. */
+/** Uploads a state with this many resources, and unlocks. */
 async function manage(resources: number, { unlock = true } = {}): Promise<void> {
   await lock();
   const instances = Array.from({ length: resources }, (_, index) => ({
@@ -80,7 +80,7 @@ async function manage(resources: number, { unlock = true } = {}): Promise<void> 
   if (unlock) await running.locks.unlockWorkspace({ workspaceId }, owner);
 }
 
-/** Everything that is left of it here. */
+/** All its remaining rows here. */
 async function remains() {
   const rows = await running.sql<{ deletion: Record<string, unknown> }>(
     "select to_jsonb(d) as deletion from workspace_deletions d where workspace_id = $1",

@@ -28,7 +28,7 @@ const KEYS = ["env", "team", "net"];
 const STATUSES = ["planning", "applied", "errored"];
 const VALUES = ["", "a", "b"];
 const PROJECTS = ["prj-0", "prj-1", "prj-2"];
-/** Of each project: bindings that its workspaces inherit. */
+/** For each project: bindings that its workspaces inherit. */
 const inherited = new Map([
   ["prj-1", new Map([["env", "a"]])],
   [
@@ -40,7 +40,7 @@ const inherited = new Map([
   ],
 ]);
 
-// Few letters, so that searches find something, and two that LIKE takes for its own.
+// Few letters, so that searches match, and two that are special in LIKE.
 const rows: Row[] = Array.from({ length: 60 }, (_, index) => ({
   id: `ws-${String((index * 37) % 60).padStart(16, "0")}`,
   name: `${["ab", "Ab", "b_a", "a-b", "ba"][index % 5]}${["_", "", "-", "a"][index % 4]}${index % 7}_${index}`,
@@ -68,7 +68,7 @@ beforeAll(async () => {
     await client.query(text, values);
   };
   await insertOrganization(sql, { id: "org-1", name: "acme" });
-  // What must not be found there, whatever the caller may read of it.
+  // What must not be found there, whatever the caller may read.
   await insertOrganization(sql, { id: "org-2", name: "other" });
   const elsewhere = { id: "ws-elsewhere", organizationId: "org-2", projectId: "prj-elsewhere" };
   await insertProject(sql, { id: "prj-elsewhere", organizationId: "org-2", name: "other" });
@@ -98,7 +98,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** What the list must say, by going through all rows. */
+/** The expected list, computed from all rows. */
 function naive(search: WorkspaceSearch, readable: ReadScope): Row[] {
   const effective = (row: Row) =>
     new Map([...(inherited.get(row.projectId) ?? []), ...row.bindings]);
@@ -183,7 +183,7 @@ const readables: fc.Arbitrary<ReadScope> = fc
     ...some,
   }));
 
-// Where there are few, each is looked at; of many, those sought are found first, or gone through in order.
+// If few, each is read; if many, the matches are found first, or read in order.
 test.each([
   ["looked at one after the other", rows.length],
   ["found by indexes", 0],

@@ -11,7 +11,7 @@ interface AutoDestroyOptions {
 /** For one batch, in ms. */
 const BATCH_MS = 10_000;
 
-/** Looks for destroy runs that are due, now and then, in every replica. */
+/** Searches for due destroy runs in intervals, in every replica. */
 export const startAutoDestroys = ({
   app,
   intervalMs,

@@ -138,7 +138,7 @@ needs("minio")("moving blobs from a folder to MinIO", () => {
 
 async function bytesOf(store: BlobStore, key: string): Promise<Buffer> {
   const target = new PassThrough({
-    // What a store gives is used again.
+    // The store reuses the memory of its chunks.
     transform: (chunk, _encoding, done) => done(null, Buffer.from(chunk)),
   });
   const [bytes] = await Promise.all([buffer(target), store.get(key, () => target, never)]);

@@ -78,7 +78,7 @@ describe("extraction", () => {
     const broken = await uploaded("no state at all");
     await using _ = startExtraction({ app: state.app, store, logger, intervalMs: 20 });
     expect(await processed(encrypted)).toMatchObject({ resources: [] });
-    // Instead of waiting out the pauses between the attempts.
+    // Skips the pauses between the attempts.
     const hurry = setInterval(() => state.pass(60_000), 50);
     try {
       expect(await processed(broken)).toMatchObject({ resources: [] });

@@ -7,8 +7,8 @@ import { createWorkspaceLists } from "../../store/workspace-list.ts";
 import type { WorkspaceSearch } from "../../store/workspace-search.ts";
 import { insertOrganization, workspaceDefaults } from "../rows.ts";
 
-// 100,000 workspaces in 500 projects of one organization, and 2,000 of another. Half of them have the
-// flat tag `common`, one in a thousand `rare`; a fifth has env=prod, and so has what two projects inherit.
+// 100,000 workspaces in 500 projects of one organization, and 2,000 of another. Half of them have the flat tag
+// `common`, one in a thousand `rare`; a fifth has env=prod, which two projects pass on as well.
 const rows = `
   -- Made again below: to keep it while rows come is what takes longest.
   drop index workspaces_name_trigram;
@@ -89,7 +89,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** How many rows of tables and indexes a plan went through, in all its turns. */
+/** How many rows of tables and indexes a plan read, over all loops. */
 function rowsSeen(node: PlanNode): number {
   const { "Node Type": type, "Actual Rows": kept, "Actual Loops": turns, Plans = [] } = node;
   const dropped =
@@ -98,10 +98,10 @@ function rowsSeen(node: PlanNode): number {
   return own + Plans.map(rowsSeen).reduce((sum, seen) => sum + seen, 0);
 }
 
-/** The most rows that a page's statement goes through: what a list finds, its bindings, and some that it passes over. */
+/** Maximum of rows that a page's statement reads: its matches, their bindings, and some that it skips. */
 const PAGE_SEES = 2500;
 
-/** What a list finds, and its statements with their plans, and how many rows each went through. */
+/** The matches of a list, its statements with their plans, and the number of rows each read. */
 async function plansOf(search: WorkspaceSearch, readable: ReadScope) {
   const plans: { sql: string; plan: string; seen: number }[] = [];
   const lists = createWorkspaceLists({
@@ -123,16 +123,16 @@ async function plansOf(search: WorkspaceSearch, readable: ReadScope) {
 
 test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: number]>([
   ["everything", {}, 100_000],
-  // What is before a far page is gone through.
+  // The rows before a deep page are read.
   ["the last page", { page: { number: 5000, size: 20 } }, 100_000, 101_000],
   ["in reverse", { sort: { key: "name", descending: true } }, 100_000],
   ["by latest change", { sort: { key: "latest-change-at", descending: true } }, 100_000],
   ["by current run", { sort: { key: "current-run.created-at", descending: true } }, 100_000],
-  // None is of a workspace whose name begins with `app`, a quarter of all.
+  // Only workspaces whose name does not begin with `app` have one, a quarter of all.
   ["many current runs", { currentRunStatuses: ["applied"] }, 10_000, 26_000],
   ["few current runs", { currentRunStatuses: ["planning", "errored"] }, 10],
   ["one project", { projectId: "prj-4" }, 200],
-  // They stand together, at the very end of the order.
+  // They are adjacent, at the end of the order.
   ["a part of many names", { name: "net" }, 25_000],
   ["of many in reverse", { name: "app", sort: { key: "name", descending: true } }, 25_000],
   ["a part of few names", { name: "-99999" }, 1],
@@ -155,7 +155,7 @@ test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: num
     const { found, plans } = await plansOf(search, readable);
     if (who === "owner") expect.soft(found?.total).toBe(ownerFinds);
     for (const [index, { plan, sql }] of plans.entries()) {
-      // To count most of the rows, it is right to read them all.
+      // Counting most of the rows is best done by reading all of them.
       const counts = index === 1 && plans.length === 3 && (found?.total ?? 0) > 10_000;
       if (!counts) expect.soft(plan, sql).not.toMatch(/Seq Scan on (workspaces|tag_bindings)/);
     }
@@ -165,7 +165,7 @@ test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: num
   }
 });
 
-// PostgreSQL keeps plans that are made without looking at values: ten projects are assumed in any list of them.
+// PostgreSQL uses generic plans: it assumes ten projects in any list of them.
 test.each([
   ["name", "workspaces_name_key"],
   ["latest-change-at", "workspaces_latest_change"],
