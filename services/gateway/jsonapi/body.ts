@@ -26,6 +26,23 @@ export const requiredLinkage = (type: string) =>
     .object({ data: section(z.object({ type: z.literal(type), id: z.string() })) })
     .transform(({ data }) => data.id);
 
+/** A to-one linkage that can be removed: its id, "" for a null `data`, undefined where the body has none. */
+export const nullableLinkage = (type: string) =>
+  z
+    .object({ data: z.object({ type: z.literal(type), id: z.string() }).nullish() })
+    .nullish()
+    .transform((relationship) => {
+      if (!relationship || relationship.data === undefined) return undefined;
+      return relationship.data?.id ?? "";
+    });
+
+/** The ids of a to-many linkage; undefined where the body has none. */
+export const linkages = (type: string) =>
+  z
+    .object({ data: z.array(z.object({ type: z.literal(type), id: z.string() })).nullish() })
+    .nullish()
+    .transform((relationship) => relationship?.data?.map(({ id }) => id));
+
 /** A JSON:API document around `data`. */
 export const documentBody = <Schema extends z.ZodType>(data: Schema) =>
   z.object({ data: section(data) });

@@ -1,6 +1,12 @@
-import type { AgentPool } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
+import type {
+  AgentPool,
+  AgentPoolSettingsSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
 import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
+import { linkages } from "../jsonapi/body.ts";
+import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
 import { toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { timestamp } from "./timestamps.ts";
@@ -9,14 +15,35 @@ const linked = (type: string, idsOf: (pool: AgentPool) => readonly string[]) => 
   show: (pool: AgentPool) => ({ data: idsOf(pool).map((id) => ({ type, id })) }),
 });
 
-/** A record: what its agents would be is not run here. */
+const idsOf = (type: string) => linkages(type).transform((ids) => ids && { ids });
+
+/** What clients send of an agent pool. */
+export const agentPoolNoun: Noun<
+  FieldsOf<typeof AgentPoolSettingsSchema>,
+  AgentPool,
+  RequestContext
+> = {
+  type: "agent-pools",
+  attributes: {
+    name: { field: "name", in: z.string() },
+    "organization-scoped": { field: "organizationScoped", in: z.boolean() },
+  },
+  relationships: {
+    "allowed-workspaces": { field: "allowedWorkspaces", in: idsOf("workspaces") },
+    "allowed-projects": { field: "allowedProjects", in: idsOf("projects") },
+    "excluded-workspaces": { field: "excludedWorkspaces", in: idsOf("workspaces") },
+  },
+};
+
+const sentAttributes = attributesOf(agentPoolNoun);
+
+/** A record for runners: no agents run here. */
 export const agentPoolResource = resource<AgentPool, RequestContext>({
   type: "agent-pools",
   id: ({ id }) => id,
-  attributes: (pool) => ({
-    name: pool.name,
+  attributes: (pool, context) => ({
+    ...sentAttributes(pool, context),
     "created-at": timestamp(pool.createdAt),
-    "organization-scoped": pool.organizationScoped,
     "agent-count": 0,
   }),
   relationships: {

@@ -1,6 +1,12 @@
-import type { Organization } from "@statehouse/proto/statehouse/workspaces/v1/organization";
+import type {
+  Organization,
+  OrganizationSettingsSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
+import { nullableLinkage } from "../jsonapi/body.ts";
+import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
 import { related, target, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policies.ts";
@@ -47,35 +53,63 @@ export const organizationPermissions = {
 
 const permissions = permissionsFrom(organizationPermissions);
 
+/** Whole minutes; the service refuses 0 together with the other problems. */
+const minutes = z
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1);
+
+type Fields = FieldsOf<typeof OrganizationSettingsSchema> & { name: string };
+
+/** What clients send of an organization; its document has further attributes. */
+export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
+  type: "organizations",
+  attributes: {
+    name: { field: "name", in: z.string() },
+    email: { field: "email", in: z.string() },
+    "default-execution-mode": { field: "defaultExecutionMode", in: z.string() },
+    "default-agent-pool-id": { field: "defaultAgentPoolId", in: z.string(), writeOnly: true },
+    "allow-force-delete-workspaces": { field: "allowForceDeleteWorkspaces", in: z.boolean() },
+    "assessments-enforced": { field: "assessmentsEnforced", in: z.boolean() },
+    "user-tokens-enabled": { field: "userTokensEnabled", in: z.boolean() },
+    "collaborator-auth-policy": { field: "collaboratorAuthPolicy", in: z.string() },
+    "cost-estimation-enabled": { field: "costEstimationEnabled", in: z.boolean() },
+    "send-passing-statuses-for-untriggered-speculative-plans": {
+      field: "sendPassingStatusesForUntriggeredSpeculativePlans",
+      in: z.boolean(),
+    },
+    "aggregated-commit-status-enabled": { field: "aggregatedCommitStatusEnabled", in: z.boolean() },
+    "speculative-plan-management-enabled": {
+      field: "speculativePlanManagementEnabled",
+      in: z.boolean(),
+    },
+    "session-timeout": { field: "sessionTimeout", in: minutes },
+    "session-remember": { field: "sessionRemember", in: minutes },
+    "owners-team-saml-role-id": { field: "ownersTeamSamlRoleId", in: z.string() },
+  },
+  relationships: {
+    // Wins over the attribute.
+    "default-agent-pool": { field: "defaultAgentPoolId", in: nullableLinkage("agent-pools") },
+  },
+};
+
+const sentAttributes = attributesOf(organizationNoun);
+
 /** Its id on the wire is its name: the internal one, which no other organization ever has, is not shown. */
 export const organizationResource = resource<Organization, RequestContext>({
   type: "organizations",
   id: ({ name }) => name,
-  attributes: (organization) => ({
-    name: organization.name,
+  attributes: (organization, context) => ({
+    ...sentAttributes(organization, context),
     "external-id": organization.externalId,
-    email: organization.email,
     "created-at": timestamp(organization.createdAt),
-    "session-timeout": organization.sessionTimeout ?? null,
-    "session-remember": organization.sessionRemember ?? null,
-    "collaborator-auth-policy": organization.collaboratorAuthPolicy,
     "plan-expired": false,
     "plan-expires-at": null,
     "plan-is-trial": false,
     "plan-is-enterprise": false,
     "plan-identifier": organization.plan,
-    "cost-estimation-enabled": organization.costEstimationEnabled,
-    "send-passing-statuses-for-untriggered-speculative-plans":
-      organization.sendPassingStatusesForUntriggeredSpeculativePlans,
-    "aggregated-commit-status-enabled": organization.aggregatedCommitStatusEnabled,
-    "speculative-plan-management-enabled": organization.speculativePlanManagementEnabled,
-    "allow-force-delete-workspaces": organization.allowForceDeleteWorkspaces,
-    "assessments-enforced": organization.assessmentsEnforced,
-    "user-tokens-enabled": organization.userTokensEnabled,
-    "default-execution-mode": organization.defaultExecutionMode,
     "fair-run-queuing-enabled": false,
     "saml-enabled": false,
-    "owners-team-saml-role-id": organization.ownersTeamSamlRoleId ?? null,
     "two-factor-conformant": true,
     "project-count": organization.projectCount ?? null,
     "workspace-count": organization.workspaceCount ?? null,

@@ -1,11 +1,18 @@
-import type { Project } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import type {
+  Project,
+  ProjectSettingsSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
 import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
+import { nullableLinkage } from "../jsonapi/body.ts";
+import { attributesOf, type FieldsOf, fieldsIn, type Noun } from "../jsonapi/noun.ts";
 import { related, toMany, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { effectiveTagBindingResource } from "./effective-tag-bindings.ts";
 import { permissionsFrom } from "./permissions.ts";
+import { type TagBindingFields, tagBindingLinkages } from "./tag-linkages.ts";
 import { timestamp } from "./timestamps.ts";
 
 export const projectPermissions = {
@@ -29,21 +36,54 @@ export const projectPermissions = {
 
 const permissions = permissionsFrom(projectPermissions);
 
+type Settings = FieldsOf<typeof ProjectSettingsSchema>;
+interface Fields extends Settings {
+  name: string;
+  description: string;
+  tagBindings: TagBindingFields[];
+}
+
+/** What clients send of a project; its document has further attributes. */
+export const projectNoun: Noun<Fields, Project, RequestContext> = {
+  type: "projects",
+  attributes: {
+    name: { field: "name", in: z.string() },
+    description: { field: "description", in: z.string() },
+    "default-execution-mode": { field: "defaultExecutionMode", in: z.string() },
+    // Clients send it here, where the public documentation has the relationship.
+    "default-agent-pool-id": { field: "defaultAgentPoolId", in: z.string(), writeOnly: true },
+    "setting-overwrites": {
+      in: fieldsIn<Settings>({
+        "default-execution-mode": { field: "overwritesDefaultExecutionMode", in: z.boolean() },
+      }),
+      out: ({ overwritesDefaultExecutionMode }) => ({
+        "default-execution-mode": overwritesDefaultExecutionMode,
+        "default-agent-pool": overwritesDefaultExecutionMode,
+      }),
+    },
+  },
+  relationships: {
+    "default-agent-pool": { field: "defaultAgentPoolId", in: nullableLinkage("agent-pools") },
+    "tag-bindings": { field: "tagBindings", in: tagBindingLinkages },
+  },
+  pointers: {
+    overwritesDefaultExecutionMode: "/data/attributes/setting-overwrites/default-execution-mode",
+    tagBindings: "/data/relationships/tag-bindings/data",
+    "tagBindings[]": "/data/relationships/tag-bindings/data/[]/attributes",
+  },
+};
+
+const sentAttributes = attributesOf(projectNoun);
+
 export const projectResource = resource<Project, RequestContext>({
   type: "projects",
   id: ({ id }) => id,
-  attributes: (project) => ({
-    name: project.name,
-    description: project.description ?? null,
+  attributes: (project, context) => ({
+    ...sentAttributes(project, context),
     "created-at": timestamp(project.createdAt),
     "workspace-count": project.workspaceCount ?? null,
     "is-default": project.isDefault,
     "auto-destroy-activity-duration": null,
-    "default-execution-mode": project.defaultExecutionMode,
-    "setting-overwrites": {
-      "default-execution-mode": project.overwritesDefaultExecutionMode,
-      "default-agent-pool": project.overwritesDefaultExecutionMode,
-    },
     permissions: permissions(project.allowedActions),
   }),
   relationships: {

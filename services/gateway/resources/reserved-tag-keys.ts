@@ -1,16 +1,35 @@
-import type { ReservedTagKey } from "@statehouse/proto/statehouse/workspaces/v1/reserved_tag_key";
+import type {
+  CreateReservedTagKeyRequestSchema,
+  ReservedTagKey,
+} from "@statehouse/proto/statehouse/workspaces/v1/reserved_tag_key";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
+import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { timestamp } from "./timestamps.ts";
+
+/** What clients send of a reserved tag key. */
+export const reservedTagKeyNoun: Noun<
+  FieldsOf<typeof CreateReservedTagKeyRequestSchema>,
+  ReservedTagKey,
+  RequestContext
+> = {
+  type: "reserved-tag-keys",
+  attributes: {
+    key: { field: "key", in: z.string() },
+    "disable-overrides": { field: "disableOverrides", in: z.boolean() },
+  },
+};
+
+const sentAttributes = attributesOf(reservedTagKeyNoun);
 
 export const reservedTagKeyResource = resource<ReservedTagKey, RequestContext>({
   type: "reserved-tag-keys",
   id: ({ id }) => id,
-  attributes: ({ key, disableOverrides, createdAt, updatedAt }) => ({
-    key,
-    "disable-overrides": disableOverrides,
+  attributes: (reserved, context) => ({
+    ...sentAttributes(reserved, context),
     // With underscores, as clients read these two.
-    created_at: timestamp(createdAt),
-    updated_at: timestamp(updatedAt),
+    created_at: timestamp(reserved.createdAt),
+    updated_at: timestamp(reserved.updatedAt),
   }),
 });

@@ -1,11 +1,28 @@
-import type { SshKey } from "@statehouse/proto/statehouse/workspaces/v1/ssh_key";
+import type {
+  CreateSshKeyRequestSchema,
+  SshKey,
+} from "@statehouse/proto/statehouse/workspaces/v1/ssh_key";
+import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
+import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
 import { resource } from "../jsonapi/resource.ts";
 
-/** What the key is, nobody is told. */
+/** What clients send of an SSH key. The private key is never shown. */
+export const sshKeyNoun: Noun<
+  FieldsOf<typeof CreateSshKeyRequestSchema>,
+  SshKey,
+  RequestContext
+> = {
+  type: "ssh-keys",
+  attributes: {
+    name: { field: "name", in: z.string() },
+    value: { field: "value", in: z.string(), writeOnly: true },
+  },
+};
+
 export const sshKeyResource = resource<SshKey, RequestContext>({
   type: "ssh-keys",
   id: ({ id }) => id,
-  attributes: ({ name }) => ({ name }),
+  attributes: attributesOf(sshKeyNoun),
   links: ({ id }) => ({ self: `/api/v2/ssh-keys/${id}` }),
 });

@@ -9,8 +9,8 @@ import type { RequestContext } from "../http/route.ts";
 import { linkage } from "../jsonapi/body.ts";
 import { type FieldsOf, fieldsIn, type Noun } from "../jsonapi/noun.ts";
 import { bothSpellings } from "../jsonapi/spelling.ts";
-import { tagBindingLinkages, tagNameLinkages } from "../routes/tag-linkages.ts";
 import { brandNames } from "./brand-names.ts";
+import { tagBindingLinkages, tagNameLinkages } from "./tag-linkages.ts";
 import { timestamp } from "./timestamps.ts";
 
 const vcsRepo = bothSpellings(

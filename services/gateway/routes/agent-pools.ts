@@ -1,56 +1,15 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { badRequest } from "@statehouse/errors";
-import type { AgentPoolSettingsSchema } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
 import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
-import { z } from "zod";
 import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
-import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
-import { given } from "../jsonapi/given.ts";
-import { agentPoolResource } from "../resources/agent-pools.ts";
-import { linkages } from "./nullable-linkage.ts";
+import { bodyOf } from "../jsonapi/noun.ts";
+import { agentPoolNoun, agentPoolResource } from "../resources/agent-pools.ts";
 
-const bodyWith = <Name extends z.ZodType>(name: Name) =>
-  documentBody(
-    z.object({
-      type: typeOf("agent-pools"),
-      attributes: section(z.object({ name, "organization-scoped": optional(z.boolean()) })),
-      relationships: section(
-        z.object({
-          "allowed-workspaces": linkages("workspaces"),
-          "allowed-projects": linkages("projects"),
-          "excluded-workspaces": linkages("workspaces"),
-        }),
-      ),
-    }),
-  );
-
-const createBody = bodyWith(z.string());
-const updateBody = bodyWith(optional(z.string()));
-
-const pointers = {
-  allowedWorkspaces: "/data/relationships/allowed-workspaces",
-  allowedProjects: "/data/relationships/allowed-projects",
-  excludedWorkspaces: "/data/relationships/excluded-workspaces",
-};
-
-const idList = (ids: string[] | undefined) => ids && { ids };
-
-function settingsOf({
-  data,
-}: z.infer<typeof updateBody>): MessageInitShape<typeof AgentPoolSettingsSchema> {
-  const { attributes, relationships } = data;
-  return given({
-    name: attributes.name,
-    organizationScoped: attributes["organization-scoped"],
-    allowedWorkspaces: idList(relationships["allowed-workspaces"]),
-    allowedProjects: idList(relationships["allowed-projects"]),
-    excludedWorkspaces: idList(relationships["excluded-workspaces"]),
-  });
-}
+const createBody = bodyOf(agentPoolNoun, ["name"]);
+const updateBody = bodyOf(agentPoolNoun);
 
 const sorts: readonly string[] = ["name", "-name", "created-at", "-created-at"];
 
@@ -105,15 +64,12 @@ export const agentPoolRoutes: readonly Route[] = [
     method: "POST",
     path: ofOrganization,
     summary: "Create an agent pool",
-    body: createBody,
-    pointers,
+    ...createBody,
     success: [201, one(agentPoolResource)],
     failures: [404, 422],
     credentials: standing,
     handle: async ({ client, params, body, caller }) => {
-      const { organizationName } = params;
-      const settings = settingsOf(body);
-      const wanted = { organizationName, settings };
+      const wanted = { organizationName: params.organizationName, settings: body };
       return (await client(AgentPoolService).createAgentPool(wanted, caller)).agentPool;
     },
   }),
@@ -131,13 +87,12 @@ export const agentPoolRoutes: readonly Route[] = [
     method: "PATCH",
     path: byId,
     summary: "Update an agent pool",
-    body: updateBody,
-    pointers,
+    ...updateBody,
     success: [200, one(agentPoolResource)],
     failures: [404, 422],
     credentials: standing,
     handle: async ({ client, params, body, caller }) => {
-      const wanted = { id: params.agentPoolId, settings: settingsOf(body) };
+      const wanted = { id: params.agentPoolId, settings: body };
       return (await client(AgentPoolService).updateAgentPool(wanted, caller)).agentPool;
     },
   }),

@@ -8,7 +8,7 @@ import { z } from "zod";
 import { oneOf } from "../http/rendering.ts";
 import { type ParamsOf, type Route, route } from "../http/route.ts";
 import { documentBody, optional, section } from "../jsonapi/body.ts";
-import { given } from "../jsonapi/given.ts";
+import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import {
   dataRetentionResourceOf,
   dataRetentionTypes,
@@ -67,7 +67,7 @@ const routesAt = <Path extends string>(
         const wanted = {
           target: targetOf(input.params),
           kind: input.body.data.kind,
-          ...given({ deleteOlderThanNDays: input.body.data.deleteOlderThanNDays }),
+          ...omitUndefined({ deleteOlderThanNDays: input.body.data.deleteOlderThanNDays }),
         };
         return (
           await input

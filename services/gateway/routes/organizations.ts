@@ -3,28 +3,26 @@ import { readOptionalPage, wholePage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
-import { organizationResource } from "../resources/organizations.ts";
-import {
-  createOrganizationBody,
-  organizationPointers,
-  organizationSettings,
-  updateOrganizationBody,
-} from "./organization-settings.ts";
+import { bodyOf } from "../jsonapi/noun.ts";
+import { omitUndefined } from "../jsonapi/omit-undefined.ts";
+import { organizationNoun, organizationResource } from "../resources/organizations.ts";
+
+const createBody = bodyOf(organizationNoun, ["name"]);
+const updateBody = bodyOf(organizationNoun);
 
 export const organizationRoutes: readonly Route[] = [
   route({
     method: "POST",
     path: "/organizations",
     summary: "Create an organization",
-    body: createOrganizationBody,
+    ...createBody,
     validatesOnly: true,
-    pointers: organizationPointers,
     success: [201, one(organizationResource)],
     failures: [404, 422, 503],
     credentials: ["user"],
     handle: async ({ client, body, validateOnly, caller }) => {
-      const { name } = body.data.attributes;
-      const wanted = { name, settings: organizationSettings(body), validateOnly };
+      const { name = "", ...settings } = body;
+      const wanted = { name, settings, validateOnly };
       return (await client(OrganizationService).createOrganization(wanted, caller)).organization;
     },
   }),
@@ -63,23 +61,15 @@ export const organizationRoutes: readonly Route[] = [
     method: "PATCH",
     path: "/organizations/:organizationName",
     summary: "Update an organization",
-    body: updateOrganizationBody,
+    ...updateBody,
     validatesOnly: true,
-    pointers: organizationPointers,
     success: [200, one(organizationResource)],
     failures: [404, 422, 503],
     handle: async ({ client, params, body, validateOnly, caller }) => {
-      const { name: newName } = body.data.attributes;
-      const { organization } = await client(OrganizationService).updateOrganization(
-        {
-          name: params.organizationName,
-          settings: organizationSettings(body),
-          validateOnly,
-          ...(newName === undefined ? {} : { newName }),
-        },
-        caller,
-      );
-      return organization;
+      const { name: newName, ...settings } = body;
+      const wanted = { ...omitUndefined({ newName }), settings, validateOnly };
+      const request = { name: params.organizationName, ...wanted };
+      return (await client(OrganizationService).updateOrganization(request, caller)).organization;
     },
   }),
   route({

@@ -5,15 +5,13 @@ import { readPage } from "../http/paging.ts";
 import { listParameter, parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
-import { given } from "../jsonapi/given.ts";
-import { projectResource } from "../resources/projects.ts";
-import {
-  createProjectBody,
-  projectPointers,
-  projectSettings,
-  updateProjectBody,
-} from "./project-settings.ts";
+import { bodyOf } from "../jsonapi/noun.ts";
+import { omitUndefined } from "../jsonapi/omit-undefined.ts";
+import { projectNoun, projectResource } from "../resources/projects.ts";
 import { tagFilters } from "./tag-filters.ts";
+
+const createBody = bodyOf(projectNoun, ["name"]);
+const updateBody = bodyOf(projectNoun);
 
 const includes = ["effective_tag_bindings"] as const;
 
@@ -64,26 +62,17 @@ export const projectRoutes: readonly Route[] = [
     method: "POST",
     path: "/organizations/:organizationName/projects",
     summary: "Create a project",
-    body: createProjectBody,
+    ...createBody,
     validatesOnly: true,
-    pointers: projectPointers,
     success: [201, one(projectResource)],
     failures: [404, 422],
     credentials: standing,
     handle: async ({ client, params, body, validateOnly, caller }) => {
-      const { attributes, relationships } = body.data;
-      const { project } = await client(ProjectService).createProject(
-        {
-          organizationName: params.organizationName,
-          name: attributes.name,
-          ...(attributes.description === undefined ? {} : { description: attributes.description }),
-          tagBindings: relationships["tag-bindings"] ?? [],
-          settings: projectSettings(body),
-          validateOnly,
-        },
-        caller,
-      );
-      return project;
+      const { organizationName } = params;
+      const { name, description, tagBindings, ...settings } = body;
+      const fields = { ...omitUndefined({ name, description, tagBindings }), settings };
+      const request = { organizationName, ...fields, validateOnly };
+      return (await client(ProjectService).createProject(request, caller)).project;
     },
   }),
   route({
@@ -101,29 +90,17 @@ export const projectRoutes: readonly Route[] = [
     method: "PATCH",
     path: "/projects/:projectId",
     summary: "Update a project",
-    body: updateProjectBody,
+    ...updateBody,
     validatesOnly: true,
-    pointers: projectPointers,
     success: [200, one(projectResource)],
     failures: [404, 422],
     credentials: standing,
     handle: async ({ client, params, body, validateOnly, caller }) => {
-      const { attributes, relationships } = body.data;
-      const tagBindings = relationships["tag-bindings"];
-      const { project } = await client(ProjectService).updateProject(
-        {
-          id: params.projectId,
-          settings: projectSettings(body),
-          validateOnly,
-          ...given({
-            name: attributes.name,
-            description: attributes.description,
-            tagBindings: tagBindings && { tagBindings },
-          }),
-        },
-        caller,
-      );
-      return project;
+      const { name, description, tagBindings: given, ...settings } = body;
+      const tagBindings = given && { tagBindings: given };
+      const fields = { ...omitUndefined({ name, description, tagBindings }), settings };
+      const request = { id: params.projectId, ...fields, validateOnly };
+      return (await client(ProjectService).updateProject(request, caller)).project;
     },
   }),
   route({

@@ -1,20 +1,10 @@
 import { ReservedTagKeyService } from "@statehouse/proto/statehouse/workspaces/v1/reserved_tag_key";
-import { z } from "zod";
 import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
-import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
-import { given } from "../jsonapi/given.ts";
-import { reservedTagKeyResource } from "../resources/reserved-tag-keys.ts";
-
-const bodyWith = <Key extends z.ZodType>(key: Key) =>
-  documentBody(
-    z.object({
-      type: typeOf("reserved-tag-keys"),
-      attributes: section(z.object({ key, "disable-overrides": optional(z.boolean()) })),
-    }),
-  );
+import { bodyOf } from "../jsonapi/noun.ts";
+import { reservedTagKeyNoun, reservedTagKeyResource } from "../resources/reserved-tag-keys.ts";
 
 const ofOrganization = "/organizations/:organizationName/reserved-tag-keys";
 const byId = "/reserved-tag-keys/:reservedTagKeyId";
@@ -41,14 +31,12 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     method: "POST",
     path: ofOrganization,
     summary: "Reserve a tag key",
-    body: bodyWith(z.string()),
+    ...bodyOf(reservedTagKeyNoun, ["key"]),
     success: [201, one(reservedTagKeyResource)],
     failures: [404, 422],
     credentials: standing,
     handle: async ({ client, params, body, caller }) => {
-      const { key, "disable-overrides": disableOverrides = false } = body.data.attributes;
-      const { organizationName } = params;
-      const wanted = { organizationName, key, disableOverrides };
+      const wanted = { ...body, organizationName: params.organizationName };
       return (await client(ReservedTagKeyService).createReservedTagKey(wanted, caller))
         .reservedTagKey;
     },
@@ -57,13 +45,12 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     method: "PATCH",
     path: byId,
     summary: "Change a reserved tag key",
-    body: bodyWith(optional(z.string())),
+    ...bodyOf(reservedTagKeyNoun),
     success: [200, one(reservedTagKeyResource)],
     failures: [404, 422],
     credentials: standing,
     handle: async ({ client, params, body, caller }) => {
-      const { key, "disable-overrides": disableOverrides } = body.data.attributes;
-      const wanted = { id: params.reservedTagKeyId, ...given({ key, disableOverrides }) };
+      const wanted = { ...body, id: params.reservedTagKeyId };
       return (await client(ReservedTagKeyService).updateReservedTagKey(wanted, caller))
         .reservedTagKey;
     },

@@ -4,23 +4,15 @@ import { standing } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
-import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
-import { given } from "../jsonapi/given.ts";
-import { sshKeyResource } from "../resources/ssh-keys.ts";
+import { documentBody, section, typeOf } from "../jsonapi/body.ts";
+import { bodyOf } from "../jsonapi/noun.ts";
+import { sshKeyNoun, sshKeyResource } from "../resources/ssh-keys.ts";
 import { workspaceResource } from "../resources/workspaces.ts";
 
-const bodyWith = <Text extends z.ZodType>(text: Text) =>
-  documentBody(
-    z.object({
-      type: typeOf("ssh-keys"),
-      attributes: section(z.object({ name: text, value: text })),
-    }),
-  );
+const createBody = bodyOf(sshKeyNoun, ["name", "value"]);
+const updateBody = bodyOf(sshKeyNoun);
 
-const createBody = bodyWith(z.string());
-const updateBody = bodyWith(optional(z.string()));
-
-/** The id is an attribute here; null, and only null, takes the key away. */
+/** The id is an attribute here; null, and only null, removes the key. */
 const assignBody = documentBody(
   z.object({
     type: typeOf("workspaces"),
@@ -51,12 +43,12 @@ export const sshKeyRoutes: readonly Route[] = [
     method: "POST",
     path: ofOrganization,
     summary: "Create an SSH key",
-    body: createBody,
+    ...createBody,
     success: [201, one(sshKeyResource)],
     failures: [404, 422],
     credentials: standing,
     handle: async ({ client, params, body, caller }) => {
-      const wanted = { organizationName: params.organizationName, ...body.data.attributes };
+      const wanted = { ...body, organizationName: params.organizationName };
       return (await client(SshKeyService).createSshKey(wanted, caller)).sshKey;
     },
   }),
@@ -74,12 +66,12 @@ export const sshKeyRoutes: readonly Route[] = [
     method: "PATCH",
     path: byId,
     summary: "Update an SSH key",
-    body: updateBody,
+    ...updateBody,
     success: [200, one(sshKeyResource)],
     failures: [404, 422],
     credentials: standing,
     handle: async ({ client, params, body, caller }) => {
-      const wanted = { id: params.sshKeyId, ...given(body.data.attributes) };
+      const wanted = { ...body, id: params.sshKeyId };
       return (await client(SshKeyService).updateSshKey(wanted, caller)).sshKey;
     },
   }),

@@ -5,7 +5,7 @@ import { readPage } from "../http/paging.ts";
 import { parameter, requiredParameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type RequestContext, type Route, route } from "../http/route.ts";
-import { given } from "../jsonapi/given.ts";
+import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import type { ObjectUpload } from "../object-upload.ts";
 import { withRun, withRunIfTold, withRuns } from "../resources/reported-run.ts";
 import { stateVersionResource } from "../resources/state-versions.ts";
@@ -70,7 +70,7 @@ export const stateVersionRoutes: readonly Route[] = [
           md5: attributes.md5.toLowerCase(),
           lineage: attributes.lineage ?? "",
           force: attributes.force ?? false,
-          ...given({
+          ...omitUndefined({
             inlineSize: inlineState && BigInt(inlineState.length),
             inlineJsonSize: jsonState && BigInt(jsonState.length),
             jsonStateOutputs: attributes["json-state-outputs"],

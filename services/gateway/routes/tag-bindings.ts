@@ -4,7 +4,7 @@ import { type Route, route } from "../http/route.ts";
 import { listBody } from "../jsonapi/body.ts";
 import { effectiveTagBindingResource } from "../resources/effective-tag-bindings.ts";
 import { tagBindingResource } from "../resources/tag-bindings.ts";
-import { tagBindingItem } from "./tag-linkages.ts";
+import { tagBindingItem } from "../resources/tag-linkages.ts";
 
 const path = "/workspaces/:workspaceId/tag-bindings";
 

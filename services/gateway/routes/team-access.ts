@@ -10,7 +10,7 @@ import { requiredParameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type ParamsOf, type RequestContext, type Route, route } from "../http/route.ts";
 import { documentBody, optional, requiredLinkage, section, typeOf } from "../jsonapi/body.ts";
-import { given } from "../jsonapi/given.ts";
+import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import type { Pointers } from "../jsonapi/pointers.ts";
 import type { CompiledResource } from "../jsonapi/resource.ts";
 import { bothSpellings } from "../jsonapi/spelling.ts";
@@ -133,7 +133,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
         const wanted = {
           targetType,
           id: idIn(params),
-          ...given({ access: attributes.access }),
+          ...omitUndefined({ access: attributes.access }),
           permissions: permissionsIn(attributes),
         };
         return (await client(TeamAccessService).updateTeamAccess(wanted, caller)).teamAccess;

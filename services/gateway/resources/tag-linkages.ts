@@ -9,6 +9,8 @@ export const tagBindingItem = z
   })
   .transform(({ attributes: { key, value = "" } }) => ({ key, value }));
 
+export type TagBindingFields = z.infer<typeof tagBindingItem>;
+
 /** `relationships.tag-bindings` of a new workspace or project: linkages without ids, attributes in them. */
 export const tagBindingLinkages = optional(
   z.object({ data: optional(z.array(tagBindingItem)) }),
