@@ -2,19 +2,19 @@ import { SpanKind } from "@opentelemetry/api";
 import { isTransient } from "@statehouse/errors";
 import type { Database } from "@statehouse/postgres";
 import { type Logger, withServerSpan } from "@statehouse/runtime";
+import { type Replay, replayConsumer, storeDeadLetter } from "./dead-letter.ts";
 import type { Nats } from "./nats.ts";
-import { parkEvent, type Replay, replayParked } from "./parked-event.ts";
 import { type EventHandlers, subscribe } from "./subscribe.ts";
 
 /** A subscription of a service. */
-export interface Consumption {
+export interface Consumer {
   /** Together with the service's name it is the durable name, `<service>-<name>`. */
   name: string;
   filters: readonly string[];
   handlers: EventHandlers;
 }
 
-export interface ConsumerOptions extends Consumption {
+export interface ConsumerOptions extends Consumer {
   nats: Nats;
   database: Database;
   service: string;
@@ -40,31 +40,31 @@ export function startConsumer({
     isTransient,
     inTrace: (title, traceparent, attributes, work) =>
       withServerSpan(title, traceparent, attributes, work, SpanKind.CONSUMER),
-    park: (failed) => parkEvent(database, failed),
+    deadLetter: (failed) => storeDeadLetter(database, failed),
   });
 }
 
-export interface ReplayConsumptions {
+export interface ReplayOptions {
   database: Database;
   service: string;
-  consumptions: readonly Consumption[];
+  consumers: readonly Consumer[];
   /** Receives one line for each consumer and each event that still fails. */
   print: (line: string) => void;
 }
 
 /** Processes all dead letters of a service again; the operator's command. Returns whether none is left. */
-export async function replayConsumptions({
+export async function replayDeadLetters({
   database,
   service,
-  consumptions,
+  consumers,
   print,
-}: ReplayConsumptions): Promise<boolean> {
+}: ReplayOptions): Promise<boolean> {
   const replays: Replay[] = [];
-  for (const { name, handlers } of consumptions) {
+  for (const { name, handlers } of consumers) {
     const consumer = durableName(service, name);
-    const replay = await replayParked({ database, consumer, handlers });
+    const replay = await replayConsumer({ database, consumer, handlers });
     replays.push(replay);
-    print(`${consumer}: ${replay.replayed} handled, ${replay.failures.length} still parked`);
+    print(`${consumer}: ${replay.replayed} replayed, ${replay.failures.length} failed`);
     for (const { eventId, type, subject, error } of replay.failures) {
       print(`  ${eventId} ${type} of ${subject}: ${error}`);
     }

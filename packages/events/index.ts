@@ -1,8 +1,8 @@
-export { type Consumption, replayConsumptions, startConsumer } from "./consumer.ts";
+export { type Consumer, replayDeadLetters, startConsumer } from "./consumer.ts";
 export { decode, type Event, eventType } from "./event.ts";
+export { eventMigrations } from "./migrations.ts";
 export { connectNats, type Nats } from "./nats.ts";
-export { outboxMigration, recordEvent } from "./outbox.ts";
-export { parkedEventsMigration } from "./parked-event.ts";
+export { recordEvent } from "./outbox.ts";
 export { createRecorder, type Published, type PublishedEvents, published } from "./published.ts";
 export { startRelay } from "./relay.ts";
 export { STREAM } from "./stream.ts";

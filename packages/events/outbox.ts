@@ -1,23 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type DescMessage, type MessageShape, toJsonString } from "@bufbuild/protobuf";
-import { afterCommit, type EntityManager, queryIn, type SqlMigration } from "@statehouse/postgres";
+import { afterCommit, type EntityManager, queryIn } from "@statehouse/postgres";
 import { traceparent } from "@statehouse/runtime";
 import { eventType } from "./event.ts";
-
-/** A service adds this to its own migrations. */
-export const outboxMigration: SqlMigration = {
-  name: "0000_outbox",
-  up: `create table outbox (
-    id bigint generated always as identity primary key,
-    event_id text not null,
-    type text not null,
-    subject text not null,
-    revision bigint not null,
-    message text not null,
-    traceparent text,
-    recorded_at timestamptz not null default clock_timestamp()
-  )`,
-};
 
 export interface RecordedEvent<Schema extends DescMessage> {
   schema: Schema;

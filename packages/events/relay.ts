@@ -56,10 +56,14 @@ export function startRelay(options: RelayOptions): AsyncDisposable {
   const wake = () => woken.resolve();
   const subscription = wakeAfterCommits(database.orm.em.config, wake);
   const meter = metrics.getMeter("statehouse/events");
-  const published = meter.createCounter("events_published");
+  const published = meter.createCounter("statehouse_events_published_total", {
+    description: "Events published to the stream",
+  });
   let lagSeconds = 0;
   meter
-    .createObservableGauge("outbox_lag_seconds", { description: "Age of the oldest event" })
+    .createObservableGauge("statehouse_outbox_lag_seconds", {
+      description: "Age of the oldest unpublished event",
+    })
     .addCallback((result) => result.observe(lagSeconds, { service: options.service }));
 
   const run = async (): Promise<void> => {
@@ -75,10 +79,10 @@ export function startRelay(options: RelayOptions): AsyncDisposable {
           published.add(count, { service: options.service });
           more = count > 0;
         }
-        if (failing) logger.info("the outbox is being relayed again");
+        if (failing) logger.info("outbox relay resumed");
         failing = false;
       } catch (error) {
-        if (!failing && !stop.signal.aborted) logger.warn({ err: error }, "the outbox is waiting");
+        if (!failing && !stop.signal.aborted) logger.warn({ err: error }, "outbox relay stalled");
         failing = true;
       }
       if (!more) await Promise.race([woken.promise, sleep(POLL_MS, undefined, { ref: false })]);

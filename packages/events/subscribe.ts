@@ -56,7 +56,7 @@ export interface SubscribeOptions {
    * Stores an event that has failed `maxFailures` times, so that it does not block later ones. If this fails too, the
    * event is retried later.
    */
-  park: (failed: FailedEvent) => Promise<void>;
+  deadLetter: (failed: FailedEvent) => Promise<void>;
   /** Temporary errors that are not caused by the event; they never lead to a dead letter. */
   isTransient?: (error: unknown) => boolean;
   maxFailures?: number;
@@ -81,7 +81,11 @@ const RETRY_MS = 500;
  */
 export function subscribe(options: SubscribeOptions): AsyncDisposable {
   const { nats, logger } = options;
-  const received = metrics.getMeter("statehouse/events").createCounter("events_received");
+  const received = metrics
+    .getMeter("statehouse/events")
+    .createCounter("statehouse_events_received_total", {
+      description: "Events received, by consumer and outcome",
+    });
   const stop = Promise.withResolvers<void>();
   let stopped = false;
   let messages: ConsumerMessages | undefined;
@@ -91,7 +95,7 @@ export function subscribe(options: SubscribeOptions): AsyncDisposable {
     while (!stopped) {
       try {
         messages = await open(options, stop.promise);
-        if (failing) logger.info({ consumer: options.durable }, "events are heard again");
+        if (failing) logger.info({ consumer: options.durable }, "event subscription resumed");
         failing = false;
         // It may have been stopped in the meantime.
         if (stopped) messages?.stop();
@@ -106,7 +110,8 @@ export function subscribe(options: SubscribeOptions): AsyncDisposable {
         }
       } catch (error) {
         if (stopped) return;
-        if (!failing) logger.warn({ err: error, consumer: options.durable }, "no events for now");
+        if (!failing)
+          logger.warn({ err: error, consumer: options.durable }, "event subscription lost");
         failing = true;
       }
       if (!stopped) await Promise.race([stop.promise, sleep(RETRY_MS, undefined, { ref: false })]);
@@ -143,7 +148,7 @@ async function open(
   return consumer.consume({ max_messages: PREFETCH, abort_on_missing_resource: true });
 }
 
-type Outcome = "handled" | "ignored" | "failed" | "parked";
+type Outcome = "handled" | "ignored" | "failed" | "dead_letter";
 
 async function receive(options: SubscribeOptions, message: JsMsg): Promise<Outcome> {
   const event = eventFrom(message);
@@ -179,20 +184,20 @@ async function failed(
   message: JsMsg,
   event: Event,
   error: unknown,
-): Promise<"failed" | "parked"> {
-  const { durable, park, logger, isTransient = () => false } = options;
+): Promise<"failed" | "dead_letter"> {
+  const { durable, deadLetter, logger, isTransient = () => false } = options;
   const failures = message.info.deliveryCount;
   const about = { consumer: durable, event: event.id, type: event.type, failures };
   if (failures >= (options.maxFailures ?? DEFAULT_MAX_FAILURES) && !isTransient(error)) {
     try {
-      await park({ event, consumer: durable, failures, error });
-      logger.error({ ...about, err: error }, "an event was parked");
+      await deadLetter({ event, consumer: durable, failures, error });
+      logger.error({ ...about, err: error }, "event stored as dead letter");
       message.ack();
-      return "parked";
-    } catch (parking) {
-      logger.warn({ ...about, err: parking }, "an event could not be parked");
+      return "dead_letter";
+    } catch (failure) {
+      logger.warn({ ...about, err: failure }, "dead letter not stored");
     }
-  } else logger.warn({ ...about, err: error }, "an event will be delivered again");
+  } else logger.warn({ ...about, err: error }, "event processing failed; it is delivered again");
   message.nak(Math.min(30_000, 100 * 2 ** Math.min(failures, 10)));
   return "failed";
 }

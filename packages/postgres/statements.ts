@@ -66,7 +66,9 @@ export function observeStatements(client: PoolClient, listener?: StatementListen
 export function exposeStatementCount(): void {
   metrics
     .getMeter("statehouse/postgres")
-    .createObservableCounter("sql_statements", { description: "SQL statements sent" })
+    .createObservableCounter("statehouse_sql_statements_total", {
+      description: "SQL statements sent",
+    })
     .addCallback((result) => result.observe(statements));
 }
 

@@ -13,6 +13,8 @@ export const countCall = (): void => {
 export function exposeCallCount(): void {
   metrics
     .getMeter("statehouse/rpc")
-    .createObservableCounter("rpc_calls", { description: "Calls made to other services" })
+    .createObservableCounter("statehouse_rpc_calls_total", {
+      description: "Calls made to other services",
+    })
     .addCallback((result) => result.observe(calls));
 }

@@ -31,7 +31,7 @@ test("with an endpoint spans are exported as one trace; metrics are Prometheus t
     return outer;
   });
   expect(await metricsText()).toMatch(/^cups_total\{.*\} 3$/m);
-  expect(await metricsText()).toMatch(/^process_resident_memory_bytes\{.*\} \d+$/m);
+  expect(await metricsText()).toMatch(/^statehouse_process_resident_memory_bytes\{.*\} \d+$/m);
   await telemetry[Symbol.asyncDispose]();
   await new Promise((resolve) => collector.close(resolve));
 

@@ -59,9 +59,9 @@ export async function startTelemetry({
 function observeProcess(): void {
   const meter = metrics.getMeter("statehouse/process");
   meter
-    .createObservableGauge("process_resident_memory_bytes")
+    .createObservableGauge("statehouse_process_resident_memory_bytes")
     .addCallback((result) => result.observe(process.memoryUsage.rss()));
   meter
-    .createObservableGauge("process_uptime_seconds")
+    .createObservableGauge("statehouse_process_uptime_seconds")
     .addCallback((result) => result.observe(process.uptime()));
 }

@@ -1,4 +1,4 @@
-import { type Consumption, replayConsumptions } from "@statehouse/events";
+import { type Consumer, replayDeadLetters as replay } from "@statehouse/events";
 import {
   createSealer,
   type Database,
@@ -55,7 +55,7 @@ interface Consuming<Config, App> {
   name: Clients;
   config: z.ZodObject & z.ZodType<Config>;
   openApp(config: Config): Promise<OpenedApp<App>>;
-  consumers(app: App): Consumption[];
+  consumers(app: App): Consumer[];
 }
 
 /** Handles the dead letters of a service again. Returns false while some still fail. */
@@ -65,6 +65,6 @@ export async function replayDeadLetters<Config, App>(
 ): Promise<boolean> {
   await using opened = await service.openApp(readConfig(service.config) as Config);
   const { app, database } = opened;
-  const consumptions = service.consumers(app);
-  return await replayConsumptions({ database, service: service.name, consumptions, print });
+  const consumers = service.consumers(app);
+  return await replay({ database, service: service.name, consumers, print });
 }

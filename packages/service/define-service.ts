@@ -1,5 +1,5 @@
 import type { Caller, Principal } from "@statehouse/authorization";
-import { type Consumption, connectNats, startConsumer, startRelay } from "@statehouse/events";
+import { type Consumer, connectNats, startConsumer, startRelay } from "@statehouse/events";
 import { type Database, openDatabase, type Sealer, type SqlMigration } from "@statehouse/postgres";
 import {
   type AssertionKeys,
@@ -73,7 +73,7 @@ export interface ServiceDefinition<
   /** Loads a principal's grants. Default: from access. */
   grants?(app: App): GrantsLoader;
   bindings(app: App): ServiceBinding[];
-  consumers(app: App): Consumption[];
+  consumers(app: App): Consumer[];
   /** Opened when the service starts, and not by its commands. */
   resources?(parts: { config: z.output<Schema>; logger: Logger }): Promise<Resources>;
   /** Background work, from start to stop. */
@@ -134,7 +134,7 @@ export interface Service<
     config: z.output<Schema>,
     dependencies?: Pick<Dependencies<Client>, "channels" | "logger">,
   ): Promise<OpenedApp<App>>;
-  consumers(app: App): Consumption[];
+  consumers(app: App): Consumer[];
   afterMigration(print: (line: string) => void): Promise<void>;
   rotateKeys(database: Database, sealer: Sealer): Promise<number>;
 }
@@ -200,8 +200,8 @@ export function defineService<
       if (resources) starting.use(resources);
       const running = { app, resources, config, logger, options };
       for (const worker of definition.workers?.(running) ?? []) starting.use(worker);
-      for (const consumption of definition.consumers(app)) {
-        starting.use(startConsumer({ nats, database, service: name, ...consumption, logger }));
+      for (const consumer of definition.consumers(app)) {
+        starting.use(startConsumer({ nats, database, service: name, ...consumer, logger }));
       }
       const rpc = starting.use(
         createRpcServer({

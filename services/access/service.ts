@@ -1,7 +1,7 @@
 import { defineService } from "@statehouse/service";
 import { createFirstAdministrator } from "./commands/first-administrator.ts";
 import { configSchema } from "./config.ts";
-import { consumptions } from "./consumers/consumptions.ts";
+import { consumers } from "./consumers/consumers.ts";
 import { createApp } from "./create-app.ts";
 import { bindings } from "./rpc/bindings.ts";
 import { loadGrants } from "./rpc/grants.ts";
@@ -18,7 +18,7 @@ export const service = defineService({
   app: createApp,
   grants: loadGrants,
   bindings,
-  consumers: consumptions,
+  consumers,
   workers: ({ app }) => [app.tokenUsage],
   afterMigration: createFirstAdministrator,
 });

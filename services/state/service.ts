@@ -1,6 +1,6 @@
 import { defineService } from "@statehouse/service";
 import { configSchema } from "./config.ts";
-import { consumptions } from "./consumers/consumptions.ts";
+import { consumers } from "./consumers/consumers.ts";
 import { createApp } from "./create-app.ts";
 import { createObjectHandler } from "./objects/handler.ts";
 import { openBlobStore } from "./objects/open-store.ts";
@@ -25,7 +25,7 @@ export const service = defineService({
   clients: ["access", "workspaces"],
   app: createApp,
   bindings,
-  consumers: consumptions,
+  consumers,
   resources: ({ config, logger }) => openBlobStore(config, logger),
   workers({ app, resources: store, logger }) {
     const work = { app, store, logger };

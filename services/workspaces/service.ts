@@ -1,6 +1,6 @@
 import { defineService } from "@statehouse/service";
 import { configSchema } from "./config.ts";
-import { consumptions } from "./consumers/consumptions.ts";
+import { consumers } from "./consumers/consumers.ts";
 import { createApp } from "./create-app.ts";
 import { bindings } from "./rpc/bindings.ts";
 import { migrations } from "./store/migrations.ts";
@@ -22,7 +22,7 @@ export const service = defineService({
   clients: ["access", "state"],
   app: createApp,
   bindings,
-  consumers: consumptions,
+  consumers,
   workers: ({ app, logger, options }) => [
     startReconciliation({
       app,

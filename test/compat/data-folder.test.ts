@@ -73,7 +73,7 @@ test("a data folder of commit f307d11 is read, written and locked by the current
       async () => (await database.query("select from outbox")).rowCount === 0 || undefined,
       { what: "the outbox to be published" },
     );
-    expect((await database.query("select from parked_events")).rowCount).toBe(1);
+    expect((await database.query("select from dead_letters")).rowCount).toBe(1);
   } finally {
     await database.end();
   }

@@ -9,8 +9,8 @@ const underWay: readonly Question[] = [
   ["access", "not published", "select type || ' ' || subject as found from outbox"],
   ["workspaces", "not published", "select type || ' ' || subject as found from outbox"],
   ["state", "not published", "select type || ' ' || subject as found from outbox"],
-  ["workspaces", "parked", "select type || ' ' || error as found from parked_events"],
-  ["state", "parked", "select type || ' ' || error as found from parked_events"],
+  ["workspaces", "dead letter", "select type || ' ' || error as found from dead_letters"],
+  ["state", "dead letter", "select type || ' ' || error as found from dead_letters"],
   [
     "workspaces",
     "not acknowledged by access",

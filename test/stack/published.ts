@@ -34,7 +34,7 @@ export function published(natsUrl: string): Published {
     durable: unusedName("test"),
     filters: ["statehouse.>"],
     handlers: Object.fromEntries(declaredEvents.map((type) => [type, keep])),
-    park: async () => {},
+    deadLetter: async () => {},
     logger: createLogger({ service: "test", level: "silent" }),
   });
   return {

@@ -114,7 +114,7 @@ needs("minio")("four processes on MinIO", () => {
       }
       const metrics = await operations(name, "/metrics");
       expect(metrics.headers.get("content-type")).toContain("text/plain");
-      expect(await metrics.text()).toContain("process_resident_memory_bytes");
+      expect(await metrics.text()).toContain("statehouse_process_resident_memory_bytes");
       expect((await operations(name, "/nothing")).status).toBe(404);
     },
   );

@@ -163,7 +163,7 @@ test("metrics count requests by route and status, never by address", async () =>
   const response = await fetch(`http://127.0.0.1:${stack.environments.gateway.OPS_PORT}/metrics`);
   const text = await response.text();
   expect(text).toMatch(
-    /http_server_request_duration_seconds_count\{[^}]*route="\/api\/v2\/workspaces\/:workspaceId"[^}]*\}/,
+    /statehouse_http_request_duration_seconds_count\{[^}]*route="\/api\/v2\/workspaces\/:workspaceId"[^}]*\}/,
   );
   expect(text).not.toContain(id);
 });

@@ -51,7 +51,7 @@ const subscription = subscribe({
   durable: "elsewhere-" + process.pid,
   filters: ["statehouse.workspaces.workspace.>"],
   handlers: on(WorkspaceLockedSchema, async (message) => console.log(message.workspaceId)),
-  park: async ({ error }) => console.error(error),
+  deadLetter: async ({ error }) => console.error(error),
   logger: { info: say, warn: say, error: say },
 });
 await nats.connection();

@@ -10,16 +10,15 @@ import {
 import { createLogger, traceId, withServerSpan } from "@statehouse/runtime";
 import { ownNats, waitFor } from "@statehouse/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { replayConsumptions, startConsumer } from "../consumer.ts";
+import { replayDeadLetters, startConsumer } from "../consumer.ts";
 import type { Event } from "../event.ts";
+import { eventMigrations as migrations } from "../migrations.ts";
 import { connectNats, type Nats } from "../nats.ts";
-import { outboxMigration, recordEvent } from "../outbox.ts";
-import { parkedEventsMigration } from "../parked-event.ts";
+import { recordEvent } from "../outbox.ts";
 import { startRelay } from "../relay.ts";
 import { ensureStream, STREAM } from "../stream.ts";
 import { on } from "../subscribe.ts";
 
-const migrations = [outboxMigration, parkedEventsMigration];
 const logger = createLogger({ service: "test", level: "silent" });
 
 let parts: AsyncDisposableStack;
@@ -51,7 +50,7 @@ const record = (revision: number, name = `ws-${revision}`) =>
 const relay = () => parts.use(startRelay({ database, nats, service: "workspaces", logger }));
 
 type Handle = (message: WorkspaceCreated, event: Event) => Promise<void>;
-const consumption = (handle: Handle) => ({
+const consumer = (handle: Handle) => ({
   name: "workspaces",
   filters: ["statehouse.workspaces.>"],
   handlers: on(WorkspaceCreatedSchema, handle),
@@ -59,7 +58,7 @@ const consumption = (handle: Handle) => ({
 const consume = (handle: Handle, maxFailures = 3) =>
   parts.use(
     startConsumer({
-      ...consumption(handle),
+      ...consumer(handle),
       nats,
       database,
       service: "state",
@@ -165,7 +164,7 @@ test("a relay that died between publishing and deleting does not publish twice",
   expect(row?.event_id).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("an event that keeps failing is parked, does not hold up the next, and can be replayed", async () => {
+test("an event that keeps failing becomes a dead letter, does not delay the next, and can be replayed", async () => {
   const heard: string[] = [];
   let broken = true;
   const handle: Handle = async ({ name }) => {
@@ -176,20 +175,20 @@ test("an event that keeps failing is parked, does not hold up the next, and can 
   relay();
   await record(1, "poison");
   await record(2, "fine");
-  const parked = () =>
-    database.query("select subject, revision::int, failures, error from parked_events");
-  await waitFor(async () => (await parked()).length === 1 && heard.length === 1);
+  const deadLetters = () =>
+    database.query("select subject, revision::int, failures, error from dead_letters");
+  await waitFor(async () => (await deadLetters()).length === 1 && heard.length === 1);
   expect(heard).toEqual(["fine"]);
-  expect(await parked()).toEqual([
+  expect(await deadLetters()).toEqual([
     { subject: "ws-1", revision: 1, failures: 3, error: "TypeError: cannot" },
   ]);
   const lines: string[] = [];
   const print = (line: string) => void lines.push(line);
-  const consumptions = [consumption(handle)];
-  const replay = () => replayConsumptions({ database, service: "state", consumptions, print });
+  const consumers = [consumer(handle)];
+  const replay = () => replayDeadLetters({ database, service: "state", consumers, print });
   expect(await replay()).toBe(false);
   expect(lines).toEqual([
-    "state-workspaces: 0 handled, 1 still parked",
+    "state-workspaces: 0 replayed, 1 failed",
     expect.stringMatching(
       /^ {2}\S+ statehouse\.workspaces\.workspace\.created\.v1 of ws-1: .*cannot$/,
     ),
@@ -197,12 +196,12 @@ test("an event that keeps failing is parked, does not hold up the next, and can 
   broken = false;
   lines.length = 0;
   expect(await replay()).toBe(true);
-  expect(lines).toEqual(["state-workspaces: 1 handled, 0 still parked"]);
+  expect(lines).toEqual(["state-workspaces: 1 replayed, 0 failed"]);
   expect(heard).toEqual(["fine", "poison"]);
-  expect(await parked()).toEqual([]);
+  expect(await deadLetters()).toEqual([]);
 });
 
-test("a dependency that is away never parks an event", async () => {
+test("an unavailable dependency never makes a dead letter", async () => {
   let attempts = 0;
   const { heard, handle } = listener();
   consume(async (message, event) => {
@@ -213,7 +212,7 @@ test("a dependency that is away never parks an event", async () => {
   await record(1);
   await waitFor(() => heard.length === 1);
   expect(attempts).toBe(4);
-  expect(await database.query("select from parked_events")).toHaveLength(0);
+  expect(await database.query("select from dead_letters")).toHaveLength(0);
 });
 
 test("a consumer that comes back goes on where it stopped", async () => {

@@ -1,4 +1,4 @@
-import { outboxMigration, parkedEventsMigration } from "@statehouse/events";
+import { eventMigrations } from "@statehouse/events";
 import type { SqlMigration } from "@statehouse/postgres";
 
 const init: SqlMigration = {
@@ -211,10 +211,9 @@ const teamAccesses: SqlMigration = {
 
 /** The schema of access, in order. */
 export const migrations: readonly SqlMigration[] = [
-  outboxMigration,
+  ...eventMigrations,
   init,
   organizationTombstones,
-  parkedEventsMigration,
   runTokens,
   teamAccess,
   teamAccesses,

@@ -27,7 +27,7 @@ test("every change is announced once, in order, under growing revisions, without
     handlers: Object.fromEntries(
       types.map((type) => [type, async (event) => void heard.push(event)]),
     ),
-    park: async () => {},
+    deadLetter: async () => {},
     logger: createLogger({ service: "test", level: "silent" }),
   });
 

@@ -48,7 +48,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
   const find = createRouter(options.routes, edition);
   const durations = metrics
     .getMeter("statehouse/gateway")
-    .createHistogram("http_server_request_duration_seconds", { unit: "s" });
+    .createHistogram("statehouse_http_request_duration_seconds", { unit: "s" });
   const soon = () => Date.now() + requestTimeoutMs;
 
   const answer = async (ctx: Koa.Context, { route, params }: Match): Promise<void> => {

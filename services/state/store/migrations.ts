@@ -1,9 +1,9 @@
 import path from "node:path";
-import { outboxMigration, parkedEventsMigration } from "@statehouse/events";
+import { eventMigrations } from "@statehouse/events";
 import { readMigrations, type SqlMigration } from "@statehouse/postgres";
 
+/** The schema of state's database. */
 export const migrations: readonly SqlMigration[] = [
-  outboxMigration,
-  parkedEventsMigration,
+  ...eventMigrations,
   ...readMigrations(path.join(import.meta.dirname, "migrations")),
 ];

@@ -110,7 +110,7 @@ export const globalRemoteStateEnabled = () =>
     },
   ]);
 
-/** A report that no rule can make sense of; its event is parked. */
+/** A report that no rule can make sense of; its event becomes a dead letter. */
 export const reportInvalid = (what: string) =>
   invalid([{ field: what, detail: `${what} is invalid` }]);
 

@@ -1,9 +1,8 @@
 import path from "node:path";
-import { outboxMigration, parkedEventsMigration } from "@statehouse/events";
+import { eventMigrations } from "@statehouse/events";
 import { readMigrations, type SqlMigration } from "@statehouse/postgres";
 
 export const migrations: readonly SqlMigration[] = [
-  outboxMigration,
-  parkedEventsMigration,
+  ...eventMigrations,
   ...readMigrations(path.join(import.meta.dirname, "migrations")),
 ];

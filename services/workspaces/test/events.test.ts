@@ -30,7 +30,7 @@ beforeAll(async () => {
       durable: "test",
       filters: ["statehouse.workspaces.>"],
       handlers: Object.fromEntries(types.map((t) => [`statehouse.workspaces.${t}.v1`, keep])),
-      park: async () => {},
+      deadLetter: async () => {},
       logger: createLogger({ service: "test", level: "silent" }),
     }),
   );

@@ -42,7 +42,9 @@ export function startReconciliation({
   };
   const differences = metrics
     .getMeter("statehouse/workspaces")
-    .createCounter("state_differences", { description: "Found by comparing workspaces and state" });
+    .createCounter("statehouse_state_differences_total", {
+      description: "Found by comparing workspaces and state",
+    });
   const tell = ({ healed, reported }: Comparison): void => {
     for (const [difference, { length: count }] of healed) {
       differences.add(count, { difference, outcome: "mended" });

@@ -19,7 +19,7 @@ const run = (environment: Record<string, string>) =>
 
 const key = `k1:${Buffer.alloc(32, 1).toString("base64")}`;
 
-test("the command handles what was parked, names what still fails, and repeats without harm", async () => {
+test("the command replays dead letters, lists those that still fail, and can be repeated", async () => {
   await using fresh = await freshDatabase({ contextName: "state", migrations });
   const { privateJwk, publicJwk } = await generateAssertionKey();
   const environment = {
@@ -32,32 +32,30 @@ test("the command handles what was parked, names what still fails, and repeats w
     BLOB_STORE: "directory",
     BLOB_DIRECTORY: "/nonexistent",
   };
-  const park = (id: string, message: string) =>
+  const addDeadLetter = (id: string, message: string) =>
     fresh.query(
-      `insert into parked_events
+      `insert into dead_letters
          (consumer, event_id, type, source, subject, revision, message, time, failures, error)
        values ('state-workspaces', $1, 'statehouse.workspaces.workspace.deleted.v1',
          'statehouse/workspaces', $1, 1, $2, now(), 8, 'Error: then')`,
       [id, message],
     );
-  await park("ws-aaaaaaaaaaaaaaaa", '{"workspaceId":"ws-aaaaaaaaaaaaaaaa"}');
-  await park("broken", "no message");
+  await addDeadLetter("ws-aaaaaaaaaaaaaaaa", '{"workspaceId":"ws-aaaaaaaaaaaaaaaa"}');
+  await addDeadLetter("broken", "no message");
 
   const first = await run(environment);
   expect(first).toMatchObject({ code: 1, stderr: "" });
-  expect(first.stdout).toContain(
-    "state-workspaces: 1 handled, 1 still parked\n  broken statehouse.",
-  );
+  expect(first.stdout).toContain("state-workspaces: 1 replayed, 1 failed\n  broken statehouse.");
   const dropped = "select workspace_id from workspace_state where dropped_at is not null";
   expect(await fresh.query(dropped)).toEqual([{ workspace_id: "ws-aaaaaaaaaaaaaaaa" }]);
-  const rows = await fresh.query("select event_id, failures, error from parked_events");
+  const rows = await fresh.query("select event_id, failures, error from dead_letters");
   expect(rows).toEqual([{ event_id: "broken", failures: 9, error: expect.any(String) }]);
 
-  await fresh.query("delete from parked_events");
+  await fresh.query("delete from dead_letters");
   const second = await run(environment);
   expect(second).toMatchObject({
     code: 0,
-    stdout: "state-workspaces: 0 handled, 0 still parked\n",
+    stdout: "state-workspaces: 0 replayed, 0 failed\n",
   });
 });
 

@@ -1,11 +1,11 @@
-import type { Consumption } from "@statehouse/events";
+import type { Consumer } from "@statehouse/events";
 import type { App } from "../app/app.ts";
 import { pendingSyncHandlers } from "./pending-sync.ts";
 import { runHandlers } from "./run.ts";
 import { workspaceStateHandlers } from "./workspace-state.ts";
 
 /** Everything that workspaces listens to. */
-export const consumptions = (app: App): Consumption[] => [
+export const consumers = (app: App): Consumer[] => [
   {
     name: "workspace-state",
     filters: ["statehouse.state.workspace-state.>"],
