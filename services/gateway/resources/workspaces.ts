@@ -44,7 +44,6 @@ export const workspaceResource = resource<Workspace, RequestContext>({
     "latest-change-at": timestamp(workspace.latestChangeAt ?? workspace.createdAt),
     "last-assessment-result-at": null,
     "auto-destroy-status": null,
-    "inherits-project-auto-destroy": true,
     locked: workspace.lock !== undefined,
     "locked-reason": workspace.lock?.reason ?? "",
     "resource-count": workspace.resourceCount,
