@@ -97,6 +97,7 @@ const attributes: Record<string, Attribute> = {
   "global-remote-state": boolean("Global remote state", false),
   operations: boolean("Operations", false),
   "queue-all-runs": boolean("Queue all runs", false),
+  "inherits-project-auto-destroy": boolean("Inherits project auto destroy", true),
   "speculative-enabled": boolean("Speculative enabled", true),
   "engine-version": {
     initially: expect.stringMatching(/^\d+\.\d+\.\d+$/),
@@ -269,6 +270,23 @@ test("wrong kinds and wrong values are told together, each place once", async ()
   for (const { api } of [world().reader, world().stranger]) {
     expect((await api.patch(`/workspaces/${workspace.id}`, update)).status).toBe(404);
   }
+});
+
+test("a workspace stops to inherit auto-destroy with settings of its own, and starts again without them", async () => {
+  const { id } = await newWorkspace(world());
+  const inherits = async (given: Record<string, unknown>) => {
+    const { status, body } = await update(id, given);
+    expect(status).toBe(200);
+    return body.data.attributes["inherits-project-auto-destroy"];
+  };
+  expect(await inherits({ "auto-destroy-activity-duration": "14d" })).toBe(false);
+  expect(await inherits({ description: "kept" })).toBe(false);
+  const none = { "auto-destroy-activity-duration": null, "auto-destroy-at": null };
+  expect(await inherits({ ...none, "inherits-project-auto-destroy": false })).toBe(false);
+  expect(await inherits(none)).toBe(true);
+  const own = { "auto-destroy-at": "2030-01-01T00:00:00Z", "inherits-project-auto-destroy": true };
+  expect(await inherits(own)).toBe(false);
+  expect(await inherits({ "auto-destroy-at": null })).toBe(true);
 });
 
 test("a workspace has many flat tags, and not too many", async () => {

@@ -66,11 +66,7 @@ export const workspaceNoun: Noun<Settings, Workspace, RequestContext> = {
       in: z.string(),
       removable: true,
     },
-    // Clients send it; every workspace inherits.
-    "inherits-project-auto-destroy": {
-      in: z.unknown().transform(() => ({})),
-      out: () => true,
-    },
+    "inherits-project-auto-destroy": { field: "inheritsProjectAutoDestroy", in: z.boolean() },
     description: { field: "description", in: z.string() },
     "execution-mode": { field: "executionMode", in: z.string() },
     operations: {

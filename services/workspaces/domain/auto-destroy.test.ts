@@ -5,6 +5,7 @@ import {
   type AutoDestroySettings,
   applyAutoDestroy,
   durationMs,
+  noAutoDestroy as never,
   noteActivity,
   takeDueMoment,
 } from "./auto-destroy.ts";
@@ -12,7 +13,6 @@ import {
 const now = new Date("2026-01-01T00:00:00Z");
 const HOUR = 3_600_000;
 const later = (hours: number) => new Date(now.getTime() + hours * HOUR);
-const never: AutoDestroy = { autoDestroyAt: null, autoDestroyActivityDuration: null };
 
 function apply(settings: AutoDestroySettings, from = never): AutoDestroy | string[] {
   const problems = new Problems();
@@ -61,7 +61,11 @@ test.each([
 
 test("a moment is kept as given, and null unsets it", () => {
   const set = apply({ autoDestroyAt: "2026-02-01T10:00:00+02:00" });
-  expect(set).toEqual({ ...never, autoDestroyAt: new Date("2026-02-01T08:00:00Z") });
+  expect(set).toEqual({
+    autoDestroyAt: new Date("2026-02-01T08:00:00Z"),
+    autoDestroyActivityDuration: null,
+    inheritsProjectAutoDestroy: false,
+  });
   expect(apply({ autoDestroyAt: null }, set as AutoDestroy)).toEqual(never);
   expect(apply({}, set as AutoDestroy)).toEqual(set);
 });
@@ -90,6 +94,26 @@ test("a moment that has come is taken once, and one to come not at all", () => {
   expect(takeDueMoment(workspace, later(5))).toEqual(later(5));
   expect(takeDueMoment(workspace, later(6))).toBeUndefined();
   expect(workspace).toEqual(never);
+});
+
+test("a workspace with settings of its own does not inherit, whatever the request gives", () => {
+  for (const inheritsProjectAutoDestroy of [undefined, true, false]) {
+    const own = apply({ autoDestroyActivityDuration: "2h", inheritsProjectAutoDestroy });
+    expect(own).toMatchObject({ inheritsProjectAutoDestroy: false });
+    const fixed = apply({ autoDestroyAt: later(5).toISOString(), inheritsProjectAutoDestroy });
+    expect(fixed).toMatchObject({ inheritsProjectAutoDestroy: false });
+  }
+});
+
+test("without settings of its own it inherits, unless the request gives false", () => {
+  const own = apply({ autoDestroyActivityDuration: "2h" }) as AutoDestroy;
+  const none = { autoDestroyAt: null, autoDestroyActivityDuration: null };
+  expect(apply(none, own)).toEqual(never);
+  const alone = { ...never, inheritsProjectAutoDestroy: false };
+  expect(apply({ ...none, inheritsProjectAutoDestroy: false }, own)).toEqual(alone);
+  expect(apply({ inheritsProjectAutoDestroy: false })).toEqual(alone);
+  expect(apply({}, alone)).toEqual(alone);
+  expect(apply({ inheritsProjectAutoDestroy: true }, alone)).toEqual(never);
 });
 
 test("activity moves nothing where no duration is set", () => {

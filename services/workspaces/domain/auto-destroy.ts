@@ -6,11 +6,14 @@ export interface AutoDestroy {
   autoDestroyAt: Date | null;
   /** So long after the last activity, such as `14d` or `6h`; null: a fixed moment, or never. */
   autoDestroyActivityDuration: string | null;
+  /** The project's settings apply; false while the workspace has settings of its own. */
+  inheritsProjectAutoDestroy: boolean;
 }
 
 export const noAutoDestroy: AutoDestroy = {
   autoDestroyAt: null,
   autoDestroyActivityDuration: null,
+  inheritsProjectAutoDestroy: true,
 };
 
 /** What a request says; null unsets. */
@@ -18,6 +21,8 @@ export interface AutoDestroySettings {
   /** A timestamp. */
   autoDestroyAt?: string | null | undefined;
   autoDestroyActivityDuration?: string | null | undefined;
+  /** Only false matters, and only without settings of its own. */
+  inheritsProjectAutoDestroy?: boolean | undefined;
 }
 
 const DURATION = /^(\d{1,4})([dh])$/;
@@ -37,7 +42,11 @@ export function durationMs(text: string): number | undefined {
 /** Applies settings; `problems` gets whatever is wrong with them, all at once. */
 export function applyAutoDestroy(
   workspace: AutoDestroy,
-  { autoDestroyAt: at, autoDestroyActivityDuration: duration }: AutoDestroySettings,
+  {
+    autoDestroyAt: at,
+    autoDestroyActivityDuration: duration,
+    inheritsProjectAutoDestroy: inherits,
+  }: AutoDestroySettings,
   problems: Problems,
   now: Date,
 ): void {
@@ -52,11 +61,17 @@ export function applyAutoDestroy(
       if (duration !== null && duration !== before) noteActivity(workspace, now);
     }
   }
-  if (at === undefined) return;
-  const moment = at === null ? null : momentOf(at);
-  if (moment === undefined) problems.add("autoDestroyAt", "Auto destroy at is invalid");
-  else workspace.autoDestroyAt = moment;
+  if (at !== undefined) {
+    const moment = at === null ? null : momentOf(at);
+    if (moment === undefined) problems.add("autoDestroyAt", "Auto destroy at is invalid");
+    else workspace.autoDestroyAt = moment;
+  }
+  if (at === undefined && duration === undefined && inherits === undefined) return;
+  workspace.inheritsProjectAutoDestroy = inherits !== false && !hasOwnAutoDestroy(workspace);
 }
+
+const hasOwnAutoDestroy = ({ autoDestroyAt, autoDestroyActivityDuration }: AutoDestroy): boolean =>
+  autoDestroyAt !== null || autoDestroyActivityDuration !== null;
 
 /** Something was done with the workspace: its time counts anew. */
 export function noteActivity(workspace: AutoDestroy, now: Date): void {
@@ -71,6 +86,7 @@ export function takeDueMoment(workspace: AutoDestroy, now: Date): Date | undefin
   if (dueAt === null || dueAt > now) return undefined;
   // The next destroy run is no longer scheduled: it is up to a runner now.
   workspace.autoDestroyAt = null;
+  workspace.inheritsProjectAutoDestroy = !hasOwnAutoDestroy(workspace);
   return dueAt;
 }
 

@@ -28,6 +28,7 @@ const columns = {
   autoApplyRunTrigger: boolean,
   autoDestroyAt: optional(timestamptz),
   autoDestroyActivityDuration: optional(text),
+  inheritsProjectAutoDestroy: boolean,
   sshKeyId: optional(text),
   overwritesAgentPool: boolean,
   fileTriggersEnabled: boolean,
