@@ -139,5 +139,5 @@ export function neighbours({ keys, logger }: { keys: AssertionKeys; logger: Logg
 
 const grantsOf = (principalId: string) =>
   principalId === reader.id
-    ? { organizationId, projects: [{ projectId, access: "read" }] }
+    ? { organizationId, projects: [{ targetId: projectId, access: "read" }] }
     : { organizationId, owner: true };
