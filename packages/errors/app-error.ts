@@ -82,7 +82,7 @@ export const unavailable = (reason: string, message: string, cause?: unknown) =>
 
 /** The caller's deadline has passed; the work may or may not have been done. */
 export const deadlineExceeded = (what = "The request", cause?: unknown) =>
-  new AppError("deadlineExceeded", "deadline_exceeded", `${what} took longer than it may.`, {
+  new AppError("deadlineExceeded", "deadline_exceeded", `${what} exceeded its time limit.`, {
     cause,
   });
 

@@ -74,9 +74,9 @@ export function connectNats({ url, name, streamReplicas = 1 }: NatsOptions): Nat
     connection: () => next.promise,
     async ready() {
       if (!current) throw new Error(failure);
-      if (away) throw new Error("disconnected, and connecting again");
+      if (away) throw new Error("disconnected; reconnecting");
       const { promise: late, reject } = Promise.withResolvers<never>();
-      const timer = setTimeout(reject, TIMEOUT_MS, new Error("the server does not answer"));
+      const timer = setTimeout(reject, TIMEOUT_MS, new Error("the server does not respond"));
       await Promise.race([current.flush(), late]).finally(() => clearTimeout(timer));
     },
     async [Symbol.asyncDispose]() {

@@ -24,7 +24,7 @@ export async function longStep({ title, command, args, cwd, env = process.env, l
   const logFile = path.join(cacheFolder(), "logs", `${logName}.log`);
   mkdirSync(path.dirname(logFile), { recursive: true });
   const log = createWriteStream(logFile);
-  const beat = setInterval(() => say(`  still at it after ${seconds()} s`), beatMs);
+  const beat = setInterval(() => say(`  still running after ${seconds()} s`), beatMs);
   try {
     // A ".cmd" (npm on Windows) needs a shell.
     const shell = process.platform === "win32" && command.endsWith(".cmd");
@@ -38,7 +38,7 @@ export async function longStep({ title, command, args, cwd, env = process.env, l
     log.end();
     await once(log, "close");
     if (code !== 0)
-      throw new Failure(`${title}: failed${reason(logFile)} (all of its output: ${logFile}).`);
+      throw new Failure(`${title}: failed${reason(logFile)} (complete output: ${logFile}).`);
     say(`  done in ${seconds()} s`);
   } catch (error) {
     if (error instanceof Failure) throw error;

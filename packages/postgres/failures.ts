@@ -56,7 +56,7 @@ const UNSTORABLE_TEXT = new Set([
 
 /** The error for callers that sent such text in any field. */
 export const unstorableText = (): AppError =>
-  badRequest("unstorable_text", "The request holds a NUL character.");
+  badRequest("unstorable_text", "The request contains a NUL character.");
 
 /** True when `error` is the violation of this unique constraint or index. */
 export function uniqueViolation(error: unknown, constraintName: string): boolean {
@@ -85,7 +85,7 @@ export function asAppError(error: unknown): unknown {
 }
 
 const databaseUnavailable = (cause: unknown): AppError =>
-  new AppError("unavailable", "database", "The database does not answer; try again.", { cause });
+  new AppError("unavailable", "database", "The database does not respond; try again.", { cause });
 
 function codeOf(error: unknown): string | undefined {
   const code = property(error, "code");

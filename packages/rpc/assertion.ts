@@ -120,13 +120,14 @@ async function verify(
     const id = payload.sub ?? "";
     const speaksForItself = type === "service" && id === issuer;
     const speaksForOthers = type !== undefined && type !== "service" && issuer === GATEWAY;
-    if (!type || !(speaksForItself || speaksForOthers)) throw new Error("not its to say");
+    if (!type || !(speaksForItself || speaksForOthers))
+      throw new Error("issuer may not assert this principal");
     return {
       principal: { type, id, versions: String(payload.ver) },
       expiresAt: (payload.exp ?? 0) * 1000,
     };
   } catch (cause) {
-    const error = unauthenticated("The call carries no valid assertion of who makes it.");
+    const error = unauthenticated("The call has no valid assertion.");
     error.cause = cause;
     throw error;
   }

@@ -39,7 +39,7 @@ export function createClient<S extends DescService>(
     const attributes = { "rpc.system": "grpc", "rpc.method": path.slice(1) };
     const call = (request: MessageInitShape<DescMessage>, as: CallOptions | undefined = identity) =>
       withClientSpan(path.slice(1), attributes, async () => {
-        if (!as) throw new Error(`${path} was called on nobody's behalf`);
+        if (!as) throw new Error(`${path} was called without an identity`);
         const left = remainingMs() ?? DEFAULT_TIMEOUT_MS;
         if (left <= 0) throw deadlineExceeded();
         countCall();

@@ -55,7 +55,7 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
     request: Uint8Array,
     metadata: CallMetadata,
   ): Promise<Uint8Array> => {
-    if (!metadata.assertion) throw unauthenticated("The call carries no assertion.");
+    if (!metadata.assertion) throw unauthenticated("The call has no assertion.");
     const principal = await verify(metadata.assertion);
     if (!mayCall(method, principal)) {
       throw new AppError(

@@ -46,7 +46,7 @@ test("draining that never ends is cut off", async () => {
   child.stdout?.once("data", () => child.kill("SIGTERM"));
   const { stderr, code } = await outcome(child);
   expect({ stderr, code }).toEqual({
-    stderr: "Stopping took longer than 50 ms; what is under way is cut off.\n",
+    stderr: "Stopping took longer than 50 ms; remaining requests are closed.\n",
     code: 1,
   });
 });

@@ -29,7 +29,7 @@ export async function runService(
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => process.exit(1));
   setTimeout(() => {
     process.stderr.write(
-      `Stopping took longer than ${drainMs} ms; what is under way is cut off.\n`,
+      `Stopping took longer than ${drainMs} ms; remaining requests are closed.\n`,
     );
     process.exit(1);
   }, drainMs);

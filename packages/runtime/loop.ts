@@ -29,7 +29,7 @@ export function startLoop(options: LoopOptions): AsyncDisposable {
       } catch (error) {
         // The database can be unavailable for a while; readiness reports it once.
         const level = isTransient(error) ? "debug" : "error";
-        logger[level]({ err: error, work: name }, "background work failed; it is tried again");
+        logger[level]({ err: error, work: name }, "background work failed; retry scheduled");
       }
       if (!more) await wake.next(intervalMs, stop.signal);
     }

@@ -39,16 +39,16 @@ test("a ring whose keys have a least length takes longer ones", () => {
 
 test.each([
   ["keys of services", { gateway: [jwk], state: [] }, undefined],
-  ["a list", [], "is no object from names to lists of JWKs"],
-  ["a key that is no list", { gateway: jwk }, "gateway: is no list of JWKs"],
-  ["a text for a key", { gateway: ["x"] }, "gateway.0: is no JWK"],
+  ["a list", [], "must be an object from names to lists of JWKs"],
+  ["a key that is no list", { gateway: jwk }, "gateway: must be a list of JWKs"],
+  ["a text for a key", { gateway: ["x"] }, "gateway.0: must be a JWK"],
   ["another curve", { gateway: [{ ...jwk, crv: "X25519" }] }, "gateway.0.crv: is not Ed25519"],
   ["no point", { gateway: [{ ...jwk, x: undefined }] }, "gateway.0.x: is missing"],
   ["no key id", { gateway: [jwk, { ...jwk, kid: "" }] }, "gateway.1.kid: is empty"],
   [
     "half a point",
     { gateway: [{ ...jwk, x: "AAAA" }] },
-    "gateway.0.x: is no part of an Ed25519 key, 32 bytes in base64url",
+    "gateway.0.x: must be part of an Ed25519 key: 32 bytes in base64url",
   ],
   [
     "an RSA key",

@@ -13,7 +13,7 @@ const json = z.string().transform((text, context): unknown => {
 /** 32 bytes, as in an Ed25519 JWK. */
 const keyPart = z
   .string("is missing")
-  .regex(/^[A-Za-z0-9_-]{43}$/, "is no part of an Ed25519 key, 32 bytes in base64url");
+  .regex(/^[A-Za-z0-9_-]{43}$/, "must be part of an Ed25519 key: 32 bytes in base64url");
 
 const jwk = z.looseObject(
   {
@@ -22,7 +22,7 @@ const jwk = z.looseObject(
     x: keyPart,
     kid: z.string("is missing").min(1, "is empty"),
   },
-  "is no JWK",
+  "must be a JWK",
 );
 
 const address = (service: string, byDefault: string) =>
@@ -110,9 +110,9 @@ export const settings = {
     .pipe(
       z.record(
         z.string(),
-        z.array(jwk, "is no list of JWKs"),
-        "is no object from names to lists of JWKs",
+        z.array(jwk, "must be a list of JWKs"),
+        "must be an object from names to lists of JWKs",
       ),
     )
-    .describe("Who may sign with which keys: JSON, from a service's name to a list of JWKs."),
+    .describe("Accepted signers and their keys: JSON, from a service's name to a list of JWKs."),
 };

@@ -9,6 +9,6 @@ test("the result of work that ends in time is returned", async () => {
 });
 
 test("work that takes longer is given up with the stated error", async () => {
-  await expect(withTimeout(1, never)).rejects.toThrow("no answer within 1 ms");
+  await expect(withTimeout(1, never)).rejects.toThrow("no response within 1 ms");
   await expect(withTimeout(1, never, () => new Error("too late"))).rejects.toThrow("too late");
 });

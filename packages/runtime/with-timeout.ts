@@ -5,7 +5,7 @@
 export async function withTimeout<T>(
   ms: number,
   work: Promise<T>,
-  late: () => Error = () => new Error(`no answer within ${ms} ms`),
+  late: () => Error = () => new Error(`no response within ${ms} ms`),
 ): Promise<T> {
   const timeout = Promise.withResolvers<never>();
   const timer = setTimeout(() => timeout.reject(late()), ms);

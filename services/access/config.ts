@@ -15,11 +15,11 @@ export const configSchema = z.object({
   WORKSPACES_ADDRESS: settings.WORKSPACES_ADDRESS,
   RUN_TOKEN_LIFETIME: secondsSetting
     .default(24 * 60 * 60)
-    .describe("Seconds that a run's token works, unless its runner renews it or the run ends."),
+    .describe("Lifetime of a run token in seconds, unless its runner renews it or the run ends."),
   FIRST_ADMIN_USERNAME: z
     .string()
     .optional()
-    .describe("Whom the migrate command makes an administrator while the installation has none."),
+    .describe("User whom the migrate command makes an administrator if the installation has none."),
   FIRST_ADMIN_EMAIL: z.string().optional().describe("That administrator's e-mail address."),
   TOKEN_MAX_DAYS: z.coerce
     .number()
@@ -27,7 +27,7 @@ export const configSchema = z.object({
     .min(1)
     .max(36_500)
     .optional()
-    .describe("How many days a new token may live at most; without it as many as its maker wants."),
+    .describe("Maximum lifetime of a new token in days; unlimited if not set."),
 });
 
 export type AccessConfig = z.infer<typeof configSchema>;

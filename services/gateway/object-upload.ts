@@ -12,11 +12,11 @@ export interface ObjectUpload extends AsyncDisposable {
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 const refused = (cause?: unknown) =>
-  unavailable("state_upload", "The state could not be stored just now; please try again.", cause);
+  unavailable("state_upload", "The state could not be stored; try again.", cause);
 
 /** Other bytes were uploaded first, or the version was discarded in the meantime: a repeat would change nothing. */
 const notTaken = () =>
-  conflict("state_not_taken", "The state version does not take this state any more.");
+  conflict("state_not_taken", "The state version no longer accepts this state.");
 
 /** Uploads to the object server at `baseUrl`. */
 export function createObjectUpload(baseUrl: string): ObjectUpload {
@@ -44,7 +44,7 @@ export function createObjectUpload(baseUrl: string): ObjectUpload {
         }
         if (status >= 200 && status < 300) return;
         if (status < 500) throw notTaken();
-        throw refused(new Error(`the object server answered ${status}`));
+        throw refused(new Error(`the object server responded with ${status}`));
       }),
     [Symbol.asyncDispose]: () => dispatcher.close(),
   };

@@ -6,7 +6,7 @@ import { z } from "zod";
 export const standaloneSchema = z.object({
   HOST: settings.HOST.default("127.0.0.1").describe("Address to listen on."),
   PORT: portSetting(8080, "the API and state bytes"),
-  NATS_PORT: portSetting(0, "NATS on this machine, where runners publish and anybody may listen"),
+  NATS_PORT: portSetting(0, "NATS on this machine, for runners and subscribers"),
   DATA_DIR: z
     .string()
     .default(".statehouse")
@@ -18,11 +18,11 @@ export const standaloneSchema = z.object({
   ORGANIZATION: z
     .string()
     .default("demo")
-    .describe("Name of the organization made at the first start."),
+    .describe("Name of the organization created at the first start."),
   ADMIN_USERNAME: z
     .string()
     .default("admin")
-    .describe("Name of the user made at the first start, who owns that organization."),
+    .describe("Name of the user created at the first start, who owns that organization."),
   ADMIN_EMAIL: z.string().default("admin@example.com").describe("That user's e-mail address."),
   LOG_LEVEL: settings.LOG_LEVEL.default("warn").describe(
     "Lines below this level are left out of the log.",

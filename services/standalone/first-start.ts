@@ -82,6 +82,6 @@ async function makeOrganization(
     body: JSON.stringify({ data: { type: "organizations", attributes: { name, email } } }),
   });
   if (!made.ok) {
-    throw new StartError(`The organization ${name} could not be made: ${await made.text()}`);
+    throw new StartError(`The organization ${name} could not be created: ${await made.text()}`);
   }
 }

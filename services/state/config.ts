@@ -42,13 +42,13 @@ export const configSchema = z.object({
     .int()
     .min(1)
     .default(7)
-    .describe("Days in which soft-deleted state can be restored; it is then deleted for good."),
+    .describe("Days in which soft-deleted state can be restored; it is then deleted permanently."),
   COLLECTION_INTERVAL: secondsSetting
     .default(3600)
-    .describe("Seconds between the passes that delete what data retention lets go."),
+    .describe("Seconds between the scans that delete data by retention policies."),
   VERIFICATION_INTERVAL: secondsSetting
     .default(86_400)
-    .describe("Seconds between the passes that look for the stored bytes of every state."),
+    .describe("Seconds between the scans that verify the stored bytes of every state."),
   MAX_STATE_BYTES: z.coerce
     .number()
     .int()
@@ -88,7 +88,9 @@ export const configSchema = z.object({
   S3_CA_FILE: z
     .string()
     .optional()
-    .describe("PEM file of certificate authorities trusted for S3 besides the well-known ones."),
+    .describe(
+      "PEM file of certificate authorities trusted for S3 in addition to the well-known ones.",
+    ),
 });
 
 export type StateConfig = z.infer<typeof configSchema>;

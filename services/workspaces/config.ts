@@ -31,7 +31,7 @@ export const configSchema = z.object({
     .default(engineReleases.join(","))
     .transform((text) => text.split(",").map((version) => version.trim()))
     .refine((versions) => versions.every((version) => RELEASE.test(version)), {
-      error: "holds what is no version such as 1.11.0",
+      error: "is not a list of versions such as 1.11.0",
     })
     .describe("Known engine releases, comma-separated; new workspaces start with the newest."),
   COMPARISON_INTERVAL: secondsSetting

@@ -21,7 +21,7 @@ const actions: Record<string, (app: App, username: string, email: string) => Pro
   },
   async token(app, username) {
     const { id: userId } = await getUserByName(app, username);
-    const wanted = { userId, description: "made by the operator", expiredAt: undefined };
+    const wanted = { userId, description: "created by the operator", expiredAt: undefined };
     return (await createUserToken(app, operator, wanted)).secret;
   },
   suspend: async (app, username) => changed(app, username, { suspended: true }),

@@ -45,7 +45,7 @@ function refuseUnstorable(body: unknown): void {
     const [value, pointer] = next;
     if (typeof value === "string") {
       if (value.includes("\0") || !value.isWellFormed()) {
-        throw invalid([{ field: pointer || "/", detail: "Text holds characters that are none" }]);
+        throw invalid([{ field: pointer || "/", detail: "Text contains invalid characters" }]);
       }
     } else if (value !== null && typeof value === "object") {
       for (const [name, member] of Object.entries(value)) {

@@ -74,6 +74,6 @@ export function errorAnswer(
   return single(
     500,
     "internal server error",
-    `Something broke here. It is recorded under trace ${traceId() ?? "unknown"}.`,
+    `An internal error occurred. Its trace id is ${traceId() ?? "unknown"}.`,
   );
 }

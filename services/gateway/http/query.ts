@@ -6,7 +6,7 @@ import { badRequest } from "@statehouse/errors";
  */
 export function parameter(query: URLSearchParams, name: string): string | undefined {
   const value = query.get(name) || undefined;
-  if (value?.includes("\0")) throw badRequest("parameter", `${name} holds a NUL character.`);
+  if (value?.includes("\0")) throw badRequest("parameter", `${name} contains a NUL character.`);
   return value;
 }
 

@@ -11,7 +11,7 @@ export const one = <Item>(
 ): Rendering<Item | undefined> => ({
   contentType: JSON_API,
   async render(item, { context, includes }) {
-    if (item === undefined) throw new Error(`no ${resource.type} in the service's answer`);
+    if (item === undefined) throw new Error(`no ${resource.type} in the service's response`);
     if (!includes) return JSON.stringify({ data: resource.toObject(item, context) });
     return JSON.stringify(await documentOf(resource, item, context, includes));
   },
@@ -23,7 +23,7 @@ export const oneOf = <Item>(
 ): Rendering<Item | undefined> => ({
   contentType: JSON_API,
   render(item, { context }) {
-    if (item === undefined) throw new Error("no resource in the service's answer");
+    if (item === undefined) throw new Error("no resource in the service's response");
     return JSON.stringify({ data: resourceOf(item).toObject(item, context) });
   },
 });

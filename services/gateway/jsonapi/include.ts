@@ -10,7 +10,7 @@ const unknownInclude = (name: string, allowed: readonly string[]) =>
     "unknown_include",
     allowed.length === 0
       ? `Invalid include parameter: ${name}. Nothing can be included here.`
-      : `Invalid include parameter: ${name}. Known here: ${allowed.join(", ")}.`,
+      : `Invalid include parameter: ${name}. Supported: ${allowed.join(", ")}.`,
   );
 
 /**

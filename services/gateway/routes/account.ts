@@ -34,7 +34,7 @@ export const accountRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/account/details",
-    summary: "Show who the caller is",
+    summary: "Show the caller's account",
     success: [200, one(accountResource)],
     failures: [404],
     handle: accountOf,

@@ -15,7 +15,7 @@ export const adminRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/admin/general-settings",
-    summary: "Show what administrators decide for the installation",
+    summary: "Show the installation's general settings",
     success: [200, one(generalSettingsResource)],
     failures: [404],
     edition: "admin.general-settings",
@@ -25,7 +25,7 @@ export const adminRoutes: readonly Route[] = [
   route({
     method: "PATCH",
     path: "/admin/general-settings",
-    summary: "Change what administrators decide for the installation",
+    summary: "Change the installation's general settings",
     body: documentBody(
       z.object({
         type: optional(typeOf("general-settings")),

@@ -37,6 +37,6 @@ export const backingDataRoutes: readonly Route[] = [
   action(
     "permanently_delete_backing_data",
     "permanentlyDeleteBackingData",
-    "Delete a state version's soft-deleted data for good",
+    "Permanently delete a state version's soft-deleted data",
   ),
 ];

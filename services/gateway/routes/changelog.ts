@@ -48,7 +48,7 @@ export const changelogRoutes: readonly Route[] = [
     method: "GET",
     path: "/changelog",
     under: "root",
-    summary: "Show people the changes of the interface",
+    summary: "Show the changes of the interface as a page",
     success: [200, html],
     failures: [],
     credentials: "none",

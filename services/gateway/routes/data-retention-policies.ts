@@ -80,7 +80,7 @@ const routesAt = <Path extends string>(
     route({
       method: "GET",
       path,
-      summary: `Show the data retention policy that counts for ${whose}`,
+      summary: `Show the data retention policy in effect for ${whose}`,
       success: [200, policy],
       failures: [404],
       edition,
@@ -98,7 +98,7 @@ const routesAt = <Path extends string>(
     route({
       method: "DELETE",
       path,
-      summary: `Take away the data retention policy of ${whose}`,
+      summary: `Delete the data retention policy of ${whose}`,
       success: [204],
       failures: [404],
       edition,

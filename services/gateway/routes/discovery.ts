@@ -11,7 +11,7 @@ export const discoveryRoutes: readonly Route[] = [
     method: "GET",
     path: "/.well-known/terraform.json",
     under: "root",
-    summary: "Say where the API is",
+    summary: "Describe where the API is",
     success: [200, plainJson],
     failures: [],
     credentials: "none",
@@ -20,7 +20,7 @@ export const discoveryRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/ping",
-    summary: "Say which API this is",
+    summary: "Show the API version",
     success: [204],
     failures: [],
     credentials: "none",

@@ -7,13 +7,13 @@ export const entitlementSetRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/organizations/:organizationName/entitlement-set",
-    summary: "Show what an organization may use",
+    summary: "Show an organization's entitlements",
     success: [200, one(entitlementSetResource)],
     failures: [404],
     handle: async ({ client, settings, params, caller }) => {
       const name = params.organizationName;
       const { organization } = await client(OrganizationService).getOrganization({ name }, caller);
-      if (!organization) throw new Error("no organization in the service's answer");
+      if (!organization) throw new Error("no organization in the service's response");
       return {
         organizationName: organization.name,
         operations: settings.remoteOperations,

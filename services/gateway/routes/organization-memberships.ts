@@ -32,7 +32,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: ofOrganization,
-    summary: "List who belongs to an organization",
+    summary: "List an organization's memberships",
     includes,
     success: [200, list(organizationMembershipResource)],
     failures: [400, 404],
@@ -59,7 +59,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
   route({
     method: "POST",
     path: ofOrganization,
-    summary: "Invite somebody into an organization",
+    summary: "Invite a user into an organization",
     body,
     includes,
     success: [201, one(organizationMembershipResource)],
@@ -101,7 +101,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
   route({
     method: "DELETE",
     path: byId,
-    summary: "Remove somebody from an organization",
+    summary: "Remove a user from an organization",
     success: [204],
     failures: [404, 409],
     credentials: standing,

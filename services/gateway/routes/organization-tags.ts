@@ -38,7 +38,7 @@ export const organizationTagRoutes: readonly Route[] = [
   route({
     method: "DELETE",
     path,
-    summary: "Take tags from all workspaces",
+    summary: "Remove tags from all workspaces",
     body: idsOf("tags"),
     success: [204],
     failures: [404, 422],
@@ -52,7 +52,7 @@ export const organizationTagRoutes: readonly Route[] = [
   route({
     method: "POST",
     path: "/tags/:tagId/relationships/workspaces",
-    summary: "Give a tag to many workspaces",
+    summary: "Add a tag to many workspaces",
     body: idsOf("workspaces"),
     pointers: { workspaceIds: "/data", "workspaceIds[]": "/data/[]/id" },
     success: [204],

@@ -19,7 +19,7 @@ export const organizationTokenRoutes: readonly Route[] = [
   route({
     method: "POST",
     path,
-    summary: "Make the organization's token, in place of the one before",
+    summary: "Create the organization's token, replacing the previous one",
     body: tokenBody,
     success: [201, one(authenticationTokenResource)],
     failures: [400, 404, 422],

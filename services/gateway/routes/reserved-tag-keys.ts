@@ -58,7 +58,7 @@ export const reservedTagKeyRoutes: readonly Route[] = [
   route({
     method: "DELETE",
     path: byId,
-    summary: "Free a reserved tag key",
+    summary: "Delete a reserved tag key",
     success: [204],
     failures: [404],
     credentials: standing,

@@ -26,7 +26,7 @@ export const stateVersionOutputRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/state-version-outputs/:stateVersionOutputId",
-    summary: "Show one output, a sensitive one too",
+    summary: "Show one output, including a sensitive one",
     success: [200, one(stateVersionOutputResource)],
     failures: [404],
     handle: async ({ client, params, caller }) =>

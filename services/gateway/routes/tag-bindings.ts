@@ -44,7 +44,7 @@ export const tagBindingRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/projects/:projectId/effective-tag-bindings",
-    summary: "List the tag bindings that count for a project: its own, for it inherits none",
+    summary: "List the effective tag bindings of a project, which are its own",
     success: [200, list(effectiveTagBindingResource)],
     failures: [404],
     handle: async ({ client, params: { projectId }, caller }) => ({
@@ -87,7 +87,7 @@ export const tagBindingRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: "/workspaces/:workspaceId/effective-tag-bindings",
-    summary: "List the tag bindings that count for a workspace",
+    summary: "List the effective tag bindings of a workspace",
     success: [200, list(effectiveTagBindingResource)],
     failures: [404],
     handle: async ({ client, params, caller }) => ({

@@ -16,7 +16,7 @@ export const teamTokenRoutes: readonly Route[] = [
   route({
     method: "POST",
     path: plain,
-    summary: "Make the team's plain token, in place of the one before",
+    summary: "Create the team's default token, replacing the previous one",
     body: tokenBody,
     success: [201, one(authenticationTokenResource)],
     failures: [404, 422],
@@ -32,7 +32,7 @@ export const teamTokenRoutes: readonly Route[] = [
   route({
     method: "GET",
     path: plain,
-    summary: "Show the team's plain token, without its secret",
+    summary: "Show the team's default token, without its secret",
     success: [200, one(authenticationTokenResource)],
     failures: [404],
     credentials: standing,
@@ -44,7 +44,7 @@ export const teamTokenRoutes: readonly Route[] = [
   route({
     method: "DELETE",
     path: plain,
-    summary: "Revoke the team's plain token",
+    summary: "Revoke the team's default token",
     success: [204],
     failures: [404],
     credentials: standing,
@@ -54,7 +54,7 @@ export const teamTokenRoutes: readonly Route[] = [
   route({
     method: "POST",
     path: "/teams/:teamId/authentication-tokens",
-    summary: "Make a further token of a team, with a description",
+    summary: "Create an additional token of a team, with a description",
     body: tokenBody,
     success: [201, one(authenticationTokenResource)],
     failures: [404, 422],

@@ -19,7 +19,7 @@ export const tokenSettingsPageRoutes: readonly Route[] = [
     method: "GET",
     path: "/app/settings/tokens",
     under: "root",
-    summary: "Tell a person how to come by a token",
+    summary: "Explain how to get a token",
     success: [200, html],
     failures: [],
     credentials: "none",

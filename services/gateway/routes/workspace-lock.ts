@@ -48,7 +48,7 @@ export const workspaceLockRoutes: readonly Route[] = [
   route({
     method: "POST",
     path: "/workspaces/:workspaceId/actions/force-unlock",
-    summary: "Unlock a workspace, whoever holds its lock",
+    summary: "Force-unlock a workspace",
     success: [200, one(workspaceResource)],
     failures: [404, 409, 503],
     handle: async ({ client, params, caller }) =>

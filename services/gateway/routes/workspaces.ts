@@ -84,7 +84,7 @@ const routesAt = <Path extends string>(
   route({
     method: "DELETE",
     path,
-    summary: "Delete a workspace, whatever it holds",
+    summary: "Force-delete a workspace",
     success: [204],
     failures: [403, 404, 503],
     handle: (input) =>
@@ -101,7 +101,7 @@ const safeDeleteAt = <Path extends string>(
   route({
     method: "POST",
     path,
-    summary: "Delete a workspace that manages nothing",
+    summary: "Safely delete a workspace that manages no resources",
     success: [204],
     failures: [404, 409, 503],
     handle: (input) =>

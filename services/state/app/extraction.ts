@@ -29,7 +29,7 @@ export async function claimExtraction(app: App): Promise<ExtractionClaim | undef
     if (!claim) return undefined;
     if (!isExhausted(claim.attempt - 1)) return claim;
     // None of the previous attempts finished: this file makes its workers fail.
-    await giveUp(app, claim, "reading the state never ended");
+    await giveUp(app, claim, "extraction never finished");
   }
 }
 

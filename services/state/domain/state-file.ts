@@ -58,7 +58,7 @@ export class StateFile {
           ...outputsOf(untyped(this.#rootOutputs)),
         };
       default:
-        return { ...nothingOf(file), opaque: "the state has a format that is not known here" };
+        return { ...nothingOf(file), opaque: "the state has an unknown format" };
     }
   }
 }
@@ -85,7 +85,7 @@ const MOST_OF_OUTPUTS = 48 * 1024 * 1024;
 
 function outputsOf(outputs: unknown): Pick<Extraction, "outputs"> {
   const found = outputsFrom(outputs ?? {});
-  if (!found) throw new StateFileError("an output of the state has no readable form");
+  if (!found) throw new StateFileError("an output of the state is unreadable");
   const length = found.reduce(
     (sum, { name, valueJson }) => sum + name.length + valueJson.length,
     0,

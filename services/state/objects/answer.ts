@@ -5,7 +5,7 @@ import { type Logger, traceId } from "@statehouse/runtime";
 
 /** Altered, foreign and expired tokens get the same response, so that a forger learns nothing. */
 export const unknownUploadUrl = () =>
-  new HttpProblem(404, "not found", "This upload URL is not valid, or no longer.");
+  new HttpProblem(404, "not found", "This upload URL is invalid or has expired.");
 
 export const lengthRequired = () =>
   new HttpProblem(411, "length required", "The upload must carry a Content-Length.");
@@ -39,7 +39,7 @@ export function answerFailure(
 ): void {
   if (response.headersSent || response.destroyed) {
     // The headers are sent, so that only closing the connection signals the error.
-    if (!response.destroyed) logger.warn({ err: causeOf(error) }, "a download broke off");
+    if (!response.destroyed) logger.warn({ err: causeOf(error) }, "download aborted");
     response.destroy();
     return;
   }
@@ -80,7 +80,7 @@ function describe(error: unknown) {
       : {};
     return { status, title, detail: error.message, headers };
   }
-  const detail = `Something went wrong here; the trace is ${traceId() ?? "not known"}.`;
+  const detail = `An internal error occurred; its trace id is ${traceId() ?? "not known"}.`;
   return { status: 500, title: "internal server error", detail, headers: {} };
 }
 

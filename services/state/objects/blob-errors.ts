@@ -11,7 +11,7 @@ export const contentTruncated = (expected: number, received: number) =>
 
 /** Any failure of the store itself: never to be treated as "no state". */
 export const storeUnavailable = (cause: unknown) =>
-  unavailable("blob_store", "The store of state contents does not answer; try again.", cause);
+  unavailable("blob_store", "The store of state contents does not respond; try again.", cause);
 
 /** A problem that an operator has to fix, in one sentence; for readiness and commands, never for clients. */
 export const storeUnusable = (problem: string, cause?: unknown) =>
@@ -24,7 +24,7 @@ export const blobDamaged = (problem: string) =>
 /** A row refers to bytes that are missing in the store. */
 export const blobMissing = (key: string, cause?: unknown) =>
   new AppError("unavailable", "blob_missing", "The content cannot be read from the store.", {
-    cause: new Error(`there are no bytes under ${key}`, { cause }),
+    cause: new Error(`no bytes under key ${key}`, { cause }),
   });
 
 /** Whether only the key is missing, and the store works. */

@@ -8,14 +8,14 @@ import type { BlobStore, StoredBlob } from "./blob-store.ts";
 
 /** A contradiction; each is a sentence for the operator who fixes it. */
 export const contentProblems = {
-  noContents: "the version must have a state, and its row names none",
+  noContents: "the version must have a state, but its row refers to none",
   noRow: "the version's content has no row of its own",
-  rowDiffers: "the version's row and its content's row say different things",
+  rowDiffers: "the version's row and its content's row differ",
   missing: "there are no bytes in the store",
   size: "the bytes in the store are more or fewer than the row says",
   content: "the bytes in the store are others: md5 or sha256 differ",
   unreadable: "the bytes cannot be read",
-  miscounted: "the references of the blob are miscounted",
+  miscounted: "the reference count of the blob is wrong",
   ownerless: "bytes that no row knows, and that should have been swept",
 } as const;
 

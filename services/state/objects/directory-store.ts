@@ -230,7 +230,8 @@ function settled(
   work: (done: (error?: Error | null) => void) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const closed = () => done(target.writableFinished ? null : new Error("the reader has gone"));
+    const closed = () =>
+      done(target.writableFinished ? null : new Error("the reader has disconnected"));
     const done = (error?: Error | null) => {
       target.off("close", closed);
       target.off("error", done);

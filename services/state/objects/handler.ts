@@ -33,7 +33,7 @@ export function createObjectHandler(
   return (request, response, awaitsContinue = false) => {
     const gone = new AbortController();
     response.once("close", () => {
-      if (!response.writableFinished) gone.abort(new Error("the client has gone"));
+      if (!response.writableFinished) gone.abort(new Error("the client has disconnected"));
     });
     response.once("timeout", () => response.destroy());
     const watch = () => void response.setTimeout(idleTimeoutMs);
@@ -50,7 +50,8 @@ export function createObjectHandler(
         const { signal } = gone;
         await route.serve(objects, { request, response, signal, awaitsContinue, watch });
       } catch (error) {
-        if (gone.signal.aborted) objects.logger.info({ route: route.name }, "the client has gone");
+        if (gone.signal.aborted)
+          objects.logger.info({ route: route.name }, "the client has disconnected");
         answerFailure(request, response, error, objects.logger);
       }
       span.setAttribute("http.response.status_code", response.statusCode);

@@ -52,7 +52,7 @@ export function s3Problem(
   }
   if (code === "NoSuchBucket") return `There is no bucket ${bucket} at ${endpoint} (S3_BUCKET).`;
   if (is(["InvalidBucketName", "InvalidBucketNameError"])) {
-    return `S3_BUCKET cannot be ${bucket}: that is no name of a bucket.`;
+    return `S3_BUCKET cannot be ${bucket}: which is not a valid bucket name.`;
   }
   if (is(elsewhere)) {
     const named = textOf(cause, "region");
@@ -66,7 +66,8 @@ export function s3Problem(
     return `The certificate of ${endpoint} is made for another name${ofAddressing(addressing)}.`;
   }
   if (code === "CERT_HAS_EXPIRED") return `The certificate of ${endpoint} has expired.`;
-  if (code === "EPROTO") return `${endpoint} does not speak TLS: S3_ENDPOINT may begin with http:.`;
+  if (code === "EPROTO")
+    return `${endpoint} does not use TLS: S3_ENDPOINT should begin with http:.`;
   if (is(["ENOTFOUND", "EAI_AGAIN"])) {
     return `The name in ${endpoint} cannot be resolved${ofAddressing(addressing)}.`;
   }

@@ -170,8 +170,7 @@ export class S3Store implements BlobStore {
         const found = await this.#inTime(() => prepareS3(this.#connection, this.#settings));
         this.#checksMd5 = found.checksMd5;
         this.#problem = undefined;
-        if (!found.checksMd5)
-          this.#logger.warn("the store takes wrong bytes; md5 is computed here");
+        if (!found.checksMd5) this.#logger.warn("store ignores Content-MD5; verifying locally");
         this.#tried.resolve();
         return;
       } catch (error) {

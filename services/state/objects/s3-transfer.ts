@@ -17,7 +17,7 @@ export class S3Refusal extends Error {
 
   constructor(status: number, body: string) {
     const code = /<Code>([^<]{1,100})<\/Code>/.exec(body)?.[1] ?? "";
-    super(`the store answered ${status} ${code}`);
+    super(`the store responded with ${status} ${code}`);
     this.name = "S3Refusal";
     this.status = status;
     this.code = code;
@@ -125,7 +125,7 @@ export class S3Transfer implements AsyncDisposable {
     });
     target.once("error", (error) => sink.destroy(error));
     target.once("close", () => {
-      if (!target.writableFinished) sink.destroy(new Error("the reader has gone"));
+      if (!target.writableFinished) sink.destroy(new Error("the reader has disconnected"));
     });
     return sink;
   }

@@ -39,7 +39,7 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
     try {
       return await reader.read((state) => store.get(claim.blobKey, () => state, signal), signal);
     } catch (error) {
-      if (inTime.aborted) throw new StateReadingError("reading the state took too long");
+      if (inTime.aborted) throw new StateReadingError("extraction took too long");
       throw error;
     }
   };
@@ -55,7 +55,7 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
       if (fault === "store" && !stopping.signal.aborted) {
         logger.warn(
           { err: error, stateVersionId: claim.versionId },
-          "extraction failed; it is tried again",
+          "extraction failed; retry scheduled",
         );
       }
       const reason = fault === "store" ? "the state could not be loaded" : messageOf(error);

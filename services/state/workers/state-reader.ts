@@ -105,11 +105,13 @@ function converse(worker: Worker, signal: AbortSignal) {
     answered.reject(error);
     state.destroy(error);
   };
-  const ended = () => fail(new StateReadingError("reading the state ended its reader"));
+  const ended = () => fail(new StateReadingError("the state crashed its reader thread"));
   const failed = (error: Error & { code?: string }) => {
     const tooLarge = error.code === "ERR_WORKER_OUT_OF_MEMORY";
     fail(
-      tooLarge ? new StateReadingError("the state needs more memory than its reader has") : error,
+      tooLarge
+        ? new StateReadingError("the state needs more memory than its reader thread has")
+        : error,
     );
   };
   const stop = () => fail(signal.reason);

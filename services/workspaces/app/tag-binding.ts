@@ -86,7 +86,7 @@ export async function checkOverrides(
   if (wanted.size === 0) return;
   const fixed = await tx.reservedTagKeys.fixedBy(projectId, [...wanted.keys()]);
   for (const key of disallowedOverrides(current, wanted, fixed)) {
-    problems.add(path, `Key ${key} is reserved: what the project says may not be overridden`);
+    problems.add(path, `Key ${key} is reserved: the value of the project may not be overridden`);
   }
 }
 

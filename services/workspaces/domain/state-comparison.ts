@@ -26,11 +26,11 @@ export type Healing = "summary" | "placement" | "deletion";
  * which side is right. Nothing is ever deleted because of them.
  */
 export const discrepancies = {
-  unknownHere: "state knows a workspace that was never deleted and is not here",
-  unknownToState: "state has nothing of a workspace whose state it has told of",
+  unknownHere: "state has a workspace that was never deleted and is missing here",
+  unknownToState: "state has nothing of a workspace whose state it has reported",
   droppedAtState: "state has dropped a workspace that is here",
-  stateBehind: "state knows less of a workspace than it has told",
-  placementAhead: "state knows a later move of a workspace than its owner",
+  stateBehind: "state has less of a workspace than it has reported",
+  placementAhead: "state has a later move of a workspace than its owner",
 } as const;
 
 export type Discrepancy = keyof typeof discrepancies;

@@ -138,7 +138,7 @@ needs("minio")("a store in S3 that cannot be used says in one sentence why", () 
     expect(await problem({ accessKey: "nobody" })).toBe(refused);
     expect(await problem({ secretKey: "wrong" })).toBe(refused);
     expect(await problem({ bucket: "No_Bucket" })).toBe(
-      "S3_BUCKET cannot be No_Bucket: that is no name of a bucket.",
+      "S3_BUCKET cannot be No_Bucket: which is not a valid bucket name.",
     );
     expect(await problem({ region: "eu-west-9" })).toBe(
       `The bucket ${bucket.bucket} is not in the region eu-west-9: set S3_REGION to us-east-1.`,
@@ -150,7 +150,7 @@ needs("minio")("a store in S3 that cannot be used says in one sentence why", () 
       "The name in http://nowhere.invalid cannot be resolved; with S3_ADDRESSING=virtual-host it is the bucket's own, <bucket>.<host>.",
     );
     expect(await problem({ endpoint: endpoint.replace("http:", "https:") })).toBe(
-      `${endpoint.replace("http:", "https:")} does not speak TLS: S3_ENDPOINT may begin with http:.`,
+      `${endpoint.replace("http:", "https:")} does not use TLS: S3_ENDPOINT should begin with http:.`,
     );
   });
 
