@@ -26,7 +26,7 @@ export function startReconciliation({
     try {
       return await runWithDeadline(Date.now() + UNIT_MS, work);
     } catch (error) {
-      logger.warn({ err: error }, "work that spans two services is put off");
+      logger.warn({ err: error }, "pending sync postponed");
       return undefined;
     }
   };
@@ -48,7 +48,7 @@ export function startReconciliation({
   const tell = ({ healed, reported }: Comparison): void => {
     for (const [difference, { length: count }] of healed) {
       differences.add(count, { difference, outcome: "mended" });
-      logger.warn({ difference, count }, "events were lost: what they said was taken over");
+      logger.warn({ difference, count }, "lost events detected; differences repaired");
     }
     for (const [difference, workspaceIds] of reported) {
       const count = workspaceIds.length;
