@@ -18,11 +18,14 @@ export const httpErrors = {
 /** Refusals that exist in HTTP only. */
 export class HttpProblem extends Error {
   readonly status: number;
+  /** Machine-readable and stable, snake_case. */
+  readonly code: string;
   readonly title: string;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     status: number,
+    code: string,
     title: string,
     detail: string,
     headers: Readonly<Record<string, string>> = {},
@@ -30,16 +33,20 @@ export class HttpProblem extends Error {
     super(detail);
     this.name = "HttpProblem";
     this.status = status;
+    this.code = code;
     this.title = title;
     this.headers = headers;
   }
 }
 
 /** JSON, because clients retry other formats: no path is ever 501. */
-export const unknownAddress = () =>
-  new HttpProblem(404, "not found", "There is nothing at this address.");
+export const unknownAddress = () => new HttpProblem(404, "not_found", "not found", "Not found.");
 
 export const methodNotAllowed = (allowed: readonly string[]) =>
-  new HttpProblem(405, "method not allowed", `This address takes ${allowed.join(", ")} only.`, {
-    Allow: allowed.join(", "),
-  });
+  new HttpProblem(
+    405,
+    "method_not_allowed",
+    "method not allowed",
+    `Only ${allowed.join(", ")} ${allowed.length === 1 ? "is" : "are"} allowed here.`,
+    { Allow: allowed.join(", ") },
+  );

@@ -18,3 +18,4 @@ export {
   unavailable,
 } from "./app-error.ts";
 export { Problems } from "./problems.ts";
+export { inWords, quoted } from "./words.ts";

@@ -27,7 +27,7 @@ const DRAIN_MS = 10_000;
 const notReady: Handler = (_, response) => {
   response.writeHead(503, { "content-type": "application/vnd.api+json", "retry-after": "1" });
   response.end(
-    '{"errors":[{"status":"503","title":"starting","detail":"The service is starting."}]}',
+    '{"errors":[{"status":"503","code":"starting","title":"starting","detail":"The service is starting."}]}',
   );
 };
 

@@ -241,7 +241,7 @@ describe("in the hosted edition", () => {
         `/state-versions/${body.data.id}/actions/${action}`,
       );
       expect(answer.status).toBe(404);
-      expect(errorDetails(answer)[0]).toBe("There is nothing at this address.");
+      expect(errorDetails(answer)[0]).toBe("Not found.");
     }
   });
 });

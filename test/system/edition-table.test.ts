@@ -23,7 +23,7 @@ async function isThere(
   asked: Promise<{ status: number; body: { errors?: { detail: string }[] } }>,
 ) {
   const { status, body } = await asked;
-  return !(status === 404 && body.errors?.[0]?.detail === "There is nothing at this address.");
+  return !(status === 404 && body.errors?.[0]?.detail === "Not found.");
 }
 
 /** A version of the workspace, created with inline state; returns its id. */

@@ -15,7 +15,7 @@ test("the hosted edition says so, and has its own attributes and headers", async
   for (const path of [retention, "/admin/general-settings"]) {
     const answer = await owner.api.get(path);
     expect(answer.status).toBe(404);
-    expect(answer.body.errors[0].detail).toBe("There is nothing at this address.");
+    expect(answer.body.errors[0].detail).toBe("Not found.");
   }
   const { id } = await newLockedWorkspace(world());
   const created = await owner.api.post(

@@ -202,7 +202,7 @@ test("a reserved key whose overrides are off keeps what the project says", async
   expect(problems(several)).toEqual({
     "/data/attributes/name": "Name is invalid",
     "/data/relationships/tag-bindings":
-      "Key cost is reserved: the value of the project may not be overridden",
+      "Key 'cost' is reserved; the value of the project cannot be overridden.",
   });
   expect((await create("other-value", cost("43"))).status).toBe(422);
   expect((await create("same-value", cost("42"))).status).toBe(201);
@@ -211,7 +211,7 @@ test("a reserved key whose overrides are off keeps what the project says", async
   const refused = await owner.api.patch(bindings, { data: [cost("43")] });
   expect(refused.status).toBe(422);
   expect(refused.body.errors[0].detail).toBe(
-    "Key cost is reserved: the value of the project may not be overridden",
+    "Key 'cost' is reserved; the value of the project cannot be overridden.",
   );
   const flat = await owner.api.post(`/workspaces/${id}/relationships/tags`, {
     data: [{ type: "tags", attributes: { name: "cost" } }],

@@ -108,7 +108,7 @@ test("what is wrong with a team is said, all of it", async () => {
   expect(problems(wrong)).toEqual({
     "/data/attributes/name": "Name is invalid",
     "/data/attributes/visibility": "Visibility must be secret or organization",
-    "/data/attributes/organization-access/fly": "Organization access fly is unknown",
+    "/data/attributes/organization-access/fly": "Organization access 'fly' is unknown",
     "/data/attributes/organization-access/manage-teams": "Manage teams must be true or false",
   });
   const team = await newTeam();

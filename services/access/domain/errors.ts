@@ -3,7 +3,9 @@ import {
   conflict,
   type FieldError,
   invalid,
+  inWords,
   notFound,
+  quoted,
   unauthenticated,
 } from "@statehouse/errors";
 
@@ -33,7 +35,7 @@ export const invalidVisibility: FieldError = {
 };
 export const unknownOrganizationAccess = (name: string): FieldError => ({
   field: `/data/attributes/organization-access/${name}`,
-  detail: `Organization access ${name} is unknown`,
+  detail: `Organization access ${quoted(name)} is unknown`,
 });
 
 /** `read, write or admin`. */
@@ -41,12 +43,6 @@ const either = (values: readonly unknown[]): string =>
   values.length < 2
     ? values.map(String).join("")
     : `${values.slice(0, -1).map(String).join(", ")} or ${String(values.at(-1))}`;
-
-/** The last part of `workspace-access.run-tasks` in words: "Run tasks". */
-const inWords = (name: string): string => {
-  const words = (name.split(".").at(-1) ?? name).replaceAll("-", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
-};
 
 const permissionField = (name: string) => `permissions[${name}]`;
 

@@ -41,7 +41,7 @@ test("each unknown permission is named, and what is neither true nor false", () 
   const organizationAccess = { "read-projects": false, fly: true, "manage-teams": "yes" };
   const problems = applyTeamSettings(newTeam(), { ...unchanged, organizationAccess });
   expect(problems.map(({ detail }) => detail)).toEqual([
-    "Organization access fly is unknown",
+    "Organization access 'fly' is unknown",
     "Manage teams must be true or false",
   ]);
 });

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { badRequest, type FieldError, invalid } from "@statehouse/errors";
+import { badRequest, type FieldError, invalid, inWords } from "@statehouse/errors";
 import getRawBody from "raw-body";
 import type { z } from "zod";
 import { bodyTooLarge } from "./errors.ts";
@@ -81,18 +81,15 @@ export function parseBodyLeniently(
 function problemsIn(issues: readonly z.core.$ZodIssue[]): FieldError[] {
   const problems = issues.map(({ path, message }) => ({
     field: `/${path.map(String).join("/")}`,
-    detail: `${inWords(path)} ${message}`,
+    detail: `${inWords(nameIn(path))} ${message}`,
   }));
   // A number can fail several checks that are one problem for the client.
   return [...new Map(problems.map((one) => [`${one.field} ${one.detail}`, one])).values()];
 }
 
-/** The field in words: `auto-apply` is "Auto apply". */
-function inWords(path: readonly PropertyKey[]): string {
-  const names = path.filter((part) => typeof part === "string" && !/^\d+$/.test(part));
-  const words = String(names.at(-1) ?? "body").replaceAll(/[-_]/g, " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
+/** The last name of a path, without the indexes of lists. */
+const nameIn = (path: readonly PropertyKey[]): string =>
+  String(path.findLast((part) => typeof part === "string" && !/^\d+$/.test(part)) ?? "body");
 
 const kinds: Readonly<Record<string, string>> = {
   string: "a string",

@@ -45,7 +45,7 @@ describe("an error of ours", () => {
   test("that forbids is 403 where the route declares it", () => {
     expect(answer(forbidden("x", "Only owners may."), [403])).toMatchObject({
       status: 403,
-      errors: [{ status: "403", title: "forbidden", detail: "Only owners may." }],
+      errors: [{ status: "403", code: "x", title: "forbidden", detail: "Only owners may." }],
     });
   });
 
@@ -60,17 +60,23 @@ describe("an error of ours", () => {
     expect(errors).toEqual([
       {
         status: "422",
+        code: "invalid",
         title: "invalid attribute",
         detail: "Name has already been taken",
         source: { pointer: "/data/attributes/name" },
       },
       {
         status: "422",
+        code: "invalid",
         title: "other title",
         detail: "Type is required",
         source: { pointer: "/data/type" },
       },
     ]);
+  });
+
+  test("that forbids and is not declared has the code of an unknown resource", () => {
+    expect(answer(forbidden("not_owner", "d")).errors).toMatchObject([{ code: "not_found" }]);
   });
 
   test("about a rate says when to come back", () => {
@@ -85,6 +91,7 @@ describe("what only HTTP refuses", () => {
     expect(answer(methodNotAllowed(["GET", "POST"]))).toMatchObject({
       status: 405,
       headers: { Allow: "GET, POST" },
+      errors: [{ code: "method_not_allowed", detail: "Only GET, POST are allowed here." }],
     });
   });
 });
@@ -93,6 +100,7 @@ test("anything else is 500, its cause in the log only", () => {
   lines.length = 0;
   const { status, errors } = answer(new Error("the password is hunter2"));
   expect(status).toBe(500);
+  expect(errors).toMatchObject([{ code: "internal_error" }]);
   expect(JSON.stringify(errors)).not.toContain("hunter2");
   expect(errors[0]?.detail).toContain("trace");
   expect(lines.join()).toContain("hunter2");

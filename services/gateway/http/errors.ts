@@ -3,12 +3,19 @@ import { HttpProblem, httpErrors } from "@statehouse/errors/http";
 import { type Logger, traceId } from "@statehouse/runtime";
 
 export const bodyTooLarge = (limit: number) =>
-  new HttpProblem(413, "payload too large", `The request body may have at most ${limit} bytes.`);
+  new HttpProblem(
+    413,
+    "payload_too_large",
+    "payload too large",
+    `The request body may have at most ${limit} bytes.`,
+  );
 
 /** One member of a JSON:API error document. */
 export interface ErrorObject {
   /** A string, as JSON:API requires. */
   status: string;
+  /** Machine-readable and stable, snake_case. */
+  code: string;
   title: string;
   detail: string;
   source?: { pointer: string };
@@ -23,6 +30,7 @@ export interface ErrorAnswer {
 /** `field` is a pointer here: see `withPointers`. */
 const fieldError = ({ field, detail, title }: FieldError): ErrorObject => ({
   status: "422",
+  code: "invalid",
   title: title || httpErrors.invalid.title,
   detail,
   source: { pointer: field },
@@ -30,13 +38,14 @@ const fieldError = ({ field, detail, title }: FieldError): ErrorObject => ({
 
 const single = (
   status: number,
+  code: string,
   title: string,
   detail: string,
   headers: Readonly<Record<string, string>> = {},
 ): ErrorAnswer => ({
   status,
   headers,
-  errors: [{ status: String(status), title, detail }],
+  errors: [{ status: String(status), code, title, detail }],
 });
 
 function appErrorAnswer(error: AppError, declared: readonly number[]): ErrorAnswer {
@@ -45,12 +54,18 @@ function appErrorAnswer(error: AppError, declared: readonly number[]): ErrorAnsw
   }
   if (error.kind === "forbidden" && !declared.includes(httpErrors.forbidden.status)) {
     const { status, title } = httpErrors.notFound;
-    return single(status, title, "The resource was not found, or you may not do this to it.");
+    return single(
+      status,
+      "not_found",
+      title,
+      "The resource was not found, or you may not do this to it.",
+    );
   }
   const { status, title } = httpErrors[error.kind];
   const { retryAfterSeconds } = error;
   return single(
     status,
+    error.reason,
     title,
     error.message,
     retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) },
@@ -68,11 +83,12 @@ export function errorAnswer(
 ): ErrorAnswer {
   if (error instanceof AppError) return appErrorAnswer(error, declared);
   if (error instanceof HttpProblem) {
-    return single(error.status, error.title, error.message, error.headers);
+    return single(error.status, error.code, error.title, error.message, error.headers);
   }
   logger.error({ err: error }, "request failed");
   return single(
     500,
+    "internal_error",
     "internal server error",
     `An internal error occurred. Its trace id is ${traceId() ?? "unknown"}.`,
   );

@@ -88,6 +88,7 @@ describe("the edge", () => {
     expect(seen.validated).toBe(false);
     const problem = (detail: string, pointer: string) => ({
       status: "422",
+      code: "invalid",
       title: "invalid attribute",
       detail,
       source: { pointer: `/data/attributes/${pointer}` },

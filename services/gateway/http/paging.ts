@@ -1,15 +1,14 @@
 import { badRequest } from "@statehouse/errors";
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "@statehouse/postgres/paging";
 import type { Page } from "../jsonapi/pagination.ts";
 
-const DEFAULT_SIZE = 20;
-const MAX_SIZE = 100;
 /** Page numbers are uint32 in messages. */
 const MAX_NUMBER = 2 ** 31 - 1;
 
 /** The page of a query. Throws `badRequest` unless it is a whole number above 0. */
 export const readPage = (query: URLSearchParams): Page => ({
   number: positive(query, "page[number]", 1, MAX_NUMBER),
-  size: positive(query, "page[size]", DEFAULT_SIZE, MAX_SIZE),
+  size: positive(query, "page[size]", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
 });
 
 /** Like `readPage`, but undefined without paging parameters. */

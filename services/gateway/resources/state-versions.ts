@@ -1,10 +1,10 @@
 import type { StateVersion } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
+import { parseExactJson } from "@statehouse/runtime/exact-json";
 import type { RequestContext } from "../http/route.ts";
 import { embedded, fixedTarget, target, toMany, toOne } from "../jsonapi/relationship.ts";
 import { type Identifier, resource } from "../jsonapi/resource.ts";
-import { parseExact } from "./exact-json.ts";
 import { type ShownStateVersion, withRuns } from "./reported-run.ts";
 import { reported } from "./reported-text.ts";
 import { runResource } from "./runs.ts";
@@ -27,7 +27,7 @@ const creatorTypes: Readonly<Record<string, string>> = { user: "users", team: "t
 const creator = (type: string) => (version: StateVersion) =>
   version.createdByType === type ? version.createdById : undefined;
 
-const extracted = (json: string): unknown => (json === "" ? null : parseExact(json));
+const extracted = (json: string): unknown => (json === "" ? null : parseExactJson(json));
 const resourceOf = ({
   name,
   type,

@@ -1,5 +1,5 @@
+import { exactNumber } from "@statehouse/runtime/exact-json";
 import { type ParsedTokenInfo, Tokenizer, TokenParser, TokenType } from "@streamparser/json";
-import { exactNumber } from "./exact-json.ts";
 import { type Extraction, StateFileError } from "./extraction.ts";
 import { type ListName, StateFile } from "./state-file.ts";
 

@@ -1,4 +1,4 @@
-import { isExactNumber } from "./exact-json.ts";
+import { isExactNumber } from "@statehouse/runtime/exact-json";
 import { type Extraction, StateFileError, storable } from "./extraction.ts";
 import type { FoundResource } from "./resource-instance.ts";
 import { ResourceTally } from "./resource-tally.ts";

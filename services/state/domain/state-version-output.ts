@@ -1,5 +1,5 @@
 import type { Problems } from "@statehouse/errors";
-import { isExactNumber, parseExactJson } from "./exact-json.ts";
+import { isExactNumber, parseExactJson } from "@statehouse/runtime/exact-json";
 import { type ExtractedOutput, storable } from "./extraction.ts";
 import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "./ids.ts";
 

@@ -5,21 +5,42 @@ import { type Logger, traceId } from "@statehouse/runtime";
 
 /** Altered, foreign and expired tokens get the same response, so that a forger learns nothing. */
 export const unknownUploadUrl = () =>
-  new HttpProblem(404, "not found", "This upload URL is invalid or has expired.");
+  new HttpProblem(404, "not_found", "not found", "This upload URL is invalid or has expired.");
 
 export const lengthRequired = () =>
-  new HttpProblem(411, "length required", "The upload must carry a Content-Length.");
+  new HttpProblem(
+    411,
+    "length_required",
+    "length required",
+    "The upload must carry a Content-Length.",
+  );
 
 export const contentEmpty = () =>
-  new HttpProblem(400, "bad request", "The upload has no content; nothing was stored.");
+  new HttpProblem(
+    400,
+    "empty_upload",
+    "bad request",
+    "The upload has no content; nothing was stored.",
+  );
 
 export const contentTooLarge = (limit: number) =>
-  new HttpProblem(413, "payload too large", `A state may have at most ${limit} bytes.`);
+  new HttpProblem(
+    413,
+    "payload_too_large",
+    "payload too large",
+    `A state may have at most ${limit} bytes.`,
+  );
 
 export const rangeNotSatisfiable = (size: number) =>
-  new HttpProblem(416, "range not satisfiable", `The content has ${size} bytes.`, {
-    "content-range": `bytes */${size}`,
-  });
+  new HttpProblem(
+    416,
+    "range_not_satisfiable",
+    "range not satisfiable",
+    `The content has ${size} bytes.`,
+    {
+      "content-range": `bytes */${size}`,
+    },
+  );
 
 /** How long the rest of a refused request is read and discarded, so that the client reads the response, in ms. */
 const LINGER_MS = 2_000;
@@ -43,9 +64,9 @@ export function answerFailure(
     response.destroy();
     return;
   }
-  const { status, title, detail, headers } = describe(error);
+  const { status, code, title, detail, headers } = describe(error);
   if (status >= 500) logger.error({ err: causeOf(error), status }, "request failed");
-  const body = JSON.stringify({ errors: [{ status: String(status), title, detail }] });
+  const body = JSON.stringify({ errors: [{ status: String(status), code, title, detail }] });
   const unread = !request.complete;
   response.writeHead(status, {
     ...headers,
@@ -69,19 +90,27 @@ function linger(request: IncomingMessage, response: ServerResponse, body: string
 
 function describe(error: unknown) {
   if (error instanceof HttpProblem) {
-    const { status, title, message, headers } = error;
-    return { status, title, detail: message, headers };
+    const { status, code, title, message, headers } = error;
+    return { status, code, title, detail: message, headers };
   }
   if (error instanceof AppError) {
     // Forbidden is not found here: none of these addresses declares a 403.
-    const { status, title } = httpErrors[error.kind === "forbidden" ? "notFound" : error.kind];
+    const isForbidden = error.kind === "forbidden";
+    const { status, title } = httpErrors[isForbidden ? "notFound" : error.kind];
+    const code = isForbidden ? "not_found" : error.reason;
     const headers = error.retryAfterSeconds
       ? { "retry-after": String(error.retryAfterSeconds) }
       : {};
-    return { status, title, detail: error.message, headers };
+    return { status, code, title, detail: error.message, headers };
   }
-  const detail = `An internal error occurred; its trace id is ${traceId() ?? "not known"}.`;
-  return { status: 500, title: "internal server error", detail, headers: {} };
+  const detail = `An internal error occurred. Its trace id is ${traceId() ?? "unknown"}.`;
+  return {
+    status: 500,
+    code: "internal_error",
+    title: "internal server error",
+    detail,
+    headers: {},
+  };
 }
 
 /** An `AppError` has a text for callers; operators need its cause. */

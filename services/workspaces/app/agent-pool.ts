@@ -1,5 +1,5 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
-import { Problems } from "@statehouse/errors";
+import { inWords, Problems } from "@statehouse/errors";
 import { newId } from "@statehouse/postgres/ids";
 import {
   type AgentPool,
@@ -14,7 +14,6 @@ import {
 } from "../domain/agent-pool.ts";
 import { agentPoolInUse, agentPoolNotFound } from "../domain/errors.ts";
 import type { AgentPoolId } from "../domain/ids.ts";
-import { inWords } from "../domain/text.ts";
 import type { AgentPoolSearch } from "../store/agent-pool.ts";
 import type { RelationScope } from "../store/agent-pool-relations.ts";
 import type { Tx } from "../store/nouns.ts";

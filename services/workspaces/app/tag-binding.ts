@@ -1,5 +1,5 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
-import { Problems } from "@statehouse/errors";
+import { Problems, quoted } from "@statehouse/errors";
 import { workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { disallowedOverrides } from "../domain/reserved-tag-key.ts";
@@ -86,7 +86,10 @@ export async function checkOverrides(
   if (wanted.size === 0) return;
   const fixed = await tx.reservedTagKeys.fixedBy(projectId, [...wanted.keys()]);
   for (const key of disallowedOverrides(current, wanted, fixed)) {
-    problems.add(path, `Key ${key} is reserved: the value of the project may not be overridden`);
+    problems.add(
+      path,
+      `Key ${quoted(key)} is reserved; the value of the project cannot be overridden.`,
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-import { Problems } from "@statehouse/errors";
+import { inWords, Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { DataRetentionPolicyView } from "./data-retention-policy.ts";
 import {
@@ -10,7 +10,7 @@ import type { ExecutionMode } from "./execution.ts";
 import type { AgentPoolId, OrganizationId, ProjectId } from "./ids.ts";
 import { RETRY_AFTER_MS } from "./pending-sync.ts";
 import { type Plan, topPlan } from "./plan.ts";
-import { checkText, inWords, limits } from "./text.ts";
+import { checkText, limits } from "./text.ts";
 
 /**
  * `provisioning`: committed here, not yet confirmed by access. Only its creator, who can repeat the creation, sees it;

@@ -1,13 +1,7 @@
-import type { Problems } from "@statehouse/errors";
+import { inWords, type Problems } from "@statehouse/errors";
 
 /** PostgreSQL cannot store this character, and names never contain it. */
 export const holdsNul = (text: string): boolean => text.includes("\0");
-
-/** The words for a field in a problem's detail: `workingDirectory` gives `Working directory`. */
-export const inWords = (field: string): string => {
-  const words = field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
-};
 
 /**
  * The maximum length of free texts, and number of list entries. The specification has no limits; these are far above

@@ -1,5 +1,5 @@
-import type { Problems } from "@statehouse/errors";
-import { holdsNul, inWords } from "./text.ts";
+import { inWords, type Problems } from "@statehouse/errors";
+import { holdsNul } from "./text.ts";
 
 /** The source of a workspace's configuration. A record for runners: nothing is cloned here. */
 export interface VcsRepo {

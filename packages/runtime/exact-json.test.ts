@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { parseExact } from "./exact-json.ts";
+import { parseExactJson } from "./exact-json.ts";
 
 test.each(["12345678901234567890", '{"a":[1.10,1e400,-0.5,"1.10",null]}', '"é\\n"', "true"])(
   "%s is written as it was read",
   (text) => {
-    expect(JSON.stringify(parseExact(text))).toBe(text);
+    expect(JSON.stringify(parseExactJson(text))).toBe(text);
   },
 );
