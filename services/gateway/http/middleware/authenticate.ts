@@ -1,0 +1,36 @@
+import { AppError } from "@statehouse/errors";
+import { runWithDeadline } from "@statehouse/runtime";
+import { type Authenticate, type Caller, credentialTypes } from "../authentication.ts";
+import type { Route } from "../route.ts";
+import type { Middleware } from "./state.ts";
+
+/** The caller of routes without credentials. */
+const anonymous: Caller = {
+  principal: { type: "service", id: "anonymous", versions: "" },
+  assertion: () => Promise.reject(new Error("a route without credentials called a service")),
+};
+
+/** Authenticates the bearer token. Throws `unauthenticated`, or `forbidden` for tokens that the route does not take. */
+export const authenticate =
+  ({ credentials }: Route, authenticateToken: Authenticate, timeoutMs: number): Middleware =>
+  async (ctx, next) => {
+    const { authorization } = ctx.req.headers;
+    ctx.state.caller =
+      credentials === "none"
+        ? anonymous
+        : await runWithDeadline(Date.now() + timeoutMs, () => authenticateToken(authorization));
+    refuseForeignCredentials(ctx.state.caller, credentials);
+    return next();
+  };
+
+function refuseForeignCredentials(caller: Caller, credentials: Route["credentials"]): void {
+  if (credentials === undefined || credentials === "none") return;
+  const { type } = caller.principal;
+  if (credentials.some((allowed) => allowed === type)) return;
+  const kind = credentialTypes.find((known) => known === type) ?? "such";
+  throw new AppError(
+    "forbidden",
+    "credential_not_allowed",
+    `This cannot be done with ${kind} tokens.`,
+  );
+}

@@ -1,0 +1,24 @@
+import type { Logger } from "@statehouse/runtime";
+import { errorAnswer } from "../errors.ts";
+import type { Middleware } from "./state.ts";
+
+const noFailures: readonly number[] = [];
+
+/** Turns whatever the request fails with into a JSON:API error document. */
+export const errors =
+  (logger: Logger): Middleware =>
+  async (ctx, next) => {
+    // No response may be cached.
+    ctx.set("Cache-Control", "no-store");
+    try {
+      await next();
+    } catch (error) {
+      ctx.state.failure = error;
+      const declared = ctx.state.route?.failures ?? noFailures;
+      const { status, headers, errors } = errorAnswer(error, declared, logger);
+      ctx.status = status;
+      ctx.set("Content-Type", "application/vnd.api+json");
+      ctx.set(headers);
+      ctx.body = JSON.stringify({ errors });
+    }
+  };

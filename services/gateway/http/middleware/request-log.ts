@@ -1,0 +1,30 @@
+import { metrics } from "@opentelemetry/api";
+import { AppError } from "@statehouse/errors";
+import type { Logger } from "@statehouse/runtime";
+import type { Middleware } from "./state.ts";
+import { routeName } from "./trace.ts";
+
+/** Measures and logs every request: method, route, status and duration. */
+export function requestLog(logger: Logger): Middleware {
+  const durations = metrics
+    .getMeter("statehouse/gateway")
+    .createHistogram("http_server_request_duration_seconds", { unit: "s" });
+  return async (ctx, next) => {
+    const startedAt = performance.now();
+    await next();
+    const { method, status } = ctx;
+    const { route: matched, failure } = ctx.state;
+    const route = routeName(matched);
+    const seconds = (performance.now() - startedAt) / 1000;
+    durations.record(seconds, { method, route, status });
+    const ms = Math.round(seconds * 10_000) / 10;
+    const reason = failure instanceof AppError ? reasonOf(failure) : {};
+    logger.info({ method, route, status, ms, ...reason }, "request");
+  };
+}
+
+/** The cause of an error is in the log only, never in a response. */
+const reasonOf = ({ reason, cause }: AppError) => ({
+  reason,
+  ...(cause === undefined ? {} : { err: cause }),
+});

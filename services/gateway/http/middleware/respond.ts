@@ -1,0 +1,56 @@
+import { type Edition, runWithDeadline } from "@statehouse/runtime";
+import type { Clients } from "../../clients.ts";
+import { type IncludeTree, parseInclude } from "../../jsonapi/include.ts";
+import type { ObjectUpload } from "../../object-upload.ts";
+import type { Route, Settings } from "../route.ts";
+import { refuse, withPointers } from "../validation.ts";
+import type { Middleware } from "./state.ts";
+
+export interface RespondOptions {
+  client: Clients;
+  objects: ObjectUpload;
+  edition: Edition;
+  settings: Settings;
+  /** Base of the links in documents. */
+  publicUrl: string;
+  /** For handling and rendering, in ms. */
+  requestTimeoutMs: number;
+}
+
+const noQuery = new URLSearchParams();
+
+/** Calls the handler of the route and renders its result. */
+export const respond =
+  (
+    route: Route,
+    { client, objects, edition, settings, publicUrl, requestTimeoutMs }: RespondOptions,
+  ): Middleware =>
+  async (ctx) => {
+    const { caller, body, problems } = ctx.state;
+    const query = ctx.querystring ? new URLSearchParams(ctx.querystring) : noQuery;
+    const includes = readIncludes(route, query);
+    const validateOnly = problems.length > 0;
+    const context = { client, objects, caller, edition, settings };
+    const input = { ...context, params: ctx.params, query, body, validateOnly };
+    const url = () => `${publicUrl}${ctx.url}`;
+    const answer = () =>
+      withPointers(route.pointers, () =>
+        runWithDeadline(Date.now() + requestTimeoutMs, () =>
+          route.answer(input, { context, includes, url }),
+        ),
+      );
+    const text = await (validateOnly ? refuse(problems, answer) : answer());
+    ctx.status = route.success;
+    if (route.contentType) ctx.set("Content-Type", route.contentType);
+    if (route.headers) ctx.set(route.headers(edition));
+    if (text !== undefined) ctx.body = text;
+  };
+
+/** On a route without includes the parameter is unknown, and ignored like others. */
+function readIncludes(route: Route, query: URLSearchParams): IncludeTree | undefined {
+  if (query === noQuery || route.includes.length === 0) return undefined;
+  const include = query.get("include");
+  if (!include) return undefined;
+  const tree = parseInclude(include, route.includes);
+  return tree.size > 0 ? tree : undefined;
+}
