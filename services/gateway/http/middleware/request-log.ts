@@ -8,7 +8,7 @@ import { routeName } from "./trace.ts";
 export function requestLog(logger: Logger): Middleware {
   const durations = metrics
     .getMeter("statehouse/gateway")
-    .createHistogram("http_server_request_duration_seconds", { unit: "s" });
+    .createHistogram("statehouse_http_request_duration_seconds", { unit: "s" });
   return async (ctx, next) => {
     const startedAt = performance.now();
     await next();
