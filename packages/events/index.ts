@@ -1,5 +1,6 @@
 export { type Consumer, replayDeadLetters, startConsumer } from "./consumer.ts";
 export { decode, type Event, eventType } from "./event.ts";
+export { createLocalBus, type LocalBus, startLocalRelay } from "./local-bus.ts";
 export { eventMigrations } from "./migrations.ts";
 export { connectNats, type Nats } from "./nats.ts";
 export { recordEvent } from "./outbox.ts";

@@ -23,7 +23,7 @@ export interface RelayOptions {
   logger: Logger;
 }
 
-interface OutboxRow {
+export interface OutboxRow {
   id: number;
   event_id: string;
   type: string;
@@ -160,18 +160,22 @@ async function claim(em: EntityManager): Promise<OutboxRow[]> {
   );
 }
 
+/** The event in a row of the outbox. */
+export const eventOf = (row: OutboxRow, service: string): Event => ({
+  id: row.event_id,
+  type: row.type,
+  source: `statehouse/${service}`,
+  subject: row.subject,
+  revision: row.revision,
+  time: row.recorded_at,
+  traceparent: row.traceparent ?? undefined,
+  json: row.message,
+});
+
 async function publish(connection: NatsConnection, service: string, row: OutboxRow): Promise<void> {
   const send = async () => {
-    const event: Event = {
-      id: row.event_id,
-      type: row.type,
-      source: `statehouse/${service}`,
-      subject: row.subject,
-      revision: row.revision,
-      time: row.recorded_at,
-      traceparent: spansAreRecorded() ? traceparent() : (row.traceparent ?? undefined),
-      json: row.message,
-    };
+    const recorded = eventOf(row, service);
+    const event = spansAreRecorded() ? { ...recorded, traceparent: traceparent() } : recorded;
     await jetstream(connection, { timeout: PUBLISH_TIMEOUT_MS }).publish(row.type, row.message, {
       msgID: row.event_id,
       headers: headersOf(event),

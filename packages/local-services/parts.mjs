@@ -47,13 +47,16 @@ export function findPart(name) {
 export async function providePart(name) {
   const found = findPart(name);
   if (found) return found;
-  if (!findOnPath("go")) throw new Failure(missingPart(name));
+  if (!canBuildParts()) throw new Failure(missingPart(name));
   return withLock(
     `build-${name}`,
     async () => findPart(name) ?? (await build(name)),
     () => say(`Waiting for another process that builds ${name} …`),
   );
 }
+
+/** Whether a missing part can be built here. */
+export const canBuildParts = () => findOnPath("go") !== undefined;
 
 /** What to tell whoever lacks the part. @param {PartName} name */
 export function missingPart(name) {

@@ -7,7 +7,7 @@ import { generate, generated } from "./generate.mjs";
 import { install, installed } from "./install.mjs";
 import { withLock } from "./lock.mjs";
 import { say } from "./long-step.mjs";
-import { findCommandLine, providePart } from "./parts.mjs";
+import { canBuildParts, findCommandLine, findPart, providePart } from "./parts.mjs";
 import { pinnedNode } from "./platform.mjs";
 import { hydratePostgres } from "./postgres-binaries.mjs";
 
@@ -24,8 +24,9 @@ await orOneSentence(async () => {
   pinnedNode();
   hydratePostgres();
   await once(generated, generate);
-  await providePart("nats-server");
-  if (forTests) {
+  if (!forTests) await ifPossible("nats-server");
+  else {
+    await unlessOnCi(() => providePart("nats-server"));
     await unlessOnCi(() => providePart("minio"));
     await unlessOnCi(async () => {
       if (!findCommandLine())
@@ -48,6 +49,17 @@ async function once(done, work) {
     },
     () => say("Waiting for another process that prepares this folder …"),
   );
+}
+
+/** Statehouse starts without it and says itself what that means. @param {Parameters<typeof providePart>[0]} name */
+async function ifPossible(name) {
+  if (!findPart(name) && !canBuildParts()) return;
+  try {
+    await providePart(name);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    say(error.message);
+  }
 }
 
 /** What only some suites need: without it they are skipped and named, but on CI that is a failure. @param {() => Promise<unknown>} work */

@@ -1,5 +1,12 @@
 import type { Caller, Principal } from "@statehouse/authorization";
-import { type Consumer, connectNats, startConsumer, startRelay } from "@statehouse/events";
+import {
+  type Consumer,
+  connectNats,
+  type LocalBus,
+  startConsumer,
+  startLocalRelay,
+  startRelay,
+} from "@statehouse/events";
 import { type Database, openDatabase, type Sealer, type SqlMigration } from "@statehouse/postgres";
 import {
   type AssertionKeys,
@@ -95,6 +102,8 @@ interface Dependencies<Client extends Clients> {
   /** Opens no ports: the composition calls `rpc.inProcess()` and serves `handlers` and `checks` itself. */
   embedded?: boolean;
   channels?: Record<Client, Channel>;
+  /** Delivers events inside the process, where no NATS server runs. */
+  bus?: LocalBus;
   logger?: Logger;
 }
 
@@ -182,27 +191,21 @@ export function defineService<
     afterMigration: definition.afterMigration ?? (async () => {}),
     rotateKeys: definition.rotateKeys ?? (async () => 0),
 
-    async start(config, { embedded = false, channels, logger: ownLogger, ...rest } = {}) {
+    async start(config, { embedded = false, channels, bus, logger: ownLogger, ...rest } = {}) {
       const options = rest as Partial<Options>;
       const logger = ownLogger ?? createLogger({ service: name, level: levelOf(config) });
       await using starting = new AsyncDisposableStack();
       const opened = await open(config, { channels, logger, options }, starting);
       const { app, database, callerOf, settings } = opened;
-      const nats = starting.use(
-        connectNats({
-          url: settings.NATS_URL,
-          name,
-          streamReplicas: settings.STREAM_REPLICAS,
-        }),
-      );
-      starting.use(startRelay({ database, nats, service: name, logger }));
+      const events = { database, service: name, logger };
+      const transport = bus
+        ? localTransport(bus, events, starting)
+        : natsTransport(settings, events, starting);
       const resources = (await definition.resources?.({ config, logger })) as Resources;
       if (resources) starting.use(resources);
       const running = { app, resources, config, logger, options };
       for (const worker of definition.workers?.(running) ?? []) starting.use(worker);
-      for (const consumer of definition.consumers(app)) {
-        starting.use(startConsumer({ nats, database, service: name, ...consumer, logger }));
-      }
+      for (const consumer of definition.consumers(app)) transport.consume(consumer);
       const rpc = starting.use(
         createRpcServer({
           name,
@@ -215,7 +218,7 @@ export function defineService<
       );
       const checks = {
         database: () => database.ready(),
-        nats: () => nats.ready(),
+        nats: () => transport.ready(),
         ...definition.checks?.(running),
       };
       const listeners = definition.listeners?.(running) ?? ({} as L);
@@ -250,6 +253,42 @@ export function defineService<
       const { app, database, callerOf } = await open(config, given, opening);
       const opened = opening.move();
       return { app, database, callerOf, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+    },
+  };
+}
+
+/** How the events of a service leave it and reach it. */
+interface Transport {
+  consume(consumer: Consumer): void;
+  ready(): Promise<void>;
+}
+
+interface Events {
+  database: Database;
+  service: string;
+  logger: Logger;
+}
+
+function natsTransport(
+  settings: BaseConfig,
+  events: Events,
+  stack: AsyncDisposableStack,
+): Transport {
+  const { NATS_URL: url, STREAM_REPLICAS: streamReplicas } = settings;
+  const nats = stack.use(connectNats({ url, name: events.service, streamReplicas }));
+  stack.use(startRelay({ ...events, nats }));
+  return {
+    consume: (consumer) => void stack.use(startConsumer({ ...events, nats, ...consumer })),
+    ready: () => nats.ready(),
+  };
+}
+
+function localTransport(bus: LocalBus, events: Events, stack: AsyncDisposableStack): Transport {
+  stack.use(startLocalRelay({ ...events, bus }));
+  return {
+    consume: (consumer) => void stack.use(bus.subscribe(consumer, events.logger)),
+    ready: async () => {
+      throw new Error("no NATS server runs; events wait in the outbox");
     },
   };
 }

@@ -19,7 +19,7 @@ export interface MinioAddress {
 }
 
 /** What a user's machine may lack. */
-export type NeededPart = "minio" | "terraform";
+export type NeededPart = "minio" | "nats-server" | "terraform";
 
 declare module "vitest" {
   interface ProvidedContext {

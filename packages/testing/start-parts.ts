@@ -34,7 +34,9 @@ export async function startParts({ fast }: StartPartsOptions): Promise<StartedPa
   const use = async <T extends AsyncDisposable>(part: Promise<T>) => stack.use(await part);
   const starting = [
     use(startPostgres({ dataDirectory: path.join(folder, "postgres"), fast })),
-    use(startNats({ dataDirectory: path.join(folder, "nats") })),
+    missing["nats-server"]
+      ? undefined
+      : use(startNats({ dataDirectory: path.join(folder, "nats") })),
     missing.minio ? undefined : use(startMinio({ dataDirectory: path.join(folder, "minio") })),
   ] as const;
   try {
@@ -43,7 +45,8 @@ export async function startParts({ fast }: StartPartsOptions): Promise<StartedPa
       postgres,
       parts: {
         postgres: { url: postgres.url("postgres") },
-        nats: { url: nats.url },
+        // A port where nothing listens: services run without their bus.
+        nats: { url: nats?.url ?? "nats://127.0.0.1:1" },
         minio: minio && addressOf(minio),
         commandLine: findCommandLine(),
         missing,
@@ -67,6 +70,7 @@ const addressOf = ({ endpoint, region, accessKey, secretKey }: Minio): MinioAddr
 /** What this machine lacks, and what to do about it. */
 export function missingParts(): Partial<Record<NeededPart, string>> {
   return {
+    ...(findPart("nats-server") ? {} : { "nats-server": missingPart("nats-server") }),
     ...(findPart("minio") ? {} : { minio: missingPart("minio") }),
     ...(findCommandLine()
       ? {}

@@ -1,4 +1,5 @@
 import { service as accessService } from "@statehouse/access/service";
+import type { LocalBus } from "@statehouse/events";
 import { service as gatewayService } from "@statehouse/gateway/service";
 import type { Channel } from "@statehouse/rpc";
 import { type Check, createOpsHandler, type Logger, readConfig } from "@statehouse/runtime";
@@ -26,6 +27,7 @@ interface Startable<Schema extends z.ZodObject, Running> {
     dependencies: {
       channels: Record<"access" | "workspaces" | "state", Channel>;
       embedded: boolean;
+      bus?: LocalBus;
       logger: Logger;
     },
   ): Promise<Running>;
@@ -33,11 +35,12 @@ interface Startable<Schema extends z.ZodObject, Running> {
 
 /**
  * Starts access, workspaces, state and the gateway over in-process channels. Each reads its own settings from its
- * environment. Throws ConfigError.
+ * environment. Events pass through `bus` where it is given, else through NATS. Throws ConfigError.
  */
 export async function compose(
   environments: Record<ServiceName, Environment>,
   logger: Logger,
+  bus?: LocalBus,
 ): Promise<Composition> {
   await using starting = new AsyncDisposableStack();
   const access = deferredChannel("access");
@@ -49,7 +52,8 @@ export async function compose(
     const config = readConfig(service.config, environments[service.name]);
     const channels = { access, workspaces, state };
     const child = logger.child({ service: service.name });
-    return starting.use(await service.start(config, { channels, embedded: true, logger: child }));
+    const dependencies = { channels, embedded: true, logger: child, ...(bus && { bus }) };
+    return starting.use(await service.start(config, dependencies));
   };
   const runningAccess = await start(accessService);
   access.connect(runningAccess.rpc.inProcess());
@@ -58,6 +62,7 @@ export async function compose(
   const runningState = await start(stateService);
   state.connect(runningState.rpc.inProcess());
   const gateway = await start(gatewayService);
+  bus?.open();
   const operations = createOpsHandler({
     checks: {
       ...named("access", runningAccess.checks),

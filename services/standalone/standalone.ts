@@ -1,6 +1,7 @@
 import path from "node:path";
 import { migrations as access } from "@statehouse/access/store/migrations";
-import { claimAlone, startNats, startPostgres } from "@statehouse/local-services";
+import { createLocalBus } from "@statehouse/events";
+import { claimAlone, findPart, startNats, startPostgres } from "@statehouse/local-services";
 import { migrate } from "@statehouse/postgres";
 import { createIdentity } from "@statehouse/rpc";
 import { createLogger } from "@statehouse/runtime";
@@ -16,10 +17,12 @@ import { listen } from "./listener.ts";
 export interface Standalone extends AsyncDisposable, Welcome {
   /** What clients use. */
   url: string;
+  /** Whether NATS runs, which publishes events to other programs. */
+  publishesEvents: boolean;
 }
 
 /**
- * Starts PostgreSQL, NATS and the four services on one address. `settings` are the operator's, for all services.
+ * Starts PostgreSQL, NATS where the machine has it, and the four services on one address. `settings` are the operator's, for all services.
  * Throws StartError and ConfigError, each a sentence.
  */
 export async function startStandalone(
@@ -37,9 +40,11 @@ export async function startStandalone(
   const secrets = await openSecrets(folder, [...serviceNames, "standalone"]);
   const [postgres, nats] = await Promise.all([
     startPostgres({ dataDirectory: path.join(folder, "postgres") }),
-    startNats({ dataDirectory: path.join(folder, "nats"), port: config.NATS_PORT }),
+    findPart("nats-server")
+      ? startNats({ dataDirectory: path.join(folder, "nats"), port: config.NATS_PORT })
+      : undefined,
   ]);
-  starting.use(nats);
+  if (nats) starting.use(nats);
   starting.use(postgres);
   const databaseUrl = (service: string) => postgres.url(`statehouse_${service}`);
   await postgres.createDatabases(["access", "workspaces", "state"].map((s) => `statehouse_${s}`));
@@ -51,7 +56,7 @@ export async function startStandalone(
   const environments = serviceEnvironments({
     secrets,
     databaseUrl,
-    natsUrl: nats.url,
+    natsUrl: nats?.url ?? `nats://${nowhere}`,
     publicUrl: url,
     objectUrl: listener.url,
     addresses: { access: nowhere, workspaces: nowhere, state: nowhere },
@@ -59,7 +64,9 @@ export async function startStandalone(
     settings: { ...blobsIn(folder), ...settings, STREAM_REPLICAS: "1" },
   });
   const logger = createLogger({ service: "standalone", level: config.LOG_LEVEL });
-  const composition = starting.use(await compose(environments, logger));
+  const composition = starting.use(
+    await compose(environments, logger, nats ? undefined : createLocalBus()),
+  );
   listener.serve(composition.handler);
   const identity = await createIdentity(
     "standalone",
@@ -72,5 +79,10 @@ export async function startStandalone(
     identity,
   });
   const started = starting.move();
-  return { url, ...welcome, [Symbol.asyncDispose]: () => started.disposeAsync() };
+  return {
+    url,
+    publishesEvents: nats !== undefined,
+    ...welcome,
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
 }

@@ -6,7 +6,8 @@ import type { Standalone } from "./standalone.ts";
 const example = path.resolve(import.meta.dirname, "../../examples/first-apply");
 
 /** What is printed once everything runs: where it is, and the lines to paste. */
-export function welcomeText(config: StandaloneConfig, { url, cliFile, token }: Standalone): string {
+export function welcomeText(config: StandaloneConfig, standalone: Standalone): string {
+  const { url, cliFile, token, publishesEvents } = standalone;
   const tokenLine = token
     ? `  token         ${token}   (shown once; kept in the file below)`
     : `  token         as before, in the file below`;
@@ -18,6 +19,7 @@ export function welcomeText(config: StandaloneConfig, { url, cliFile, token }: S
     `  user          ${config.ADMIN_USERNAME}`,
     tokenLine,
     `  CLI file      ${cliFile}`,
+    ...(publishesEvents ? [] : [`  events        ${withoutNats}`]),
     "",
     "In another shell, a first apply:",
     "",
@@ -30,6 +32,10 @@ export function welcomeText(config: StandaloneConfig, { url, cliFile, token }: S
     "",
   ].join("\n");
 }
+
+const withoutNats =
+  "wait in the outbox, because nats-server is missing, and are published after a start that finds it; " +
+  "to get it, put nats-server on PATH or install Go (https://go.dev/dl), which builds it.";
 
 /** As a shell wants it. */
 const quoted = (text: string): string =>

@@ -98,17 +98,6 @@ describe("npm start says in a sentence", () => {
     expect(said).toMatch(/^PORT: /m);
     expect(said).toMatch(/^LOG_LEVEL: /m);
   });
-
-  test("which part is missing", async () => {
-    const said = await sentence(
-      start({
-        PATH: path.join(folder.path, "empty"),
-        XDG_CACHE_HOME: path.join(folder.path, "cache"),
-        DATA_DIR: path.join(folder.path, "lacking"),
-      }),
-    );
-    expect(said).toMatch(/nats-server/);
-  });
 });
 
 test("npm start -- --help lists every setting with its default", async () => {

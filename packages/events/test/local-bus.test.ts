@@ -1,0 +1,121 @@
+import { create } from "@bufbuild/protobuf";
+import { type Database, openDatabase } from "@statehouse/postgres";
+import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
+import {
+  type WorkspaceCreated,
+  WorkspaceCreatedSchema,
+} from "@statehouse/proto/statehouse/workspaces/v1/events";
+import { createLogger, traceId, withServerSpan } from "@statehouse/runtime";
+import { waitFor } from "@statehouse/testing";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Event } from "../event.ts";
+import { createLocalBus, type LocalBus, startLocalRelay } from "../local-bus.ts";
+import { eventMigrations } from "../migrations.ts";
+import { recordEvent } from "../outbox.ts";
+import { on } from "../subscribe.ts";
+
+const logger = createLogger({ service: "test", level: "silent" });
+
+let stack: AsyncDisposableStack;
+let fresh: FreshDatabase;
+let database: Database;
+let bus: LocalBus;
+let received: number[];
+
+beforeEach(async () => {
+  stack = new AsyncDisposableStack();
+  const schema = { contextName: "local_bus", migrations: eventMigrations };
+  fresh = stack.use(await freshDatabase(schema));
+  database = stack.use(await openDatabase({ ...schema, url: fresh.url, entities: [], logger }));
+  bus = createLocalBus();
+  received = [];
+});
+afterEach(() => stack.disposeAsync());
+
+type Handle = (message: WorkspaceCreated, event: Event) => Promise<void>;
+const keep: Handle = async (_, { revision }) => void received.push(revision);
+
+const record = (revision: number) =>
+  database.transaction((em) =>
+    recordEvent(em, {
+      schema: WorkspaceCreatedSchema,
+      message: create(WorkspaceCreatedSchema, { workspaceId: "ws-1" }),
+      subject: "ws-1",
+      revision,
+    }),
+  );
+const subscribe = (handle: Handle, name = "workspaces") =>
+  stack.use(
+    bus.subscribe({ name, filters: [], handlers: on(WorkspaceCreatedSchema, handle) }, logger),
+  );
+const relay = () => stack.use(startLocalRelay({ database, bus, service: "workspaces", logger }));
+const waiting = async () => (await database.query("select from outbox")).length;
+
+test("events are delivered in order, in the trace of their request, and stay in the outbox", async () => {
+  const traces: unknown[] = [];
+  subscribe(keep);
+  subscribe(async () => void traces.push(traceId()), "traces");
+  relay();
+  bus.open();
+  const trace = await withServerSpan("POST /x", undefined, {}, async () => {
+    await record(1);
+    return traceId();
+  });
+  await record(2);
+  await waitFor(() => traces.length === 2);
+  expect(received).toEqual([1, 2]);
+  expect(traces[0]).toBe(trace);
+  expect(await waiting()).toBe(2);
+});
+
+test("events recorded before every service has subscribed wait until the bus is open", async () => {
+  await record(1);
+  relay();
+  await record(2);
+  subscribe(keep);
+  bus.open();
+  await waitFor(() => received.length === 2);
+  expect(received).toEqual([1, 2]);
+});
+
+test("an event with a lower id that is committed later is delivered", async () => {
+  subscribe(keep);
+  relay();
+  bus.open();
+  const committed = Promise.withResolvers<void>();
+  const late = database.transaction(async (em) => {
+    await recordEvent(em, {
+      schema: WorkspaceCreatedSchema,
+      message: create(WorkspaceCreatedSchema, { workspaceId: "ws-2" }),
+      subject: "ws-2",
+      revision: 1,
+    });
+    await committed.promise;
+  });
+  await record(2);
+  await waitFor(() => received.length === 1);
+  committed.resolve();
+  await late;
+  await waitFor(() => received.length === 2);
+  expect(received).toEqual([2, 1]);
+});
+
+test("a handler that fails is called again, and does not stop the next event", async () => {
+  let failures = 0;
+  subscribe(async (message, event) => {
+    if (event.revision === 1 && ++failures < 3) throw new Error("not yet");
+    await keep(message, event);
+  });
+  relay();
+  bus.open();
+  await record(1);
+  await record(2);
+  await waitFor(() => received.length === 2);
+  expect(received).toEqual([1, 2]);
+});
+
+test("disposal does not wait for a bus that was never opened", async () => {
+  await record(1);
+  await using _relay = startLocalRelay({ database, bus, service: "workspaces", logger });
+  await record(2);
+});
