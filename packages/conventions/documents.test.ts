@@ -30,7 +30,7 @@ test("the index lists the numbers that are not used", () => {
 test.each(decisions)("%s follows the template and is named after its title", (file) => {
   const text = textOf(file);
   expect(text).toMatch(
-    /^# \d+\. .+\n\n- Status: (accepted|superseded by ADR \d+.*)\n- Date: \d{4}-\d\d-\d\d\n\n## Context\n[\s\S]+\n## Decision\n[\s\S]+\n## Consequences\n/,
+    /^# \d+\. .+\n\n- Status: (accepted|superseded by ADR \d+|accepted; supersedes ADR \d+)\n- Date: \d{4}-\d\d-\d\d\n\n## Context\n[\s\S]+\n## Decision\n[\s\S]+\n## Consequences\n/,
   );
   const [, number = "", title = ""] = /^# (\d+)\. (.+)$/m.exec(text) ?? [];
   const slug = title
