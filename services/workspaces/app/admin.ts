@@ -1,11 +1,11 @@
 import { type Caller, requireAdministrator } from "@statehouse/authorization";
-import { organizationNotFound, planUnknown } from "../domain/errors.ts";
 import {
   type OrganizationView,
+  organizationNotFound,
   organizationUpdated,
   touchOrganization,
 } from "../domain/organization.ts";
-import { isPlan } from "../domain/plan.ts";
+import { isPlan, planUnknown } from "../domain/plan.ts";
 import type { GeneralSettings } from "../store/general-settings.ts";
 import type { OrganizationsOfAll } from "../store/organization.ts";
 import { type WithAllowedActions, withOrganizationActions } from "./allowed-actions.ts";

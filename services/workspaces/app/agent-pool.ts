@@ -8,11 +8,12 @@ import {
   type AgentPoolView,
   agentPoolCreated,
   agentPoolDeleted,
+  agentPoolInUse,
+  agentPoolNotFound,
   agentPoolUpdated,
   applyAgentPoolSettings,
   newAgentPool,
 } from "../domain/agent-pool.ts";
-import { agentPoolInUse, agentPoolNotFound } from "../domain/errors.ts";
 import type { AgentPoolId } from "../domain/ids.ts";
 import type { AgentPoolSearch } from "../store/agent-pool.ts";
 import type { RelationScope } from "../store/agent-pool-relations.ts";

@@ -7,12 +7,13 @@ import {
   type DataRetentionOwner,
   type DataRetentionPolicyView,
   dataRetentionPolicyDeleted,
+  dataRetentionPolicyNotFound,
   dataRetentionPolicySet,
   newDataRetentionPolicy,
   type WorkspaceRetention,
 } from "../domain/data-retention-policy.ts";
-import { dataRetentionPolicyNotFound, workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
+import { workspaceNotFound } from "../domain/workspace.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";

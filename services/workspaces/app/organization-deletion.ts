@@ -1,8 +1,11 @@
 import { authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { remainingMs } from "@statehouse/runtime";
-import { organizationNotFound } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
-import { beginOrganizationDeletion, organizationDeleted } from "../domain/organization.ts";
+import {
+  beginOrganizationDeletion,
+  organizationDeleted,
+  organizationNotFound,
+} from "../domain/organization.ts";
 import { touch, workspaceDeleted } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 import { syncDeletion } from "./workspace-deletion.ts";

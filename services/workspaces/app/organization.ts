@@ -1,12 +1,7 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import { newId } from "@statehouse/postgres/ids";
-import {
-  nameTaken,
-  organizationCreatorNotUser,
-  organizationNotFound,
-  takenText,
-} from "../domain/errors.ts";
+import { nameTaken, takenText } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import {
   applyOrganizationSettings,
@@ -15,6 +10,8 @@ import {
   type OrganizationSettings,
   type OrganizationView,
   organizationCreated,
+  organizationCreatorNotUser,
+  organizationNotFound,
   organizationUpdated,
   problemOfOrganizationName,
   touchOrganization,

@@ -8,16 +8,11 @@ import {
 } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import { newId } from "@statehouse/postgres/ids";
-import {
-  defaultProjectNotDeletable,
-  organizationNotFound,
-  projectNotEmpty,
-  projectNotFound,
-} from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
-import { isOrganizationName } from "../domain/organization.ts";
+import { isOrganizationName, organizationNotFound } from "../domain/organization.ts";
 import {
   applyProjectSettings,
+  defaultProjectNotDeletable,
   isProjectName,
   newProject,
   type Project,
@@ -25,6 +20,8 @@ import {
   type ProjectView,
   projectCreated,
   projectDeleted,
+  projectNotEmpty,
+  projectNotFound,
   projectUpdated,
   touchProject,
 } from "../domain/project.ts";

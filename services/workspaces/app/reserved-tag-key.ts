@@ -2,11 +2,11 @@ import { authorize, type Caller } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres";
 import { newId } from "@statehouse/postgres/ids";
-import type { ReservedTagKeyId } from "../domain/ids.ts";
 import {
   applyReservedTagKey,
   newReservedTagKey,
   type ReservedTagKey,
+  type ReservedTagKeyId,
   type ReservedTagKeyInput,
   reservedTagKeyCreated,
   reservedTagKeyDeleted,

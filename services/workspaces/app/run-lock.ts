@@ -1,6 +1,5 @@
-import { runAlreadyEnded, runOfOtherWorkspace } from "../domain/errors.ts";
 import type { RunId, WorkspaceId } from "../domain/ids.ts";
-import { isEnded } from "../domain/run.ts";
+import { isEnded, runAlreadyEnded, runOfOtherWorkspace } from "../domain/run.ts";
 import { touch, workspaceLocked } from "../domain/workspace.ts";
 import { epochToUnlock, isHeldBy, takeLock } from "../domain/workspace-lock.ts";
 import type { App } from "./app.ts";

@@ -1,7 +1,7 @@
 import { allowed, type Caller, grantsOf } from "@statehouse/authorization";
-import { runAlreadyEnded, runOfOtherWorkspace, workspaceNotFound } from "../domain/errors.ts";
 import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
-import type { RunView } from "../domain/run.ts";
+import { type RunView, runAlreadyEnded, runOfOtherWorkspace } from "../domain/run.ts";
+import { workspaceNotFound } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 
 /** Those of `ids` that were reported and whose workspaces the caller may read. */

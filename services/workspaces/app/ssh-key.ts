@@ -2,7 +2,6 @@ import { authorize, type Caller } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres";
 import { newId } from "@statehouse/postgres/ids";
-import { sshKeyNotFound } from "../domain/errors.ts";
 import type { SshKeyId, WorkspaceId } from "../domain/ids.ts";
 import {
   applySshKey,
@@ -11,6 +10,7 @@ import {
   type SshKeyInput,
   sshKeyCreated,
   sshKeyDeleted,
+  sshKeyNotFound,
   sshKeyPlace,
   sshKeyUpdated,
 } from "../domain/ssh-key.ts";

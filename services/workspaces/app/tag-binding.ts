@@ -1,6 +1,5 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { Problems, quoted } from "@statehouse/errors";
-import { workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { disallowedOverrides } from "../domain/reserved-tag-key.ts";
 import {
@@ -12,7 +11,7 @@ import {
   type TagBinding,
   type TagBindingInput,
 } from "../domain/tag-binding.ts";
-import { touch, type Workspace, workspaceUpdated } from "../domain/workspace.ts";
+import { touch, type Workspace, workspaceNotFound, workspaceUpdated } from "../domain/workspace.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";

@@ -1,9 +1,8 @@
 import { authorize, type Caller } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres";
-import { tagNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
-import type { Tag, TagRef } from "../domain/tag.ts";
+import { type Tag, type TagRef, tagNotFound } from "../domain/tag.ts";
 import { checkTagBindingCount, checkTagNames, mergeTagBindings } from "../domain/tag-binding.ts";
 import { touch, type Workspace, workspaceUpdated } from "../domain/workspace.ts";
 import type { Tx } from "../store/nouns.ts";

@@ -1,8 +1,13 @@
 import { authorize, type Caller } from "@statehouse/authorization";
-import { workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { PendingDeletion } from "../domain/pending-sync.ts";
-import { touch, type Workspace, type WorkspaceRef, workspaceDeleted } from "../domain/workspace.ts";
+import {
+  touch,
+  type Workspace,
+  type WorkspaceRef,
+  workspaceDeleted,
+  workspaceNotFound,
+} from "../domain/workspace.ts";
 import {
   endDeletionLock,
   type ManagedResources,

@@ -1,9 +1,15 @@
 import { authorize, type Caller } from "@statehouse/authorization";
 import { noteActivity } from "../domain/auto-destroy.ts";
-import { LockConflict, workspaceNotFound } from "../domain/errors.ts";
+import { LockConflict } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { applyStateSummary, type StateSummary } from "../domain/state-summary.ts";
-import { touch, type Workspace, workspaceLocked, workspaceUnlocked } from "../domain/workspace.ts";
+import {
+  touch,
+  type Workspace,
+  workspaceLocked,
+  workspaceNotFound,
+  workspaceUnlocked,
+} from "../domain/workspace.ts";
 import {
   epochToForceUnlock,
   epochToUnlock,

@@ -1,6 +1,5 @@
-import { workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
-import type { Workspace } from "../domain/workspace.ts";
+import { type Workspace, workspaceNotFound } from "../domain/workspace.ts";
 import { type Placement, pendingPlacement } from "../domain/workspace-placement.ts";
 import type { App } from "./app.ts";
 

@@ -8,9 +8,9 @@ import {
 import { Problems } from "@statehouse/errors";
 import { newId } from "@statehouse/postgres/ids";
 import { latestRelease } from "../domain/engine-version.ts";
-import { organizationNotFound, projectNotFound, workspaceNotFound } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
-import { isOrganizationName } from "../domain/organization.ts";
+import { isOrganizationName, organizationNotFound } from "../domain/organization.ts";
+import { projectNotFound } from "../domain/project.ts";
 import type { TagBindingInput } from "../domain/tag-binding.ts";
 import {
   newWorkspace,
@@ -18,6 +18,7 @@ import {
   type Workspace,
   type WorkspaceRef,
   workspaceCreated,
+  workspaceNotFound,
   workspaceUpdated,
 } from "../domain/workspace.ts";
 import { moveWorkspace } from "../domain/workspace-placement.ts";

@@ -1,4 +1,4 @@
-import type { Problems } from "@statehouse/errors";
+import { conflict, notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { takenText } from "./errors.ts";
 import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
@@ -90,3 +90,12 @@ export const agentPoolDeleted = (agentPool: AgentPool) =>
 export type AgentPoolEvent = ReturnType<
   typeof agentPoolCreated | typeof agentPoolUpdated | typeof agentPoolDeleted
 >;
+
+export const agentPoolNotFound = () => notFound("agent pool");
+
+/** Something still refers to the pool. */
+export const agentPoolInUse = () =>
+  conflict(
+    "agent_pool_in_use",
+    "The agent pool is used by a workspace, a project or an organization.",
+  );

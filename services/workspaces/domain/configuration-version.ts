@@ -1,4 +1,4 @@
-import type { ConfigurationVersionId, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
+import type { OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 
 /** A configuration version as last reported by its runner. */
 export interface ConfigurationVersion {
@@ -21,3 +21,5 @@ export interface ConfigurationVersionView
   organizationId: OrganizationId;
   projectId: ProjectId;
 }
+
+export type ConfigurationVersionId = `cv-${string}`;

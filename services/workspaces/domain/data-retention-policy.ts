@@ -1,6 +1,6 @@
-import type { Problems } from "@statehouse/errors";
+import { notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
-import type { DataRetentionPolicyId, OrganizationId, WorkspaceId } from "./ids.ts";
+import type { OrganizationId, WorkspaceId } from "./ids.ts";
 
 /** Backing data is deleted after this many days, or kept permanently. */
 const dataRetentionKinds = ["delete-older", "dont-delete"] as const;
@@ -97,3 +97,7 @@ export const dataRetentionPolicyDeleted = (policy: DataRetentionPolicy) =>
 export type DataRetentionPolicyEvent = ReturnType<
   typeof dataRetentionPolicySet | typeof dataRetentionPolicyDeleted
 >;
+
+export const dataRetentionPolicyNotFound = () => notFound("data retention policy");
+
+export type DataRetentionPolicyId = `drp-${string}`;

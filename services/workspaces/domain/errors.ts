@@ -1,4 +1,4 @@
-import { AppError, badRequest, conflict, forbidden, invalid, notFound } from "@statehouse/errors";
+import { AppError, conflict, forbidden, invalid } from "@statehouse/errors";
 import type { Holder } from "./ids.ts";
 
 const holderTitles = { user: "User", team: "Team", run: "Run" } as const satisfies Record<
@@ -59,67 +59,15 @@ export const stateBeingProcessed = () =>
 export const lockHolderNotAllowed = () =>
   forbidden("cannot_hold_lock", "An organization token cannot hold a workspace's lock.");
 
-/** Only what is empty can go. */
-export const projectNotEmpty = () =>
-  conflict("project_not_empty", "The project has workspaces; delete or move them first.");
-
-/** Workspaces that name no project are made in it. */
-export const defaultProjectNotDeletable = () =>
-  conflict("default_project", "The default project cannot be deleted.");
-
-/** Something still refers to the pool. */
-export const agentPoolInUse = () =>
-  conflict(
-    "agent_pool_in_use",
-    "The agent pool is used by a workspace, a project or an organization.",
-  );
-
-/** Organizations belong to people. */
-export const organizationCreatorNotUser = () =>
-  forbidden("users_only", "Only a user can create an organization.");
-
-/** A list is asked for in an order that it does not have. */
-export const sortUnknown = (keys: readonly string[]) =>
-  badRequest("sort", `sort must be one of ${keys.join(", ")}, with a leading - to reverse it.`);
-
-export const planUnknown = () => invalid([{ field: "plan", detail: "Plan is invalid" }]);
-
 /** The text clients match, for organizations, projects and workspaces alike. */
 export const takenText = "Name has already been taken";
 
 /** Lost the race for a name that was free when the request was checked. */
 export const nameTaken = () => invalid([{ field: "name", detail: takenText }]);
 
-export const organizationNotFound = () => notFound("organization");
-export const projectNotFound = () => notFound("project");
-export const workspaceNotFound = () => notFound("workspace");
-export const runNotFound = () => notFound("run");
-export const agentPoolNotFound = () => notFound("agent pool");
-export const sshKeyNotFound = () => notFound("SSH key");
-export const dataRetentionPolicyNotFound = () => notFound("data retention policy");
-export const reservedTagKeyNotFound = () => notFound("reserved tag key");
-export const tagNotFound = () => notFound("tag");
-
-/** While everybody of the organization may read, there is no set to change. */
-export const globalRemoteStateEnabled = () =>
-  invalid([
-    {
-      field: "consumerIds",
-      detail:
-        "Remote state consumers cannot be changed while global remote state sharing is enabled",
-    },
-  ]);
-
 /** A report that no rule can make sense of; its event becomes a dead letter. */
 export const reportInvalid = (what: string) =>
   invalid([{ field: what, detail: `${what} is invalid` }]);
-
-/** A run writes and locks the workspace that it was reported for, and no other. */
-export const runOfOtherWorkspace = () =>
-  conflict("run_of_other_workspace", "The run belongs to another workspace.");
-
-/** What a run may do ends with it. */
-export const runAlreadyEnded = () => conflict("run_ended", "The run has ended.");
 
 /** Runs and configuration versions stay with the workspace that they were first reported for. */
 export const reportedElsewhere = (id: string) =>

@@ -1,4 +1,4 @@
-import { inWords, Problems } from "@statehouse/errors";
+import { forbidden, inWords, notFound, Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { DataRetentionPolicyView } from "./data-retention-policy.ts";
 import {
@@ -233,3 +233,9 @@ export const organizationDeleted = (organization: Organization) =>
 export type OrganizationEvent = ReturnType<
   typeof organizationCreated | typeof organizationUpdated | typeof organizationDeleted
 >;
+
+export const organizationNotFound = () => notFound("organization");
+
+/** Organizations belong to people. */
+export const organizationCreatorNotUser = () =>
+  forbidden("users_only", "Only a user can create an organization.");

@@ -1,3 +1,5 @@
+import { invalid } from "@statehouse/errors";
+
 /** The plan of an organization, lowest first; only an administrator changes it. */
 export const plans = ["free", "standard", "premium"] as const;
 
@@ -15,3 +17,5 @@ export const planTable = {
 
 /** Narrows a text of a request. */
 export const isPlan = (text: string): text is Plan => plans.some((plan) => plan === text);
+
+export const planUnknown = () => invalid([{ field: "plan", detail: "Plan is invalid" }]);

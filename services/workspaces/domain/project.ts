@@ -1,4 +1,4 @@
-import type { Problems } from "@statehouse/errors";
+import { conflict, notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import {
   type DefaultExecutionInput,
@@ -147,3 +147,13 @@ export const projectDeleted = (project: Project) =>
 export type ProjectEvent = ReturnType<
   typeof projectCreated | typeof projectUpdated | typeof projectDeleted
 >;
+
+export const projectNotFound = () => notFound("project");
+
+/** Only what is empty can go. */
+export const projectNotEmpty = () =>
+  conflict("project_not_empty", "The project has workspaces; delete or move them first.");
+
+/** Workspaces that name no project are made in it. */
+export const defaultProjectNotDeletable = () =>
+  conflict("default_project", "The default project cannot be deleted.");

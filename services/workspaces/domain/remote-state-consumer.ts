@@ -1,5 +1,4 @@
-import type { Problems } from "@statehouse/errors";
-import { globalRemoteStateEnabled } from "./errors.ts";
+import { invalid, type Problems } from "@statehouse/errors";
 import type { WorkspaceId } from "./ids.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -28,3 +27,13 @@ export function checkConsumers(
     else if (!eligible.has(id)) problems.add(path, `Workspace ${id} was not found`);
   });
 }
+
+/** While everybody of the organization may read, there is no set to change. */
+export const globalRemoteStateEnabled = () =>
+  invalid([
+    {
+      field: "consumerIds",
+      detail:
+        "Remote state consumers cannot be changed while global remote state sharing is enabled",
+    },
+  ]);

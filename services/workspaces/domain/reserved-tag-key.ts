@@ -1,6 +1,6 @@
-import type { Problems } from "@statehouse/errors";
+import { notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
-import type { OrganizationId, ReservedTagKeyId } from "./ids.ts";
+import type { OrganizationId } from "./ids.ts";
 import { problemOfKey, type TagBindingInput } from "./tag-binding.ts";
 
 /** A tag key for which an organization sets rules. */
@@ -88,3 +88,7 @@ export const reservedTagKeyDeleted = (reservedTagKey: ReservedTagKey) =>
 export type ReservedTagKeyEvent = ReturnType<
   typeof reservedTagKeyCreated | typeof reservedTagKeyUpdated | typeof reservedTagKeyDeleted
 >;
+
+export const reservedTagKeyNotFound = () => notFound("reserved tag key");
+
+export type ReservedTagKeyId = `rtk-${string}`;

@@ -1,3 +1,4 @@
+import { conflict, notFound } from "@statehouse/errors";
 import type { OrganizationId, ProjectId, RunId, WorkspaceId } from "./ids.ts";
 
 /** A run as last reported by its runner: the values that rules use, and the report itself. */
@@ -89,3 +90,12 @@ export const runEnded = (run: Run, organizationId: OrganizationId) =>
   ({ type: "runEnded", revision: run.revision, run, organizationId }) as const;
 
 export type RunEvent = ReturnType<typeof runEnded>;
+
+export const runNotFound = () => notFound("run");
+
+/** What a run may do ends with it. */
+export const runAlreadyEnded = () => conflict("run_ended", "The run has ended.");
+
+/** A run writes and locks the workspace that it was reported for, and no other. */
+export const runOfOtherWorkspace = () =>
+  conflict("run_of_other_workspace", "The run belongs to another workspace.");

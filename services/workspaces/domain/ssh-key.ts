@@ -1,4 +1,4 @@
-import type { Problems } from "@statehouse/errors";
+import { notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { OrganizationId, SshKeyId } from "./ids.ts";
 import { holdsNul } from "./text.ts";
@@ -75,3 +75,5 @@ export const sshKeyDeleted = (sshKey: SshKey) =>
 export type SshKeyEvent = ReturnType<
   typeof sshKeyCreated | typeof sshKeyUpdated | typeof sshKeyDeleted
 >;
+
+export const sshKeyNotFound = () => notFound("SSH key");

@@ -1,5 +1,5 @@
 import type { Problems } from "@statehouse/errors";
-import type { ProjectId, TagBindingId, WorkspaceId } from "./ids.ts";
+import type { ProjectId, WorkspaceId } from "./ids.ts";
 
 /** A key with a value on a workspace or project. With an empty value it is a flat tag. */
 export interface TagBinding {
@@ -90,3 +90,5 @@ export function problemOfKey(key: string, word = "Key"): string | undefined {
 
 const problemOfValue = (value: string) =>
   value.length > 256 ? "Value is too long (maximum is 256 characters)" : "Value is invalid";
+
+export type TagBindingId = `tb-${string}`;

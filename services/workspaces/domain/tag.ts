@@ -1,4 +1,5 @@
-import type { OrganizationId, TagId } from "./ids.ts";
+import { notFound } from "@statehouse/errors";
+import type { OrganizationId } from "./ids.ts";
 
 /** A flat tag of an organization: it exists while a workspace has it. */
 export interface Tag {
@@ -25,3 +26,7 @@ export const tagDeleted = (tag: DeletedTag) =>
   ({ type: "tagDeleted", revision: tag.revision, tag }) as const;
 
 export type TagEvent = ReturnType<typeof tagDeleted>;
+
+export const tagNotFound = () => notFound("tag");
+
+export type TagId = `tag-${string}`;

@@ -1,3 +1,4 @@
+import { badRequest, notFound } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { type AutoDestroy, noAutoDestroy } from "./auto-destroy.ts";
 import type { DataRetentionPolicyView } from "./data-retention-policy.ts";
@@ -206,3 +207,9 @@ export type WorkspaceEvent = ReturnType<
   | typeof workspaceUnlocked
   | typeof workspaceAutoDestroyDue
 >;
+
+export const workspaceNotFound = () => notFound("workspace");
+
+/** A list is asked for in an order that it does not have. */
+export const sortUnknown = (keys: readonly string[]) =>
+  badRequest("sort", `sort must be one of ${keys.join(", ")}, with a leading - to reverse it.`);

@@ -40,7 +40,7 @@ export const agentPoolService = (app: App): ServiceImpl<typeof AgentPoolService,
     return { agentPools: agentPools.map(agentPoolToProto), totalCount: total };
   },
   batchGetAgentPools: async ({ ids }, { caller }) => {
-    const agentPools = await batchGetAgentPools(app, caller, idsIn(ids));
+    const agentPools = await batchGetAgentPools(app, caller, idsIn("apool", ids));
     return { agentPools: agentPools.map(agentPoolToProto) };
   },
   updateAgentPool: async ({ id, settings }, { caller }) => ({

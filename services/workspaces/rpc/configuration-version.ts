@@ -1,5 +1,6 @@
 import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { isId } from "@statehouse/postgres/ids";
 import {
   ConfigurationVersionReportedSchema,
   type ConfigurationVersionReported as ReportMessage,
@@ -11,14 +12,14 @@ import { batchGetConfigurationVersions } from "../app/configuration-version.ts";
 import type { ConfigurationVersion } from "../domain/configuration-version.ts";
 import { reportInvalid } from "../domain/errors.ts";
 import type { Context } from "./context.ts";
-import { idsIn, isConfigurationVersionId, workspaceId } from "./ids.ts";
+import { idsIn, workspaceId } from "./ids.ts";
 import { jsonOf } from "./run.ts";
 
 export const configurationVersionService = (
   app: App,
 ): ServiceImpl<typeof ConfigurationVersionService, Context> => ({
   batchGetConfigurationVersions: async ({ ids }, { caller }) => {
-    const versions = await batchGetConfigurationVersions(app, caller, idsIn(ids));
+    const versions = await batchGetConfigurationVersions(app, caller, idsIn("cv", ids));
     return {
       configurationVersions: versions.map(({ id, workspaceId, report }) => ({
         id,
@@ -34,7 +35,7 @@ export const configurationVersionService = (
 /** A configuration version as reported. Throws `invalid` if the report is invalid. */
 export function configurationVersionFromProto(message: ReportMessage): ConfigurationVersion {
   const { configurationVersionId: id, createdAt, ingressAttributes } = message;
-  if (!isConfigurationVersionId(id)) throw reportInvalid("configuration-version-id");
+  if (!isId("cv", id)) throw reportInvalid("configuration-version-id");
   if (!createdAt) throw reportInvalid("created-at");
   if (ingressAttributes && !ingressAttributes.id) throw reportInvalid("ingress-attributes");
   return {

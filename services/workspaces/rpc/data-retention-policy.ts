@@ -13,8 +13,10 @@ import {
   getDataRetentionPolicy,
   setDataRetentionPolicy,
 } from "../app/data-retention-policy.ts";
-import type { DataRetentionPolicyView } from "../domain/data-retention-policy.ts";
-import { dataRetentionPolicyNotFound } from "../domain/errors.ts";
+import {
+  type DataRetentionPolicyView,
+  dataRetentionPolicyNotFound,
+} from "../domain/data-retention-policy.ts";
 import type { Context } from "./context.ts";
 import { idsIn, workspaceId } from "./ids.ts";
 
@@ -37,7 +39,7 @@ export const dataRetentionPolicyService = (
     return {};
   },
   batchGetRetention: async ({ workspaceIds }) => {
-    const { retentions, version } = await batchGetRetention(app, idsIn(workspaceIds));
+    const { retentions, version } = await batchGetRetention(app, idsIn("ws", workspaceIds));
     return {
       version,
       retentions: retentions.map(({ deleteOlderThanNDays: days, ...retention }) => ({

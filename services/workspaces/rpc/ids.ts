@@ -1,81 +1,28 @@
-import {
-  agentPoolNotFound,
-  projectNotFound,
-  reservedTagKeyNotFound,
-  runNotFound,
-  sshKeyNotFound,
-  tagNotFound,
-  workspaceNotFound,
-} from "../domain/errors.ts";
-import type {
-  AgentPoolId,
-  ConfigurationVersionId,
-  ProjectId,
-  ReservedTagKeyId,
-  RunId,
-  SshKeyId,
-  TagId,
-  WorkspaceId,
-} from "../domain/ids.ts";
+import type { AppError } from "@statehouse/errors";
+import { isId } from "@statehouse/postgres/ids";
+import { agentPoolNotFound } from "../domain/agent-pool.ts";
+import type { AgentPoolId } from "../domain/ids.ts";
+import { projectNotFound } from "../domain/project.ts";
+import { runNotFound } from "../domain/run.ts";
+import { workspaceNotFound } from "../domain/workspace.ts";
 
-const form = /^[a-z]+-[A-Za-z0-9]{1,64}$/;
+/** Makes the function that reads an id from a text. It throws `missing` for a text that identifies no row. */
+export const idParser =
+  <Prefix extends string>(prefix: Prefix, missing: () => AppError) =>
+  (text: string): `${Prefix}-${string}` => {
+    if (!isId(prefix, text)) throw missing();
+    return text;
+  };
 
-const is = <Id extends string>(prefix: string, text: string): text is Id =>
-  text.startsWith(`${prefix}-`) && form.test(text);
+export const agentPoolId = idParser("apool", agentPoolNotFound);
+export const projectId = idParser("prj", projectNotFound);
+export const runId = idParser("run", runNotFound);
+export const workspaceId = idParser("ws", workspaceNotFound);
 
-/** Throws `notFound`: a text that is not an id cannot identify a row. */
-export function workspaceId(text: string): WorkspaceId {
-  if (!is<WorkspaceId>("ws", text)) throw workspaceNotFound();
-  return text;
-}
-
-/** Throws `notFound`. */
-export function projectId(text: string): ProjectId {
-  if (!is<ProjectId>("prj", text)) throw projectNotFound();
-  return text;
-}
-
-/** Throws `notFound`. */
-export function tagId(text: string): TagId {
-  if (!is<TagId>("tag", text)) throw tagNotFound();
-  return text;
-}
-
-/** Throws `notFound`. */
-export function runId(text: string): RunId {
-  if (!isRunId(text)) throw runNotFound();
-  return text;
-}
-
-/** Whether a text has the form of a run's id. */
-export const isRunId = (text: string): text is RunId => is<RunId>("run", text);
-
-/** Whether a text has the form of a configuration version's id. */
-export const isConfigurationVersionId = (text: string): text is ConfigurationVersionId =>
-  is<ConfigurationVersionId>("cv", text);
-
-/** Throws `notFound`. */
-export function agentPoolId(text: string): AgentPoolId {
-  if (!is<AgentPoolId>("apool", text)) throw agentPoolNotFound();
-  return text;
-}
-
-/** Throws `notFound`. */
-export function reservedTagKeyId(text: string): ReservedTagKeyId {
-  if (!is<ReservedTagKeyId>("rtk", text)) throw reservedTagKeyNotFound();
-  return text;
-}
-
-/** Throws `notFound`. */
-export function sshKeyId(text: string): SshKeyId {
-  if (!is<SshKeyId>("sshkey", text)) throw sshKeyNotFound();
-  return text;
-}
-
-/** In a request in which the empty text means none. Whether the pool exists is checked later. */
+/** An empty text means none. The existence of the pool is checked later. */
 export const optionalAgentPoolId = (text: string | undefined): AgentPoolId | null | undefined =>
   text === "" ? null : (text as AgentPoolId | undefined);
 
-/** Those with the form of an id. */
-export const idsIn = (texts: readonly string[]): string[] =>
-  texts.filter((text) => form.test(text));
+/** Those of the texts that are ids with this prefix: a batch omits what identifies no row. */
+export const idsIn = <Prefix extends string>(prefix: Prefix, texts: readonly string[]) =>
+  texts.filter((text): text is `${Prefix}-${string}` => isId(prefix, text));

@@ -52,7 +52,7 @@ export const organizationService = (
     return { organizations: organizations.map(organizationToProto), totalCount: total };
   },
   batchGetOrganizations: async ({ ids }, { caller }) => {
-    const organizations = await batchGetOrganizations(app, caller, idsIn(ids));
+    const organizations = await batchGetOrganizations(app, caller, idsIn("org", ids));
     return { organizations: organizations.map(organizationToProto) };
   },
 });

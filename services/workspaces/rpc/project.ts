@@ -53,7 +53,7 @@ export const projectService = (app: App): ServiceImpl<typeof ProjectService, Con
     return { projects: projects.map(projectToProto), totalCount: total };
   },
   batchGetProjects: async ({ ids }, { caller }) => {
-    const projects = await batchGetProjects(app, caller, idsIn(ids));
+    const projects = await batchGetProjects(app, caller, idsIn("prj", ids));
     return { projects: projects.map(projectToProto) };
   },
   getProjectPlacement: async (request) => ({

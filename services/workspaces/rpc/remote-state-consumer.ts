@@ -45,7 +45,7 @@ export const remoteStateConsumerService = (
     workspaceIds: await mayReadAsConsumer(app, {
       runId: runId(run),
       consumerId: workspaceId(consumerWorkspaceId),
-      workspaceIds: idsIn(workspaceIds),
+      workspaceIds: idsIn("ws", workspaceIds),
     }),
   }),
 });

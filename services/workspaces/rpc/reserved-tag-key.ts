@@ -13,9 +13,11 @@ import {
   listReservedTagKeys,
   updateReservedTagKey,
 } from "../app/reserved-tag-key.ts";
-import type { ReservedTagKey } from "../domain/reserved-tag-key.ts";
+import { type ReservedTagKey, reservedTagKeyNotFound } from "../domain/reserved-tag-key.ts";
 import type { Context } from "./context.ts";
-import { reservedTagKeyId } from "./ids.ts";
+import { idParser } from "./ids.ts";
+
+const reservedTagKeyId = idParser("rtk", reservedTagKeyNotFound);
 
 export const reservedTagKeyService = (
   app: App,

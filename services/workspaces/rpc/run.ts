@@ -1,5 +1,6 @@
 import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { isId } from "@statehouse/postgres/ids";
 import {
   type RunReported as RunMessage,
   RunReportedSchema,
@@ -11,11 +12,11 @@ import { batchGetRuns, getRunPlacement } from "../app/run.ts";
 import { reportInvalid } from "../domain/errors.ts";
 import { isRunStatus, type Run } from "../domain/run.ts";
 import type { Context } from "./context.ts";
-import { idsIn, isRunId, runId, workspaceId } from "./ids.ts";
+import { idsIn, runId, workspaceId } from "./ids.ts";
 
 export const runService = (app: App): ServiceImpl<typeof RunService, Context> => ({
   batchGetRuns: async ({ ids }, { caller }) => {
-    const runs = await batchGetRuns(app, caller, idsIn(ids));
+    const runs = await batchGetRuns(app, caller, idsIn("run", ids));
     return {
       runs: runs.map((run) => ({
         id: run.id,
@@ -34,7 +35,7 @@ export const runService = (app: App): ServiceImpl<typeof RunService, Context> =>
 /** A run as reported. Throws `invalid` if the report is invalid. */
 export function runFromProto(message: RunMessage): Run {
   const { runId: id, status, createdAt, plan, apply } = message;
-  if (!isRunId(id)) throw reportInvalid("run-id");
+  if (!isId("run", id)) throw reportInvalid("run-id");
   if (!isRunStatus(status)) throw reportInvalid("status");
   if (!createdAt) throw reportInvalid("created-at");
   return {

@@ -10,10 +10,12 @@ import {
   listSshKeys,
   updateSshKey,
 } from "../app/ssh-key.ts";
-import type { SshKey } from "../domain/ssh-key.ts";
+import { type SshKey, sshKeyNotFound } from "../domain/ssh-key.ts";
 import type { Context } from "./context.ts";
-import { sshKeyId, workspaceId } from "./ids.ts";
+import { idParser, workspaceId } from "./ids.ts";
 import { workspaceToProto } from "./workspace-message.ts";
+
+const sshKeyId = idParser("sshkey", sshKeyNotFound);
 
 export const sshKeyService = (app: App): ServiceImpl<typeof SshKeyService, Context> => ({
   createSshKey: async (request, { caller }) => ({

@@ -14,10 +14,11 @@ import {
   listOrganizationTags,
 } from "../app/organization-tag.ts";
 import { addWorkspaceTags, listWorkspaceTags, removeWorkspaceTags } from "../app/tag.ts";
-import { tagNotFound } from "../domain/errors.ts";
-import type { Tag, TagRef } from "../domain/tag.ts";
+import { type Tag, type TagRef, tagNotFound } from "../domain/tag.ts";
 import type { Context } from "./context.ts";
-import { tagId, workspaceId } from "./ids.ts";
+import { idParser, workspaceId } from "./ids.ts";
+
+const tagId = idParser("tag", tagNotFound);
 
 export const tagService = (app: App): ServiceImpl<typeof TagService, Context> => ({
   listWorkspaceTags: async (request, { caller }) => {

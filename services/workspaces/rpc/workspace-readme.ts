@@ -9,6 +9,6 @@ export const workspaceReadmeService = (
   app: App,
 ): ServiceImpl<typeof WorkspaceReadmeService, Context> => ({
   batchGetWorkspaceReadmes: async ({ workspaceIds }, { caller }) => ({
-    readmes: await batchGetWorkspaceReadmes(app, caller, idsIn(workspaceIds)),
+    readmes: await batchGetWorkspaceReadmes(app, caller, idsIn("ws", workspaceIds)),
   }),
 });

@@ -15,11 +15,12 @@ import {
   type WorkspaceInput,
 } from "../app/workspace.ts";
 import { deleteWorkspace, safeDeleteWorkspace } from "../app/workspace-deletion.ts";
-import { sortUnknown, workspaceNotFound } from "../domain/errors.ts";
 import type { AgentPoolId } from "../domain/ids.ts";
 import {
+  sortUnknown,
   type WorkspaceRef,
   type WorkspaceSort,
+  workspaceNotFound,
   workspaceSortKeys,
   workspaceSortOf,
 } from "../domain/workspace.ts";
@@ -57,7 +58,7 @@ export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService,
     return { workspaces: workspaces.map(workspaceToProto), totalCount: total };
   },
   batchGetWorkspaces: async ({ ids }, { caller }) => {
-    const workspaces = await batchGetWorkspaces(app, caller, idsIn(ids));
+    const workspaces = await batchGetWorkspaces(app, caller, idsIn("ws", ids));
     return { workspaces: workspaces.map(workspaceToProto) };
   },
   updateWorkspace: async ({ workspace, settings, unset, validateOnly }, { caller }) => {

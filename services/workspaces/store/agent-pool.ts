@@ -21,8 +21,13 @@ import {
   AgentPoolDeletedSchema,
   AgentPoolUpdatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
-import { AgentPool, type AgentPoolEvent, type AgentPoolView } from "../domain/agent-pool.ts";
-import { agentPoolNotFound, nameTaken } from "../domain/errors.ts";
+import {
+  AgentPool,
+  type AgentPoolEvent,
+  type AgentPoolView,
+  agentPoolNotFound,
+} from "../domain/agent-pool.ts";
+import { nameTaken } from "../domain/errors.ts";
 import type { AgentPoolId, OrganizationId } from "../domain/ids.ts";
 import { type RelationScope, relateAgentPool } from "./agent-pool-relations.ts";
 import { containing, Parameters } from "./parameters.ts";

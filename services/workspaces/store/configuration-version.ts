@@ -1,9 +1,10 @@
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import type {
   ConfigurationVersion,
+  ConfigurationVersionId,
   ConfigurationVersionView,
 } from "../domain/configuration-version.ts";
-import type { ConfigurationVersionId, WorkspaceId } from "../domain/ids.ts";
+import type { WorkspaceId } from "../domain/ids.ts";
 
 /** Configuration versions, outside any transaction. */
 const reads = (database: Database) => ({

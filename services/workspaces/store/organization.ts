@@ -23,13 +23,14 @@ import {
   OrganizationDeletedSchema,
   OrganizationUpdatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
-import { nameTaken, organizationNotFound } from "../domain/errors.ts";
+import { nameTaken } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import {
   isOrganizationName,
   Organization,
   type OrganizationEvent,
   type OrganizationView,
+  organizationNotFound,
 } from "../domain/organization.ts";
 import { planTable } from "../domain/plan.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policy.ts";

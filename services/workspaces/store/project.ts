@@ -14,9 +14,14 @@ import {
   ProjectDeletedSchema,
   ProjectUpdatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
-import { nameTaken, projectNotFound } from "../domain/errors.ts";
+import { nameTaken } from "../domain/errors.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
-import { Project, type ProjectEvent, type ProjectView } from "../domain/project.ts";
+import {
+  Project,
+  type ProjectEvent,
+  type ProjectView,
+  projectNotFound,
+} from "../domain/project.ts";
 import { containing, Parameters } from "./parameters.ts";
 import { type ReadScope, readableProjects } from "./read-scope.ts";
 import type { TagFilter } from "./workspace-search.ts";

@@ -15,11 +15,12 @@ import {
   ReservedTagKeyDeletedSchema,
   ReservedTagKeyUpdatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
-import { reservedTagKeyNotFound } from "../domain/errors.ts";
-import type { OrganizationId, ProjectId, ReservedTagKeyId } from "../domain/ids.ts";
+import type { OrganizationId, ProjectId } from "../domain/ids.ts";
 import {
   ReservedTagKey,
   type ReservedTagKeyEvent,
+  type ReservedTagKeyId,
+  reservedTagKeyNotFound,
   takenKeyText,
 } from "../domain/reserved-tag-key.ts";
 import type { TagBindingInput } from "../domain/tag-binding.ts";

@@ -14,9 +14,8 @@ import {
   SshKeyDeletedSchema,
   SshKeyUpdatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
-import { sshKeyNotFound } from "../domain/errors.ts";
 import type { OrganizationId, SshKeyId } from "../domain/ids.ts";
-import { SshKey, type SshKeyEvent, sshKeyPlace } from "../domain/ssh-key.ts";
+import { SshKey, type SshKeyEvent, sshKeyNotFound, sshKeyPlace } from "../domain/ssh-key.ts";
 
 const columns = {
   id: primaryKey,

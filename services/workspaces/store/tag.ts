@@ -8,9 +8,8 @@ import {
   queryIn,
 } from "@statehouse/postgres";
 import { TagDeletedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
-import { tagNotFound } from "../domain/errors.ts";
-import type { OrganizationId, TagId, WorkspaceId } from "../domain/ids.ts";
-import type { Tag, TagEvent } from "../domain/tag.ts";
+import type { OrganizationId, WorkspaceId } from "../domain/ids.ts";
+import { type Tag, type TagEvent, type TagId, tagNotFound } from "../domain/tag.ts";
 import { containing, Parameters } from "./parameters.ts";
 import { type ReadScope, readableWorkspaces } from "./read-scope.ts";
 

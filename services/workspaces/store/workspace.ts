@@ -10,17 +10,19 @@ import {
   WorkspaceUnlockedSchema,
   WorkspaceUpdatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
-import { nameTaken, projectNotFound, workspaceNotFound } from "../domain/errors.ts";
+import { nameTaken } from "../domain/errors.ts";
 import type { InheritedExecution } from "../domain/execution.ts";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
 import { isOrganizationName } from "../domain/organization.ts";
 import type { Plan } from "../domain/plan.ts";
+import { projectNotFound } from "../domain/project.ts";
 import {
   isWorkspaceName,
   type Workspace,
   type WorkspaceEvent,
   type WorkspaceRef,
   type WorkspaceView,
+  workspaceNotFound,
 } from "../domain/workspace.ts";
 import type { WorkspaceLock } from "../domain/workspace-lock.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
