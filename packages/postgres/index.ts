@@ -5,7 +5,7 @@ export { uniqueViolation } from "./failures.ts";
 export { newId } from "./ids.ts";
 export { migrate, readMigrations, type SqlMigration } from "./migrations.ts";
 export { type PartsOf, partsOf } from "./nouns.ts";
-export { offsetOf, type PageInput, pageOf } from "./paging.ts";
+export { offsetOf, type Page, type PageInput, pageOf } from "./paging.ts";
 export { resealColumn } from "./resealing.ts";
 export { createSealer, type Sealer } from "./sealing.ts";
 export { awaitedStatementCount } from "./statements.ts";

@@ -4,7 +4,10 @@ import type { Page } from "./paging.ts";
 export type RowWithTotal<Row> = { total: number } & (Row | { id: null });
 
 export interface ListStatement {
-  /** Selects one row with the column `total`: `select count(*) as total from teams where …`. */
+  /**
+   * Selects one row with the column `total`: `select count(*) as total from teams where …`. Further columns are part of
+   * every row, and `select` can use them as `counted.…`.
+   */
   count: string;
   /** Selects the page's rows; their columns include `id`. */
   select: string;
@@ -17,7 +20,7 @@ export interface ListStatement {
  * correct for a page past the end.
  */
 export const withTotal = ({ count, select, order }: ListStatement): string => `
-   select counted.total, listed.*
+   select counted.*, listed.*
    from (${count}) counted left join lateral (${select}) listed on true order by ${order}`;
 
 /** The page that a `withTotal` statement returned. */

@@ -39,11 +39,8 @@ export async function listAllOrganizations(
   search: OrganizationsOfAll,
 ): Promise<{ organizations: WithAllowedActions<OrganizationView>[]; total: number }> {
   requireAdministrator(caller);
-  const organizations = await app.reads.organizations.pageOfAll(search);
-  return {
-    organizations: organizations.map(withOrganizationActions(caller)),
-    total: await app.reads.organizations.countAll(search.query),
-  };
+  const { rows, total } = await app.reads.organizations.pageOfAll(search);
+  return { organizations: rows.map(withOrganizationActions(caller)), total };
 }
 
 /** One of them. Throws `notFound` if there is none. */

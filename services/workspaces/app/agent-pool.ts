@@ -1,6 +1,7 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { inWords, Problems } from "@statehouse/errors";
 import { newId } from "@statehouse/postgres/ids";
+import type { Page } from "@statehouse/postgres/paging";
 import {
   type AgentPool,
   type AgentPoolRelations,
@@ -77,7 +78,7 @@ export async function listAgentPools(
   }: Omit<AgentPoolSearch, "organizationId" | "shown" | "named"> & {
     organizationName: string;
   },
-): Promise<{ agentPools: AgentPoolView[]; total: number }> {
+): Promise<Page<AgentPoolView>> {
   const { id: organizationId } = await getOrganization(app, caller, organizationName);
   const sought = {
     ...search,
@@ -85,8 +86,7 @@ export async function listAgentPools(
     named: relationScopeOf(caller),
     shown: shownTo(caller),
   };
-  const agentPools = await app.reads.agentPools.page(sought);
-  return { agentPools, total: await app.reads.agentPools.count(sought) };
+  return app.reads.agentPools.page(sought);
 }
 
 /** Throws `notFound`, `forbidden`, or `invalid` with every problem. */

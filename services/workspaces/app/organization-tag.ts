@@ -2,6 +2,7 @@ import { authorize, type Caller } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { PageInput } from "@statehouse/postgres";
+import type { Page } from "@statehouse/postgres/paging";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { type Tag, type TagId, tagDeleted, tagNotFound } from "../domain/tag.ts";
 import { checkTagBindingCount, mergeTagBindings } from "../domain/tag-binding.ts";
@@ -25,14 +26,12 @@ export async function listOrganizationTags(
   app: App,
   caller: Caller,
   { organizationName, ...search }: TagSearch,
-): Promise<{ tags: Tag[]; total: number }> {
+): Promise<Page<Tag>> {
   const { id: organizationId } = await getOrganization(app, caller, organizationName);
   const { excludeWorkspaceId } = search;
   if (excludeWorkspaceId) await requireReadable(app, caller, excludeWorkspaceId);
   const readable = readScopeIn(caller, "workspace:read", organizationId);
-  const sought = { organizationId, readable, ...search };
-  const tags = await app.reads.tags.pageOfOrganization(sought);
-  return { tags, total: await app.reads.tags.countOfOrganization(sought) };
+  return app.reads.tags.pageOfOrganization({ organizationId, readable, ...search });
 }
 
 /** Removes tags from every workspace that has them. Throws `notFound` if one is unknown. */

@@ -82,9 +82,8 @@ export async function listOrganizations(
   { query, page }: Omit<OrganizationSearch, "ids">,
 ): Promise<{ organizations: WithAllowedActions<OrganizationView>[]; total: number }> {
   const search = { ids: readableOrganizations(caller), query, page };
-  const found = await app.reads.organizations.page(search);
-  const total = page ? await app.reads.organizations.count(search) : found.length;
-  return { organizations: found.map(withOrganizationActions(caller)), total };
+  const { rows, total } = await app.reads.organizations.page(search);
+  return { organizations: rows.map(withOrganizationActions(caller)), total };
 }
 
 /** Changes its name and the given settings. Throws `invalid` with every problem. */

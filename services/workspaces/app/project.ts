@@ -125,11 +125,10 @@ export async function listProjects(
 ): Promise<{ projects: WithAllowedActions<ProjectView>[]; total: number }> {
   if (!isOrganizationName(search.organizationName)) throw organizationNotFound();
   const readable = readScopeOf(caller, action);
-  const found = await app.reads.projects.count(search, readable);
+  const found = await app.reads.projects.page(search, readable);
   if (!found) throw organizationNotFound();
   refuseUserToken(grantsOf(caller), found.organizationId);
-  const projects = await app.reads.projects.page(search, readable, found.organizationId);
-  return { projects: projects.map(withProjectActions(caller)), total: found.total };
+  return { projects: found.rows.map(withProjectActions(caller)), total: found.total };
 }
 
 async function apply(

@@ -2,6 +2,7 @@ import { authorize, type Caller } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres";
 import { newId } from "@statehouse/postgres/ids";
+import type { Page } from "@statehouse/postgres/paging";
 import {
   applyReservedTagKey,
   newReservedTagKey,
@@ -22,7 +23,7 @@ export async function listReservedTagKeys(
   app: App,
   caller: Caller,
   { organizationName, page }: { organizationName: string; page: PageInput },
-): Promise<{ reservedTagKeys: ReservedTagKeyView[]; total: number }> {
+): Promise<Page<ReservedTagKeyView>> {
   const { id } = await getOrganization(app, caller, organizationName);
   return app.reads.reservedTagKeys.page(id, page);
 }

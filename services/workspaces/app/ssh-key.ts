@@ -2,6 +2,7 @@ import { authorize, type Caller } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres";
 import { newId } from "@statehouse/postgres/ids";
+import type { Page } from "@statehouse/postgres/paging";
 import type { SshKeyId, WorkspaceId } from "../domain/ids.ts";
 import {
   applySshKey,
@@ -50,7 +51,7 @@ export async function listSshKeys(
   app: App,
   caller: Caller,
   { organizationName, page }: { organizationName: string; page: PageInput },
-): Promise<{ sshKeys: SshKeyView[]; total: number }> {
+): Promise<Page<SshKeyView>> {
   const { id } = await getOrganization(app, caller, organizationName);
   return app.reads.sshKeys.page(id, page);
 }

@@ -1,6 +1,7 @@
 import { authorize, type Caller } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres";
+import type { Page } from "@statehouse/postgres/paging";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { type Tag, type TagRef, tagNotFound } from "../domain/tag.ts";
 import { checkTagBindingCount, checkTagNames, mergeTagBindings } from "../domain/tag-binding.ts";
@@ -16,11 +17,10 @@ export async function listWorkspaceTags(
   caller: Caller,
   workspaceId: WorkspaceId,
   page: PageInput,
-): Promise<{ tags: Tag[]; total: number }> {
+): Promise<Page<Tag>> {
   const { organizationId } = await requireReadable(app, caller, workspaceId);
   const readable = readScopeIn(caller, "workspace:read", organizationId);
-  const tags = await app.reads.tags.pageOfWorkspace(workspaceId, readable, page);
-  return { tags, total: await app.reads.tags.countOfWorkspace(workspaceId) };
+  return app.reads.tags.pageOfWorkspace(workspaceId, readable, page);
 }
 
 /** Adds tags to the workspace; tags that it has, or bindings of their key, do not change. */

@@ -9,10 +9,9 @@ import {
   updateGeneralSettings,
 } from "../app/admin.ts";
 import type { App } from "../app/app.ts";
-import type { Context } from "./context.ts";
 import { organizationToProto } from "./organization.ts";
 
-export const adminService = (app: App): ServiceImpl<typeof AdminService, Context> => ({
+export const adminService = (app: App): ServiceImpl<typeof AdminService> => ({
   getGeneralSettings: async (_, { caller }) => ({
     settings: await getGeneralSettings(app, caller),
   }),

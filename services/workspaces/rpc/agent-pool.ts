@@ -18,10 +18,9 @@ import {
 } from "../app/agent-pool.ts";
 import type { App } from "../app/app.ts";
 import type { AgentPoolView } from "../domain/agent-pool.ts";
-import type { Context } from "./context.ts";
 import { agentPoolId, idsIn, projectId, workspaceId } from "./ids.ts";
 
-export const agentPoolService = (app: App): ServiceImpl<typeof AgentPoolService, Context> => ({
+export const agentPoolService = (app: App): ServiceImpl<typeof AgentPoolService> => ({
   createAgentPool: async ({ organizationName, settings }, { caller }) => ({
     agentPool: agentPoolToProto(
       await createAgentPool(app, caller, { organizationName, ...inputOf(settings) }),
@@ -31,13 +30,13 @@ export const agentPoolService = (app: App): ServiceImpl<typeof AgentPoolService,
     agentPool: agentPoolToProto(await getAgentPool(app, caller, agentPoolId(id))),
   }),
   listAgentPools: async ({ sort, ...request }, { caller }) => {
-    const { agentPools, total } = await listAgentPools(app, caller, {
+    const { rows, total } = await listAgentPools(app, caller, {
       ...request,
       sort: sort.endsWith("created-at") ? "created-at" : "name",
       descending: sort.startsWith("-"),
       page: pageOf(request),
     });
-    return { agentPools: agentPools.map(agentPoolToProto), totalCount: total };
+    return { agentPools: rows.map(agentPoolToProto), totalCount: total };
   },
   batchGetAgentPools: async ({ ids }, { caller }) => {
     const agentPools = await batchGetAgentPools(app, caller, idsIn("apool", ids));

@@ -19,7 +19,6 @@ import type { App } from "../app/app.ts";
 import { adminService } from "./admin.ts";
 import { agentPoolService } from "./agent-pool.ts";
 import { configurationVersionService } from "./configuration-version.ts";
-import type { Context } from "./context.ts";
 import { dataRetentionPolicyService } from "./data-retention-policy.ts";
 import { organizationService } from "./organization.ts";
 import { projectService } from "./project.ts";
@@ -35,7 +34,7 @@ import { workspaceLockService } from "./workspace-lock.ts";
 import { workspaceReadmeService } from "./workspace-readme.ts";
 
 /** The gRPC services of workspaces. */
-export const bindings = (app: App): ServiceBinding<Context>[] => [
+export const bindings = (app: App): ServiceBinding[] => [
   implement(AdminService, adminService(app)),
   implement(AgentPoolService, agentPoolService(app)),
   implement(DataRetentionPolicyService, dataRetentionPolicyService(app)),

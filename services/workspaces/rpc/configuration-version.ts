@@ -11,13 +11,12 @@ import type { App } from "../app/app.ts";
 import { batchGetConfigurationVersions } from "../app/configuration-version.ts";
 import type { ConfigurationVersion } from "../domain/configuration-version.ts";
 import { reportInvalid } from "../domain/errors.ts";
-import type { Context } from "./context.ts";
 import { idsIn, workspaceId } from "./ids.ts";
 import { jsonOf } from "./run.ts";
 
 export const configurationVersionService = (
   app: App,
-): ServiceImpl<typeof ConfigurationVersionService, Context> => ({
+): ServiceImpl<typeof ConfigurationVersionService> => ({
   batchGetConfigurationVersions: async ({ ids }, { caller }) => {
     const versions = await batchGetConfigurationVersions(app, caller, idsIn("cv", ids));
     return {

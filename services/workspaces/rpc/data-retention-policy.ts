@@ -17,12 +17,11 @@ import {
   type DataRetentionPolicyView,
   dataRetentionPolicyNotFound,
 } from "../domain/data-retention-policy.ts";
-import type { Context } from "./context.ts";
 import { idsIn, workspaceId } from "./ids.ts";
 
 export const dataRetentionPolicyService = (
   app: App,
-): ServiceImpl<typeof DataRetentionPolicyService, Context> => ({
+): ServiceImpl<typeof DataRetentionPolicyService> => ({
   getDataRetentionPolicy: async ({ target }, { caller }) => ({
     policy: dataRetentionPolicyToProto(await getDataRetentionPolicy(app, caller, targetIn(target))),
   }),

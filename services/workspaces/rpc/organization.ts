@@ -18,13 +18,10 @@ import {
 } from "../app/organization.ts";
 import { deleteOrganization } from "../app/organization-deletion.ts";
 import type { OrganizationSettings, OrganizationView } from "../domain/organization.ts";
-import type { Context } from "./context.ts";
 import { dataRetentionPolicyToProto } from "./data-retention-policy.ts";
 import { idsIn, optionalAgentPoolId } from "./ids.ts";
 
-export const organizationService = (
-  app: App,
-): ServiceImpl<typeof OrganizationService, Context> => ({
+export const organizationService = (app: App): ServiceImpl<typeof OrganizationService> => ({
   createOrganization: async ({ name, email, settings, validateOnly }, { caller }) => {
     const wanted = settingsOf(settings);
     const organization = await createOrganization(app, caller, {

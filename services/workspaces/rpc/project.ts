@@ -19,10 +19,9 @@ import {
   updateProject,
 } from "../app/project.ts";
 import type { ProjectView } from "../domain/project.ts";
-import type { Context } from "./context.ts";
 import { idsIn, optionalAgentPoolId, projectId } from "./ids.ts";
 
-export const projectService = (app: App): ServiceImpl<typeof ProjectService, Context> => ({
+export const projectService = (app: App): ServiceImpl<typeof ProjectService> => ({
   createProject: async ({ organizationName, name, description, ...request }, { caller }) => {
     const settings = { name, description, ...settingsOf(request.settings) };
     const { tagBindings, validateOnly } = request;

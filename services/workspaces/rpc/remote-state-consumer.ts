@@ -10,7 +10,6 @@ import {
   replaceRemoteStateConsumers,
 } from "../app/remote-state-consumer.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
-import type { Context } from "./context.ts";
 import { idsIn, runId, workspaceId } from "./ids.ts";
 import { workspaceToProto } from "./workspace-message.ts";
 
@@ -19,7 +18,7 @@ const consumerIds = (texts: readonly string[]) => texts as WorkspaceId[];
 
 export const remoteStateConsumerService = (
   app: App,
-): ServiceImpl<typeof RemoteStateConsumerService, Context> => ({
+): ServiceImpl<typeof RemoteStateConsumerService> => ({
   listRemoteStateConsumers: async (request, { caller }) => {
     const id = workspaceId(request.workspaceId);
     const page = pageOf(request);

@@ -14,18 +14,15 @@ import {
   updateReservedTagKey,
 } from "../app/reserved-tag-key.ts";
 import { type ReservedTagKey, reservedTagKeyNotFound } from "../domain/reserved-tag-key.ts";
-import type { Context } from "./context.ts";
 import { idParser } from "./ids.ts";
 
 const reservedTagKeyId = idParser("rtk", reservedTagKeyNotFound);
 
-export const reservedTagKeyService = (
-  app: App,
-): ServiceImpl<typeof ReservedTagKeyService, Context> => ({
+export const reservedTagKeyService = (app: App): ServiceImpl<typeof ReservedTagKeyService> => ({
   listReservedTagKeys: async ({ organizationName, ...page }, { caller }) => {
     const wanted = { organizationName, page: pageOf(page) };
-    const { reservedTagKeys, total } = await listReservedTagKeys(app, caller, wanted);
-    return { reservedTagKeys: reservedTagKeys.map(toProto), totalCount: total };
+    const { rows, total } = await listReservedTagKeys(app, caller, wanted);
+    return { reservedTagKeys: rows.map(toProto), totalCount: total };
   },
   createReservedTagKey: async (request, { caller }) => ({
     reservedTagKey: toProto(await createReservedTagKey(app, caller, request)),

@@ -2,10 +2,9 @@ import type { RunLockService } from "@statehouse/proto/statehouse/runs/v1/run_lo
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { lockAsRun, unlockAsRun } from "../app/run-lock.ts";
-import type { Context } from "./context.ts";
 import { runId, workspaceId } from "./ids.ts";
 
-export const runLockService = (app: App): ServiceImpl<typeof RunLockService, Context> => ({
+export const runLockService = (app: App): ServiceImpl<typeof RunLockService> => ({
   lockAsRun: async ({ workspaceId: id, runId: run, reason }) => {
     await lockAsRun(app, { workspaceId: workspaceId(id), runId: runId(run), reason });
     return {};

@@ -11,10 +11,9 @@ import type { App } from "../app/app.ts";
 import { batchGetRuns, getRunPlacement } from "../app/run.ts";
 import { reportInvalid } from "../domain/errors.ts";
 import { isRunStatus, type Run } from "../domain/run.ts";
-import type { Context } from "./context.ts";
 import { idsIn, runId, workspaceId } from "./ids.ts";
 
-export const runService = (app: App): ServiceImpl<typeof RunService, Context> => ({
+export const runService = (app: App): ServiceImpl<typeof RunService> => ({
   batchGetRuns: async ({ ids }, { caller }) => {
     const runs = await batchGetRuns(app, caller, idsIn("run", ids));
     return {

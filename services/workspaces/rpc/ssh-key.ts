@@ -11,13 +11,12 @@ import {
   updateSshKey,
 } from "../app/ssh-key.ts";
 import { type SshKey, sshKeyNotFound } from "../domain/ssh-key.ts";
-import type { Context } from "./context.ts";
 import { idParser, workspaceId } from "./ids.ts";
 import { workspaceToProto } from "./workspace-message.ts";
 
 const sshKeyId = idParser("sshkey", sshKeyNotFound);
 
-export const sshKeyService = (app: App): ServiceImpl<typeof SshKeyService, Context> => ({
+export const sshKeyService = (app: App): ServiceImpl<typeof SshKeyService> => ({
   createSshKey: async (request, { caller }) => ({
     sshKey: toProto(await createSshKey(app, caller, request)),
   }),
@@ -26,8 +25,8 @@ export const sshKeyService = (app: App): ServiceImpl<typeof SshKeyService, Conte
   }),
   listSshKeys: async ({ organizationName, ...page }, { caller }) => {
     const wanted = { organizationName, page: pageOf(page) };
-    const { sshKeys, total } = await listSshKeys(app, caller, wanted);
-    return { sshKeys: sshKeys.map(toProto), totalCount: total };
+    const { rows, total } = await listSshKeys(app, caller, wanted);
+    return { sshKeys: rows.map(toProto), totalCount: total };
   },
   updateSshKey: async ({ id, name, value }, { caller }) => ({
     sshKey: toProto(await updateSshKey(app, caller, { id: sshKeyId(id), name, value })),

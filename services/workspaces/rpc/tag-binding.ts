@@ -18,10 +18,9 @@ import {
   updateWorkspaceTagBindings,
 } from "../app/tag-binding.ts";
 import type { EffectiveTagBinding, TagBinding } from "../domain/tag-binding.ts";
-import type { Context } from "./context.ts";
 import { projectId, workspaceId } from "./ids.ts";
 
-export const tagBindingService = (app: App): ServiceImpl<typeof TagBindingService, Context> => ({
+export const tagBindingService = (app: App): ServiceImpl<typeof TagBindingService> => ({
   listProjectTagBindings: async ({ projectId: id }, { caller }) => {
     const bindings = await listProjectTagBindings(app, caller, projectId(id));
     return { tagBindings: bindings.map(tagBindingToProto) };

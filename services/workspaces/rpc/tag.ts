@@ -15,26 +15,25 @@ import {
 } from "../app/organization-tag.ts";
 import { addWorkspaceTags, listWorkspaceTags, removeWorkspaceTags } from "../app/tag.ts";
 import { type Tag, type TagRef, tagNotFound } from "../domain/tag.ts";
-import type { Context } from "./context.ts";
 import { idParser, workspaceId } from "./ids.ts";
 
 const tagId = idParser("tag", tagNotFound);
 
-export const tagService = (app: App): ServiceImpl<typeof TagService, Context> => ({
+export const tagService = (app: App): ServiceImpl<typeof TagService> => ({
   listWorkspaceTags: async (request, { caller }) => {
     const id = workspaceId(request.workspaceId);
-    const { tags, total } = await listWorkspaceTags(app, caller, id, pageOf(request));
-    return { tags: tags.map(tagToProto), totalCount: total };
+    const { rows, total } = await listWorkspaceTags(app, caller, id, pageOf(request));
+    return { tags: rows.map(tagToProto), totalCount: total };
   },
   listOrganizationTags: async ({ organizationName, query, ...request }, { caller }) => {
     const { excludeWorkspaceId: excluded } = request;
-    const { tags, total } = await listOrganizationTags(app, caller, {
+    const { rows, total } = await listOrganizationTags(app, caller, {
       organizationName,
       query,
       excludeWorkspaceId: excluded === "" ? undefined : workspaceId(excluded),
       page: pageOf(request),
     });
-    return { tags: tags.map(tagToProto), totalCount: total };
+    return { tags: rows.map(tagToProto), totalCount: total };
   },
   deleteOrganizationTags: async ({ organizationName, tagIds }, { caller }) => {
     await deleteOrganizationTags(app, caller, { organizationName, ids: tagIds.map(tagId) });

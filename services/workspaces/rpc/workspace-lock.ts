@@ -9,13 +9,10 @@ import {
   unlockWorkspace,
 } from "../app/workspace-lock.ts";
 import { getPlacement } from "../app/workspace-placement.ts";
-import type { Context } from "./context.ts";
 import { workspaceId } from "./ids.ts";
 import { lockToProto, placementToProto, workspaceToProto } from "./workspace-message.ts";
 
-export const workspaceLockService = (
-  app: App,
-): ServiceImpl<typeof WorkspaceLockService, Context> => ({
+export const workspaceLockService = (app: App): ServiceImpl<typeof WorkspaceLockService> => ({
   lockWorkspace: async ({ workspaceId: id, reason }, { caller }) => ({
     workspace: workspaceToProto(
       await lockWorkspace(app, caller, { workspaceId: workspaceId(id), reason }),

@@ -2,12 +2,9 @@ import type { WorkspaceReadmeService } from "@statehouse/proto/statehouse/worksp
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { batchGetWorkspaceReadmes } from "../app/workspace-readme.ts";
-import type { Context } from "./context.ts";
 import { idsIn } from "./ids.ts";
 
-export const workspaceReadmeService = (
-  app: App,
-): ServiceImpl<typeof WorkspaceReadmeService, Context> => ({
+export const workspaceReadmeService = (app: App): ServiceImpl<typeof WorkspaceReadmeService> => ({
   batchGetWorkspaceReadmes: async ({ workspaceIds }, { caller }) => ({
     readmes: await batchGetWorkspaceReadmes(app, caller, idsIn("ws", workspaceIds)),
   }),

@@ -25,11 +25,10 @@ import {
   workspaceSortOf,
 } from "../domain/workspace.ts";
 import { removableSettings } from "../domain/workspace-settings.ts";
-import type { Context } from "./context.ts";
 import { idsIn, projectId, workspaceId } from "./ids.ts";
 import { workspaceToProto } from "./workspace-message.ts";
 
-export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService, Context> => ({
+export const workspaceService = (app: App): ServiceImpl<typeof WorkspaceService> => ({
   createWorkspace: async ({ organizationName, settings, validateOnly }, { caller }) => ({
     workspace: workspaceToProto(
       await createWorkspace(app, caller, {

@@ -4,9 +4,13 @@ import {
   type Database,
   type EntityManager,
   offsetOf,
+  type Page,
   type PageInput,
+  pageWithTotal,
   queryIn,
+  type RowWithTotal,
   uniqueViolation,
+  withTotal,
 } from "@statehouse/postgres";
 import {
   bigint,
@@ -85,7 +89,8 @@ export interface AgentPoolSearch {
   page: PageInput;
 }
 
-const sortColumns = { name: "a.name", "created-at": "a.created_at" } as const;
+const sortColumns = { name: "name", "created-at": "created_at" } as const;
+const sortFields = { name: "name", "created-at": '"createdAt"' } as const;
 
 const conditions = (search: AgentPoolSearch, parameters: Parameters): string => {
   const all = [`a.organization_id = ${parameters.bind(search.organizationId)}`];
@@ -131,26 +136,23 @@ const reads = (database: Database) => ({
     );
   },
 
-  async count(search: AgentPoolSearch): Promise<number> {
+  async page(search: AgentPoolSearch): Promise<Page<AgentPoolView>> {
     const parameters = new Parameters();
-    const [row] = await database.query<{ count: number }>(
+    const matches = conditions(search, parameters);
+    const order = search.descending ? "desc" : "asc";
+    const { size } = search.page;
+    const rows = await database.query<RowWithTotal<AgentPoolView>>(
       // index: agent_pools_name_key
-      `select count(*) from agent_pools a where ${conditions(search, parameters)}`,
+      withTotal({
+        count: `select count(*) as total from agent_pools a where ${matches}`,
+        select: `${view(search.shown, parameters)} where ${matches}
+          order by a.${sortColumns[search.sort]} ${order}, a.id
+          limit ${parameters.bind(size)} offset ${parameters.bind(offsetOf(search.page))}`,
+        order: `listed.${sortFields[search.sort]} ${order}, listed.id`,
+      }),
       parameters.values,
     );
-    return row?.count ?? 0;
-  },
-
-  async page(search: AgentPoolSearch): Promise<AgentPoolView[]> {
-    const parameters = new Parameters();
-    const sought = conditions(search, parameters);
-    return database.query<AgentPoolView>(
-      // index: agent_pools_name_key
-      `${view(search.shown, parameters)} where ${sought}
-       order by ${sortColumns[search.sort]} ${search.descending ? "desc" : "asc"}, a.id
-       limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`,
-      parameters.values,
-    );
+    return pageWithTotal(rows);
   },
 });
 

@@ -4,9 +4,13 @@ import {
   type Database,
   type EntityManager,
   offsetOf,
+  type Page,
   type PageInput,
+  pageWithTotal,
   queryIn,
+  type RowWithTotal,
   uniqueViolation,
+  withTotal,
 } from "@statehouse/postgres";
 import {
   bigint,
@@ -124,40 +128,33 @@ const reads = (database: Database) => ({
     return row;
   },
 
-  async count({ ids, query }: OrganizationSearch): Promise<number> {
-    const [row] = await database.query<{ count: number }>(
-      // index: organizations_pkey
-      `select count(*) from organizations
-       where id = any($1) and status = 'active' and name ilike $2`,
-      [ids, containing(query)],
-    );
-    return row?.count ?? 0;
-  },
-
-  async page({ ids, query, page }: OrganizationSearch): Promise<OrganizationView[]> {
-    return database.query<OrganizationView>(
-      // index: organizations_pkey
-      `${view} where o.id = any($1) and o.status = 'active' and o.name ilike $2
-       order by o.name limit $3 offset $4`,
+  async page({ ids, query, page }: OrganizationSearch): Promise<Page<OrganizationView>> {
+    // index: organizations_pkey
+    const matches = "o.id = any($1) and o.status = 'active' and o.name ilike $2";
+    const rows = await database.query<RowWithTotal<OrganizationView>>(
+      withTotal({
+        count: `select count(*) as total from organizations o where ${matches}`,
+        select: `${view} where ${matches} order by o.name limit $3 offset $4`,
+        order: "listed.name",
+      }),
       [ids, containing(query), page?.size ?? null, page ? offsetOf(page) : 0],
     );
+    return pageWithTotal(rows);
   },
 
-  /** For administrators: all organizations. */
-  async countAll(query: string): Promise<number> {
-    const [row] = await database.query<{ count: number }>(
-      "select count(*) from organizations where status = 'active' and name ilike $1",
-      [containing(query)],
-    );
-    return row?.count ?? 0;
-  },
-
-  async pageOfAll({ query, page }: OrganizationsOfAll): Promise<OrganizationView[]> {
-    return database.query<OrganizationView>(
+  /** For administrators: every organization, whoever its members are. */
+  async pageOfAll({ query, page }: OrganizationsOfAll): Promise<Page<OrganizationView>> {
+    const matches = "o.status = 'active' and o.name ilike $1";
+    const rows = await database.query<RowWithTotal<OrganizationView>>(
       // index: organizations_name_key, in its order
-      `${view} where o.status = 'active' and o.name ilike $1 order by o.name limit $2 offset $3`,
+      withTotal({
+        count: `select count(*) as total from organizations o where ${matches}`,
+        select: `${view} where ${matches} order by o.name limit $2 offset $3`,
+        order: "listed.name",
+      }),
       [containing(query), page.size, offsetOf(page)],
     );
+    return pageWithTotal(rows);
   },
 
   async batch(ids: readonly string[]): Promise<OrganizationView[]> {

@@ -4,9 +4,13 @@ import {
   type Database,
   type EntityManager,
   offsetOf,
+  type Page,
   type PageInput,
+  pageWithTotal,
   queryIn,
+  type RowWithTotal,
   uniqueViolation,
+  withTotal,
 } from "@statehouse/postgres";
 import { bigint, optional, primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
 import {
@@ -96,42 +100,34 @@ const reads = (database: Database) => ({
   },
 
   /**
-   * The organization, and the number of its projects that are readable and match; undefined: the caller is not a
-   * member, or it does not exist.
+   * A page of the projects that are readable and match, with their organization; undefined: the caller is not a
+   * member of the organization, or it does not exist.
    */
-  async count(
-    search: ProjectSearch,
-    readable: ReadScope,
-  ): Promise<{ organizationId: OrganizationId; total: number } | undefined> {
-    const parameters = new Parameters();
-    const organization = `o.name = ${parameters.bind(search.organizationName)}
-      and o.status = 'active' and o.id = any(${parameters.bind(readable.memberOf)})`;
-    const sought = conditions(search, readable, parameters);
-    const [row] = await database.query<{ organizationId: OrganizationId; total: number }>(
-      // index: organizations_name_key, projects_name_key
-      `select o.id as "organizationId",
-         (select count(*) from projects p where p.organization_id = o.id and ${sought}) as total
-       from organizations o where ${organization}`,
-      parameters.values,
-    );
-    return row;
-  },
-
   async page(
     search: ProjectSearch,
     readable: ReadScope,
-    organizationId: OrganizationId,
-  ): Promise<ProjectView[]> {
+  ): Promise<(Page<ProjectView> & { organizationId: OrganizationId }) | undefined> {
     const parameters = new Parameters();
-    const organization = parameters.bind(organizationId);
-    const sought = conditions(search, readable, parameters);
-    return database.query<ProjectView>(
-      // index: projects_name_key
-      `${view} where p.organization_id = ${organization} and ${sought}
-       order by p.name ${search.descending ? "desc" : "asc"}
-       limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`,
+    const organization = `o.name = ${parameters.bind(search.organizationName)}
+      and o.status = 'active' and o.id = any(${parameters.bind(readable.memberOf)})`;
+    const matches = conditions(search, readable, parameters);
+    const order = search.descending ? "desc" : "asc";
+    const { size } = search.page;
+    const rows = await database.query<RowWithTotal<ProjectView> & { within: OrganizationId }>(
+      // index: organizations_name_key, projects_name_key
+      withTotal({
+        count: `select o.id as within,
+            (select count(*) from projects p where p.organization_id = o.id and ${matches}) as total
+          from organizations o where ${organization}`,
+        select: `${view} where p.organization_id = counted.within and ${matches}
+          order by p.name ${order}
+          limit ${parameters.bind(size)} offset ${parameters.bind(offsetOf(search.page))}`,
+        order: `listed.name ${order}`,
+      }),
       parameters.values,
     );
+    const [first] = rows;
+    return first && { ...pageWithTotal<ProjectView>(rows), organizationId: first.within };
   },
 
   /** The organization of a project, in any status. */

@@ -5,11 +5,22 @@ import {
   type Database,
   type EntityManager,
   offsetOf,
+  type Page,
   type PageInput,
+  pageWithTotal,
   queryIn,
+  type RowWithTotal,
   uniqueViolation,
+  withTotal,
 } from "@statehouse/postgres";
-import { bigint, boolean, primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
+import {
+  bigint,
+  boolean,
+  primaryKey,
+  selectList,
+  text,
+  timestamptz,
+} from "@statehouse/postgres/columns";
 import {
   ReservedTagKeyCreatedSchema,
   ReservedTagKeyDeletedSchema,
@@ -45,23 +56,18 @@ const entity = new EntitySchema({
 export type ReservedTagKeyView = Omit<ReservedTagKey, "organizationId" | "revision">;
 
 const reads = (database: Database) => ({
-  async page(
-    organizationId: OrganizationId,
-    page: PageInput,
-  ): Promise<{ reservedTagKeys: ReservedTagKeyView[]; total: number }> {
-    const reservedTagKeys = await database.query<ReservedTagKeyView>(
+  async page(organizationId: OrganizationId, page: PageInput): Promise<Page<ReservedTagKeyView>> {
+    const rows = await database.query<RowWithTotal<ReservedTagKeyView>>(
       // index: reserved_tag_keys_key
-      `select id, key, disable_overrides as "disableOverrides", created_at as "createdAt",
-         updated_at as "updatedAt"
-       from reserved_tag_keys where organization_id = $1 order by key limit $2 offset $3`,
+      withTotal({
+        count: "select count(*) as total from reserved_tag_keys where organization_id = $1",
+        select: `select ${selectList("k", columns)} from reserved_tag_keys k
+          where k.organization_id = $1 order by k.key limit $2 offset $3`,
+        order: "listed.key",
+      }),
       [organizationId, page.size, offsetOf(page)],
     );
-    const [row] = await database.query<{ count: number }>(
-      // index: reserved_tag_keys_key
-      "select count(*) from reserved_tag_keys where organization_id = $1",
-      [organizationId],
-    );
-    return { reservedTagKeys, total: row?.count ?? 0 };
+    return pageWithTotal(rows);
   },
 });
 

@@ -4,9 +4,13 @@ import {
   type Database,
   type EntityManager,
   offsetOf,
+  type Page,
   type PageInput,
+  pageWithTotal,
+  type RowWithTotal,
   resealColumn,
   type Sealer,
+  withTotal,
 } from "@statehouse/postgres";
 import { bigint, primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
 import {
@@ -45,21 +49,17 @@ const reads = (database: Database) => ({
     return row;
   },
 
-  async page(
-    organizationId: OrganizationId,
-    page: PageInput,
-  ): Promise<{ sshKeys: SshKeyView[]; total: number }> {
-    const sshKeys = await database.query<SshKeyView>(
+  async page(organizationId: OrganizationId, page: PageInput): Promise<Page<SshKeyView>> {
+    const rows = await database.query<RowWithTotal<SshKeyView>>(
       // index: ssh_keys_organization
-      `${view} where k.organization_id = $1 order by k.name, k.id limit $2 offset $3`,
+      withTotal({
+        count: "select count(*) as total from ssh_keys where organization_id = $1",
+        select: `${view} where k.organization_id = $1 order by k.name, k.id limit $2 offset $3`,
+        order: "listed.name, listed.id",
+      }),
       [organizationId, page.size, offsetOf(page)],
     );
-    const [row] = await database.query<{ count: number }>(
-      // index: ssh_keys_organization
-      "select count(*) from ssh_keys where organization_id = $1",
-      [organizationId],
-    );
-    return { sshKeys, total: row?.count ?? 0 };
+    return pageWithTotal(rows);
   },
 });
 

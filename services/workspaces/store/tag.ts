@@ -4,8 +4,12 @@ import {
   type EntityManager,
   newId,
   offsetOf,
+  type Page,
   type PageInput,
+  pageWithTotal,
   queryIn,
+  type RowWithTotal,
+  withTotal,
 } from "@statehouse/postgres";
 import { TagDeletedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import type { OrganizationId, WorkspaceId } from "../domain/ids.ts";
@@ -75,57 +79,48 @@ const conditions = (search: TagsOfOrganization, parameters: Parameters): string 
 
 /** Reads of flat tags, outside any transaction. */
 const reads = (database: Database) => ({
-  async countOfOrganization(search: TagsOfOrganization): Promise<number> {
-    const parameters = new Parameters();
-    const { from } = tagsUsed(search, parameters);
-    const [row] = await database.query<{ count: number }>(
-      // index: tags_name_key
-      `select count(*) from ${from} where ${conditions(search, parameters)}`,
-      parameters.values,
-    );
-    return row?.count ?? 0;
-  },
-
-  async pageOfOrganization(search: TagsOfOrganization): Promise<Tag[]> {
+  async pageOfOrganization(search: TagsOfOrganization): Promise<Page<Tag>> {
     const parameters = new Parameters();
     const { from, count } = tagsUsed(search, parameters);
-    const sought = conditions(search, parameters);
-    return database.query<Tag>(
+    const matches = conditions(search, parameters);
+    const { size } = search.page;
+    const rows = await database.query<RowWithTotal<Tag>>(
       // index: tags_name_key, tag_bindings_tagged
-      `select ${columns(count)}
-       from ${from} join organizations o on o.id = t.organization_id
-       where ${sought} order by t.name
-       limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`,
+      withTotal({
+        count: `select count(*) as total from ${from} where ${matches}`,
+        select: `select ${columns(count)}
+          from ${from} join organizations o on o.id = t.organization_id
+          where ${matches} order by t.name
+          limit ${parameters.bind(size)} offset ${parameters.bind(offsetOf(search.page))}`,
+        order: "listed.name",
+      }),
       parameters.values,
     );
-  },
-
-  async countOfWorkspace(workspaceId: WorkspaceId): Promise<number> {
-    const [row] = await database.query<{ count: number }>(
-      // index: tag_bindings_workspace_key
-      "select count(*) from tag_bindings where workspace_id = $1 and value = ''",
-      [workspaceId],
-    );
-    return row?.count ?? 0;
+    return pageWithTotal(rows);
   },
 
   async pageOfWorkspace(
     workspaceId: WorkspaceId,
     readable: ReadScope,
     page: PageInput,
-  ): Promise<Tag[]> {
+  ): Promise<Page<Tag>> {
     const parameters = new Parameters();
-    return database.query<Tag>(
+    const matches = `b.workspace_id = ${parameters.bind(workspaceId)} and b.value = ''`;
+    const rows = await database.query<RowWithTotal<Tag>>(
       // index: tag_bindings_workspace_key, tags_name_key, tag_bindings_tagged
-      `select ${columns(countOfUses(readable, parameters))}
-       from tag_bindings b
-       join tags t on t.organization_id = b.organization_id and t.name = b.key
-       join organizations o on o.id = t.organization_id
-       where b.workspace_id = ${parameters.bind(workspaceId)} and b.value = ''
-       order by t.name
-       limit ${parameters.bind(page.size)} offset ${parameters.bind(offsetOf(page))}`,
+      withTotal({
+        count: `select count(*) as total from tag_bindings b where ${matches}`,
+        select: `select ${columns(countOfUses(readable, parameters))}
+          from tag_bindings b
+          join tags t on t.organization_id = b.organization_id and t.name = b.key
+          join organizations o on o.id = t.organization_id
+          where ${matches} order by t.name
+          limit ${parameters.bind(page.size)} offset ${parameters.bind(offsetOf(page))}`,
+        order: "listed.name",
+      }),
       parameters.values,
     );
+    return pageWithTotal(rows);
   },
 });
 
