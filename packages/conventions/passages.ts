@@ -2,7 +2,7 @@ import { type ESTree, parseSync, Visitor } from "rolldown/utils";
 
 /** A piece of text for readers: a comment, a paragraph of a document, a message. */
 export interface Passage {
-  kind: "comment" | "document" | "message" | "test name";
+  kind: "comment" | "document" | "message";
   /** As in the source, with everything except prose replaced by blanks, so that offsets match. */
   text: string;
   /** Offset of the text in the file. */
@@ -90,15 +90,15 @@ function passagesOfScript(path: string, source: string): Passage[] {
 
 const isTest = (path: string) => /(^|\/)(test|testing)\/|\.test\.\w+$/.test(path);
 
-/** In the product every text of several words is a message; in tests only names of tests and texts of errors are. */
+/** In the product every text of several words is a message; in tests only texts of errors are. */
 function messages(program: ESTree.Program, source: string, test: boolean): Passage[] {
   const found = new Map<number, Passage>();
-  const add = (kind: Passage["kind"], node: { start: number; end: number }) => {
+  const add = (node: { start: number; end: number }) => {
     const text = source.slice(node.start + 1, node.end - 1);
     if (!/\p{L}[,;:.]? +\p{L}/u.test(text) || isSql(text)) return;
-    found.set(node.start, { kind, text: withoutCode(text), start: node.start + 1 });
+    found.set(node.start, { kind: "message", text: withoutCode(text), start: node.start + 1 });
   };
-  const addTemplate = (kind: Passage["kind"], node: ESTree.TemplateLiteral) => {
+  const addTemplate = (node: ESTree.TemplateLiteral) => {
     if (found.has(node.start)) return;
     let text = source.slice(node.start + 1, node.end - 1);
     if (isSql(text)) return;
@@ -108,26 +108,21 @@ function messages(program: ESTree.Program, source: string, test: boolean): Passa
       text = text.slice(0, from) + blank(text.slice(from, to), /[^\n]/g, code) + text.slice(to);
     }
     if (/\p{L}[,;:.]? +\p{L}/u.test(text))
-      found.set(node.start, { kind, text: withoutCode(text), start: node.start + 1 });
-  };
-  const addArgument = (kind: Passage["kind"], node: ESTree.Node | null | undefined) => {
-    if (node?.type === "Literal" && typeof node.value === "string") add(kind, node);
-    if (node?.type === "TemplateLiteral") addTemplate(kind, node);
+      found.set(node.start, { kind: "message", text: withoutCode(text), start: node.start + 1 });
   };
   new Visitor({
-    CallExpression(node) {
-      if (test && /^(test|it|describe)\b/.test(source.slice(node.callee.start, node.callee.end)))
-        addArgument("test name", node.arguments[0]);
-    },
     NewExpression(node) {
       if (/Error$|^Failure$/.test(source.slice(node.callee.start, node.callee.end)))
-        for (const argument of node.arguments) addArgument("message", argument);
+        for (const argument of node.arguments) {
+          if (argument.type === "Literal" && typeof argument.value === "string") add(argument);
+          if (argument.type === "TemplateLiteral") addTemplate(argument);
+        }
     },
     Literal(node) {
-      if (!test && typeof node.value === "string") add("message", node);
+      if (!test && typeof node.value === "string") add(node);
     },
     TemplateLiteral(node) {
-      if (!test) addTemplate("message", node);
+      if (!test) addTemplate(node);
     },
   }).visit(program);
   return [...found.values()];

@@ -19,7 +19,6 @@ test.each([
     'throw new Error("the neighbour is down");',
     "neighbour",
   ],
-  ["a test's name", "example.test.ts", 'test("it goes on", () => {});', "goes on"],
   ["a comment in protobuf", "example.proto", "// Kept for\n// ever.\nmessage A {}", "for ever"],
   ["a comment in YAML", "example.yml", "on: push # for everybody\n", "everybody"],
   ["Markdown", "example.md", "# Title\n\nState hears\nof a move.\n", "hears"],

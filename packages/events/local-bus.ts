@@ -79,7 +79,7 @@ async function attempt(
 export interface LocalRelayOptions {
   database: Database;
   bus: LocalBus;
-  /** The name of the service whose outbox it is; becomes `ce-source`. */
+  /** The service that owns the outbox; becomes `ce-source`. */
   service: string;
   logger: Logger;
 }

@@ -18,7 +18,7 @@ import { ensureStream, STREAM } from "./stream.ts";
 export interface RelayOptions {
   database: Database;
   nats: Nats;
-  /** The name of the service whose outbox it is; becomes `ce-source`. */
+  /** The service that owns the outbox; becomes `ce-source`. */
   service: string;
   logger: Logger;
 }
@@ -37,17 +37,17 @@ export interface OutboxRow {
 const POLL_MS = 500;
 const BATCH = 100;
 /**
- * With the last publication well below what a transaction may last, and may ask nothing of its database: what was
- * acknowledged must still be deleted.
+ * Including the last publication well below the longest transaction and its longest idle time: acknowledged events must
+ * still be deleted.
  */
 const BATCH_MS = 10_000;
 const PUBLISH_TIMEOUT_MS = 5000;
-/** Any number; one relay per database at a time, however many replicas run. */
+/** Any number; only one relay per database publishes at a time, with any number of replicas. */
 const LOCK = 7031406126;
 
 /**
- * Publishes the outbox in order of ids, one event at a time, deleting what the stream acknowledged,
- * and stopping at the first that it did not. Outages of either side only make it wait.
+ * Publishes the outbox in order of ids, one event at a time, deletes acknowledged events, and stops at the first one
+ * without an acknowledgement. It waits while either side is unavailable.
  */
 export function startRelay(options: RelayOptions): AsyncDisposable {
   const { database, logger } = options;
@@ -86,7 +86,7 @@ export function startRelay(options: RelayOptions): AsyncDisposable {
         failing = true;
       }
       if (!more) await Promise.race([woken.promise, sleep(POLL_MS, undefined, { ref: false })]);
-      // A commit wakes at once; without this a bus that is away would be asked in a tight loop.
+      // A commit wakes immediately; without this pause an unavailable bus would be called in a tight loop.
       if (failing && !stop.signal.aborted) await sleep(POLL_MS, undefined, { ref: false });
     }
   };
@@ -110,12 +110,12 @@ async function oldestEvent(database: Database): Promise<Date | undefined> {
   return row?.recorded_at;
 }
 
-/** Answers how many were published; throws when the first of them was not. */
+/** Returns the number of published events; throws if the first of them failed. */
 async function publishBatch(
   { database, nats, service }: RelayOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  // Before the transaction: it must not sit open while the bus is away.
+  // Before the transaction, which must not be idle while the bus is unavailable.
   await nats.ready();
   const connection = await nats.connection();
   const outcome = await database.transaction(async (em) => {
@@ -137,13 +137,13 @@ async function publishBatch(
     return { count: sent.length, failure };
   });
   if (outcome.failure === undefined) return outcome.count;
-  // Perhaps the bus was set up anew, and has no stream yet.
+  // The bus may have been set up again and have no stream yet.
   await ensureStream(nats);
   if (outcome.count === 0) throw outcome.failure;
   return outcome.count;
 }
 
-/** The oldest events, or none while the relay of another replica is at work. */
+/** The oldest events, or none while the relay of another replica is working. */
 async function claim(em: EntityManager): Promise<OutboxRow[]> {
   const [lock] = await queryIn<{ held: boolean }>(
     em,

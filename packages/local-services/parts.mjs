@@ -7,7 +7,7 @@ import { withLock } from "./lock.mjs";
 import { longStep, say } from "./long-step.mjs";
 
 /**
- * The parts npm does not carry. `oldest`: what we accept from PATH, where `version` prints a number at all.
+ * Programs that npm does not carry. `oldest`: the oldest accepted version on PATH, if `version` prints a number at all.
  * @typedef {{ version: string, module: string, oldest: string, duration: string }} Part
  */
 export const parts = /** @satisfies {Record<string, Part>} */ ({
@@ -30,7 +30,7 @@ export const parts = /** @satisfies {Record<string, Part>} */ ({
 const suffix = process.platform === "win32" ? ".exe" : "";
 
 /**
- * Where the part is: on PATH, else in the cache. Undefined if neither has it.
+ * The program's path: on PATH, otherwise in the cache. Undefined if neither has it.
  * @param {PartName} name
  */
 export function findPart(name) {
@@ -41,7 +41,7 @@ export function findPart(name) {
 }
 
 /**
- * Finds the part, or builds it into the cache. Throws Failure that says what to install.
+ * Finds the program, or builds it into the cache. Throws Failure that says what to install.
  * @param {PartName} name
  */
 export async function providePart(name) {
@@ -58,7 +58,10 @@ export async function providePart(name) {
 /** Whether a missing part can be built here. */
 export const canBuildParts = () => findOnPath("go") !== undefined;
 
-/** What to tell whoever lacks the part. @param {PartName} name */
+/**
+ * Installation advice for a missing program.
+ * @param {PartName} name
+ */
 export function missingPart(name) {
   const { module, version } = parts[name];
   return (
@@ -67,12 +70,15 @@ export function missingPart(name) {
   );
 }
 
-/** The real command line the compatibility tests drive: terraform, else tofu. */
+/** The real command line of the compatibility tests: terraform, otherwise tofu. */
 export function findCommandLine() {
   return findOnPath("terraform") ?? findOnPath("tofu");
 }
 
-/** Built aside and moved in one step: a cached part is whole, however the build ended. @param {PartName} name */
+/**
+ * Built in a temporary folder and moved in one step: a cached program is complete, even if a build is interrupted.
+ * @param {PartName} name
+ */
 async function build(name) {
   const { module, version, duration } = parts[name];
   const target = cachedPart(name);

@@ -32,7 +32,7 @@ export function postgresUser(cluster: string): User | undefined {
     : ["nobody", "postgres"].map((name) => users.find((user) => user.name === name)).find(Boolean);
   if (user) return user;
   throw new StartError(
-    "PostgreSQL does not run as root, and there is no user nobody to run it as; start Statehouse as another user.",
+    "PostgreSQL does not run as root, and there is no user `nobody` or `postgres` to run it as; start Statehouse as another user.",
   );
 }
 

@@ -1,5 +1,5 @@
-// Run by npm before `start`, `test` and `bench`, on whatever Node (20 or newer) the machine has, before anything is
-// installed: so only Node's own modules here and in what it imports.
+// Run by npm before `start`, `test` and `bench`, on any Node (20 or newer), before anything is installed: only Node's
+// own modules can be imported here and in the imported files.
 import { createHash } from "node:crypto";
 import { Failure, orOneSentence } from "./failure.mjs";
 import { root } from "./folders.mjs";
@@ -36,8 +36,9 @@ await orOneSentence(async () => {
 });
 
 /**
- * Does the work unless it is done; of two runs in this clone at once, one works and the other waits.
- * @param {() => boolean} done @param {() => Promise<void>} work
+ * Does the work unless it is done; of two concurrent runs in this clone, one works and the other waits.
+ * @param {() => boolean} done
+ * @param {() => Promise<void>} work
  */
 async function once(done, work) {
   if (done()) return;
@@ -62,7 +63,10 @@ async function ifPossible(name) {
   }
 }
 
-/** What only some suites need: without it they are skipped and named, but on CI that is a failure. @param {() => Promise<unknown>} work */
+/**
+ * Needed by some suites only: without it they are skipped and listed, but on CI that is a failure.
+ * @param {() => Promise<unknown>} work
+ */
 async function unlessOnCi(work) {
   try {
     await work();

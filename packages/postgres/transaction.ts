@@ -87,7 +87,7 @@ async function attemptTransaction<T>(
   return result;
 }
 
-/** Begins twice at most: the first connection may have died unnoticed in the pool, and nothing has happened yet. */
+/** Begins twice at most: the first connection may have been lost while idle in the pool, and nothing has happened yet. */
 const begin = (pool: Pool, ceilingMs: number) =>
   withRetry({ attempts: 2, isRetryable: isLost }, async () => {
     const left = Math.min(remainingMs() ?? ceilingMs, ceilingMs);

@@ -38,7 +38,7 @@ interface BaseConfig {
   ASSERTION_PUBLIC_KEYS: AssertionKeys;
 }
 
-/** What an App is made of. */
+/** The dependencies from which an App is created. */
 export interface AppParts<Config, Client extends Clients, Options extends object = object> {
   config: Config;
   database: Database;
@@ -74,22 +74,22 @@ export interface ServiceDefinition<
   config: Schema;
   entities: Parameters<typeof openDatabase>[0]["entities"];
   migrations: readonly SqlMigration[];
-  /** The other services that it calls. */
+  /** The clients of other services. */
   clients: readonly Client[];
   app(parts: AppParts<z.output<Schema>, Client, Options>): App;
   /** Loads a principal's grants. Default: from access. */
   grants?(app: App): GrantsLoader;
   bindings(app: App): ServiceBinding[];
   consumers(app: App): Consumer[];
-  /** Opened when the service starts, and not by its commands. */
+  /** Opened when the service starts, not by its commands. */
   resources?(parts: { config: z.output<Schema>; logger: Logger }): Promise<Resources>;
   /** Background work, from start to stop. */
   workers?(running: Running<z.output<Schema>, App, Resources, Options>): readonly AsyncDisposable[];
-  /** Dependencies beside `database` and `nats` that readiness reports. */
+  /** Dependencies in addition to `database` and `nats` that readiness reports. */
   checks?(
     running: Running<z.output<Schema>, App, Resources, Options>,
   ): Readonly<Record<string, Check>>;
-  /** Ports beside those of gRPC and operations. */
+  /** Ports in addition to those of gRPC and operations. */
   listeners?(running: Running<z.output<Schema>, App, Resources, Options>): L;
   /** Runs at the end of the migrate command. */
   afterMigration?(print: (line: string) => void): Promise<void>;
@@ -97,7 +97,7 @@ export interface ServiceDefinition<
   rotateKeys?(database: Database, sealer: Sealer): Promise<number>;
 }
 
-/** What a composition provides in place of what the configuration describes. */
+/** What a composition provides instead of the configuration. */
 interface Dependencies<Client extends Clients> {
   /** Opens no ports: the composition calls `rpc.inProcess()` and serves `handlers` and `checks` itself. */
   embedded?: boolean;
@@ -133,7 +133,7 @@ export interface Service<
   readonly config: Schema;
   readonly entities: Parameters<typeof openDatabase>[0]["entities"];
   readonly migrations: readonly SqlMigration[];
-  /** Starts the service. Waits neither for its database nor for its dependencies: readiness reports them. */
+  /** Starts the service. Does not wait for its database or dependencies: readiness reports them. */
   start(
     config: z.output<Schema>,
     dependencies?: Dependencies<Client> & Partial<Options>,
@@ -148,7 +148,7 @@ export interface Service<
   rotateKeys(database: Database, sealer: Sealer): Promise<number>;
 }
 
-/** Makes a service of its parts. */
+/** Creates a service from its definition. */
 export function defineService<
   Schema extends z.ZodObject,
   Client extends Clients,

@@ -13,24 +13,24 @@ import {
 } from "@statehouse/local-services";
 import type { MinioAddress, NeededPart, SharedParts } from "./parts.ts";
 
-/** The parts of one run, and what stops them. */
+/** The dependencies of one run, and their disposal. */
 export interface StartedParts extends AsyncDisposable {
   readonly parts: SharedParts;
   readonly postgres: Postgres;
 }
 
 export interface StartPartsOptions {
-  /** PostgreSQL waits for no disk. */
+  /** PostgreSQL does not wait for the disk. */
   fast: boolean;
 }
 
-/** Starts the parts that stacks share, in a folder of their own. */
+/** Starts the dependencies that stacks share, in a separate folder. */
 export async function startParts({ fast }: StartPartsOptions): Promise<StartedParts> {
   const missing = missingParts();
   const stack = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), "statehouse-tests-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
-  /** So that what has started is stopped even if its neighbour fails. */
+  /** So that a started one is stopped even if another fails. */
   const use = async <T extends AsyncDisposable>(part: Promise<T>) => stack.use(await part);
   const starting = [
     use(startPostgres({ dataDirectory: path.join(folder, "postgres"), fast })),
@@ -67,7 +67,7 @@ const addressOf = ({ endpoint, region, accessKey, secretKey }: Minio): MinioAddr
   secretKey,
 });
 
-/** What this machine lacks, and what to do about it. */
+/** What is missing on this machine, and how to install it. */
 export function missingParts(): Partial<Record<NeededPart, string>> {
   return {
     ...(findPart("nats-server") ? {} : { "nats-server": missingPart("nats-server") }),

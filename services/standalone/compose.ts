@@ -12,9 +12,9 @@ import type { Handler } from "./listener.ts";
 
 /** Four services in this process, behind one request handler. */
 export interface Composition extends AsyncDisposable {
-  /** Sends `/v1/object/*` to state, /healthz and its like to operations, everything else to the gateway. */
+  /** Routes `/v1/object/*` to state, /healthz and similar to operations, everything else to the gateway. */
   handler: Handler;
-  /** To access and workspaces, for what only named services may do. */
+  /** Channels to access and workspaces, for methods of named services. */
   access: Channel;
   workspaces: Channel;
 }

@@ -15,7 +15,7 @@ import { firstStart, type Welcome } from "./first-start.ts";
 import { listen } from "./listener.ts";
 
 export interface Standalone extends AsyncDisposable, Welcome {
-  /** What clients use. */
+  /** The address for clients. */
   url: string;
   /** Whether NATS runs, which publishes events to other programs. */
   publishesEvents: boolean;
@@ -32,9 +32,9 @@ export async function startStandalone(
   await using starting = new AsyncDisposableStack();
   const folder = config.DATA_DIR;
   await openDataDirectory(folder);
-  // Two that start at once would each make secrets, and two NATS would write to one store.
+  // Two concurrent starts would each create secrets, and two NATS would write to one store.
   starting.use(claimAlone(folder));
-  // First of the parts, so that a busy port is known before anything else is started.
+  // First, so that a port in use is detected before anything else is started.
   const listener = await listen(config.HOST, config.PORT);
   starting.use(listener);
   const secrets = await openSecrets(folder, [...serviceNames, "standalone"]);
@@ -60,7 +60,7 @@ export async function startStandalone(
     publicUrl: url,
     objectUrl: listener.url,
     addresses: { access: nowhere, workspaces: nowhere, state: nowhere },
-    // Its NATS is one server, whatever is set.
+    // Its NATS is one server, regardless of the setting.
     settings: { ...blobsIn(folder), ...settings, STREAM_REPLICAS: "1" },
   });
   const logger = createLogger({ service: "standalone", level: config.LOG_LEVEL });

@@ -5,7 +5,7 @@ import type { Standalone } from "./standalone.ts";
 
 const example = path.resolve(import.meta.dirname, "../../examples/first-apply");
 
-/** What is printed once everything runs: where it is, and the lines to paste. */
+/** Printed when everything runs: the address, and the lines to paste. */
 export function welcomeText(config: StandaloneConfig, standalone: Standalone): string {
   const { url, cliFile, token, publishesEvents } = standalone;
   const tokenLine = token
@@ -37,6 +37,6 @@ const withoutNats =
   "wait in the outbox, because nats-server is missing, and are published after a start that finds it; " +
   "to get it, put nats-server on PATH or install Go (https://go.dev/dl), which builds it.";
 
-/** As a shell wants it. */
+/** In the syntax of a shell. */
 const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -257,7 +257,7 @@ test("every declared type of event is published by something that people do, as 
   await waitFor(() => {
     const types = new Set(bus.events.map(({ type }) => type));
     const missing = declaredEvents.filter((type) => !types.has(type));
-    if (missing.length > 0) throw new Error(`not heard yet: ${missing.join(", ")}`);
+    if (missing.length > 0) throw new Error(`not received yet: ${missing.join(", ")}`);
     return true;
   });
   const ids = bus.events.map(({ id }) => id);

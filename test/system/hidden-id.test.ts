@@ -13,7 +13,7 @@ import { expectAlike, kinds, parameters } from "./probe.ts";
 
 const world = useWorld();
 
-/** In a separate project, in which neither of the two users below has access. */
+/** In a separate project, without access for the two users below. */
 let hidden: Estate;
 /** In a project that both of them may read. */
 let open: Estate;

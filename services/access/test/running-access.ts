@@ -113,7 +113,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     as: (secret: string): CallOptions => ({
       async assertion(audience) {
         const { principal } = await authentication.authenticate({ token: secret });
-        if (!principal) throw new Error("authenticated nobody");
+        if (!principal) throw new Error("no principal");
         const { type, id, versions } = principal;
         if (type !== "user" && type !== "team" && type !== "organization") throw new Error(type);
         return identities.gateway.on({ type, id, versions }).assertion(audience);

@@ -14,7 +14,7 @@ export interface ChangelogEntry {
 /** Every change of the interface, newest first. A change of the interface adds a line on top. */
 // biome-ignore format: a line a change
 export const changelogEntries: readonly ChangelogEntry[] = [
-  { date: "2026-11-21", text: "Nobody's username has the form of a user's id." },
+  { date: "2026-11-21", text: "A username cannot have the form of a user's id." },
   { date: "2026-11-21", text: "An organization's tags are those of workspaces that the caller may read, and `instance-count` counts these. Agent pools name only workspaces and projects that the caller may read or that it manages them for. `workspace-count` of a project is null to who may not read its workspaces." },
   { date: "2026-11-21", text: "Where user tokens are switched off, agent pools, SSH keys and one's own membership are 401, too." },
   { date: "2026-11-21", text: "Agent pools are listed by the project that may use them: `filter[allowed_projects][name]`; `filter[allowed-workspaces][name]` is read with an underscore, too." },

@@ -19,7 +19,7 @@ export interface GatewayOptions extends RespondOptions {
   maxBodyBytes: number;
 }
 
-/** Answers HTTP requests by the routes' declarations. To be mounted on a listener. */
+/** Serves HTTP requests by the routes' declarations. To be mounted on a listener. */
 export function createGateway(options: GatewayOptions): RequestListener {
   const { routes, edition, logger, maxBodyBytes, requestTimeoutMs } = options;
   const router = createRouter(routes, edition, (route) => [

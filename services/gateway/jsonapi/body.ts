@@ -1,26 +1,26 @@
 import { z } from "zod";
 
-/** An attribute that may be left out; null says the same. */
+/** An optional attribute; null means the same as absent. */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-/** An attribute that may be left out, or be null to be unset, which is not the same. */
+/** An optional attribute that null unsets, which differs from absent. */
 export const nullable = <Schema extends z.ZodType>(schema: Schema) => schema.nullish();
 
-/** A member that is an object; left out it counts as an empty one, so that what it lacks is named. */
+/** A member that is an object; if absent it counts as empty, so that errors name its required members. */
 export const section = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => value ?? {}, schema);
 
 /** The `type` of a body's document. */
 export const typeOf = <Type extends string>(type: Type) => z.literal(type);
 
-/** A to-one linkage of which only the id counts; absent, null and a null `data` are no linkage. */
+/** A to-one linkage of which only the id counts; absent, null and a null `data` mean no linkage. */
 export const linkage = (type: string) =>
   optional(
     z.object({ data: optional(z.object({ id: optional(z.string()), type: z.literal(type) })) }),
   ).transform((relationship) => relationship?.data?.id);
 
-/** A to-one linkage that must be there, with type and id. */
+/** A required to-one linkage, with type and id. */
 export const requiredLinkage = (type: string) =>
   z
     .object({ data: section(z.object({ type: z.literal(type), id: z.string() })) })

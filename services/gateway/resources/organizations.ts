@@ -95,7 +95,7 @@ export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
 
 const sentAttributes = attributesOf(organizationNoun);
 
-/** Its id on the wire is its name: the internal one, which no other organization ever has, is not shown. */
+/** Its id in documents is its name: the internal id, which is never reused, is not shown. */
 export const organizationResource = resource<Organization, RequestContext>({
   type: "organizations",
   id: ({ name }) => name,
@@ -145,8 +145,8 @@ export const organizationResource = resource<Organization, RequestContext>({
 });
 
 /**
- * As other resources include it, without its default project: go-tfe follows what included resources link to
- * among each other, and would go from organization to project and back until its stack is full.
+ * As included by other resources, without its default project: go-tfe follows links between included resources, and
+ * would alternate between organization and project until its stack overflows.
  */
 export const includedOrganizationResource = resource<Organization, RequestContext>({
   ...organizationResource,

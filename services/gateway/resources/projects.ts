@@ -95,7 +95,8 @@ export const projectResource = resource<Project, RequestContext>({
       linkage: ({ defaultAgentPoolId: id }) => (id ? { type: "agent-pools", id } : null),
     }),
     "tag-bindings": related(({ id }) => `/api/v2/projects/${id}/tag-bindings`),
-    // Its own: a project inherits none. The provider knows a project's tags by this include only.
+    // The project's own bindings: a project inherits none. The provider reads a project's tags through this include
+    // only.
     "effective-tag-bindings": toMany({
       show: ({ id }) => ({ links: { related: `/api/v2/projects/${id}/effective-tag-bindings` } }),
       resource: () => effectiveTagBindingResource,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { optional } from "../jsonapi/body.ts";
 
-/** One binding as bodies carry it; an absent value is an empty one, which makes it a flat tag. */
+/** One binding in a body; an absent value is an empty one, which makes it a flat tag. */
 export const tagBindingItem = z
   .object({
     type: z.literal("tag-bindings"),
@@ -11,12 +11,12 @@ export const tagBindingItem = z
 
 export type TagBindingFields = z.infer<typeof tagBindingItem>;
 
-/** `relationships.tag-bindings` of a new workspace or project: linkages without ids, attributes in them. */
+/** `relationships.tag-bindings` of a new workspace or project: linkages without ids, with attributes. */
 export const tagBindingLinkages = optional(
   z.object({ data: optional(z.array(tagBindingItem)) }),
 ).transform((relationship) => relationship?.data);
 
-/** `relationships.tags` of a new workspace: flat tags, by their names alone. */
+/** `relationships.tags` of a new workspace: flat tags, by their names only. */
 export const tagNameLinkages = optional(
   z.object({
     data: optional(

@@ -32,7 +32,7 @@ const organizationOf = ({ organizationName }: Workspace) =>
 
 const sentAttributes = attributesOf(workspaceNoun);
 
-/** A workspace with everything that its service keeps of it; null for what is of no noun of ours. */
+/** A workspace with all its attributes; null for nouns that the product does not have. */
 export const workspaceResource = resource<Workspace, RequestContext>({
   type: "workspaces",
   id: ({ id }) => id,
@@ -61,7 +61,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
   relationships: {
     organization: toOne({
       linkage: ({ organizationName }) => ({ type: "organizations", id: organizationName }),
-      // By the internal id: a name may have passed to another organization meanwhile.
+      // By the internal id: another organization can have taken the name meanwhile.
       targets: [
         target(
           () => includedOrganizationResource,
@@ -101,7 +101,7 @@ export const workspaceResource = resource<Workspace, RequestContext>({
       ],
     }),
     outputs: toMany({
-      // Which outputs there are is known to state only: no data without the include.
+      // Only state knows the outputs: no data without the include.
       show: (workspace) => ({
         links: { related: `${selfOf(workspace)}/current-state-version-outputs` },
       }),

@@ -47,7 +47,7 @@ const policy = oneOf<DataRetentionPolicy>(dataRetentionResourceOf);
 
 type Target = MessageInitShape<typeof DataRetentionTargetSchema>;
 
-/** The same four routes, whosever policy it is. */
+/** The same four routes for each kind of owner. */
 const routesAt = <Path extends string>(
   path: Path,
   whose: string,

@@ -33,7 +33,7 @@ export const organizationRoutes: readonly Route[] = [
     success: [200, list(organizationResource)],
     failures: [400],
     handle: async ({ client, query, caller }) => {
-      // Without paging all of them: clients look for one of theirs by name.
+      // Complete without paging: clients search one of theirs by name.
       const page = readOptionalPage(query);
       const { organizations, totalCount } = await client(OrganizationService).listOrganizations(
         {

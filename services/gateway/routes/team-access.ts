@@ -23,7 +23,7 @@ import {
 } from "../resources/team-access.ts";
 import { permissionsOf, permissionValue } from "./permission-values.ts";
 
-/** What differs between access to projects and to workspaces. */
+/** The differences between access to projects and to workspaces. */
 interface Kind<Path extends string, ById extends string, Attributes> {
   targetType: "project" | "workspace";
   path: Path;
@@ -31,7 +31,7 @@ interface Kind<Path extends string, ById extends string, Attributes> {
   idIn: (params: ParamsOf<ById>) => string;
   resource: CompiledResource<TeamAccess, RequestContext>;
   includes: readonly string[];
-  /** The attributes of a create, in which the level is required, and of an update. */
+  /** The attributes of a create request, which requires the level, and of an update. */
   createAttributes: z.ZodType<Attributes & { access: string }>;
   updateAttributes: z.ZodType<Attributes & { access: string | undefined }>;
   permissionsIn: (attributes: Attributes) => JsonObject;
@@ -162,7 +162,7 @@ const projectAttributes = z.object({
 
 type ProjectAttributes = Omit<z.infer<typeof projectAttributes>, "access">;
 
-/** Every attribute but the level counts as a permission. */
+/** Every attribute except the level counts as a permission. */
 const workspaceAttributes = <Access extends z.ZodType>(access: Access) =>
   bothSpellings(brandNames, z.object({ access }).catchall(permissionValue));
 

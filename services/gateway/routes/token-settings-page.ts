@@ -6,7 +6,7 @@ const page = `<!doctype html>
 <meta charset="utf-8">
 <title>Tokens</title>
 <h1>Tokens</h1>
-<p>This server has no pages to sign in to yet. Ask whoever runs it for a token, or make a further one
+<p>This server has no pages to sign in to yet. Ask its operator for a token, or create another one
 with a token that you have: <code>POST /api/v2/users/&lt;your user id&gt;/authentication-tokens</code>.
 Your user id is in <code>GET /api/v2/account/details</code>.</p>
 <p>Then paste the token where <code>login</code> asks for it, or keep it in the CLI configuration file.</p>

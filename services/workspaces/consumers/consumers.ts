@@ -4,7 +4,7 @@ import { pendingSyncHandlers } from "./pending-sync.ts";
 import { runHandlers } from "./run.ts";
 import { workspaceStateHandlers } from "./workspace-state.ts";
 
-/** Everything that workspaces listens to. */
+/** The events that workspaces consumes. */
 export const consumers = (app: App): Consumer[] => [
   {
     name: "workspace-state",

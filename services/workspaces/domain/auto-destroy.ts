@@ -1,10 +1,10 @@
 import type { Problems } from "@statehouse/errors";
 
-/** When a workspace's next destroy run is due, and what moves that moment. */
+/** The time of a workspace's next destroy run, and what changes it. */
 export interface AutoDestroy {
   /** Null: never. */
   autoDestroyAt: Date | null;
-  /** So long after the last activity, such as `14d` or `6h`; null: a fixed moment, or never. */
+  /** This long after the last activity, such as `14d` or `6h`; null: a fixed time, or never. */
   autoDestroyActivityDuration: string | null;
   /** The project's settings apply; false while the workspace has settings of its own. */
   inheritsProjectAutoDestroy: boolean;
@@ -16,7 +16,7 @@ export const noAutoDestroy: AutoDestroy = {
   inheritsProjectAutoDestroy: true,
 };
 
-/** What a request says; null unsets. */
+/** The values in a request; null unsets. */
 export interface AutoDestroySettings {
   /** A timestamp. */
   autoDestroyAt?: string | null | undefined;
@@ -30,16 +30,16 @@ const HOUR_MS = 3_600_000;
 const unitMs: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS };
 const durationText =
   "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')";
-// RFC 3339; what else Date understands, others would read otherwise.
+// RFC 3339 only; Date accepts other formats that clients read differently.
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
-/** A duration in ms; undefined when it is none. */
+/** A duration in ms; undefined if invalid. */
 export function durationMs(text: string): number | undefined {
   const [, digits = "0", unit = ""] = DURATION.exec(text) ?? [];
   return Number(digits) * (unitMs[unit] ?? 0) || undefined;
 }
 
-/** Applies settings; `problems` gets whatever is wrong with them, all at once. */
+/** Applies settings; adds every problem to `problems`. */
 export function applyAutoDestroy(
   workspace: AutoDestroy,
   {
@@ -56,7 +56,7 @@ export function applyAutoDestroy(
     } else {
       const before = workspace.autoDestroyActivityDuration;
       workspace.autoDestroyActivityDuration = duration;
-      // The time that it counted to goes with it; a new one counts from now.
+      // The computed time is cleared with it; a new duration counts from now.
       if (duration === null && before !== null) workspace.autoDestroyAt = null;
       if (duration !== null && duration !== before) noteActivity(workspace, now);
     }
@@ -73,30 +73,30 @@ export function applyAutoDestroy(
 const hasOwnAutoDestroy = ({ autoDestroyAt, autoDestroyActivityDuration }: AutoDestroy): boolean =>
   autoDestroyAt !== null || autoDestroyActivityDuration !== null;
 
-/** Something was done with the workspace: its time counts anew. */
+/** Activity on the workspace: the duration counts again. */
 export function noteActivity(workspace: AutoDestroy, now: Date): void {
   const { autoDestroyActivityDuration: duration } = workspace;
   const ms = duration === null ? undefined : durationMs(duration);
   if (ms !== undefined) workspace.autoDestroyAt = new Date(now.getTime() + ms);
 }
 
-/** Ends the schedule if its moment has come, and says which that was; undefined when it has not. */
+/** Ends the schedule if it is due, and returns its time; undefined if it is not. */
 export function takeDueMoment(workspace: AutoDestroy, now: Date): Date | undefined {
   const { autoDestroyAt: dueAt } = workspace;
   if (dueAt === null || dueAt > now) return undefined;
-  // The next destroy run is no longer scheduled: it is up to a runner now.
+  // The destroy run is no longer scheduled: a runner may start it now.
   workspace.autoDestroyAt = null;
   workspace.inheritsProjectAutoDestroy = !hasOwnAutoDestroy(workspace);
   return dueAt;
 }
 
-// Beyond, neither the database nor the events have a form for them.
+// Beyond this, database and events have no format.
 const EARLIEST = Date.UTC(1970);
 const LATEST = Date.UTC(10_000) - 1;
 
 function momentOf(text: string): Date | undefined {
   const [, day] = TIMESTAMP.exec(text) ?? [];
-  // Date takes the 31st of February for a day in March.
+  // Date reads the 31st of February as a day in March.
   if (day === undefined || !isDay(day)) return undefined;
   const moment = new Date(text);
   const time = moment.getTime();

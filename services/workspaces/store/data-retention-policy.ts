@@ -29,7 +29,7 @@ const entity = new EntitySchema({
   },
 });
 
-/** The own policy of the row that `condition` selects, as one JSON column; null without one. */
+/** The row's own policy, for the row that `condition` selects, as one JSON column; null without one. */
 export const ownDataRetentionPolicy = (condition: string): string =>
   `(select json_build_object('id', r.id, 'kind', r.kind,
       'deleteOlderThanNDays', r.delete_older_than_n_days)

@@ -16,7 +16,7 @@ import { Workspace, type WorkspaceView } from "../domain/workspace.ts";
 import type { DeletionLock, WorkspaceLock } from "../domain/workspace-lock.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policy.ts";
 
-/** Columns that a workspace's document shows as they are. */
+/** Columns that a workspace's document shows unchanged. */
 const columns = {
   id: primaryKey,
   organizationId: text,
@@ -51,7 +51,7 @@ const columns = {
   updatedAt: timestamptz,
 };
 
-/** Shown too, and written only by the statements that follow what runners report. */
+/** Also shown, and written only by the statements that apply runners' reports. */
 const reportedColumns = {
   currentRunId: optional(text),
   latestRunId: optional(text),
@@ -59,7 +59,7 @@ const reportedColumns = {
   hasReadme: boolean,
 };
 
-// Embedded values need classes; the domain has them as plain objects.
+// Embedded values need classes; the domain uses plain objects.
 
 class HolderValue implements Holder {
   declare type: Holder["type"];
@@ -162,13 +162,13 @@ const workspaceView = `
   join projects p on p.id = w.project_id`;
 
 /**
- * Selects what workspaces' documents show, in one statement; `rest` is their condition and order. One
- * column of JSON: to describe and parse forty costs twice as much in this process.
+ * Selects what workspaces' documents show, in one statement; `rest` is their condition and order. One column of JSON:
+ * describing and parsing forty columns costs twice as much in this process (ADR 19).
  */
 export const selectWorkspaces = (rest: string): string =>
   `select row_to_json(shown) as workspace from (${workspaceView} ${rest}) shown`;
 
-/** The lock of the row `workspace`, as one JSON column; null where nobody holds it. */
+/** The lock of the row `workspace`, as one JSON column; null if it is not locked. */
 export function workspaceLock(workspace: string): string {
   const column = (name: string) => `${workspace}.lock_${name}`;
   return `case when ${column("epoch")} is not null then json_build_object(
@@ -176,7 +176,7 @@ export function workspaceLock(workspace: string): string {
       'reason', ${column("reason")}, 'since', ${column("since")}, 'epoch', ${column("epoch")}) end`;
 }
 
-/** `workspaceLock` as it is read: moments are text in JSON. */
+/** `workspaceLock` as it is read: timestamps are text in JSON. */
 export type LockJson = Omit<WorkspaceLock, "since" | "epoch"> & { since: string; epoch: number };
 
 export const toLock = ({ holder, reason, since, epoch }: LockJson): WorkspaceLock => ({
@@ -198,7 +198,7 @@ export interface WorkspaceRow {
   workspace: Omit<WorkspaceView, "lock" | keyof Moments> & Moments & { lock: LockJson | null };
 }
 
-// On the path of every document: to spread once is cheap, to leave properties out of the rest is not.
+// Needed by every document: one spread is cheap, omitting properties is not.
 export const toWorkspaceView = ({ workspace }: WorkspaceRow): WorkspaceView => ({
   ...workspace,
   createdAt: new Date(workspace.createdAt),

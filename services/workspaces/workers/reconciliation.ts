@@ -13,10 +13,13 @@ interface ReconciliationOptions {
 
 /** For one unit of work, in ms. */
 const UNIT_MS = 10_000;
-/** How many of the workspaces that need somebody's eye are named in one line. */
+/** How many of the workspaces that need an operator's attention are named in one line. */
 const REPORTED_IDS = 50;
 
-/** Looks for overdue work and for what lost events said, now and then, in every replica; disposal waits for the unit in hand. */
+/**
+ * Searches for overdue work and compares with state in intervals, in every replica; disposal waits for the current
+ * unit.
+ */
 export function startReconciliation({
   app,
   intervalMs,
@@ -31,7 +34,7 @@ export function startReconciliation({
     }
   };
   const round = async (stop: AbortSignal): Promise<void> => {
-    // Again until there is none: a large deletion is done part by part.
+    // Repeated until there is none: a large deletion is done in parts.
     for (let overdue = await overdueWork(app); overdue.length > 0; ) {
       for (const work of overdue) {
         if (stop.aborted) return;
@@ -60,7 +63,7 @@ export function startReconciliation({
   const compare = async (stop: AbortSignal): Promise<void> => {
     let more: boolean | undefined = true;
     while (more && !stop.aborted) {
-      // Each page has a deadline of its own; one that fails is put off with all behind it.
+      // Each page has its own deadline; a failed one is postponed with all later ones.
       more = await attempt(async () => {
         const comparison = await compareNextPage(app);
         if (comparison) tell(comparison);

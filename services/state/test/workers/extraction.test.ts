@@ -92,7 +92,7 @@ describe("extraction", () => {
     const failing: BlobStore = {
       ...store,
       get: async (key, open, signal) => {
-        if (--failures >= 0) throw new Error("the disk is away");
+        if (--failures >= 0) throw new Error("the disk is unavailable");
         await store.get(key, open, signal);
       },
     };
