@@ -93,19 +93,6 @@ export function authorizeUnlessService<A extends Action>(
   if (caller.kind !== "service") authorize(caller, action, target, what);
 }
 
-/** Like `authorizeOrNotFound`, for methods that services also call. */
-export function authorizeOrNotFoundUnlessService<A extends Action>(
-  caller: Caller,
-  action: A,
-  target: TargetOf<A>,
-  what: string,
-): void {
-  if (caller.kind !== "service") authorizeOrNotFound(caller, action, target, what);
-}
-
-/** Now `authorizeOrNotFound`. */
-export const requireSight: typeof authorizeOrNotFound = authorizeOrNotFound;
-
 /** Throws `notFound` unless the caller administers the installation: for others the target must not exist. */
 export function requireAdministrator(
   caller: Caller,

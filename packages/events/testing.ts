@@ -4,7 +4,7 @@ import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { jetstream } from "@nats-io/jetstream";
 import { headers } from "@nats-io/transport-node";
 import { connectNats, eventType } from "@statehouse/events";
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import {
   ConfigurationVersionReportedSchema,
   ReadmeReportedSchema,

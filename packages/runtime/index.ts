@@ -1,4 +1,3 @@
-export { atOnce } from "./at-once.ts";
 export { runCommand } from "./command.ts";
 export { ConfigError, describeConfig, neededWith, readConfig } from "./config.ts";
 export { remainingMs, runWithDeadline, withoutDeadline } from "./deadline.ts";
@@ -11,6 +10,7 @@ export {
   type Feature,
 } from "./editions.ts";
 export { makeFolder } from "./folder.ts";
+export { forEachConcurrently } from "./for-each-concurrently.ts";
 export { runService, StartError } from "./lifecycle.ts";
 export { drain, listenOn } from "./listener.ts";
 export { createLogger, type Logger, type LoggerOptions } from "./logger.ts";

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { request } from "node:http";
 import { promisify } from "node:util";
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { serviceNames } from "@statehouse/standalone/environments";
 import { needs, waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
 import { startRunner } from "@statehouse/events/testing";
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { document } from "../stack/http.ts";

@@ -1,5 +1,5 @@
 import { startRunner } from "@statehouse/events/testing";
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { waitFor } from "@statehouse/testing";
 import { type Answer, type Api, document, linkage, upload } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";

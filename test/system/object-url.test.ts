@@ -1,4 +1,4 @@
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { createUploadTokens, type UploadClaims } from "@statehouse/state/domain/upload-token";
 import { describe, expect, test } from "vitest";
 import { document, upload } from "../stack/http.ts";

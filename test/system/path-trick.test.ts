@@ -1,4 +1,4 @@
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { beforeAll, describe, expect, test } from "vitest";
 import { unusedName } from "../stack/organization.ts";
 import { type RawAnswer, rawRequest } from "../stack/raw-http.ts";

@@ -1,4 +1,4 @@
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { expect } from "vitest";
 import type { Answer } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";

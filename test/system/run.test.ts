@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 import { moment, type Runner, startRunner } from "@statehouse/events/testing";
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { costOf } from "../stack/request-cost.ts";

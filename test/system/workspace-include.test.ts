@@ -1,5 +1,5 @@
 import { type Runner, startRunner } from "@statehouse/events/testing";
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer, Api } from "../stack/http.ts";

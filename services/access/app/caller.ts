@@ -1,36 +1,13 @@
 import {
-  type Action,
   allowed,
   authorize,
   type Caller,
   type Grants,
   type OrganizationGrants,
-  requireSight,
-  type TargetOf,
 } from "@statehouse/authorization";
 import { noSuchOrganization } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import type { Membership } from "../domain/team.ts";
-
-/** Like `authorize`; services may do what their methods declare for them. */
-export function authorizeUser<A extends Action>(
-  caller: Caller,
-  action: A,
-  target: TargetOf<A>,
-  what?: string,
-): void {
-  if (caller.kind === "principal") authorize(caller, action, target, what);
-}
-
-/** Like `requireSight`; services may do what their methods declare for them. */
-export function requireSightOfUser<A extends Action>(
-  caller: Caller,
-  action: A,
-  target: TargetOf<A>,
-  what: string,
-): void {
-  if (caller.kind === "principal") requireSight(caller, action, target, what);
-}
 
 /** The caller's grants in an organization. Throws `notFound` unless the caller belongs to it. */
 export function grantsIn(caller: Caller, organizationId: OrganizationId): OrganizationGrants {

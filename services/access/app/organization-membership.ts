@@ -5,7 +5,8 @@ import {
   grantsOf,
   refuseUserToken,
 } from "@statehouse/authorization";
-import { newId, type PageInput } from "@statehouse/postgres";
+import type { PageInput } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { alreadyMember, noSuchMembership, noSuchTeam, throwIfAny } from "../domain/errors.ts";
 import type { OrganizationId, OrganizationMembershipId, TeamId, UserId } from "../domain/ids.ts";
 import { OrganizationMembership } from "../domain/organization-membership.ts";

@@ -1,5 +1,5 @@
 import { nextVersion } from "@statehouse/events/version";
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import type { OrganizationId, TeamId, UserId } from "../domain/ids.ts";
 import { Organization } from "../domain/organization.ts";
 import { OWNERS, Team } from "../domain/team.ts";

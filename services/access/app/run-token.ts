@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Caller, Grants, OrganizationGrants } from "@statehouse/authorization";
 import { AppError, forbidden, isTransient } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { noSuchPrincipal, noSuchRunToken, runOfOther, tokenRefused } from "../domain/errors.ts";
 import type { RunId, RunTokenId, WorkspaceId } from "../domain/ids.ts";
 import { expiryOf, type RunToken, runPermissions } from "../domain/run-token.ts";

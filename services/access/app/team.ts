@@ -1,6 +1,13 @@
-import { authorize, type Caller, type Grants, grantsOf } from "@statehouse/authorization";
+import {
+  authorize,
+  authorizeUnlessService,
+  type Caller,
+  type Grants,
+  grantsOf,
+} from "@statehouse/authorization";
 import { forbidden } from "@statehouse/errors";
-import { newId, type PageInput } from "@statehouse/postgres";
+import type { PageInput } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import {
   invalidTeamName,
   noSuchTeam,
@@ -22,7 +29,7 @@ import { shownTeamActions, type TeamAction, teamAllows } from "../domain/team-ac
 import { bump } from "../domain/version.ts";
 import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
-import { authorizeUser, grantsIn, membershipIn } from "./caller.ts";
+import { grantsIn, membershipIn } from "./caller.ts";
 
 /** A team with the caller's allowed actions. */
 export type ShownTeam = TeamView & { allowedActions: ReturnType<typeof shownTeamActions> };
@@ -62,9 +69,9 @@ export const createTeam = (
 ): Promise<ShownTeam> =>
   app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdate(organizationId);
-    authorizeUser(caller, "organization:manage-teams", { organizationId });
+    authorizeUnlessService(caller, "organization:manage-teams", { organizationId });
     if (Object.values(settings.organizationAccess).some((on) => on === true)) {
-      authorizeUser(caller, "organization:manage-access", { organizationId });
+      authorizeUnlessService(caller, "organization:manage-access", { organizationId });
     }
     const at = app.now();
     const team = new Team({

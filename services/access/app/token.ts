@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { allowed, type Caller, grantsOf, refuseUserToken } from "@statehouse/authorization";
 import { nextVersion } from "@statehouse/events/version";
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { noSuchToken, throwIfAny } from "../domain/errors.ts";
 import type { TokenId } from "../domain/ids.ts";
 import { defaultExpiry, Token, tokenProblems } from "../domain/token.ts";

@@ -1,6 +1,6 @@
 import { type Caller, requireAdministrator } from "@statehouse/authorization";
 import { nextVersion } from "@statehouse/events/version";
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { emailTaken, lastAdministrator, noSuchUser, throwIfAny } from "../domain/errors.ts";
 import type { UserId } from "../domain/ids.ts";
 import { isUsername, User, userProblems } from "../domain/user.ts";

@@ -1,4 +1,4 @@
-import { atOnce } from "@statehouse/runtime";
+import { forEachConcurrently } from "@statehouse/runtime";
 import type { App } from "./app.ts";
 import { PAGE, runScanPage } from "./scan.ts";
 
@@ -45,7 +45,7 @@ async function lostAmong(
   sizeOf: (key: string) => Promise<number | undefined>,
 ): Promise<LostBlob[]> {
   const suspects: LostBlob[] = [];
-  await atOnce(CONCURRENCY, rows, async ({ key, size }) => {
+  await forEachConcurrently(CONCURRENCY, rows, async ({ key, size }) => {
     const found = await sizeOf(key);
     if (found !== size) suspects.push({ key, size, found });
   });

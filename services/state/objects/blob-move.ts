@@ -1,5 +1,5 @@
 import { Transform } from "node:stream";
-import { atOnce } from "@statehouse/runtime";
+import { forEachConcurrently } from "@statehouse/runtime";
 import type { OwnedBlob } from "../store/blob.ts";
 import { isBlobMissing } from "./blob-errors.ts";
 import { digestsOf, patiently } from "./blob-reading.ts";
@@ -49,7 +49,7 @@ export async function moveBlobs(move: BlobMove): Promise<Moved> {
     const last = batch.at(-1);
     if (!last) return moved;
     after = last.key;
-    await atOnce(AT_ONCE, batch, async (blob) => {
+    await forEachConcurrently(AT_ONCE, batch, async (blob) => {
       count(moved, blob, await moveBlob(move, blob));
       move.done();
     });

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { atOnce } from "@statehouse/runtime";
+import { forEachConcurrently } from "@statehouse/runtime";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { ContentReads, ContentRow } from "../store/contents.ts";
 import { attemptStartedAt } from "./blob-key.ts";
@@ -98,7 +98,7 @@ async function problemsOf(
   shared: Map<string, Promise<StoredBlob | ContentProblem>>,
 ): Promise<FoundProblem[]> {
   const problems: FoundProblem[] = [];
-  await atOnce(AT_ONCE, contents, async (row) => {
+  await forEachConcurrently(AT_ONCE, contents, async (row) => {
     check.signal.throwIfAborted();
     const { versionId, workspaceId, key } = row;
     const found = await problemOf(check, row, shared);

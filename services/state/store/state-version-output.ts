@@ -1,11 +1,11 @@
 import {
   type Database,
   type EntityManager,
-  newId,
   queryIn,
-  resealColumn,
+  rotateColumnKeys,
   type Sealer,
 } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { outputNotFound } from "../domain/errors.ts";
 import type { ExtractedOutput } from "../domain/extraction.ts";
 import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domain/ids.ts";
@@ -20,7 +20,7 @@ const outputPlace = (rowId: string) => ({ ...sealedColumn, rowId });
 
 /** Encrypts sensitive outputs under the first key. Returns how many values changed. Safe to repeat. */
 export const rotateOutputKeys = (database: Database, sealer: Sealer): Promise<number> =>
-  resealColumn(database, sealer, { ...sealedColumn, placeOf: outputPlace });
+  rotateColumnKeys(database, sealer, { ...sealedColumn, placeOf: outputPlace });
 
 interface OutputRow {
   id: StateVersionOutputId;

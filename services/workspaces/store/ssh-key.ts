@@ -8,7 +8,7 @@ import {
   type PageInput,
   pageWithTotal,
   type RowWithTotal,
-  resealColumn,
+  rotateColumnKeys,
   type Sealer,
   withTotal,
 } from "@statehouse/postgres";
@@ -91,7 +91,7 @@ const rows = (em: EntityManager) => ({
 
 /** Encrypts private keys with the first key; returns their number. Safe to repeat. */
 export const resealSshKeys = (database: Database, sealer: Sealer): Promise<number> =>
-  resealColumn(database, sealer, {
+  rotateColumnKeys(database, sealer, {
     table: "ssh_keys",
     column: "sealed_value",
     placeOf: sshKeyPlace,

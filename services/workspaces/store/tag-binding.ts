@@ -1,4 +1,5 @@
-import { type Database, type EntityManager, newId, queryIn } from "@statehouse/postgres";
+import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
 import type { EffectiveTagBinding, ProjectTagBinding, TagBinding } from "../domain/tag-binding.ts";
 import { tagRows } from "./tag.ts";

@@ -2,7 +2,6 @@ import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
-  newId,
   offsetOf,
   type Page,
   type PageInput,
@@ -11,6 +10,7 @@ import {
   type RowWithTotal,
   withTotal,
 } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { TagDeletedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import type { OrganizationId, WorkspaceId } from "../domain/ids.ts";
 import { type Tag, type TagEvent, type TagId, tagNotFound } from "../domain/tag.ts";

@@ -1,4 +1,5 @@
-import { newId, openDatabase } from "@statehouse/postgres";
+import { openDatabase } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
 import fc from "fast-check";

@@ -1,5 +1,5 @@
 import { startRunner } from "@statehouse/events/testing";
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
 import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";

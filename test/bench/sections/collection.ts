@@ -1,4 +1,4 @@
-import { atOnce } from "@statehouse/runtime";
+import { forEachConcurrently } from "@statehouse/runtime";
 import { freshBucket, minioClient, waitFor } from "@statehouse/testing";
 import { Client } from "pg";
 import { type Api, document } from "../../stack/http.ts";
@@ -159,7 +159,11 @@ async function removals(stack: Stack, client: Client): Promise<{ raw: number; ou
   const keys = Array.from({ length: OBJECTS }, (_, index) => `bench-removal/${index}`);
   const bytes = Buffer.alloc(1024);
   for (const name of [bucket.bucket, own]) {
-    await atOnce(16, keys, async (key) => void (await minio.putObject(name, key, bytes)));
+    await forEachConcurrently(
+      16,
+      keys,
+      async (key) => void (await minio.putObject(name, key, bytes)),
+    );
   }
   const startedAt = performance.now();
   for (let from = 0; from < keys.length; from += 1000) {

@@ -1,6 +1,6 @@
 import { runPermissions } from "@statehouse/access/domain/run-token";
 import type { Grants, Principal } from "@statehouse/authorization";
-import { newId } from "@statehouse/postgres";
+import { newId } from "@statehouse/postgres/ids";
 import { newOrganization } from "../../stack/organization.ts";
 import { nominalGrants } from "../../stack/roles.ts";
 import { expectStatus } from "../../stack/state.ts";

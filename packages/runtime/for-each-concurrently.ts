@@ -2,7 +2,7 @@
  * Does `work` for each item, `count` of them concurrently, from one queue: a slow item delays no other. Throws the
  * first error; then no further work starts, and the work in progress has ended.
  */
-export async function atOnce<Item>(
+export async function forEachConcurrently<Item>(
   count: number,
   items: readonly Item[],
   work: (item: Item) => Promise<void>,

@@ -13,27 +13,27 @@ export interface SealedColumn {
 const BATCH = 500;
 
 /** Encrypts values of older keys with the first key; returns the number of values. Safe to repeat. */
-export async function resealColumn(
+export async function rotateColumnKeys(
   database: Database,
   sealer: Sealer,
   column: SealedColumn,
 ): Promise<number> {
-  let resealed = 0;
+  let rotated = 0;
   let after: string | undefined = "";
   while (after !== undefined) {
-    const batch = await resealBatch(database, sealer, column, after);
-    resealed += batch.resealed;
+    const batch = await rotateBatch(database, sealer, column, after);
+    rotated += batch.rotated;
     after = batch.last;
   }
-  return resealed;
+  return rotated;
 }
 
-const resealBatch = (
+const rotateBatch = (
   database: Database,
   sealer: Sealer,
   { table, column, placeOf }: SealedColumn,
   after: string,
-): Promise<{ resealed: number; last: string | undefined }> =>
+): Promise<{ rotated: number; last: string | undefined }> =>
   database.transaction(async (em) => {
     const rows = await queryIn<{ id: string; sealed: string }>(
       em,
@@ -57,5 +57,5 @@ const resealBatch = (
         [JSON.stringify(stale)],
       );
     }
-    return { resealed: stale.length, last: rows.at(-1)?.id };
+    return { rotated: stale.length, last: rows.at(-1)?.id };
   });

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { atOnce } from "./at-once.ts";
+import { forEachConcurrently } from "./for-each-concurrently.ts";
 
 test("no more than so many are under way, and one that takes long holds up no other", async () => {
   const long = Promise.withResolvers<void>();
   const done: number[] = [];
   let underWay = 0;
   let most = 0;
-  await atOnce(2, [1, 2, 3, 4, 5], async (item) => {
+  await forEachConcurrently(2, [1, 2, 3, 4, 5], async (item) => {
     most = Math.max(most, ++underWay);
     if (item === 1) await long.promise;
     await Promise.resolve();
@@ -21,7 +21,7 @@ test("no more than so many are under way, and one that takes long holds up no ot
 test("after a failure nothing is begun, and what was under way has ended", async () => {
   const begun: number[] = [];
   let ended = false;
-  const failing = atOnce(2, [1, 2, 3, 4], async (item) => {
+  const failing = forEachConcurrently(2, [1, 2, 3, 4], async (item) => {
     begun.push(item);
     if (item === 1) throw new Error("no answer");
     await new Promise((resolve) => setImmediate(resolve));
