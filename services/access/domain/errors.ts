@@ -21,9 +21,9 @@ export const invalidDescription: FieldError = {
   field: "description",
   detail: "Description is invalid",
 };
-export const invalidExpiry: FieldError = { field: "expired-at", detail: "Expired at is invalid" };
+export const invalidExpiry: FieldError = { field: "expiredAt", detail: "Expired at is invalid" };
 export const expiryNotInFuture: FieldError = {
-  field: "expired-at",
+  field: "expiredAt",
   detail: "Expired at must be in the future",
 };
 
@@ -34,7 +34,7 @@ export const invalidVisibility: FieldError = {
   detail: "Visibility must be secret or organization",
 };
 export const unknownOrganizationAccess = (name: string): FieldError => ({
-  field: `/data/attributes/organization-access/${name}`,
+  field: `organizationAccess[${name}]`,
   detail: `Organization access ${quoted(name)} is unknown`,
 });
 
@@ -81,17 +81,17 @@ export const descriptionTaken: FieldError = {
   detail: "Validation failed: Description has already been taken",
 };
 export const expiryTooLate = (days: number): FieldError => ({
-  field: "expired-at",
+  field: "expiredAt",
   detail: `Expired at must be within ${days} days`,
 });
 export const unknownSlot = () => badRequest("token", "token must be audit-trails.");
 
 export const invalidSsoTeamId: FieldError = {
-  field: "sso-team-id",
+  field: "ssoTeamId",
   detail: "Sso team id is invalid",
 };
 export const badOrganizationAccess = (name: string): FieldError => ({
-  field: `/data/attributes/organization-access/${name}`,
+  field: `organizationAccess[${name}]`,
   detail: `${inWords(name)} must be true or false`,
 });
 

@@ -18,7 +18,7 @@ test.each([
   ["the year 10000", new Date("+010000-01-01T00:00:00Z"), "Expired at is invalid"],
 ])("%s is no expiry", (_, expiredAt, detail) => {
   expect(tokenProblems({ ...user, description: "", expiredAt }, at)).toEqual([
-    { field: "expired-at", detail },
+    { field: "expiredAt", detail },
   ]);
 });
 
@@ -50,7 +50,7 @@ test("where the installation bounds it, a token lasts no longer", () => {
   expect(defaultExpiry(at, 5000)).toEqual(defaultExpiry(at));
   const late = { ...user, description: "", expiredAt: new Date("2026-03-06T00:00:00Z") };
   expect(tokenProblems(late, at, 30)).toEqual([
-    { field: "expired-at", detail: "Expired at must be within 30 days" },
+    { field: "expiredAt", detail: "Expired at must be within 30 days" },
   ]);
   expect(tokenProblems(late, at, 31)).toEqual([]);
 });

@@ -61,7 +61,7 @@ describe("a new team", () => {
       fields: [
         { field: "name", detail: "Name is invalid" },
         { field: "visibility" },
-        { field: "/data/attributes/organization-access/fly" },
+        { field: "organizationAccess[fly]" },
       ],
     });
   });

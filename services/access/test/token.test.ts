@@ -128,7 +128,7 @@ describe("what a token is made of is checked", () => {
       kind: "invalid",
       fields: [
         { field: "description", detail: "Description is invalid" },
-        { field: "expired-at", detail: "Expired at must be in the future" },
+        { field: "expiredAt", detail: "Expired at must be in the future" },
       ],
     });
   });

@@ -6,7 +6,7 @@ import type {
 } from "@statehouse/proto/statehouse/access/v1/authentication";
 import type { CallOptions, Client, ServiceIdentity } from "@statehouse/rpc";
 import { spansAreRecorded } from "@statehouse/runtime";
-import { together } from "./together.ts";
+import { batchPerTick } from "./batch-per-tick.ts";
 
 /** The principal of a request; asserted to the services with every call. */
 export interface Caller extends CallOptions {
@@ -34,7 +34,7 @@ export function createAuthentication(
   identity: ServiceIdentity,
 ) {
   const alone = async (token: string) => (await client.authenticate({ token })).principal;
-  const inBatch = together<string, PrincipalMessage>(async ([token = "", ...more]) => {
+  const inBatch = batchPerTick<string, PrincipalMessage>(async ([token = "", ...more]) => {
     if (more.length === 0) return [await alone(token)];
     const { found } = await client.batchAuthenticate({ tokens: [token, ...more] });
     const byPosition = new Map(found.map(({ position, principal }) => [position, principal]));

@@ -120,7 +120,7 @@ describe("include names", () => {
   test("may be spelled with a hyphen", () => {
     expect([...parseInclude("kept-by", allowed).keys()]).toEqual(["kept_by"]);
   });
-  test("that are unknown are a bad request that speaks of the include parameter", () => {
+  test("that are unknown are a bad request that names the include parameter", () => {
     for (const value of ["nothing", "author,nothing", "town", "chapters.author", "__proto__"]) {
       try {
         parseInclude(value, allowed);

@@ -11,7 +11,6 @@ export type Pointers = Readonly<Record<string, string | ((index: string) => stri
  * in `pointers` applies; without one the field is an attribute: `autoApply` is `/data/attributes/auto-apply`.
  */
 export function pointerOf(path: string, pointers: Pointers = {}): string {
-  if (path.startsWith("/")) return path;
   const segments = path.match(/[^.[\]]+|\[[^\]]*\]/g) ?? [];
   for (let length = segments.length; length > 0; length--) {
     const known = pointers[patternOf(segments.slice(0, length))];

@@ -74,7 +74,7 @@ describe("a body", () => {
     ]);
   });
   test.each([[undefined], [null], [[]], ["x"], [3], [{ data: null }], [{ data: [] }]])(
-    "that is no document (%j) is invalid, not broken",
+    "that is not a document (%j) is invalid and causes no internal error",
     (body: unknown) => {
       expect(problems(() => parseBody(createWorkspaceBody, body)).length).toBeGreaterThan(0);
     },

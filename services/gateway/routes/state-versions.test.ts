@@ -10,7 +10,7 @@ describe("inline state", () => {
   });
   const base64 = state.toString("base64");
 
-  test("takes the road of an upload, and the answer is the finalized version", async () => {
+  test("is uploaded, and the response is the finalized version", async () => {
     const { status, json } = await ask("POST", path, body({ state: base64 }));
     expect(status).toBe(201);
     expect(json.data.attributes).toMatchObject({ status: "finalized" });

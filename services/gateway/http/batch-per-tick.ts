@@ -13,7 +13,7 @@ interface Batch<Key, Answer> {
  * Batches all keys of one turn of the event loop into one call, each key once. A caller never joins a batch that was
  * already sent, so results are never stale.
  */
-export function together<Key, Answer>(
+export function batchPerTick<Key, Answer>(
   ask: (keys: readonly Key[]) => Promise<readonly (Answer | undefined)[]>,
 ): (key: Key) => Promise<Answer | undefined> {
   let gathering: Batch<Key, Answer> | undefined;

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { together } from "./together.ts";
+import { batchPerTick } from "./batch-per-tick.ts";
 
 function recorded() {
   const asked: string[][] = [];
-  const lengthOf = together(async (keys: readonly string[]) => {
+  const lengthOf = batchPerTick(async (keys: readonly string[]) => {
     asked.push([...keys]);
     if (keys.includes("broken")) throw new Error("no answer");
     return keys.map((key) => (key === "unknown" ? undefined : key.length));
@@ -11,14 +11,14 @@ function recorded() {
   return { asked, lengthOf };
 }
 
-test("what is wanted in one turn is asked at once, each key once, and everybody gets their own answer", async () => {
+test("keys of one turn are requested in one batch, each once, and each caller receives its own result", async () => {
   const { asked, lengthOf } = recorded();
   const wanted = ["a", "bb", "a", "unknown", "ccc"].map(lengthOf);
   expect(await Promise.all(wanted)).toEqual([1, 2, 1, undefined, 3]);
   expect(asked).toEqual([["a", "bb", "unknown", "ccc"]]);
 });
 
-test("who comes after a batch was sent is asked for anew", async () => {
+test("a key requested after a batch was sent is requested again", async () => {
   const { asked, lengthOf } = recorded();
   const first = lengthOf("a");
   await new Promise((resolve) => setImmediate(resolve));
@@ -27,14 +27,14 @@ test("who comes after a batch was sent is asked for anew", async () => {
   expect(asked).toEqual([["a"], ["a"]]);
 });
 
-test("a batch that fails fails for all in it, and for nobody after", async () => {
+test("the failure of a batch reaches all its callers, and no later ones", async () => {
   const { lengthOf } = recorded();
   const failed = await Promise.allSettled([lengthOf("broken"), lengthOf("a")]);
   expect(failed.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   expect(await lengthOf("a")).toBe(1);
 });
 
-test("a batch is not longer than a hundred", async () => {
+test("a batch has at most a hundred keys", async () => {
   const { asked, lengthOf } = recorded();
   await Promise.all(Array.from({ length: 150 }, (_, key) => lengthOf(`key ${key}`)));
   expect(asked.map(({ length }) => length)).toEqual([100, 50]);
