@@ -31,7 +31,7 @@ interface PageResult {
 
 /**
  * Runs the next page of a scan (ADR 26) on this replica. Returns false when no page was due. Errors of `work` are
- * thrown after the page has been given back.
+ * thrown after the page has been released.
  */
 export async function runScanPage(
   app: App,

@@ -70,7 +70,7 @@ export const stateVersionSuperseded = () =>
 
 /**
  * Unlock while a version awaits its content. Clients match the words `latest state version is still pending`, and take a
- * 409 here for a lock of somebody else.
+ * 409 here for the lock of another holder.
  */
 export const stateVersionPending = () =>
   unavailable(

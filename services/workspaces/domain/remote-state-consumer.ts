@@ -28,7 +28,7 @@ export function checkConsumers(
   });
 }
 
-/** While everybody of the organization may read, there is no set to change. */
+/** While all workspaces of the organization may read, there is no set to change. */
 export const globalRemoteStateEnabled = () =>
   invalid([
     {
