@@ -80,13 +80,12 @@ export async function listAgentPools(
   },
 ): Promise<Page<AgentPoolView>> {
   const { id: organizationId } = await getOrganization(app, caller, organizationName);
-  const sought = {
+  return app.reads.agentPools.page({
     ...search,
     organizationId,
     named: relationScopeOf(caller),
     shown: shownTo(caller),
-  };
-  return app.reads.agentPools.page(sought);
+  });
 }
 
 /** Throws `notFound`, `forbidden`, or `invalid` with every problem. */

@@ -64,7 +64,7 @@ async function compareTheirs(
     const record = own.get(workspaceId);
     const { heal, report } = differences(record, state);
     for (const what of heal) {
-      await mend[what](app, state, record);
+      await healers[what](app, state, record);
       note(found.healed, what, workspaceId);
     }
     for (const what of report) {
@@ -89,17 +89,17 @@ async function compareOurs(
   found: Comparison,
 ): Promise<string | undefined> {
   const page = await app.reads.stateComparisons.reportedAfter(after, PAGE);
-  const told = page.filter((row) => row.reported).map(({ id }) => id);
-  if (told.length > 0) {
-    const known = new Set(ids(await app.state.listWorkspaces({ workspaceIds: told })));
-    for (const id of told) if (!known.has(id)) note(found.reported, "unknownToState", id);
+  const reported = page.filter((row) => row.reported).map(({ id }) => id);
+  if (reported.length > 0) {
+    const known = new Set(ids(await app.state.listWorkspaces({ workspaceIds: reported })));
+    for (const id of reported) if (!known.has(id)) note(found.reported, "unknownToState", id);
   }
   return page.length < PAGE ? undefined : page.at(-1)?.id;
 }
 
-type Mend = (app: App, state: StateRecord, own: OwnRecord | undefined) => Promise<void>;
+type Heal = (app: App, state: StateRecord, own: OwnRecord | undefined) => Promise<void>;
 
-const mend = {
+const healers = {
   summary: async (app, { summary }, own) => {
     if (own && !own.deleted) await applySummary(app, own.placement.workspaceId, summary);
   },
@@ -107,7 +107,7 @@ const mend = {
     if (own && !own.deleted) await syncPlacement(app, own.placement);
   },
   deletion: (app, { workspaceId }) => app.state.dropWorkspace(workspaceId),
-} satisfies Record<Healing, Mend>;
+} satisfies Record<Healing, Heal>;
 
 const ids = (states: readonly StateRecord[]): string[] =>
   states.map(({ workspaceId }) => workspaceId);

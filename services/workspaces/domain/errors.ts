@@ -6,7 +6,7 @@ const holderTitles = { user: "User", team: "Team", run: "Run" } as const satisfi
   string
 >;
 
-/** Somebody holds the lock. Says who by id until the use case, which may ask access, names them. */
+/** The lock has a holder. The text names the holder by id until the use case has read the name from access. */
 export class LockConflict extends AppError {
   readonly holder: Holder;
 
@@ -22,7 +22,7 @@ export class LockConflict extends AppError {
   }
 }
 
-/** The lock is wanted, and somebody has it. */
+/** A lock was requested while another holder has it. */
 export const workspaceLockHeld = (holder: Holder) =>
   new LockConflict("workspace_locked", holder, holder.id);
 
@@ -30,11 +30,11 @@ export const workspaceLockHeld = (holder: Holder) =>
 export const workspaceLockedByOther = (holder: Holder) =>
   new LockConflict("locked_by_other", holder, holder.id);
 
-/** A deletion under way keeps everybody else out for as long as its lease lasts. */
+/** A deletion keeps other callers out until its lease ends. */
 export const workspaceLockedForDeletion = () =>
   conflict("workspace_locked", "The workspace is locked while it is being deleted.");
 
-/** The deletion's lock was lost to somebody in the meantime; nothing was changed. */
+/** Another caller took the lock of the deletion; nothing changed. */
 export const workspaceDeletionOvertaken = () =>
   conflict("workspace_locked", "The workspace was locked while it was about to be deleted.");
 
@@ -44,18 +44,18 @@ export const reasonTooLong = (most: number) =>
 export const workspaceAlreadyUnlocked = () =>
   conflict("already_unlocked", "The workspace is already unlocked.");
 
-/** go-tfe tells "locked" and "being processed" apart from everything else: neither may be in it. */
+/** go-tfe searches the text for "locked" and "being processed": it must contain neither. */
 export const workspaceManagesResources = (count: number) =>
   conflict(
     "manages_resources",
     `The workspace manages ${count} ${count === 1 ? "resource" : "resources"}; destroy them first, or force the deletion.`,
   );
 
-/** Nobody can tell yet what the workspace manages. */
+/** The number of managed resources is not known yet. */
 export const stateBeingProcessed = () =>
   conflict("state_being_processed", "The workspace's latest state is still being processed.");
 
-/** An organization's token speaks for nobody who could be asked to give a lock back. */
+/** An organization token identifies no user or team that could release the lock. */
 export const lockHolderNotAllowed = () =>
   forbidden("cannot_hold_lock", "An organization token cannot hold a workspace's lock.");
 

@@ -8,7 +8,7 @@ export type Plan = (typeof plans)[number];
 /** The plan of new organizations. */
 export const topPlan = "premium" satisfies Plan;
 
-/** The specification's conditions on an organization's plan, where it says "top-tier" and the like. */
+/** The specification's conditions on an organization's plan, with its terms: "top-tier" and the like. */
 export const planTable = {
   free: { topTier: false, freeTier: true, usageBased: false },
   standard: { topTier: false, freeTier: false, usageBased: true },

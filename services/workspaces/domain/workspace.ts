@@ -210,6 +210,6 @@ export type WorkspaceEvent = ReturnType<
 
 export const workspaceNotFound = () => notFound("workspace");
 
-/** A list is asked for in an order that it does not have. */
+/** The requested sort order is not one of the list. */
 export const sortUnknown = (keys: readonly string[]) =>
   badRequest("sort", `sort must be one of ${keys.join(", ")}, with a leading - to reverse it.`);

@@ -142,7 +142,7 @@ const reads = (database: Database) => ({
     return pageWithTotal(rows);
   },
 
-  /** For administrators: every organization, whoever its members are. */
+  /** For administrators: every organization, with any members. */
   async pageOfAll({ query, page }: OrganizationsOfAll): Promise<Page<OrganizationView>> {
     const matches = "o.status = 'active' and o.name ilike $1";
     const rows = await database.query<RowWithTotal<OrganizationView>>(

@@ -59,13 +59,13 @@ const reads = (database: Database) => ({
 
   async page(producer: Producer, readable: ReadScope, page: PageInput): Promise<WorkspaceView[]> {
     const parameters = new Parameters();
-    const sought = conditions(producer, readable, parameters);
+    const matches = conditions(producer, readable, parameters);
     const rows = await database.query<WorkspaceRow>(
       // Names are unique in an organization, so that their order is stable. Document columns are selected for the page
       // only, not for skipped rows.
       selectWorkspaces(
         `join (
-           select w.id from workspaces w where ${sought} order by w.name
+           select w.id from workspaces w where ${matches} order by w.name
            limit ${parameters.bind(page.size)} offset ${parameters.bind(offsetOf(page))}
          ) page on page.id = w.id order by w.name`,
       ),

@@ -4,17 +4,17 @@ import type { WorkspaceSort, WorkspaceView } from "../domain/workspace.ts";
 import { Parameters } from "./parameters.ts";
 import type { ReadScope } from "./read-scope.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-columns.ts";
-import { isFiltered, soughtByRow, soughtBySet, type WorkspaceSearch } from "./workspace-search.ts";
+import { filterAsSet, filterPerRow, isFiltered, type WorkspaceSearch } from "./workspace-search.ts";
 
 /** The search conditions. */
-interface Sought {
+interface Matches {
   total: number;
   /** In an order by name: the first of the names that match a partial search. */
   firstName: string | undefined;
 }
 
 /** The scope of a list: the part of an organization that caller and project filter leave. */
-interface Place {
+interface SearchScope {
   organizationId: OrganizationId;
   /** Null: the whole organization. */
   projectIds: string[] | null;
@@ -50,13 +50,13 @@ const FEW = 1000;
 
 /** An organization's workspaces by page; two statements, three if filtered. Up to `few`, each is read. */
 export const createWorkspaceLists = (database: Pick<Database, "query">, few = FEW) => {
-  const place = async (
+  const scope = async (
     search: WorkspaceSearch,
     readable: ReadScope,
-  ): Promise<Place | undefined> => {
+  ): Promise<SearchScope | undefined> => {
     const parameters = new Parameters();
-    const [row] = await database.query<Place>(
-      placeSql(search, readable, parameters),
+    const [row] = await database.query<SearchScope>(
+      scopeSql(search, readable, parameters),
       parameters.values,
     );
     return row;
@@ -65,15 +65,15 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
   const count = async (
     search: WorkspaceSearch,
     readable: ReadScope,
-    place: Place,
-  ): Promise<Sought> => {
-    if (!isFiltered(search)) return { total: place.size, firstName: undefined };
+    scope: SearchScope,
+  ): Promise<Matches> => {
+    if (!isFiltered(search)) return { total: scope.size, firstName: undefined };
     const parameters = new Parameters();
-    const sought =
-      place.size <= few
-        ? soughtByRow(search, parameters)
-        : soughtBySet(search, place.organizationId, parameters);
-    const where = [...sought, withinBySet(place, search, readable, parameters)].join(" and ");
+    const matches =
+      scope.size <= few
+        ? filterPerRow(search, parameters)
+        : filterAsSet(search, scope.organizationId, parameters);
+    const where = [...matches, scopeAsSet(scope, search, readable, parameters)].join(" and ");
     const [row] = await database.query<{ total: number; firstName: string | null }>(
       `select count(*) as total, ${firstNameOf(search)} as "firstName" from workspaces w where ${where}`,
       parameters.values,
@@ -84,13 +84,13 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
   const page = async (
     search: WorkspaceSearch,
     readable: ReadScope,
-    place: Place,
-    sought: Sought,
+    scope: SearchScope,
+    matches: Matches,
   ): Promise<WorkspaceView[]> => {
     const parameters = new Parameters();
     const order = orderBy(search.sort);
-    const isFew = place.size <= few;
-    const found = candidates(search, readable, { ...place, ...sought, isFew }, parameters);
+    const isFew = scope.size <= few;
+    const found = candidates(search, readable, { ...scope, ...matches, isFew }, parameters);
     const limits = `limit ${parameters.bind(search.page.size)} offset ${parameters.bind(offsetOf(search.page))}`;
     // Document columns are selected for the page only, not for skipped rows.
     const rows = await database.query<WorkspaceRow>(
@@ -109,13 +109,13 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
      * organization does not exist.
      */
     async find(search: WorkspaceSearch, readable: ReadScope): Promise<FoundWorkspaces | undefined> {
-      const found = await place(search, readable);
+      const found = await scope(search, readable);
       if (!found) return undefined;
       const { organizationId } = found;
-      const sought = await count(search, readable, found);
-      const { total } = sought;
+      const matches = await count(search, readable, found);
+      const { total } = matches;
       const none = total <= offsetOf(search.page);
-      const workspaces = none ? [] : await page(search, readable, found, sought);
+      const workspaces = none ? [] : await page(search, readable, found, matches);
       return { organizationId, workspaces, total };
     },
   };
@@ -128,7 +128,7 @@ function firstNameOf({ name, wildcardName, sort }: WorkspaceSearch): string {
 }
 
 /** One row, or none: the organization, its projects in the scope, and their number of workspaces. */
-function placeSql(search: WorkspaceSearch, readable: ReadScope, parameters: Parameters): string {
+function scopeSql(search: WorkspaceSearch, readable: ReadScope, parameters: Parameters): string {
   const whole = `o.id = any(${parameters.bind(readable.organizationIds)})`;
   const projects = parameters.bind(readable.projectIds);
   const project = search.projectId && parameters.bind(search.projectId);
@@ -161,8 +161,8 @@ const oneOf = (value: string, values: string): string =>
   `(${value} in (select unnest(${values}::text[]))) is true`;
 
 /** As a condition on workspaces `w` from which PostgreSQL can find them: right for a small scope. */
-function withinBySet(
-  { organizationId, projectIds }: Place,
+function scopeAsSet(
+  { organizationId, projectIds }: SearchScope,
   { projectId }: WorkspaceSearch,
   { workspaceIds }: ReadScope,
   parameters: Parameters,
@@ -182,8 +182,8 @@ function withinBySet(
 }
 
 /** The same as a row condition that leaves only the organization's order as a start: right for a large scope. */
-function withinByRow(
-  { organizationId, projectIds }: Place,
+function scopePerRow(
+  { organizationId, projectIds }: SearchScope,
   { workspaceIds }: ReadScope,
   parameters: Parameters,
 ): string {
@@ -202,30 +202,30 @@ function withinByRow(
 function candidates(
   search: WorkspaceSearch,
   readable: ReadScope,
-  place: Place & Sought & { isFew: boolean },
+  scope: SearchScope & Matches & { isFew: boolean },
   parameters: Parameters,
 ): { with: string; from: string } {
-  const { total, isFew, firstName } = place;
+  const { total, isFew, firstName } = scope;
   const until = offsetOf(search.page) + search.page.size;
   const walksOrganization =
-    (place.projectIds?.length ?? 0) > 1 && until * place.among < total * place.size;
-  const inPlace = walksOrganization
-    ? withinByRow(place, readable, parameters)
-    : withinBySet(place, search, readable, parameters);
-  if (!isFiltered(search)) return { with: "", from: `from workspaces w where ${inPlace}` };
-  if (isFew || total ** 2 > until * place.size) {
-    const sought = [...soughtByRow(search, parameters), inPlace];
+    (scope.projectIds?.length ?? 0) > 1 && until * scope.among < total * scope.size;
+  const inScope = walksOrganization
+    ? scopePerRow(scope, readable, parameters)
+    : scopeAsSet(scope, search, readable, parameters);
+  if (!isFiltered(search)) return { with: "", from: `from workspaces w where ${inScope}` };
+  if (isFew || total ** 2 > until * scope.size) {
+    const matches = [...filterPerRow(search, parameters), inScope];
     if (firstName !== undefined && !isFew) {
       const from = search.sort.descending ? "<=" : ">=";
-      sought.push(`w.name ${from} ${parameters.bind(firstName)}`);
+      matches.push(`w.name ${from} ${parameters.bind(firstName)}`);
     }
-    return { with: "", from: `from workspaces w where ${sought.join(" and ")}` };
+    return { with: "", from: `from workspaces w where ${matches.join(" and ")}` };
   }
-  const sought = [...soughtBySet(search, place.organizationId, parameters), inPlace].join(" and ");
+  const matches = [...filterAsSet(search, scope.organizationId, parameters), inScope].join(" and ");
   return {
     with: `with found as materialized (
       select w.id, w.name, w.latest_change_at, w.created_at, w.current_run_created_at
-      from workspaces w where ${sought})`,
+      from workspaces w where ${matches})`,
     from: "from found w",
   };
 }

@@ -42,7 +42,7 @@ export const isFiltered = (search: WorkspaceSearch): boolean =>
  * The search conditions except project and caller, as conditions on workspaces `w` from which PostgreSQL can find the
  * workspaces: right for few matches.
  */
-export function soughtBySet(
+export function filterAsSet(
   search: WorkspaceSearch,
   organizationId: OrganizationId,
   parameters: Parameters,
@@ -71,7 +71,7 @@ export function soughtBySet(
  * The same as row conditions: right for many matches, because a page is soon full. PostgreSQL's estimates are too
  * inaccurate to leave the choice to it.
  */
-export function soughtByRow(search: WorkspaceSearch, parameters: Parameters): string[] {
+export function filterPerRow(search: WorkspaceSearch, parameters: Parameters): string[] {
   const tags = [...new Set(search.tags)];
   // index: tag_bindings_workspace_key
   const flat = () => `(

@@ -48,9 +48,9 @@ export function startReconciliation({
     .createCounter("statehouse_state_differences_total", {
       description: "Found by comparing workspaces and state",
     });
-  const tell = ({ healed, reported }: Comparison): void => {
+  const report = ({ healed, reported }: Comparison): void => {
     for (const [difference, { length: count }] of healed) {
-      differences.add(count, { difference, outcome: "mended" });
+      differences.add(count, { difference, outcome: "healed" });
       logger.warn({ difference, count }, "lost events detected; differences repaired");
     }
     for (const [difference, workspaceIds] of reported) {
@@ -66,7 +66,7 @@ export function startReconciliation({
       // Each page has its own deadline; a failed one is postponed with all later ones.
       more = await attempt(async () => {
         const comparison = await compareNextPage(app);
-        if (comparison) tell(comparison);
+        if (comparison) report(comparison);
         return comparison !== undefined;
       });
     }
