@@ -1,3 +1,4 @@
+import type { Run } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import type { Edition, Feature } from "@statehouse/runtime";
 import type { z } from "zod";
 import type { Clients } from "../clients.ts";
@@ -5,6 +6,7 @@ import type { IncludeTree } from "../jsonapi/include.ts";
 import type { Pointers } from "../jsonapi/pointers.ts";
 import type { ObjectUpload } from "../object-upload.ts";
 import type { Caller, CredentialType } from "./authentication.ts";
+import type { Load } from "./loader.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 export type SuccessStatus = 200 | 201 | 204;
@@ -20,6 +22,8 @@ export interface Settings {
 export interface RequestContext {
   client: Clients;
   objects: ObjectUpload;
+  /** Runs, of which several resources of one document need the same. */
+  runs: Load<Run>;
   /** The principal of the request, asserted with every call to a service. */
   caller: Caller;
   edition: Edition;

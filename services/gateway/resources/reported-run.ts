@@ -1,6 +1,5 @@
 import type { StateVersion } from "@statehouse/proto/statehouse/state/v1/state_version";
 import type { Run } from "@statehouse/proto/statehouse/workspaces/v1/run";
-import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import type { RequestContext } from "../http/route.ts";
 
 /** A state version with the run that created it, once that run is reported. */
@@ -9,12 +8,11 @@ export type ShownStateVersion = StateVersion & { run?: Run | undefined };
 /** Requests the runs of all versions in one call; none if no version has a run. */
 export async function withRuns(
   versions: readonly StateVersion[],
-  { client, caller }: Pick<RequestContext, "client" | "caller">,
+  { runs }: Pick<RequestContext, "runs">,
 ): Promise<ShownStateVersion[]> {
   const ids = [...new Set(versions.flatMap(({ runId }) => (runId ? [runId] : [])))];
   if (ids.length === 0) return [...versions];
-  const { runs } = await client(RunService).batchGetRuns({ ids }, caller);
-  const known = new Map(runs.map((run) => [run.id, run]));
+  const known = new Map((await runs(ids)).map((run) => [run.id, run]));
   return versions.map((version) => {
     const run = known.get(version.runId ?? "");
     // The id was named before the run was reported, by another workspace's runner: not its run.
@@ -25,13 +23,13 @@ export async function withRuns(
 /** The same for one version; undefined if there is none. */
 export async function withRun(
   version: StateVersion | undefined,
-  context: Pick<RequestContext, "client" | "caller">,
+  context: Pick<RequestContext, "runs">,
 ): Promise<ShownStateVersion | undefined> {
   return version && (await withRuns([version], context))[0];
 }
 
 /** The same after a commit, which must not fail: without the run if workspaces does not respond. */
-export const withRunIfTold = (
+export const withRunIfReported = (
   version: StateVersion | undefined,
-  context: Pick<RequestContext, "client" | "caller">,
+  context: Pick<RequestContext, "runs">,
 ): Promise<ShownStateVersion | undefined> => withRun(version, context).catch(() => version);

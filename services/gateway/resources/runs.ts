@@ -1,6 +1,5 @@
 import type { RunReported } from "@statehouse/proto/statehouse/runs/v1/events";
 import type { Run } from "@statehouse/proto/statehouse/workspaces/v1/run";
-import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import type { RequestContext } from "../http/route.ts";
 import { embedded, target, toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
@@ -97,6 +96,5 @@ export const runResource = resource<Run, RequestContext>({
       targets: [target(() => userResource, creatorOf)],
     }),
   },
-  loadMany: async (ids, { client, caller }) =>
-    (await client(RunService).batchGetRuns({ ids: [...ids] }, caller)).runs,
+  loadMany: (ids, { runs }) => runs(ids),
 });

@@ -1,7 +1,7 @@
 import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backing_data";
 import { one } from "../http/rendering.ts";
 import { type Route, type RouteInput, route } from "../http/route.ts";
-import { withRunIfTold } from "../resources/reported-run.ts";
+import { withRunIfReported } from "../resources/reported-run.ts";
 import { stateVersionResource } from "../resources/state-versions.ts";
 
 type Action = "softDeleteBackingData" | "restoreBackingData" | "permanentlyDeleteBackingData";
@@ -16,10 +16,10 @@ const action = <Name extends string>(name: Name, method: Action, summary: string
     failures: [400, 404],
     credentials: ["user", "team"],
     edition: "state-versions.backing-data-actions",
-    handle: async ({ client, params, caller }: RouteInput<"/:stateVersionId", unknown>) => {
+    handle: async ({ client, runs, params, caller }: RouteInput<"/:stateVersionId", unknown>) => {
       const { stateVersionId } = params;
       const { stateVersion } = await client(BackingDataService)[method]({ stateVersionId }, caller);
-      return withRunIfTold(stateVersion, { client, caller });
+      return withRunIfReported(stateVersion, { runs });
     },
   });
 

@@ -7,7 +7,7 @@ import { list, one } from "../http/rendering.ts";
 import { type RequestContext, type Route, route } from "../http/route.ts";
 import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import type { ObjectUpload } from "../object-upload.ts";
-import { withRun, withRunIfTold, withRuns } from "../resources/reported-run.ts";
+import { withRun, withRunIfReported, withRuns } from "../resources/reported-run.ts";
 import { stateVersionResource } from "../resources/state-versions.ts";
 import { createStateVersionBody, rollbackStateVersionBody } from "./state-version-body.ts";
 
@@ -60,7 +60,7 @@ export const stateVersionRoutes: readonly Route[] = [
     failures: [404, 409, 412, 413, 422, 503],
     credentials: ["user", "team", "run"],
     headers,
-    handle: async ({ client, objects, params, body, caller }) => {
+    handle: async ({ client, objects, runs, params, body, caller }) => {
       const { attributes, relationships } = body.data;
       const { state: inlineState, "json-state": jsonState } = attributes;
       const created = await client(StateVersionService).createStateVersion(
@@ -80,11 +80,11 @@ export const stateVersionRoutes: readonly Route[] = [
         caller,
       );
       const put = await putInline(objects, created, { state: inlineState, jsonState });
-      const context = { client, caller };
-      if (!put || !created.stateVersion) return withRunIfTold(created.stateVersion, context);
+      const context = { runs };
+      if (!put || !created.stateVersion) return withRunIfReported(created.stateVersion, context);
       const { id } = created.stateVersion;
       const { stateVersion } = await client(StateVersionService).getStateVersion({ id }, caller);
-      return withRunIfTold(stateVersion, context);
+      return withRunIfReported(stateVersion, context);
     },
   }),
   route({
@@ -97,7 +97,7 @@ export const stateVersionRoutes: readonly Route[] = [
     failures: [404, 409, 422],
     credentials: ["user", "team", "run"],
     headers,
-    handle: async ({ client, params, body, caller }) => {
+    handle: async ({ client, runs, params, body, caller }) => {
       const { stateVersion } = await client(StateVersionService).rollbackStateVersion(
         {
           workspaceId: params.workspaceId,
@@ -105,7 +105,7 @@ export const stateVersionRoutes: readonly Route[] = [
         },
         caller,
       );
-      return withRunIfTold(stateVersion, { client, caller });
+      return withRunIfReported(stateVersion, { runs });
     },
   }),
   route({
@@ -116,7 +116,7 @@ export const stateVersionRoutes: readonly Route[] = [
     success: [200, list(stateVersionResource)],
     failures: [400, 404],
     headers,
-    handle: async ({ client, query, caller }) => {
+    handle: async ({ client, runs, query, caller }) => {
       const page = readPage(query);
       const name = requiredParameter(query, "filter[workspace][name]");
       const organizationName = requiredParameter(query, "filter[organization][name]");
@@ -133,7 +133,7 @@ export const stateVersionRoutes: readonly Route[] = [
         { ...asked, pageNumber: page.number, pageSize: page.size },
         caller,
       );
-      return { items: await withRuns(stateVersions, { client, caller }), page, totalCount };
+      return { items: await withRuns(stateVersions, { runs }), page, totalCount };
     },
   }),
   route({
@@ -144,12 +144,12 @@ export const stateVersionRoutes: readonly Route[] = [
     success: [200, one(stateVersionResource)],
     failures: [400, 404],
     headers,
-    handle: async ({ client, params, caller }) => {
+    handle: async ({ client, runs, params, caller }) => {
       const { stateVersion } = await client(StateVersionService).getStateVersion(
         { id: params.stateVersionId },
         caller,
       );
-      return withRun(stateVersion, { client, caller });
+      return withRun(stateVersion, { runs });
     },
   }),
   route({
@@ -160,12 +160,12 @@ export const stateVersionRoutes: readonly Route[] = [
     success: [200, one(stateVersionResource)],
     failures: [400, 404],
     headers,
-    handle: async ({ client, params, caller }) => {
+    handle: async ({ client, runs, params, caller }) => {
       const { stateVersion } = await client(StateVersionService).getCurrentStateVersion(
         { workspaceId: params.workspaceId },
         caller,
       );
-      return withRun(stateVersion, { client, caller });
+      return withRun(stateVersion, { runs });
     },
   }),
 ];

@@ -1,7 +1,9 @@
+import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import { type Edition, runWithDeadline } from "@statehouse/runtime";
 import type { Clients } from "../../clients.ts";
 import { type IncludeTree, parseInclude } from "../../jsonapi/include.ts";
 import type { ObjectUpload } from "../../object-upload.ts";
+import { loaderOf } from "../loader.ts";
 import type { Route, Settings } from "../route.ts";
 import { refuse, withPointers } from "../validation.ts";
 import type { Middleware } from "./state.ts";
@@ -30,7 +32,10 @@ export const respond =
     const query = ctx.querystring ? new URLSearchParams(ctx.querystring) : noQuery;
     const includes = readIncludes(route, query);
     const validateOnly = problems.length > 0;
-    const context = { client, objects, caller, edition, settings };
+    const runs = loaderOf(
+      async (ids) => (await client(RunService).batchGetRuns({ ids }, caller)).runs,
+    );
+    const context = { client, objects, runs, caller, edition, settings };
     const input = { ...context, params: ctx.params, query, body, validateOnly };
     const url = () => `${publicUrl}${ctx.url}`;
     const answer = () =>
