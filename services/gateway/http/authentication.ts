@@ -18,7 +18,7 @@ export const credentialTypes = ["user", "team", "organization", "run"] as const;
 export type CredentialType = (typeof credentialTypes)[number];
 
 /** All but those of runs, which are temporary and limited to one workspace. */
-export const standing = ["user", "team", "organization"] as const;
+export const longLivedCredentials = ["user", "team", "organization"] as const;
 
 const BEARER = /^bearer +(\S+) *$/i;
 

@@ -1,6 +1,6 @@
 import { badRequest } from "@statehouse/errors";
 import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
-import { standing } from "../http/authentication.ts";
+import { longLivedCredentials } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -43,7 +43,7 @@ export const agentPoolRoutes: readonly Route[] = [
     summary: "List an organization's agent pools",
     success: [200, list(agentPoolResource)],
     failures: [400, 404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
       const { agentPools, totalCount } = await client(AgentPoolService).listAgentPools(
@@ -67,7 +67,7 @@ export const agentPoolRoutes: readonly Route[] = [
     ...createBody,
     success: [201, one(agentPoolResource)],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }) => {
       const wanted = { organizationName: params.organizationName, settings: body };
       return (await client(AgentPoolService).createAgentPool(wanted, caller)).agentPool;
@@ -79,7 +79,7 @@ export const agentPoolRoutes: readonly Route[] = [
     summary: "Show an agent pool",
     success: [200, one(agentPoolResource)],
     failures: [404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, caller }) =>
       (await client(AgentPoolService).getAgentPool({ id: params.agentPoolId }, caller)).agentPool,
   }),
@@ -90,7 +90,7 @@ export const agentPoolRoutes: readonly Route[] = [
     ...updateBody,
     success: [200, one(agentPoolResource)],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }) => {
       const wanted = { id: params.agentPoolId, settings: body };
       return (await client(AgentPoolService).updateAgentPool(wanted, caller)).agentPool;
@@ -102,7 +102,7 @@ export const agentPoolRoutes: readonly Route[] = [
     summary: "Delete an agent pool that nothing uses",
     success: [204],
     failures: [404, 409],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: ({ client, params, caller }) =>
       client(AgentPoolService).deleteAgentPool({ id: params.agentPoolId }, caller),
   }),

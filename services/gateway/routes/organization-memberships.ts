@@ -1,6 +1,6 @@
 import { OrganizationMembershipService } from "@statehouse/proto/statehouse/access/v1/organization_membership";
 import { z } from "zod";
-import { standing } from "../http/authentication.ts";
+import { longLivedCredentials } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { listParameter, parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -36,7 +36,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
     includes,
     success: [200, list(organizationMembershipResource)],
     failures: [400, 404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, query, client, caller } = input;
       const { organizationName } = params;
@@ -64,7 +64,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
     includes,
     success: [201, one(organizationMembershipResource)],
     failures: [400, 404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, client, caller, body } = input;
       const { organizationName } = params;
@@ -89,7 +89,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
     includes,
     success: [200, one(organizationMembershipResource)],
     failures: [400, 404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, client, caller } = input;
       const { organizationMembership } = await client(
@@ -104,7 +104,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
     summary: "Remove a user from an organization",
     success: [204],
     failures: [404, 409],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: ({ client, params, caller }) =>
       client(OrganizationMembershipService).deleteOrganizationMembership(
         { id: params.membershipId },
@@ -117,7 +117,7 @@ export const organizationMembershipRoutes: readonly Route[] = [
     summary: "Accept the invitation, as the invited user",
     success: [200, one(organizationMembershipResource)],
     failures: [404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, caller }) =>
       (
         await client(OrganizationMembershipService).acceptOrganizationMembership(

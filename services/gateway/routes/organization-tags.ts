@@ -1,6 +1,6 @@
 import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { z } from "zod";
-import { standing } from "../http/authentication.ts";
+import { longLivedCredentials } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
 import { list } from "../http/rendering.ts";
@@ -19,7 +19,7 @@ export const organizationTagRoutes: readonly Route[] = [
     summary: "List the tags that an organization's workspaces have",
     success: [200, list(tagResource)],
     failures: [400, 404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
       const { tags, totalCount } = await client(TagService).listOrganizationTags(
@@ -42,7 +42,7 @@ export const organizationTagRoutes: readonly Route[] = [
     body: idsOf("tags"),
     success: [204],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: ({ client, params, body, caller }) =>
       client(TagService).deleteOrganizationTags(
         { organizationName: params.organizationName, tagIds: body.data.map(({ id }) => id) },
@@ -57,7 +57,7 @@ export const organizationTagRoutes: readonly Route[] = [
     pointers: { workspaceIds: "/data", "workspaceIds[]": "/data/[]/id" },
     success: [204],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: ({ client, params, body, caller }) =>
       client(TagService).addTagToWorkspaces(
         { tagId: params.tagId, workspaceIds: body.data.map(({ id }) => id) },

@@ -1,5 +1,5 @@
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
-import { standing } from "../http/authentication.ts";
+import { longLivedCredentials } from "../http/authentication.ts";
 import { parameter } from "../http/query.ts";
 import { one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
@@ -23,7 +23,7 @@ export const organizationTokenRoutes: readonly Route[] = [
     body: tokenBody,
     success: [201, one(authenticationTokenResource)],
     failures: [400, 404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async (input): Promise<AuthenticationToken | undefined> => {
       const { token, secret } = await input.client(TokenService).createOrganizationToken(
         {
@@ -42,7 +42,7 @@ export const organizationTokenRoutes: readonly Route[] = [
     summary: "Show the organization's token, without its secret",
     success: [200, one(authenticationTokenResource)],
     failures: [400, 404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async (input): Promise<AuthenticationToken | undefined> => {
       const { token } = await input.client(TokenService).getOrganizationToken(
         {
@@ -60,7 +60,7 @@ export const organizationTokenRoutes: readonly Route[] = [
     summary: "Revoke the organization's token",
     success: [204],
     failures: [400, 404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async (input) =>
       input.client(TokenService).deleteOrganizationToken(
         {

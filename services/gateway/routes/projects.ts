@@ -1,6 +1,6 @@
 import { badRequest } from "@statehouse/errors";
 import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
-import { standing } from "../http/authentication.ts";
+import { longLivedCredentials } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { listParameter, parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -39,7 +39,7 @@ export const projectRoutes: readonly Route[] = [
     includes,
     success: [200, list(projectResource)],
     failures: [400, 404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
       const { projects, totalCount } = await client(ProjectService).listProjects(
@@ -66,7 +66,7 @@ export const projectRoutes: readonly Route[] = [
     validatesOnly: true,
     success: [201, one(projectResource)],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, body, validateOnly, caller }) => {
       const { organizationName } = params;
       const { name, description, tagBindings, ...settings } = body;
@@ -82,7 +82,7 @@ export const projectRoutes: readonly Route[] = [
     includes,
     success: [200, one(projectResource)],
     failures: [400, 404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, caller }) =>
       (await client(ProjectService).getProject({ id: params.projectId }, caller)).project,
   }),
@@ -94,7 +94,7 @@ export const projectRoutes: readonly Route[] = [
     validatesOnly: true,
     success: [200, one(projectResource)],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, body, validateOnly, caller }) => {
       const { name, description, tagBindings: given, ...settings } = body;
       const tagBindings = given && { tagBindings: given };
@@ -109,7 +109,7 @@ export const projectRoutes: readonly Route[] = [
     summary: "Delete a project that has no workspaces",
     success: [204],
     failures: [404, 409],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: ({ client, params, caller }) =>
       client(ProjectService).deleteProject({ id: params.projectId }, caller),
   }),

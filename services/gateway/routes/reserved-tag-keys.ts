@@ -1,5 +1,5 @@
 import { ReservedTagKeyService } from "@statehouse/proto/statehouse/workspaces/v1/reserved_tag_key";
-import { standing } from "../http/authentication.ts";
+import { longLivedCredentials } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
@@ -16,7 +16,7 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     summary: "List an organization's reserved tag keys",
     success: [200, list(reservedTagKeyResource)],
     failures: [400, 404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
       const { organizationName } = params;
@@ -34,7 +34,7 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     ...bodyOf(reservedTagKeyNoun, ["key"]),
     success: [201, one(reservedTagKeyResource)],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }) => {
       const wanted = { ...body, organizationName: params.organizationName };
       return (await client(ReservedTagKeyService).createReservedTagKey(wanted, caller))
@@ -48,7 +48,7 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     ...bodyOf(reservedTagKeyNoun),
     success: [200, one(reservedTagKeyResource)],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }) => {
       const wanted = { ...body, id: params.reservedTagKeyId };
       return (await client(ReservedTagKeyService).updateReservedTagKey(wanted, caller))
@@ -61,7 +61,7 @@ export const reservedTagKeyRoutes: readonly Route[] = [
     summary: "Delete a reserved tag key",
     success: [204],
     failures: [404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: ({ client, params, caller }) =>
       client(ReservedTagKeyService).deleteReservedTagKey({ id: params.reservedTagKeyId }, caller),
   }),

@@ -1,6 +1,6 @@
 import { SshKeyService } from "@statehouse/proto/statehouse/workspaces/v1/ssh_key";
 import { z } from "zod";
-import { standing } from "../http/authentication.ts";
+import { longLivedCredentials } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
@@ -30,7 +30,7 @@ export const sshKeyRoutes: readonly Route[] = [
     summary: "List an organization's SSH keys",
     success: [200, list(sshKeyResource)],
     failures: [400, 404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, query, caller }) => {
       const page = readPage(query);
       const { organizationName } = params;
@@ -46,7 +46,7 @@ export const sshKeyRoutes: readonly Route[] = [
     ...createBody,
     success: [201, one(sshKeyResource)],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }) => {
       const wanted = { ...body, organizationName: params.organizationName };
       return (await client(SshKeyService).createSshKey(wanted, caller)).sshKey;
@@ -58,7 +58,7 @@ export const sshKeyRoutes: readonly Route[] = [
     summary: "Show an SSH key",
     success: [200, one(sshKeyResource)],
     failures: [404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, caller }) =>
       (await client(SshKeyService).getSshKey({ id: params.sshKeyId }, caller)).sshKey,
   }),
@@ -69,7 +69,7 @@ export const sshKeyRoutes: readonly Route[] = [
     ...updateBody,
     success: [200, one(sshKeyResource)],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }) => {
       const wanted = { ...body, id: params.sshKeyId };
       return (await client(SshKeyService).updateSshKey(wanted, caller)).sshKey;
@@ -81,7 +81,7 @@ export const sshKeyRoutes: readonly Route[] = [
     summary: "Delete an SSH key, assigned or not",
     success: [204],
     failures: [404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: ({ client, params, caller }) =>
       client(SshKeyService).deleteSshKey({ id: params.sshKeyId }, caller),
   }),
@@ -92,7 +92,7 @@ export const sshKeyRoutes: readonly Route[] = [
     body: assignBody,
     success: [200, one(workspaceResource)],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }) => {
       const sshKeyId = body.data.attributes.id ?? "";
       const wanted = { workspaceId: params.workspaceId, sshKeyId };

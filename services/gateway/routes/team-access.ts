@@ -4,7 +4,7 @@ import {
   TeamAccessService,
 } from "@statehouse/proto/statehouse/access/v1/team_access";
 import { z } from "zod";
-import { standing } from "../http/authentication.ts";
+import { longLivedCredentials } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { requiredParameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -59,7 +59,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       includes,
       success: [200, list(resource)],
       failures: [400, 404],
-      credentials: standing,
+      credentials: longLivedCredentials,
       handle: async ({ client, query, caller }) => {
         const page = readPage(query);
         const { teamAccess, totalCount } = await client(TeamAccessService).listTeamAccess(
@@ -93,7 +93,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       pointers,
       success: [200, one(resource)],
       failures: [404, 422],
-      credentials: standing,
+      credentials: longLivedCredentials,
       handle: async ({ client, body, caller }) => {
         const { team: teamId = "", [targetType]: targetId = "" } = body.data.relationships;
         const { attributes } = body.data;
@@ -114,7 +114,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       includes,
       success: [200, one(resource)],
       failures: [400, 404],
-      credentials: standing,
+      credentials: longLivedCredentials,
       handle: async ({ client, params, caller }) =>
         (await client(TeamAccessService).getTeamAccess({ targetType, id: idIn(params) }, caller))
           .teamAccess,
@@ -127,7 +127,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       pointers,
       success: [200, one(resource)],
       failures: [404, 422],
-      credentials: standing,
+      credentials: longLivedCredentials,
       handle: async ({ client, params, body, caller }) => {
         const { attributes } = body.data;
         const wanted = {
@@ -145,7 +145,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
       summary: `Take a team's access to a ${targetType} away`,
       success: [204],
       failures: [404],
-      credentials: standing,
+      credentials: longLivedCredentials,
       handle: ({ client, params, caller }) =>
         client(TeamAccessService).deleteTeamAccess({ targetType, id: idIn(params) }, caller),
     }),

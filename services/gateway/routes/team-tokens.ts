@@ -1,5 +1,5 @@
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
-import { standing } from "../http/authentication.ts";
+import { longLivedCredentials } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
@@ -20,7 +20,7 @@ export const teamTokenRoutes: readonly Route[] = [
     body: tokenBody,
     success: [201, one(authenticationTokenResource)],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
       const { token, secret } = await client(TokenService).createTeamToken(
         { teamId: params.teamId, ...expiryOf(body) },
@@ -35,7 +35,7 @@ export const teamTokenRoutes: readonly Route[] = [
     summary: "Show the team's default token, without its secret",
     success: [200, one(authenticationTokenResource)],
     failures: [404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, caller }): Promise<AuthenticationToken | undefined> => {
       const { token } = await client(TokenService).getTeamToken({ teamId: params.teamId }, caller);
       return token && { token };
@@ -47,7 +47,7 @@ export const teamTokenRoutes: readonly Route[] = [
     summary: "Revoke the team's default token",
     success: [204],
     failures: [404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: ({ client, params, caller }) =>
       client(TokenService).deleteTeamToken({ teamId: params.teamId }, caller),
   }),
@@ -58,7 +58,7 @@ export const teamTokenRoutes: readonly Route[] = [
     body: tokenBody,
     success: [201, one(authenticationTokenResource)],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, body, caller }): Promise<AuthenticationToken | undefined> => {
       const { description = "" } = body.data.attributes;
       const { token, secret } = await client(TokenService).createTeamToken(
@@ -74,7 +74,7 @@ export const teamTokenRoutes: readonly Route[] = [
     summary: "List the tokens of an organization's teams",
     success: [200, list(authenticationTokenResource)],
     failures: [400, 404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async (input) => {
       const page = readPage(input.query);
       const { tokens, totalCount } = await input.client(TokenService).listTeamTokens(

@@ -1,6 +1,6 @@
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { z } from "zod";
-import { standing } from "../http/authentication.ts";
+import { longLivedCredentials } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { listParameter, parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -61,7 +61,7 @@ export const teamRoutes: readonly Route[] = [
     includes,
     success: [200, list(teamResource)],
     failures: [400, 404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, query, client, caller } = input;
       const page = readPage(query);
@@ -86,7 +86,7 @@ export const teamRoutes: readonly Route[] = [
     body,
     success: [201, one(teamResource)],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, client, caller, body } = input;
       const { team } = await client(TeamService).createTeam(
@@ -106,7 +106,7 @@ export const teamRoutes: readonly Route[] = [
     includes,
     success: [200, one(teamResource)],
     failures: [400, 404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, client, caller } = input;
       const { team } = await client(TeamService).getTeam({ id: params.teamId }, caller);
@@ -120,7 +120,7 @@ export const teamRoutes: readonly Route[] = [
     body,
     success: [200, one(teamResource)],
     failures: [404, 409, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async (input) => {
       const { params, client, caller, body } = input;
       const { team } = await client(TeamService).updateTeam(
@@ -136,7 +136,7 @@ export const teamRoutes: readonly Route[] = [
     summary: "Delete a team, with its grants and tokens",
     success: [204],
     failures: [404, 409],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: ({ client, params, caller }) =>
       client(TeamService).deleteTeam({ id: params.teamId }, caller),
   }),
@@ -147,7 +147,7 @@ export const teamRoutes: readonly Route[] = [
     body: usersBody,
     success: [204],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: ({ client, params, caller, body }) =>
       client(TeamService).addTeamMembers({ teamId: params.teamId, users: idsOf(body) }, caller),
   }),
@@ -158,7 +158,7 @@ export const teamRoutes: readonly Route[] = [
     body: usersBody,
     success: [204],
     failures: memberFailures,
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: ({ client, params, caller, body }) =>
       client(TeamService).removeTeamMembers({ teamId: params.teamId, users: idsOf(body) }, caller),
   }),
@@ -169,7 +169,7 @@ export const teamRoutes: readonly Route[] = [
     body: membershipsBody,
     success: [204],
     failures: [404, 422],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: ({ client, params, caller, body }) =>
       client(TeamService).addTeamMembers(
         { teamId: params.teamId, organizationMembershipIds: idsOf(body) },
@@ -183,7 +183,7 @@ export const teamRoutes: readonly Route[] = [
     body: membershipsBody,
     success: [204],
     failures: memberFailures,
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: ({ client, params, caller, body }) =>
       client(TeamService).removeTeamMembers(
         { teamId: params.teamId, organizationMembershipIds: idsOf(body) },

@@ -1,7 +1,7 @@
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import type { Client } from "@statehouse/rpc";
 import { z } from "zod";
-import { standing } from "../http/authentication.ts";
+import { longLivedCredentials } from "../http/authentication.ts";
 import { readPage } from "../http/paging.ts";
 import { parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
@@ -45,7 +45,7 @@ export const userRoutes: readonly Route[] = [
     summary: "Show a user who shares an organization with the caller",
     success: [200, one(userResource)],
     failures: [404],
-    credentials: standing,
+    credentials: longLivedCredentials,
     handle: async ({ client, params, caller }) =>
       (await client(UserService).getUser({ id: params.userId }, caller)).user,
   }),
