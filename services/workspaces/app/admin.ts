@@ -3,9 +3,9 @@ import {
   type OrganizationView,
   organizationNotFound,
   organizationUpdated,
-  touchOrganization,
 } from "../domain/organization.ts";
 import { isPlan, planUnknown } from "../domain/plan.ts";
+import { touch } from "../domain/revision.ts";
 import type { GeneralSettings } from "../store/general-settings.ts";
 import type { OrganizationsOfAll } from "../store/organization.ts";
 import { type WithAllowedActions, withOrganizationActions } from "./allowed-actions.ts";
@@ -66,7 +66,7 @@ export const setOrganizationPlan = (
   return changeRetention(app, async (tx) => {
     const organization = await tx.organizations.getByNameForUpdate(name);
     organization.plan = plan;
-    touchOrganization(organization, app.now());
+    touch(organization, app.now());
     await tx.record(organizationUpdated(organization));
     return withOrganizationActions(caller)(await tx.organizations.view(organization.id));
   });

@@ -1,5 +1,6 @@
 import { takeDueMoment } from "../domain/auto-destroy.ts";
-import { touch, workspaceAutoDestroyDue } from "../domain/workspace.ts";
+import { touch } from "../domain/revision.ts";
+import { workspaceAutoDestroyDue } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 
 /** Workspaces in one transaction. */

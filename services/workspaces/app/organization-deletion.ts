@@ -6,7 +6,8 @@ import {
   organizationDeleted,
   organizationNotFound,
 } from "../domain/organization.ts";
-import { touch, workspaceDeleted } from "../domain/workspace.ts";
+import { touch } from "../domain/revision.ts";
+import { workspaceDeleted } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 import { syncDeletion } from "./workspace-deletion.ts";
 

@@ -14,9 +14,9 @@ import {
   organizationNotFound,
   organizationUpdated,
   problemOfOrganizationName,
-  touchOrganization,
 } from "../domain/organization.ts";
 import { defaultProject } from "../domain/project.ts";
+import { touch } from "../domain/revision.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { OrganizationSearch } from "../store/organization.ts";
 import type { UnprovisionedOrganization } from "../store/pending-sync.ts";
@@ -109,7 +109,7 @@ export async function updateOrganization(
       const poolKnown = !!pool && (await tx.agentPools.belongsTo(pool, id));
       applyOrganizationSettings(organization, settings, { problems, poolKnown });
       problems.throwIfAny();
-      touchOrganization(organization, app.now());
+      touch(organization, app.now());
       await tx.organizations.save(organization);
       await tx.record(organizationUpdated(organization));
       const { userTokensEnabled, revision: version } = organization;

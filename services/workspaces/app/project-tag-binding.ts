@@ -1,7 +1,8 @@
 import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authorization";
 import { Problems } from "@statehouse/errors";
 import type { ProjectId } from "../domain/ids.ts";
-import { projectUpdated, touchProject } from "../domain/project.ts";
+import { projectUpdated } from "../domain/project.ts";
+import { touch } from "../domain/revision.ts";
 import {
   checkTagBindingCount,
   checkTagBindings,
@@ -52,7 +53,7 @@ export const updateProjectTagBindings = (
     checkTagBindingCount(wanted, problems);
     problems.throwIfAny();
     await tx.tagBindings.replace({ organizationId, projectId }, current, wanted, app.now());
-    touchProject(project, app.now());
+    touch(project, app.now());
     await tx.record(projectUpdated(project));
     const now = new Map((await tx.tagBindings.ofProject(projectId)).map((b) => [b.key, b]));
     return given.flatMap(({ key }) => now.get(key) ?? []);

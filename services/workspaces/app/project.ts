@@ -23,8 +23,8 @@ import {
   projectNotEmpty,
   projectNotFound,
   projectUpdated,
-  touchProject,
 } from "../domain/project.ts";
+import { touch } from "../domain/revision.ts";
 import {
   checkTagBindingCount,
   checkTagBindings,
@@ -70,7 +70,7 @@ export const updateProject = (
     const project = await tx.projects.getForUpdate(id);
     const { organizationId } = project;
     authorize(caller, "project:update", { organizationId, projectId: id });
-    touchProject(project, app.now());
+    touch(project, app.now());
     await apply(app, tx, project, wanted);
     await tx.record(projectUpdated(project));
     return withProjectActions(caller)(await tx.projects.view(id));
@@ -85,7 +85,7 @@ export const deleteProject = (app: App, caller: Caller, id: ProjectId): Promise<
     const organization = await tx.organizations.get(organizationId);
     if (organization.defaultProjectId === id) throw defaultProjectNotDeletable();
     if (await tx.projects.hasWorkspaces(id)) throw projectNotEmpty();
-    touchProject(project, app.now());
+    touch(project, app.now());
     await tx.record(projectDeleted(project));
     await tx.projects.remove(project);
   });

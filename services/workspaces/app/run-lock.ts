@@ -1,6 +1,7 @@
 import type { RunId, WorkspaceId } from "../domain/ids.ts";
+import { touch } from "../domain/revision.ts";
 import { isEnded, runAlreadyEnded, runOfOtherWorkspace } from "../domain/run.ts";
-import { touch, workspaceLocked } from "../domain/workspace.ts";
+import { workspaceLocked } from "../domain/workspace.ts";
 import { epochToUnlock, isHeldBy, takeLock } from "../domain/workspace-lock.ts";
 import type { App } from "./app.ts";
 import { getLock, releaseSealed, withHolderName } from "./workspace-lock.ts";

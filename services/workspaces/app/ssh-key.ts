@@ -4,6 +4,7 @@ import type { PageInput } from "@statehouse/postgres";
 import { newId } from "@statehouse/postgres/ids";
 import type { Page } from "@statehouse/postgres/paging";
 import type { SshKeyId, WorkspaceId } from "../domain/ids.ts";
+import { touch } from "../domain/revision.ts";
 import {
   applySshKey,
   newSshKey,
@@ -15,7 +16,7 @@ import {
   sshKeyPlace,
   sshKeyUpdated,
 } from "../domain/ssh-key.ts";
-import { touch, workspaceUpdated } from "../domain/workspace.ts";
+import { workspaceUpdated } from "../domain/workspace.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { SshKeyView } from "../store/ssh-key.ts";
 import { type WorkspaceDocument, withWorkspaceActions } from "./allowed-actions.ts";

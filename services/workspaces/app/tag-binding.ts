@@ -2,6 +2,7 @@ import { allowed, authorize, type Caller, grantsOf } from "@statehouse/authoriza
 import { Problems, quoted } from "@statehouse/errors";
 import type { WorkspaceId } from "../domain/ids.ts";
 import { disallowedOverrides } from "../domain/reserved-tag-key.ts";
+import { touch } from "../domain/revision.ts";
 import {
   checkTagBindingCount,
   checkTagBindings,
@@ -11,7 +12,7 @@ import {
   type TagBinding,
   type TagBindingInput,
 } from "../domain/tag-binding.ts";
-import { touch, type Workspace, workspaceNotFound, workspaceUpdated } from "../domain/workspace.ts";
+import { type Workspace, workspaceNotFound, workspaceUpdated } from "../domain/workspace.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";

@@ -1,8 +1,8 @@
 import { authorize, type Caller } from "@statehouse/authorization";
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { PendingDeletion } from "../domain/pending-sync.ts";
+import { touch } from "../domain/revision.ts";
 import {
-  touch,
   type Workspace,
   type WorkspaceRef,
   workspaceDeleted,

@@ -2,9 +2,9 @@ import { authorize, type Caller } from "@statehouse/authorization";
 import { noteActivity } from "../domain/auto-destroy.ts";
 import { LockConflict } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
+import { touch } from "../domain/revision.ts";
 import { applyStateSummary, type StateSummary } from "../domain/state-summary.ts";
 import {
-  touch,
   type Workspace,
   workspaceLocked,
   workspaceNotFound,

@@ -11,10 +11,10 @@ import { latestRelease } from "../domain/engine-version.ts";
 import type { OrganizationId, ProjectId } from "../domain/ids.ts";
 import { isOrganizationName, organizationNotFound } from "../domain/organization.ts";
 import { projectNotFound } from "../domain/project.ts";
+import { touch } from "../domain/revision.ts";
 import type { TagBindingInput } from "../domain/tag-binding.ts";
 import {
   newWorkspace,
-  touch,
   type Workspace,
   type WorkspaceRef,
   workspaceCreated,

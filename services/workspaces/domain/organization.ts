@@ -10,6 +10,7 @@ import type { ExecutionMode } from "./execution.ts";
 import type { AgentPoolId, OrganizationId, ProjectId } from "./ids.ts";
 import { RETRY_AFTER_MS } from "./pending-sync.ts";
 import { type Plan, topPlan } from "./plan.ts";
+import { touch } from "./revision.ts";
 import { checkText, limits } from "./text.ts";
 
 /**
@@ -111,18 +112,12 @@ export function newOrganization({ settings, ...wanted }: NewOrganization, now: D
   return organization;
 }
 
-/** Marks a change that others may see. */
-export function touchOrganization(organization: Organization, now: Date): void {
-  organization.revision = nextVersion(organization.revision, now);
-  organization.updatedAt = now;
-}
-
 /** Invisible from now on, with its name free for others. */
 export function beginOrganizationDeletion(organization: Organization, now: Date): void {
   organization.status = "deleting";
   // A name that cannot be requested.
   organization.name = `~${organization.id}`;
-  touchOrganization(organization, now);
+  touch(organization, now);
 }
 
 /** An organization as its document shows it: always an active one. */

@@ -103,12 +103,6 @@ export function applyProjectSettings(
   project.defaultAgentPoolId = overwrites === false ? null : wanted.defaultAgentPoolId;
 }
 
-/** Marks a change that others may see. */
-export function touchProject(project: Project, now: Date): void {
-  project.revision = nextVersion(project.revision, now);
-  project.updatedAt = now;
-}
-
 const overwritten = "setting-overwrites.default-execution-mode is";
 const mustBeGiven = `Default execution mode must be given when ${overwritten} true`;
 const mustNotBeGiven = `Default execution mode must not be given when ${overwritten} false`;

@@ -99,12 +99,6 @@ export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
   });
 }
 
-/** Marks a change that others may see. */
-export function touch(workspace: Workspace, now: Date): void {
-  workspace.revision = nextVersion(workspace.revision, now);
-  workspace.updatedAt = now;
-}
-
 /** The public service's limit; far below the maximum of an index row. */
 const MAX_LENGTH = 90;
 const CHARACTERS = /^[A-Za-z0-9_-]+$/;
