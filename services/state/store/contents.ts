@@ -90,9 +90,9 @@ const reads = (database: Database) => ({
     return rows.map((row) => ({ versionId: row.id, workspaceId: row.workspace_id }));
   },
 
-  /** Blobs whose stored number of references differs from the references. */
+  /** Blobs whose stored reference count differs from the actual references. */
   listMiscounted: (): Promise<{ key: string; counted: number; found: number }[]> =>
-    // One statement, so that all of it sees the same snapshot.
+    // One statement, so that everything is one snapshot.
     database.query(
       `select blob.key, blob."references" as counted, coalesce(used.count, 0)::int as found
        from blob left join (

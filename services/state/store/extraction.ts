@@ -1,7 +1,7 @@
 import type { Database } from "@statehouse/postgres";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 
-/** One version's raw state to be read. */
+/** The raw state of one version that is due for extraction. */
 export interface ExtractionClaim {
   versionId: StateVersionId;
   workspaceId: WorkspaceId;

@@ -130,7 +130,7 @@ test("a copy keeps the blob of what was deleted for good", async () => {
   });
   await softDelete(first);
   const rollback = { workspaceId, rollbackStateVersionId: first };
-  // The newest of the lock is the copy that the repeat means.
+  // The newest version of the lock is the copy that the repeat refers to.
   expect(await refusal(state.versions.rollbackStateVersion(rollback))).toBe("accepted");
   await permanentlyDelete(first);
   expect(await blobsToDelete(keys)).toEqual([]);
@@ -227,7 +227,7 @@ test("the lock and what is pending have nothing to do with deleted data", async 
   expect(await refusal(state.workspaceState.sealLock({ workspaceId, epoch: 10n }))).toBe(
     "unavailable state_version_pending",
   );
-  // Superseding, expiry and sealing leave it as it is.
+  // Superseding, expiry and sealing do not change it.
   await state.create(workspaceId, "zz", { serial: 4n });
   state.pass(state.app.settings.pendingWindowMs + 1000);
   await discardExpiredVersions(state.app);

@@ -2,7 +2,7 @@ import { type Collected, collectWorkspaces } from "../app/retention-collection.t
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { RunningState } from "./running-state.ts";
 
-/** A workspace with so many versions, each its own lock's; answers with their ids and blobs, oldest first. */
+/** A workspace with this many versions, each of its own lock; returns their ids and blobs, oldest first. */
 export async function written(running: RunningState, count: number) {
   const workspaceId = running.lockedWorkspace();
   const versions: { id: string; key: string }[] = [];
@@ -19,14 +19,14 @@ export async function written(running: RunningState, count: number) {
   return { workspaceId: workspaceId as WorkspaceId, versions, ids: versions.map(({ id }) => id) };
 }
 
-/** As if it had been created so many days ago. */
+/** As if it had been created this many days ago. */
 export const age = (running: RunningState, ids: readonly string[], days: number) =>
   running.database.query(
     "update state_version set created_at = created_at - $2 * interval '1 day' where id = any($1)",
     [ids, days],
   );
 
-/** Lets retention collect from the workspaces; what went, and why others stayed. */
+/** Collects the workspaces; returns the deleted versions, and why others were retained. */
 export async function collect(
   running: RunningState,
   workspaceIds: readonly WorkspaceId[],
@@ -44,7 +44,7 @@ export async function collect(
   return { ids: collected.map(({ id }) => id), collected, kept };
 }
 
-/** Of the workspace's versions, oldest first, without what all deleted ones begin with. */
+/** Statuses of the workspace's versions, oldest first, without the common prefix of deleted ones. */
 export const statuses = async (running: RunningState, workspaceId: string) =>
   (
     await running.database.query<{ status: string }>(
@@ -62,5 +62,5 @@ export const deletions = async (running: RunningState, keys: readonly string[]) 
     )
   ).map(({ key }) => key);
 
-/** A version that went for good, as `statuses` says it. */
+/** A permanently deleted version, in the form of `statuses`. */
 export const gone = "permanently_deleted";

@@ -67,7 +67,7 @@ describe("while it runs", () => {
     await age(state, ids, 31);
     state.neighbours.retain(workspaceId, { days: 30 });
     state.neighbours.meanwhile(async () => {
-      // Changed, and whoever changed it died before state heard of it.
+      // Changed by a process that crashed before it notified state.
       state.neighbours.retain(workspaceId, { days: 99 });
       state.pass(60 * 60_000);
     });

@@ -28,10 +28,10 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** The whole service on listeners of its own. */
+/** The whole service on separate listeners. */
 async function runService(stack: AsyncDisposableStack) {
   const folder = stack.use(await temporaryFolder());
-  // Of its own: the stream's durable consumer is shared by all services of one name.
+  // A separate NATS: the stream's durable consumer is shared by all services of one name.
   const nats = stack.use(await ownNats());
   const environment = {
     NATS_URL: nats.url,

@@ -27,7 +27,7 @@ async function finalized(owned = state, bytes = "x") {
   return { workspaceId, versionId: await owned.write(workspaceId, bytes) };
 }
 
-/** Takes this version's claim; those that other tests left are given back. */
+/** Takes this version's claim; claims left by other tests are released. */
 async function claimOf(owned: RunningState, versionId: string) {
   for (;;) {
     const claim = await claimExtraction(owned.app);

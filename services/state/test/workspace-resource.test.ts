@@ -26,7 +26,7 @@ const stateOf = (instances: Record<string, string>, serial = 1) =>
     })),
   });
 
-/** Creates, uploads and, unless told otherwise, reads a state; answers with its version's id. */
+/** Creates, uploads and, by default, extracts a state; returns its version's id. */
 async function written(
   owned: RunningState,
   workspaceId: string,
@@ -38,7 +38,7 @@ async function written(
   return id;
 }
 
-/** Reads the one state that waits. */
+/** Extracts the one waiting state. */
 async function extract(owned: RunningState, content: string): Promise<void> {
   const claim = await claimExtraction(owned.app);
   if (!claim) throw new Error("nothing waits");
@@ -83,7 +83,7 @@ test("resources are those of the current version, whatever order versions are re
   expect(await resourcesOf(own, workspaceId)).toMatchObject([{ address: "aws_instance.a" }]);
   const events = await own.events(workspaceId);
   await own.workspaceState.sealLock({ workspaceId, epoch: 10n });
-  // Promoted, it is read once more.
+  // After its promotion it is extracted once more.
   await extract(own, snapshot);
   expect(await resourcesOf(own, workspaceId)).toMatchObject([{ address: "aws_instance.b" }]);
   expect(await claimExtraction(own.app)).toBeUndefined();

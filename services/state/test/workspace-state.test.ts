@@ -144,7 +144,7 @@ test("an upload that ends when its version is found expired is kept", async () =
         async listExpired(now, limit) {
           const found = await reads.stateVersions.listExpired(now, limit);
           expect(found.map((version) => version.id)).toContain(stateVersion?.id);
-          // It began in time, and waited for the workspace.
+          // It began in time, and waited for the workspace's lock.
           await state.put(internalUploadPath, "x");
           return found;
         },

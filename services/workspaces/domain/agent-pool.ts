@@ -93,7 +93,7 @@ export type AgentPoolEvent = ReturnType<
 
 export const agentPoolNotFound = () => notFound("agent pool");
 
-/** Something still refers to the pool. */
+/** The pool is still referenced. */
 export const agentPoolInUse = () =>
   conflict(
     "agent_pool_in_use",

@@ -11,7 +11,7 @@ export class LockConflict extends AppError {
   readonly holder: Holder;
 
   constructor(reason: string, holder: Holder, name: string) {
-    // go-tfe looks for "is locked by User", "… Team" and "… Run".
+    // go-tfe matches "is locked by User", "… Team" and "… Run".
     super("conflict", reason, `The workspace is locked by ${holderTitles[holder.type]} ${name}.`);
     this.holder = holder;
   }
@@ -59,7 +59,7 @@ export const stateBeingProcessed = () =>
 export const lockHolderNotAllowed = () =>
   forbidden("cannot_hold_lock", "An organization token cannot hold a workspace's lock.");
 
-/** The text clients match, for organizations, projects and workspaces alike. */
+/** The text that clients match, for organizations, projects and workspaces. */
 export const takenText = "Name has already been taken";
 
 /** Lost the race for a name that was free when the request was checked. */
@@ -69,6 +69,6 @@ export const nameTaken = () => invalid([{ field: "name", detail: takenText }]);
 export const reportInvalid = (what: string) =>
   invalid([{ field: what, detail: `${what} is invalid` }]);
 
-/** Runs and configuration versions stay with the workspace that they were first reported for. */
+/** Runs and configuration versions stay with the workspace of their first report. */
 export const reportedElsewhere = (id: string) =>
   conflict("reported_elsewhere", `${id} was reported for another workspace before.`);

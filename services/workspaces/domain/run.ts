@@ -93,9 +93,9 @@ export type RunEvent = ReturnType<typeof runEnded>;
 
 export const runNotFound = () => notFound("run");
 
-/** What a run may do ends with it. */
+/** The permissions of a run end with it. */
 export const runAlreadyEnded = () => conflict("run_ended", "The run has ended.");
 
-/** A run writes and locks the workspace that it was reported for, and no other. */
+/** A run writes and locks only the workspace that it was reported for. */
 export const runOfOtherWorkspace = () =>
   conflict("run_of_other_workspace", "The run belongs to another workspace.");

@@ -25,7 +25,7 @@ onEveryStore("the check of contents", (objects) => {
   const found = async (more: Partial<ContentCheck> = {}) =>
     (await check(more)).problems.map(({ problem, key }) => [problem, key]);
 
-  /** A version with both contents; answers with the keys of these. */
+  /** A version with both contents; returns their keys. */
   async function uploaded({ send, state, ...running }: RunningObjects, workspaceId?: string) {
     const version = await running.pending("state", workspaceId);
     expect((await send(version.raw, "PUT", { body: "state" })).status).toBe(200);
@@ -63,7 +63,7 @@ onEveryStore("the check of contents", (objects) => {
     expect((await check()).problems).toEqual([
       expect.objectContaining({ problem, key: raw, versionId: id }),
     ]);
-    // Sizes alone do not show what was flipped.
+    // Sizes alone do not show flipped bits.
     expect(await found({ readContents: false })).toEqual(
       problem === "content" ? [] : [[problem, raw]],
     );
@@ -160,7 +160,7 @@ onEveryStore("the check of contents", (objects) => {
     const going = await uploaded(running, workspaceId);
     const rows = contents.reads(database);
     let meanwhile: (() => Promise<void>) | undefined = async () => {
-      // Deleted for good between the reading of its row and that of its bytes.
+      // Permanently deleted between reading its row and its bytes.
       await database.query(
         `update state_version set blob_key = null, json_blob_key = null,
            status = 'backing_data_permanently_deleted' where id = $1`,

@@ -10,7 +10,7 @@ import { owner } from "../neighbours.ts";
 import { IDLE_MS, onEveryStore } from "../running-objects.ts";
 
 onEveryStore("uploads whose version is gone by the time that they are whole", (objects) => {
-  /** A version is let in to upload, `meanwhile` happens, and only then come the other bytes. */
+  /** A version is accepted for upload, `meanwhile` happens, and only then the other bytes arrive. */
   async function overtaken(path: string, content: Buffer, meanwhile: () => Promise<unknown>) {
     const headers = "Expect: 100-continue\r\nConnection: close\r\n";
     const socket = objects().rawPut(path, content.length, headers);

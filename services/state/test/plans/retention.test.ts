@@ -12,8 +12,8 @@ const stack = new AsyncDisposableStack();
 let client: Client;
 let url: string;
 
-// 1,000 workspaces of 1,000 versions each. The oldest tenth was collected before, the next one is due.
-// Made again afterwards: to keep indexes and totals while rows come is what takes longest.
+// 1,000 workspaces of 1,000 versions each. The oldest tenth was collected before, the next tenth is due. Created again
+// afterwards: maintaining indexes and totals during the insertion would take the longest.
 const rows = `
   insert into workspace_state (workspace_id, organization_id, project_id, placement_version,
       sealed_epoch, current_version_id, current_position, resource_count, revision)
@@ -55,7 +55,7 @@ test(
       logger: createLogger({ service: "test", level: "silent" }),
       onStatement: (sql) => void sent.push(sql),
     });
-    // Older than 799.5 days: those of the positions 101 to 200.
+    // Older than 799.5 days: those at the positions 101 to 200.
     const before = new Date(Date.now() - 799.5 * 86_400_000);
     const searches = Array.from({ length: 500 }, (_, index): RetentionSearch => {
       const workspaceId = `ws-${index + 1}` as const;
@@ -74,7 +74,7 @@ test(
       (scan) => scan["Relation Name"] === "state_version",
     );
     expect(scans.map((scan) => scan["Index Name"])).toEqual(["state_version_contents"]);
-    // What was collected is not in the index; of what is young, no more than up to the current version is seen.
+    // Collected versions are not in the index; recent ones are read no further than the current version.
     expect(scans[0]?.["Actual Rows"]).toBe(100);
   },
   PATIENCE_MS,

@@ -11,7 +11,7 @@ const stack = new AsyncDisposableStack();
 let client: Client;
 const statements: string[] = [];
 
-// 20,000 workspaces of 5 versions; of each the last is current, with two outputs.
+// 20,000 workspaces of 5 versions; the last of each is current, with two outputs.
 const rows = `
   insert into workspace_state (workspace_id, organization_id, project_id, placement_version,
       sealed_epoch, current_version_id, current_position, resource_count, revision)
@@ -140,7 +140,7 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 test("no statement of ours reads a table from end to end, at 100,000 versions", async () => {
-  // The ORM's statements have values in them and ask by primary key.
+  // The ORM's statements contain values and select by primary key.
   const ours = [...new Set(statements)].filter((sql) => sql.includes("$1"));
   expect(ours.length).toBeGreaterThan(20);
   for (const sql of ours) {

@@ -9,7 +9,7 @@ const logger = createLogger({ service: "state", level: "silent" });
 const stack = new AsyncDisposableStack();
 let state: RunningState;
 beforeAll(async () => {
-  // Before the instruments are made.
+  // Before the instruments are created.
   stack.use(await startTelemetry({ service: "state", env: {} }));
   state = stack.use(await runState());
 });
@@ -35,7 +35,7 @@ const age = (workspaceIds: string[]) =>
     [workspaceIds],
   );
 
-/** The value of a metric with these labels; undefined while it has none. */
+/** The value of a metric with these labels; undefined if it has none. */
 async function metricOf(name: string, labels: Record<string, string>): Promise<number | undefined> {
   const line = (await metricsText())
     .split("\n")
@@ -58,14 +58,14 @@ test("its metrics say what went by which rule, what stayed and why, and how far 
     await using _collector = startCollector({ app: state.app, logger });
     await waitFor(async () => (await metricOf("statehouse_scan_found", scan)) !== undefined);
   }
-  // Two of the first workspace; of the other two, but not the one whose blob is that of the current copy.
+  // Two of the first workspace; of the other, both except the one that shares its blob with the current copy.
   expect(await metricOf("statehouse_state_versions_collected_total", { rule: "policy" })).toBe(4);
   expect(await metricOf("statehouse_state_collected_bytes_total", { rule: "policy" })).toBe(16);
   expect(await metricOf("statehouse_state_versions_retained_total", { reason: "shared" })).toBe(1);
   expect(await metricOf("statehouse_scan_seen", scan)).toBe(2);
   expect(await metricOf("statehouse_scan_found", scan)).toBe(4);
   expect(await metricOf("statehouse_scan_age_seconds", scan)).toBeLessThan(60);
-  // Another's progress is shown, too: the scan belongs to all replicas.
+  // The progress of another replica is shown, too: the scan belongs to all replicas.
   state.pass(state.app.settings.collectionIntervalMs);
   await using _collector = startCollector({ app: state.app, logger });
   await waitFor(async () => (await metricOf("statehouse_scan_found", scan)) === 0);

@@ -35,7 +35,7 @@ async function keys(): Promise<Set<string>> {
   return found;
 }
 
-/** Bytes of an attempt, `age` ms old; `finish` gives them to a version, unless the service died before. */
+/** Bytes of an attempt, `age` ms old; `finish` commits them for a version, unless the service crashed before. */
 async function attempt(workspaceId: string, { age = 0, finish = false } = {}): Promise<string> {
   const { internalUploadPath } = await state.create(workspaceId, "x");
   const token = internalUploadPath.split("/").at(-1) ?? "";
@@ -116,7 +116,7 @@ it("never sweeps the bytes of an upload whose end is slow, unless that upload fa
   const late = await put();
   let finishing: Promise<PromiseSettledResult<unknown>[]> | undefined;
   await state.database.transaction(async (em) => {
-    // Whoever finishes an upload tells of it in the end.
+    // The end of an upload reports its result.
     await queryIn(em, "lock table outbox in exclusive mode");
     finishing = Promise.allSettled([finishUpload(app, claims, late)]);
     await pause(sweepGraceMs + 100);
