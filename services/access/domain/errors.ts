@@ -127,8 +127,6 @@ export const noSuchMembership = () => notFound("organization membership");
 export const noSuchRunToken = () => notFound("token");
 export const noSuchTeam = () => notFound("team");
 export const noSuchOrganization = () => notFound("organization");
-export const noSuchWorkspace = () => notFound("workspace");
-export const noSuchProject = () => notFound("project");
 export const noSuchPrincipal = () => notFound("principal");
 
 /** The same for every cause, so that nobody learns which tokens once were good. */

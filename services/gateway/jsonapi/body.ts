@@ -4,9 +4,6 @@ import { z } from "zod";
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-/** An optional attribute that null unsets, which differs from absent. */
-export const nullable = <Schema extends z.ZodType>(schema: Schema) => schema.nullish();
-
 /** A member that is an object; if absent it counts as empty, so that errors name its required members. */
 export const section = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => value ?? {}, schema);
