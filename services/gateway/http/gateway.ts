@@ -7,7 +7,7 @@ import { body } from "./middleware/body.ts";
 import { errors } from "./middleware/errors.ts";
 import { requestLog } from "./middleware/request-log.ts";
 import { type RespondOptions, respond } from "./middleware/respond.ts";
-import { createRouter, noRoute, readablePath } from "./middleware/routing.ts";
+import { noRoute, readablePath, routing } from "./middleware/routing.ts";
 import type { RequestState } from "./middleware/state.ts";
 import { trace } from "./middleware/trace.ts";
 import type { Route } from "./route.ts";
@@ -22,17 +22,18 @@ export interface GatewayOptions extends RespondOptions {
 /** Serves HTTP requests by the routes' declarations. To be mounted on a listener. */
 export function createGateway(options: GatewayOptions): RequestListener {
   const { routes, edition, logger, maxBodyBytes, requestTimeoutMs } = options;
-  const router = createRouter(routes, edition, (route) => [
-    authenticate(route, options.authenticate, requestTimeoutMs),
-    body(route, maxBodyBytes),
-    respond(route, options),
-  ]);
   const app = new Koa<RequestState>();
   app.use(trace);
   app.use(requestLog(logger));
   app.use(errors(logger));
   app.use(readablePath);
-  app.use(router.routes());
+  app.use(
+    routing(routes, edition, (route) => [
+      authenticate(route, options.authenticate, requestTimeoutMs),
+      body(route, maxBodyBytes),
+      respond(route, options),
+    ]),
+  );
   app.use(noRoute);
   const callback = app.callback();
   return (request: IncomingMessage, response: ServerResponse) => {

@@ -5,7 +5,7 @@ import Koa from "koa";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Method, route } from "../route.ts";
 import { errors } from "./errors.ts";
-import { createRouter, noRoute, readablePath } from "./routing.ts";
+import { noRoute, readablePath, routing } from "./routing.ts";
 import type { RequestState } from "./state.ts";
 
 const declare = (method: Method, path: string) =>
@@ -19,7 +19,7 @@ const routes = [
 ];
 
 // Each route responds with its path and the parameters that the router found.
-const router = createRouter(routes, edition("self-hosted"), ({ path }) => [
+const matching = routing(routes, edition("self-hosted"), ({ path }) => [
   (ctx) => {
     ctx.body = { path, params: ctx.params };
   },
@@ -27,7 +27,7 @@ const router = createRouter(routes, edition("self-hosted"), ({ path }) => [
 const app = new Koa<RequestState>();
 app.use(errors(createLogger({ service: "gateway", level: "silent" })));
 app.use(readablePath);
-app.use(router.routes());
+app.use(matching);
 app.use(noRoute);
 const server = createServer(app.callback());
 

@@ -28,24 +28,43 @@ function isReadable(segment: string): boolean {
 }
 
 /**
- * A router over the routes of the edition, each with its middleware. Of several paths that match, the one with the
- * fewest parameters wins: static segments win over parameters. One flat list: a match among 135 routes takes 4 µs of CPU.
+ * Runs the middleware of the route that a request matches. Of several paths that match, the one with the fewest
+ * parameters wins: static segments win over parameters. A router compares a path with all of its routes, which cost 3 %
+ * of showing a workspace in one list; so there is one router for each first segment.
  */
-export function createRouter(
+export function routing(
   routes: readonly Route[],
   edition: Edition,
   middlewareOf: (route: Route) => Middleware[],
-): Router<RequestState> {
-  const router = new Router<RequestState>({ sensitive: true, exclusive: "specificity" });
+): Middleware {
+  const routers = new Map<string, Router<RequestState>>();
   for (const route of routes) {
     if (route.edition && !edition.has(route.edition)) continue;
     const enter: Middleware = (ctx, next) => {
       ctx.state.route = route;
       return next();
     };
+    const segment = firstSegment(route.path);
+    const router =
+      routers.get(segment) ??
+      new Router<RequestState>({ sensitive: true, exclusive: "specificity" });
+    routers.set(segment, router);
     router.register(route.path, [route.method], [enter, ...middlewareOf(route)]);
   }
-  return router;
+  const dispatchers = new Map(
+    // A router adds the members that its own type of context has.
+    [...routers].map(([segment, router]) => [segment, router.routes() as unknown as Middleware]),
+  );
+  return (ctx, next) => dispatchers.get(firstSegment(ctx.path))?.(ctx, next) ?? next();
+}
+
+const API = "/api/v2/";
+
+/** The first segment below the base of the API; of other paths the first one. */
+function firstSegment(path: string): string {
+  const start = path.startsWith(API) ? API.length : 1;
+  const end = path.indexOf("/", start);
+  return path.slice(start, end < 0 ? path.length : end);
 }
 
 /** For requests that match no route: throws 404 or 405 and never 501, which clients retry. */
