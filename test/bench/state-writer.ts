@@ -60,7 +60,7 @@ export async function startWriters(stack: Stack, count: number): Promise<Writer[
 
 /** Extraction would use CPU time during the next measurement. */
 export async function nothingToExtract({ rows }: Stack): Promise<void> {
-  const sql = "select 1 from state_version where extraction_due_at is not null limit 1";
+  const sql = "select 1 from state_versions where extraction_due_at is not null limit 1";
   const idle = async () => (await rows("state", sql)).length === 0;
   await waitFor(idle, { timeout: 120_000, interval: 50, what: "the extraction of states" });
 }

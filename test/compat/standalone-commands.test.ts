@@ -45,7 +45,7 @@ test("beside npm start, collect names what would go and lets it go, and fsck fin
     versions.push({ id: data.id, size, url: at });
   }
   await using database = await connected(databaseOf(environment.DATA_DIR, "state"));
-  await database.query("update state_version set created_at = created_at - interval '31 days'");
+  await database.query("update state_versions set created_at = created_at - interval '31 days'");
   const older = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 });
   const policy = `/workspaces/${id}/relationships/data-retention-policy`;
   await expectStatus(200, client.post(policy, older));

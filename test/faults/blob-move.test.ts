@@ -120,7 +120,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
 
   test("what is damaged is reported and stays where it is; all else is moved", async () => {
     const folder = await beginMove();
-    const [row] = await site.rows<{ key: string }>("state", "select key from blob limit 1");
+    const [row] = await site.rows<{ key: string }>("state", "select key from blobs limit 1");
     const key = row?.key ?? "";
     const index = [...site.acknowledged.keys()].findIndex((id) => key.includes(id));
     const bytes = [...site.acknowledged.values()].at(index)?.bytes ?? Buffer.alloc(0);
@@ -129,7 +129,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
     const damaged = await startCommand().ended;
     expect(damaged.code).toBe(1);
     expect(damaged.output.match(/^(damaged|lost): .*$/gm)).toEqual([`damaged: ${key}`]);
-    const keys = await site.rows<{ key: string }>("state", "select key from blob order by key");
+    const keys = await site.rows<{ key: string }>("state", "select key from blobs order by key");
     expect(await inBucket()).toEqual(
       keys
         .map((one) => one.key)

@@ -32,7 +32,7 @@ const services = ["workspaces", "state"] as const;
 /** Waits until nothing is in progress between the services. */
 async function quiet(): Promise<void> {
   await waitFor(async () => {
-    const unread = "select from state_version where extraction_due_at is not null";
+    const unread = "select from state_versions where extraction_due_at is not null";
     return (await site().rows("state", unread)).length === 0;
   });
   for (const service of services) {

@@ -72,7 +72,7 @@ async function expectNoOwnerlessBlobs(site: Site): Promise<void> {
   const ownerless = async () => {
     // Keys first: data collected in between can be a surplus key, but never a missing one.
     const there = await site.store.keys();
-    const owned = await site.rows<{ key: string }>("state", "select key from blob order by key");
+    const owned = await site.rows<{ key: string }>("state", "select key from blobs order by key");
     const kept = new Set(owned.map(({ key }) => key));
     // The reverse: a row without its bytes.
     expect(there).toEqual(expect.arrayContaining([...kept]));

@@ -24,7 +24,7 @@ needs("minio")("while the collector works", () => {
     (
       await site().rows<{ status: string }>(
         "state",
-        "select status from state_version where workspace_id = $1 order by position",
+        "select status from state_versions where workspace_id = $1 order by position",
         [id],
       )
     ).map(({ status }) => status);
@@ -33,7 +33,7 @@ needs("minio")("while the collector works", () => {
   const passes = async () => {
     const [row] = await site().rows<{ finished_at: Date | null }>(
       "state",
-      "select finished_at from pass where name = 'retention'",
+      "select finished_at from scans where name = 'retention'",
     );
     return row?.finished_at?.getTime() ?? 0;
   };
@@ -52,7 +52,7 @@ needs("minio")("while the collector works", () => {
     }
     await site().rows(
       "state",
-      `update state_version set created_at = created_at - interval '31 days'
+      `update state_versions set created_at = created_at - interval '31 days'
        where workspace_id = $1`,
       [id],
     );
@@ -62,7 +62,7 @@ needs("minio")("while the collector works", () => {
   async function promiseOnlyTheCurrent({ acknowledged, rows }: Site, id: string) {
     const [row] = await rows<{ id: string }>(
       "state",
-      "select current_version_id as id from workspace_state where workspace_id = $1",
+      "select current_version_id as id from workspace_states where workspace_id = $1",
       [id],
     );
     for (const [versionId, { workspaceId }] of acknowledged) {
@@ -125,7 +125,7 @@ needs("minio")("while the collector works", () => {
     const [row] = await site().rows<{ tried: boolean }>(
       "state",
       `select holder is null and due_at > now() and started_at > coalesce(finished_at, 'epoch') as tried
-       from pass where name = 'retention'`,
+       from scans where name = 'retention'`,
     );
     return row?.tried === true;
   }

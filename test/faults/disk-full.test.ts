@@ -39,7 +39,7 @@ function withoutRoom(
     const other = await newLockedWorkspace(site());
     expect((await write(site(), other, one())).status).toBe(201);
     expect(
-      await rows("state", "select from blob where workspace_id = any($1)", [[busy, inline]]),
+      await rows("state", "select from blobs where workspace_id = any($1)", [[busy, inline]]),
     ).toEqual([]);
 
     await disk.empty();

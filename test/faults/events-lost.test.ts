@@ -23,14 +23,14 @@ test.each([
     // Services that have just started may need time to connect.
     await eventually(201, () => write(site(), id, first));
     const nothing = (sql: string) => async () => (await rows("state", sql)).length === 0;
-    await waitFor(nothing("select from state_version where not resources_processed"));
+    await waitFor(nothing("select from state_versions where not resources_processed"));
     await waitFor(nothing("select from outbox"));
     await bus.quiet();
     await stack.processes.workspaces.kill();
     // An event that state publishes and the bus then loses.
     const changed = await rows(
       "state",
-      `update workspace_state set resource_count = 7, revision = revision + 1
+      `update workspace_states set resource_count = 7, revision = revision + 1
        where workspace_id = $1 returning 1`,
       [id],
     );

@@ -9,7 +9,7 @@ const site = useSite(() => ({}));
 const versions = (id: string) =>
   site().rows<{ id: string; status: string }>(
     "state",
-    "select id, status from state_version where workspace_id = $1",
+    "select id, status from state_versions where workspace_id = $1",
     [id],
   );
 

@@ -29,7 +29,7 @@ async function sendLate(id: string, state: StateFile, attributes: Record<string,
 const versions = (id: string) =>
   site().rows<{ id: string; status: string }>(
     "state",
-    "select id, status from state_version where workspace_id = $1 order by position",
+    "select id, status from state_versions where workspace_id = $1 order by position",
     [id],
   );
 

@@ -103,7 +103,7 @@ needs("minio")("while MinIO is away", () => {
     wires.stateToStore.release();
     await eventually(201, () => write(site(), id, state));
     expect(
-      await rows("state", "select from state_version where workspace_id = $1", [id]),
+      await rows("state", "select from state_versions where workspace_id = $1", [id]),
     ).toHaveLength(1);
   });
 

@@ -171,10 +171,13 @@ export async function eventually(status: number, ask: () => Promise<Answer>): Pr
 export async function endLeases({ rows }: Site): Promise<void> {
   await rows(
     "state",
-    "update state_version set extraction_due_at = now() where extraction_due_at > now()",
+    "update state_versions set extraction_due_at = now() where extraction_due_at > now()",
   );
   await rows("state", "update blob_deletions set due_at = now() where due_at > now()");
-  await rows("state", "update pass set due_at = now() where due_at > now() and holder is not null");
+  await rows(
+    "state",
+    "update scans set due_at = now() where due_at > now() and holder is not null",
+  );
 }
 
 /** Another replica of state, optionally with other settings, not started yet. */

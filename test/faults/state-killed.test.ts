@@ -21,7 +21,7 @@ const finalizing = (workspaceId: string) => mentions("state-version.finalized.v1
 
 const statusOf = async ({ rows }: Site, versionId: string) =>
   (
-    await rows<{ status: string }>("state", "select status from state_version where id = $1", [
+    await rows<{ status: string }>("state", "select status from state_versions where id = $1", [
       versionId,
     ])
   )[0]?.status;
@@ -120,7 +120,7 @@ describe("kill -9 of state, bytes in a directory", () => {
     const repeated = await eventually(201, () => write(site(), id, state));
     const list = await site().rows(
       "state",
-      "select id from state_version where workspace_id = $1",
+      "select id from state_versions where workspace_id = $1",
       [id],
     );
     expect(list).toEqual([{ id: repeated.body.data.id }]);
@@ -144,7 +144,7 @@ describe("kill -9 of state, bytes in a directory", () => {
     const version = await announce(site(), id, state);
     const list = await site().rows(
       "state",
-      "select id from state_version where workspace_id = $1",
+      "select id from state_versions where workspace_id = $1",
       [id],
     );
     expect(list).toEqual([{ id: version.id }]);
@@ -180,7 +180,7 @@ describe("kill -9 of state, bytes in a directory", () => {
     const held = wires.stateToDatabase.hold({
       direction: "answers",
       when: mentions("COMMIT\0"),
-      after: mentions("workspace_state", id),
+      after: mentions("workspace_states", id),
     });
     const asked = unlock(site(), id);
     await held;

@@ -37,7 +37,7 @@ const rollBack = ({ owner }: Site, workspaceId: string, id: string) =>
 const copiesOf = (site: Site, id: string) =>
   site.rows<{ id: string }>(
     "state",
-    "select id from state_version where rollback_version_id = $1",
+    "select id from state_versions where rollback_version_id = $1",
     [id],
   );
 
@@ -160,7 +160,7 @@ describe("kill -9 of state", () => {
       sent("state-version.permanently-deleted.v1", workspaceId),
     );
     const aged =
-      "update state_version set soft_deleted_at = now() - interval '30 days' where id = $1";
+      "update state_versions set soft_deleted_at = now() - interval '30 days' where id = $1";
     await rows("state", aged, [old]);
     await held;
     await stack.processes.state.kill();

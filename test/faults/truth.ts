@@ -29,13 +29,13 @@ const underWay: readonly Question[] = [
   [
     "state",
     "not extracted",
-    "select id as found from state_version where extraction_due_at is not null",
+    "select id as found from state_versions where extraction_due_at is not null",
   ],
   [
     "state",
     "dropped and not collected",
-    `select workspace_id as found from workspace_state
-     where dropped_at is not null and collected_at is null`,
+    `select workspace_id as found from workspace_states
+     where dropped_at is not null and purged_at is null`,
   ],
   ["state", "bytes not deleted", "select key as found from blob_deletions"],
 ];
@@ -45,66 +45,66 @@ const forbidden: readonly Question[] = [
   [
     "state",
     "finalized without its content",
-    `select v.id as found from state_version v left join blob b on b.key = v.blob_key
+    `select v.id as found from state_versions v left join blobs b on b.key = v.blob_key
      where v.status in ('finalized', 'backing_data_soft_deleted') and (b.key is null or v.size is distinct from b.size
        or v.sha256 is distinct from b.sha256)`,
   ],
   [
     "state",
     "content without being finalized",
-    `select id as found from state_version
+    `select id as found from state_versions
      where status not in ('finalized', 'backing_data_soft_deleted') and blob_key is not null`,
   ],
   [
     "state",
     "discarded, or contents deleted for good, and something left of them",
-    `select v.id as found from state_version v
+    `select v.id as found from state_versions v
      where v.status in ('discarded', 'backing_data_permanently_deleted')
        and (v.json_blob_key is not null or v.extraction_due_at is not null
-         or exists (select from state_version_output o where o.state_version_id = v.id))`,
+         or exists (select from state_version_outputs o where o.state_version_id = v.id))`,
   ],
   [
     "state",
     "soft-deleted, and not since when",
-    `select id as found from state_version
+    `select id as found from state_versions
      where (status = 'backing_data_soft_deleted') <> (soft_deleted_at is not null)`,
   ],
   [
     "state",
     "JSON form half there",
-    `select v.id as found from state_version v left join blob b on b.key = v.json_blob_key
+    `select v.id as found from state_versions v left join blobs b on b.key = v.json_blob_key
      where num_nonnulls(v.json_blob_key, v.json_size, v.json_sha256) not in (0, 3)
        or (v.json_blob_key is not null and b.key is null)`,
   ],
   [
     "state",
     "versions miscounted",
-    `select coalesce(known.workspace_id, found.workspace_id) as found from state_version_count known
-     full join (select workspace_id, status, count(*) as count from state_version group by 1, 2) found
+    `select coalesce(known.workspace_id, found.workspace_id) as found from state_version_counts known
+     full join (select workspace_id, status, count(*) as count from state_versions group by 1, 2) found
        using (workspace_id, status)
      where coalesce(known.count, 0) <> coalesce(found.count, 0)`,
   ],
   [
     "state",
     "references of a blob miscounted",
-    `select key as found from blob b where "references" <> (
-       select count(*) from state_version v where b.key in (v.blob_key, v.json_blob_key))`,
+    `select key as found from blobs b where "references" <> (
+       select count(*) from state_versions v where b.key in (v.blob_key, v.json_blob_key))`,
   ],
   [
     "state",
     "current version not the newest finalized one",
-    `select w.workspace_id as found from workspace_state w where w.dropped_at is null
+    `select w.workspace_id as found from workspace_states w where w.dropped_at is null
        and w.current_version_id is distinct from (
-         select v.id from state_version v where v.workspace_id = w.workspace_id
+         select v.id from state_versions v where v.workspace_id = w.workspace_id
            and v.status = 'finalized' and not v.intermediate
          order by v.position desc limit 1)`,
   ],
   [
     "state",
     "outputs that do not belong to what was read",
-    `select v.id as found from state_version v where v.status = 'finalized'
+    `select v.id as found from state_versions v where v.status = 'finalized'
        and v.extraction_due_at is null and v.extraction_error is null
-       and (select count(*) from state_version_output o where o.state_version_id = v.id) <> 1`,
+       and (select count(*) from state_version_outputs o where o.state_version_id = v.id) <> 1`,
   ],
   [
     "workspaces",
@@ -152,7 +152,7 @@ export async function differences(site: Site): Promise<string[]> {
       "state",
       `select workspace_id as id, current_version_id as current, resource_count as resources,
          latest_change_at::timestamptz(3)::text as latest, organization_id as organization,
-         project_id as project, dropped_at is not null as dropped from workspace_state`,
+         project_id as project, dropped_at is not null as dropped from workspace_states`,
     ),
     rows<{ id: string }>("workspaces", "select workspace_id as id from workspace_deletions"),
     rows<{ id: string }>("workspaces", "select id from organizations"),

@@ -20,7 +20,7 @@ const sealedEpoch = async (id: string) =>
   (
     await site().rows<{ sealed: string }>(
       "state",
-      "select sealed_epoch as sealed from workspace_state where workspace_id = $1",
+      "select sealed_epoch as sealed from workspace_states where workspace_id = $1",
       [id],
     )
   )[0]?.sealed;

@@ -125,11 +125,11 @@ async function perhaps(send: () => Promise<Heard>): Promise<Heard | undefined> {
 const COLLECTION_MS = 1_300;
 
 const times: Record<Time, string> = {
-  window: `update state_version set expires_at = now() - interval '1 second'
+  window: `update state_versions set expires_at = now() - interval '1 second'
     where workspace_id = $1 and status = 'pending'`,
-  days: `update state_version set soft_deleted_at = now() - interval '400 days'
+  days: `update state_versions set soft_deleted_at = now() - interval '400 days'
     where workspace_id = $1 and status = 'backing_data_soft_deleted'`,
-  years: `update state_version set created_at = created_at - interval '400 days'
+  years: `update state_versions set created_at = created_at - interval '400 days'
     where workspace_id = $1`,
 };
 

@@ -130,14 +130,14 @@ function onStore(world: () => World) {
     const { rows } = world().stack;
     const [aged] = await rows<{ blob_key: string }>(
       "state",
-      "update state_version set soft_deleted_at = now() - interval '8 days' where id = $1 returning blob_key",
+      "update state_versions set soft_deleted_at = now() - interval '8 days' where id = $1 returning blob_key",
       [first],
     );
     await waitFor(async () => (await statusOf(first)) === "backing_data_permanently_deleted");
     await waitFor(async () => {
       const left = await rows(
         "state",
-        "select key from blob where key = $1 union all select key from blob_deletions where key = $1",
+        "select key from blobs where key = $1 union all select key from blob_deletions where key = $1",
         [aged?.blob_key],
       );
       return left.length === 0;

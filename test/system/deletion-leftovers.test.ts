@@ -42,11 +42,11 @@ async function expectLeft(texts: readonly string[], expected: Rows): Promise<voi
 /** A workspace's id, without any related data. */
 const ofWorkspace = (workspaceId: string) => ({
   "workspaces.workspace_deletions": [{ workspace_id: workspaceId }],
-  "state.workspace_state": [
+  "state.workspace_states": [
     {
       workspace_id: workspaceId,
       dropped_at: expect.any(String),
-      collected_at: expect.any(String),
+      purged_at: expect.any(String),
     },
   ],
 });
@@ -72,7 +72,7 @@ const onWorkspaces = [
     "workspace_readmes",
     "workspaces",
   ].map((table) => `workspaces.${table}`),
-  ...["workspace_state", "state_version", "state_version_output", "blob"].map(
+  ...["workspace_states", "state_versions", "state_version_outputs", "blobs"].map(
     (table) => `state.${table}`,
   ),
 ];
@@ -136,7 +136,7 @@ test("of an organization, with all that is in it, only bare ids are left", async
     ids.toSorted().flatMap((id) => ofWorkspace(id)[table]);
   await expectLeft([...texts, organization, estate.workspaceName], {
     "workspaces.workspace_deletions": tombstones("workspaces.workspace_deletions"),
-    "state.workspace_state": tombstones("state.workspace_state"),
+    "state.workspace_states": tombstones("state.workspace_states"),
     "workspaces.organization_deletions": [{ organization_id: organizationId }],
     "access.organizations": [
       {

@@ -44,7 +44,7 @@ async function writeVersion(
 const age = ({ stack }: World, workspaceId: string, days: number) =>
   stack.rows(
     "state",
-    `update state_version set created_at = created_at - $2 * interval '1 day'
+    `update state_versions set created_at = created_at - $2 * interval '1 day'
      where workspace_id = $1`,
     [workspaceId, days],
   );

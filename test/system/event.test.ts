@@ -179,7 +179,7 @@ async function outliveThePolicy(): Promise<void> {
     await owner.api.post(path, inlineState(stateFile({ serial, lineage })));
   await stack.rows(
     "state",
-    "update state_version set created_at = now() - interval '2 days' where workspace_id = $1",
+    "update state_versions set created_at = now() - interval '2 days' where workspace_id = $1",
     [id],
   );
   const policy = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 1 });

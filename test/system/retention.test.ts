@@ -30,7 +30,7 @@ async function written(organization: string, days: number) {
   }
   await world().stack.rows(
     "state",
-    `update state_version set created_at = created_at - $2 * interval '1 day'
+    `update state_versions set created_at = created_at - $2 * interval '1 day'
      where workspace_id = $1`,
     [id, days],
   );

@@ -87,7 +87,7 @@ export async function purgeDroppedWorkspaces(app: App): Promise<boolean> {
 const purgeBatch = (app: App, workspaceId: WorkspaceId): Promise<void> =>
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
-    if (!workspaceState?.droppedAt || workspaceState.collectedAt) return;
+    if (!workspaceState?.droppedAt || workspaceState.purgedAt) return;
     const now = app.now();
     const purged = await tx.stateVersions.removeFirst(workspaceId, PURGED_VERSIONS);
     if (purged.blobKeys.length > 0) {
@@ -96,7 +96,7 @@ const purgeBatch = (app: App, workspaceId: WorkspaceId): Promise<void> =>
     }
     if (purged.versions === PURGED_VERSIONS) return;
     await tx.workspaceResources.removeAll(workspaceId);
-    workspaceState.collectedAt = now;
+    workspaceState.purgedAt = now;
   });
 
 const MAX_RECORDS = 1000;

@@ -30,7 +30,7 @@ export class WorkspaceState {
   declare revision: bigint;
   declare droppedAt: Date | null;
   /** Since when only this tombstone is left of a dropped workspace. */
-  declare collectedAt: Date | null;
+  declare purgedAt: Date | null;
 
   constructor(fields: Fields) {
     Object.assign(this, fields);
@@ -53,7 +53,7 @@ export const newWorkspaceState = (workspaceId: WorkspaceId): WorkspaceState =>
     latestChangeAt: null,
     revision: 0n,
     droppedAt: null,
-    collectedAt: null,
+    purgedAt: null,
   });
 
 /** The part of a workspace's state that authorization and reads use. */

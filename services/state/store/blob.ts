@@ -4,13 +4,13 @@ import { blobSchema } from "./entities.ts";
 
 /** Locks the blobs, so that no other transaction adds or removes a reference before this one ends. */
 const lockBlobs = (em: EntityManager, keys: readonly string[]) =>
-  queryIn(em, "select from blob where key = any($1) order by key for update", [keys]);
+  queryIn(em, "select from blobs where key = any($1) order by key for update", [keys]);
 
 const countReferences = (em: EntityManager, keys: readonly string[], each: 1 | -1) =>
   queryIn(
     em,
-    // index: blob_pkey
-    `update blob set "references" = "references" + $2 * given.count
+    // index: blobs_pkey
+    `update blobs blob set "references" = "references" + $2 * given.count
      from (select key, count(*) as count from unnest($1::text[]) as key group by key) given
      where blob.key = given.key`,
     [keys, each],
@@ -38,8 +38,8 @@ const rows = (em: EntityManager) => ({
     await countReferences(em, keys, -1);
     await queryIn(
       em,
-      // index: blob_pkey
-      `with gone as (delete from blob where key = any($1) and "references" <= 0 returning key)
+      // index: blobs_pkey
+      `with gone as (delete from blobs where key = any($1) and "references" <= 0 returning key)
        insert into blob_deletions (key, due_at) select key, $2 from gone on conflict do nothing`,
       [keys, now],
     );
@@ -56,23 +56,24 @@ export interface OwnedBlob {
 const reads = (database: Database) => ({
   /** Those of the keys that some version refers to. */
   async listOwned(keys: readonly string[]): Promise<string[]> {
-    // index: blob_pkey
-    const rows = await database.query<{ key: string }>("select key from blob where key = any($1)", [
-      keys,
-    ]);
+    // index: blobs_pkey
+    const rows = await database.query<{ key: string }>(
+      "select key from blobs where key = any($1)",
+      [keys],
+    );
     return rows.map(({ key }) => key);
   },
 
   /** Blobs that versions refer to, above `after`, in the order of this database. */
   listAfter: (after: string, limit: number): Promise<OwnedBlob[]> =>
-    // index: blob_pkey
-    database.query("select key, size, sha256 from blob where key > $1 order by key limit $2", [
+    // index: blobs_pkey
+    database.query("select key, size, sha256 from blobs where key > $1 order by key limit $2", [
       after,
       limit,
     ]),
 
   async count(): Promise<number> {
-    const [row] = await database.query<{ count: number }>("select count(*) as count from blob");
+    const [row] = await database.query<{ count: number }>("select count(*) as count from blobs");
     return row?.count ?? 0;
   },
 });

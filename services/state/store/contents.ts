@@ -32,7 +32,7 @@ interface Row {
   }[];
 }
 
-// index: state_version_pkey, blob_pkey
+// index: state_versions_pkey, blobs_pkey
 const selectContents = `
   select version.id, version.workspace_id, version.status, version.md5,
     (select coalesce(json_agg(json_build_object('kind', content.kind, 'key', content.key,
@@ -42,9 +42,9 @@ const selectContents = `
      from (values ('raw', version.blob_key, version.size, version.sha256),
        ('json', version.json_blob_key, version.json_size, version.json_sha256)
      ) as content (kind, key, size, sha256)
-     left join blob on blob.key = content.key
+     left join blobs blob on blobs.key = content.key
      where content.key is not null) as contents
-  from state_version version`;
+  from state_versions version`;
 
 const contentsIn = (rows: readonly Row[]): ContentRow[] =>
   rows.flatMap(({ id, workspace_id: workspaceId, status, md5, contents }) =>
@@ -61,7 +61,7 @@ const contentsIn = (rows: readonly Row[]): ContentRow[] =>
 const reads = (database: Database) => ({
   async countVersions(): Promise<number> {
     const [row] = await database.query<{ count: number }>(
-      "select count(*) as count from state_version",
+      "select count(*) as count from state_versions",
     );
     return row?.count ?? 0;
   },
@@ -84,7 +84,7 @@ const reads = (database: Database) => ({
   /** Versions that must have contents and have none. */
   async listMissing(): Promise<{ versionId: StateVersionId; workspaceId: WorkspaceId }[]> {
     const rows = await database.query<{ id: StateVersionId; workspace_id: WorkspaceId }>(
-      `select id, workspace_id from state_version
+      `select id, workspace_id from state_versions
        where status in ('finalized', 'backing_data_soft_deleted') and blob_key is null`,
     );
     return rows.map((row) => ({ versionId: row.id, workspaceId: row.workspace_id }));
@@ -95,11 +95,11 @@ const reads = (database: Database) => ({
     // One statement, so that everything is one snapshot.
     database.query(
       `select blob.key, blob."references" as counted, coalesce(used.count, 0)::int as found
-       from blob left join (
+       from blobs blob left join (
          select key, count(*) as count from (
-           select blob_key as key from state_version where blob_key is not null
+           select blob_key as key from state_versions where blob_key is not null
            union all
-           select json_blob_key from state_version where json_blob_key is not null) refers
+           select json_blob_key from state_versions where json_blob_key is not null) refers
          group by key) used on used.key = blob.key
        where blob."references" <> coalesce(used.count, 0)`,
     ),
@@ -107,8 +107,8 @@ const reads = (database: Database) => ({
   /** Those of the keys that a version refers to, or that are about to be deleted. */
   async listKnownKeys(keys: readonly string[]): Promise<string[]> {
     const rows = await database.query<{ key: string }>(
-      // index: blob_pkey, blob_deletions_pkey
-      `select key from blob where key = any($1)
+      // index: blobs_pkey, blob_deletions_pkey
+      `select key from blobs where key = any($1)
        union all select key from blob_deletions where key = any($1)`,
       [keys],
     );

@@ -14,7 +14,7 @@ import { WorkspaceState } from "../domain/workspace-state.ts";
 
 export const workspaceStateSchema = new EntitySchema({
   class: WorkspaceState,
-  tableName: "workspace_state",
+  tableName: "workspace_states",
   properties: {
     workspaceId: primaryKey,
     organizationId: optional(text),
@@ -27,14 +27,14 @@ export const workspaceStateSchema = new EntitySchema({
     latestChangeAt: optional(timestamptz),
     revision: bigint,
     droppedAt: optional(timestamptz),
-    collectedAt: optional(timestamptz),
+    purgedAt: optional(timestamptz),
   },
 });
 
 /** Without resources, modules and providers: they may be large, and no rule uses them. */
 export const stateVersionSchema = new EntitySchema({
   class: StateVersion,
-  tableName: "state_version",
+  tableName: "state_versions",
   properties: {
     id: primaryKey,
     workspaceId: text,
@@ -72,7 +72,7 @@ export const stateVersionSchema = new EntitySchema({
 
 export const blobSchema = new EntitySchema({
   class: Blob,
-  tableName: "blob",
+  tableName: "blobs",
   properties: {
     key: primaryKey,
     workspaceId: text,

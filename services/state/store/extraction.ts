@@ -22,11 +22,11 @@ const leases = (database: Database) => ({
       size: number;
       extraction_attempts: number;
     }>(
-      // index: state_version_extraction
-      `update state_version
+      // index: state_versions_extraction
+      `update state_versions
        set extraction_due_at = $2, extraction_attempts = extraction_attempts + 1
        where id = (
-         select id from state_version where extraction_due_at <= $1
+         select id from state_versions where extraction_due_at <= $1
          order by extraction_due_at limit 1 for update skip locked)
        returning id, workspace_id, blob_key, size, extraction_attempts`,
       [now, leaseUntil],
@@ -45,8 +45,8 @@ const leases = (database: Database) => ({
   /** Extends the lease; false when another replica holds it. */
   async renew({ versionId, attempt }: ExtractionClaim, leaseUntil: Date): Promise<boolean> {
     const renewed = await database.query(
-      // index: state_version_pkey
-      `update state_version set extraction_due_at = $3
+      // index: state_versions_pkey
+      `update state_versions set extraction_due_at = $3
        where id = $1 and extraction_attempts = $2 and extraction_due_at is not null returning id`,
       [versionId, attempt, leaseUntil],
     );

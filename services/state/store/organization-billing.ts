@@ -9,8 +9,8 @@ export interface OrganizationBilling {
 
 /** SQL: whether the organization is billed by usage. New organizations are; only changes are published. */
 export const usageBasedBilling = (organizationId: string): string =>
-  // index: organization_billing_pkey
-  `coalesce((select usage_based from organization_billing billing
+  // index: organization_billings_pkey
+  `coalesce((select usage_based from organization_billings billing
      where billing.organization_id = ${organizationId}), true)`;
 
 const rows = (em: EntityManager) => ({
@@ -18,8 +18,8 @@ const rows = (em: EntityManager) => ({
   async set({ organizationId, usageBased, revision }: OrganizationBilling): Promise<void> {
     await queryIn(
       em,
-      // index: organization_billing_pkey
-      `insert into organization_billing as known (organization_id, usage_based, revision)
+      // index: organization_billings_pkey
+      `insert into organization_billings as known (organization_id, usage_based, revision)
        values ($1, $2, $3)
        on conflict (organization_id) do update
          set usage_based = excluded.usage_based, revision = excluded.revision
@@ -29,8 +29,8 @@ const rows = (em: EntityManager) => ({
   },
 
   async remove(organizationId: string): Promise<void> {
-    // index: organization_billing_pkey
-    await queryIn(em, "delete from organization_billing where organization_id = $1", [
+    // index: organization_billings_pkey
+    await queryIn(em, "delete from organization_billings where organization_id = $1", [
       organizationId,
     ]);
   },

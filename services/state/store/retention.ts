@@ -32,13 +32,13 @@ const reads = (database: Database) => ({
     limit: number,
   ): Promise<RetentionCandidate[]> {
     const rows = await database.query<CandidateRow>(
-      // index: workspace_state_pkey, state_version_contents
+      // index: workspace_states_pkey, state_versions_contents
       `select version.id, version.workspace_id, version.position
        from unnest($1::text[], $2::timestamptz[], $3::bigint[]) as search (workspace_id, before, after)
-       join workspace_state workspace on workspace.workspace_id = search.workspace_id
+       join workspace_states workspace on workspace.workspace_id = search.workspace_id
          and workspace.dropped_at is null
        cross join lateral (
-         select id, workspace_id, position from state_version
+         select id, workspace_id, position from state_versions
          where workspace_id = search.workspace_id and blob_key is not null
            and position > search.after and position < workspace.current_position
            and created_at < search.before
@@ -93,9 +93,9 @@ const rows = (em: EntityManager) => ({
   async listForUpdate(ids: readonly StateVersionId[]): Promise<CollectibleVersion[]> {
     const rows = await queryIn<CollectibleRow>(
       em,
-      // index: state_version_pkey
+      // index: state_versions_pkey
       `select id, workspace_id, position, status, created_at, size, blob_key, json_blob_key
-       from state_version where id = any($1) order by id for update`,
+       from state_versions where id = any($1) order by id for update`,
       [ids],
     );
     return rows.map((row) => ({
@@ -114,9 +114,9 @@ const rows = (em: EntityManager) => ({
   async listShared(ids: readonly StateVersionId[]): Promise<Set<StateVersionId>> {
     const rows = await queryIn<{ id: StateVersionId }>(
       em,
-      // index: state_version_pkey, state_version_copies
-      `select version.id from state_version version where version.id = any($1) and exists (
-         select from state_version copy where copy.blob_key = version.blob_key
+      // index: state_versions_pkey, state_versions_copies
+      `select version.id from state_versions version where version.id = any($1) and exists (
+         select from state_versions copy where copy.blob_key = version.blob_key
            and copy.rollback_version_id is not null and copy.position > version.position)`,
       [ids],
     );
@@ -127,10 +127,10 @@ const rows = (em: EntityManager) => ({
   async findStartOfLast(organizationId: string, count: number): Promise<Date | undefined> {
     const [row] = await queryIn<{ created_at: Date }>(
       em,
-      // index: workspace_state_organization, state_version_contents
-      `select version.created_at from workspace_state workspace
+      // index: workspace_states_organization, state_versions_contents
+      `select version.created_at from workspace_states workspace
        cross join lateral (
-         select created_at from state_version
+         select created_at from state_versions
          where workspace_id = workspace.workspace_id and blob_key is not null
          order by position desc limit $2) version
        where workspace.organization_id = $1 and workspace.dropped_at is null

@@ -30,7 +30,7 @@ const leases = (database: Database) => ({
     { holder, now, until }: { holder: string; now: Date; until: Date },
   ): Promise<ScanClaim | undefined> {
     const [row] = await database.query<{ after: string }>(
-      `update pass set holder = $2, due_at = $4,
+      `update scans set holder = $2, due_at = $4,
          started_at = case when after = '' then $3 else started_at end,
          seen = case when after = '' then 0 else seen end,
          found = case when after = '' then 0 else found end,
@@ -44,7 +44,7 @@ const leases = (database: Database) => ({
   /** False once another replica holds it. */
   async renew({ name, holder }: ScanClaim, until: Date): Promise<boolean> {
     const rows = await database.query(
-      "update pass set due_at = $3 where name = $1 and holder = $2 returning name",
+      "update scans set due_at = $3 where name = $1 and holder = $2 returning name",
       [name, holder, until],
     );
     return rows.length > 0;
@@ -53,7 +53,7 @@ const leases = (database: Database) => ({
   /** Gives the page back; it is due again then. */
   async release({ name, holder }: ScanClaim, dueAt: Date): Promise<void> {
     await database.query(
-      "update pass set holder = null, due_at = $3 where name = $1 and holder = $2",
+      "update scans set holder = null, due_at = $3 where name = $1 and holder = $2",
       [name, holder, dueAt],
     );
   },
@@ -65,7 +65,7 @@ const leases = (database: Database) => ({
     { seen, found, bytes }: ScanTally,
   ): Promise<void> {
     await database.query(
-      `update pass set after = $3, due_at = $4, seen = seen + $5, found = found + $6,
+      `update scans set after = $3, due_at = $4, seen = seen + $5, found = found + $6,
          bytes = bytes + $7 where name = $1 and holder = $2`,
       [name, holder, after, dueAt, seen, found, bytes],
     );
@@ -78,7 +78,7 @@ const leases = (database: Database) => ({
     { seen, found, bytes }: ScanTally,
   ): Promise<void> {
     await database.query(
-      `update pass set after = '', holder = null, due_at = $4, finished_at = $3, seen = seen + $5,
+      `update scans set after = '', holder = null, due_at = $4, finished_at = $3, seen = seen + $5,
          found = found + $6, bytes = bytes + $7 where name = $1 and holder = $2`,
       [name, holder, now, dueAt, seen, found, bytes],
     );
@@ -88,7 +88,7 @@ const leases = (database: Database) => ({
 const reads = (database: Database) => ({
   async getProgress(name: ScanName): Promise<ScanProgress> {
     const [row] = await database.query<ScanTally & { finished_at: Date | null }>(
-      "select seen, found, bytes, finished_at from pass where name = $1",
+      "select seen, found, bytes, finished_at from scans where name = $1",
       [name],
     );
     if (!row) throw new Error(`the row of the scan ${name} is missing`);

@@ -13,14 +13,20 @@ import type { StateVersionOutput } from "../domain/state-version-output.ts";
 import { type Slice, totalOf } from "./slice.ts";
 import { isVisible } from "./workspace-state.ts";
 
-const sealedColumn = { table: "state_version_output", column: "sealed_value" } as const;
-
-/** The associated data of an output's sealed value. */
-const outputPlace = (rowId: string) => ({ ...sealedColumn, rowId });
+/** The associated data of an output's sealed value: sealed with the table's first name, which therefore never changes. */
+const outputPlace = (rowId: string) => ({
+  table: "state_version_output",
+  column: "sealed_value",
+  rowId,
+});
 
 /** Encrypts sensitive outputs under the first key. Returns how many values changed. Safe to repeat. */
 export const rotateOutputKeys = (database: Database, sealer: Sealer): Promise<number> =>
-  rotateColumnKeys(database, sealer, { ...sealedColumn, placeOf: outputPlace });
+  rotateColumnKeys(database, sealer, {
+    table: "state_version_outputs",
+    column: "sealed_value",
+    placeOf: outputPlace,
+  });
 
 interface OutputRow {
   id: StateVersionOutputId;
@@ -61,7 +67,7 @@ async function insertOutputs(
   });
   await queryIn(
     em,
-    `insert into state_version_output
+    `insert into state_version_outputs
        (id, state_version_id, position, name, sensitive, type, detailed_type, value, sealed_value)
      select id, $1, position, name, sensitive, type, detailed_type, value, sealed_value
      from json_to_recordset($2) as given (id text, position integer, name text, sensitive boolean,
@@ -79,9 +85,9 @@ export async function copyOutputs(
 ): Promise<void> {
   const rows = await queryIn<Omit<OutputRow, "state_version_id" | "workspace_id">>(
     em,
-    // index: state_version_output_position
+    // index: state_version_outputs_position
     `select id, name, sensitive, type, detailed_type, value, sealed_value
-     from state_version_output where state_version_id = $1 order by position`,
+     from state_version_outputs where state_version_id = $1 order by position`,
     [from],
   );
   // The row id is part of a sealed value's associated data, so each copy is encrypted anew.
@@ -100,8 +106,8 @@ export async function deleteOutputs(
   em: EntityManager,
   versionIds: readonly StateVersionId[],
 ): Promise<void> {
-  // index: state_version_output_position
-  await queryIn(em, "delete from state_version_output where state_version_id = any($1)", [
+  // index: state_version_outputs_position
+  await queryIn(em, "delete from state_version_outputs where state_version_id = any($1)", [
     versionIds,
   ]);
 }
@@ -147,11 +153,11 @@ const placed = (row: PlacedRow): PlacedOutput => ({
 const reads = (database: Database, sealer: Sealer) => ({
   /** One output, its value in clear. */
   async get(id: StateVersionOutputId): Promise<PlacedOutput> {
-    // index: state_version_output_pkey
+    // index: state_version_outputs_pkey
     const [row] = await database.query<PlacedRow & OutputRow>(
-      `select ${placedColumns}, output.sealed_value from state_version_output output
-       join state_version version on version.id = output.state_version_id
-       join workspace_state workspace using (workspace_id)
+      `select ${placedColumns}, output.sealed_value from state_version_outputs output
+       join state_versions version on version.id = output.state_version_id
+       join workspace_states workspace using (workspace_id)
        where output.id = $1 and ${isReadable}`,
       [id],
     );
@@ -163,16 +169,16 @@ const reads = (database: Database, sealer: Sealer) => ({
     versionId: StateVersionId,
     { limit, offset }: Slice,
   ): Promise<{ outputs: StateVersionOutput[]; total: number }> {
-    // index: state_version_output_position
+    // index: state_version_outputs_position
     const rows = await database.query<UnsealedRow>(
-      `select ${columns} from state_version_output output
-       join state_version version on version.id = output.state_version_id
+      `select ${columns} from state_version_outputs output
+       join state_versions version on version.id = output.state_version_id
        where output.state_version_id = $1 order by output.position limit $2 offset $3`,
       [versionId, limit, offset],
     );
     const total = await totalOf(rows.length, { limit, offset }, async () => {
       const [row] = await database.query<{ total: number }>(
-        "select count(*) as total from state_version_output where state_version_id = $1",
+        "select count(*) as total from state_version_outputs where state_version_id = $1",
         [versionId],
       );
       return row?.total ?? 0;
@@ -181,11 +187,11 @@ const reads = (database: Database, sealer: Sealer) => ({
   },
 
   async listOfVersions(ids: readonly StateVersionId[]): Promise<PlacedOutput[]> {
-    // index: state_version_output_position
+    // index: state_version_outputs_position
     const rows = await database.query<PlacedRow>(
-      `select ${placedColumns} from state_version_output output
-       join state_version version on version.id = output.state_version_id
-       join workspace_state workspace using (workspace_id)
+      `select ${placedColumns} from state_version_outputs output
+       join state_versions version on version.id = output.state_version_id
+       join workspace_states workspace using (workspace_id)
        where output.state_version_id = any($1) and ${isReadable}
        order by output.state_version_id, output.position`,
       [ids],
@@ -195,11 +201,11 @@ const reads = (database: Database, sealer: Sealer) => ({
 
   /** Of the workspaces' current versions. */
   async listOfWorkspaces(ids: readonly WorkspaceId[]): Promise<PlacedOutput[]> {
-    // index: workspace_state_pkey, state_version_output_position
+    // index: workspace_states_pkey, state_version_outputs_position
     const rows = await database.query<PlacedRow>(
-      `select ${placedColumns} from workspace_state workspace
-       join state_version version on version.id = workspace.current_version_id
-       join state_version_output output on output.state_version_id = version.id
+      `select ${placedColumns} from workspace_states workspace
+       join state_versions version on version.id = workspace.current_version_id
+       join state_version_outputs output on output.state_version_id = version.id
        where workspace.workspace_id = any($1) and ${isVisible}
        order by output.state_version_id, output.position`,
       [ids],

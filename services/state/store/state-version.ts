@@ -12,17 +12,17 @@ import { type StateVersionRow, stateVersionColumns, viewOf } from "./state-versi
 import { isVisible, workspaceStateColumns } from "./workspace-state.ts";
 
 const selectVersions = `select ${stateVersionColumns}, ${workspaceStateColumns}
-  from state_version version join workspace_state workspace using (workspace_id)`;
+  from state_versions version join workspace_states workspace using (workspace_id)`;
 
 /** SQL: ids of the newest version, the newest that is not discarded, and the pending ones. */
-// index: state_version_position, state_version_unsettled
+// index: state_versions_position, state_versions_open
 const latestVersions = `
-  (select id from state_version where workspace_id = $1 order by position desc limit 1)
+  (select id from state_versions where workspace_id = $1 order by position desc limit 1)
   union
-  (select id from state_version where workspace_id = $1 and status <> 'discarded'
+  (select id from state_versions where workspace_id = $1 and status <> 'discarded'
    order by position desc limit 1)
   union
-  select id from state_version where workspace_id = $1 and status = 'pending'`;
+  select id from state_versions where workspace_id = $1 and status = 'pending'`;
 
 const rows = (em: EntityManager, sealer: Sealer) => {
   const lockMode = LockMode.PESSIMISTIC_WRITE;
@@ -48,7 +48,7 @@ const rows = (em: EntityManager, sealer: Sealer) => {
     /** The version as it will be committed. */
     async getView(id: StateVersionId): Promise<StateVersionView> {
       await em.flush();
-      // index: state_version_pkey
+      // index: state_versions_pkey
       const [row] = await queryIn<StateVersionRow>(em, `${selectVersions} where version.id = $1`, [
         id,
       ]);
@@ -62,8 +62,8 @@ const rows = (em: EntityManager, sealer: Sealer) => {
       { epoch, serial }: { epoch: bigint; serial: bigint },
     ): Promise<StateVersion[]> =>
       listForUpdate(
-        // index: state_version_creation
-        `select id from state_version where workspace_id = $1 and lock_epoch = $2 and serial = $3
+        // index: state_versions_creation
+        `select id from state_versions where workspace_id = $1 and lock_epoch = $2 and serial = $3
          union ${latestVersions}`,
         [workspaceId, epoch, serial],
       ),
@@ -74,11 +74,11 @@ const rows = (em: EntityManager, sealer: Sealer) => {
       { epoch, sourceId }: { epoch: bigint; sourceId: StateVersionId },
     ): Promise<StateVersion[]> =>
       listForUpdate(
-        // index: state_version_creation, state_version_pkey
-        `(select id from state_version where workspace_id = $1 and lock_epoch = $2
+        // index: state_versions_creation, state_versions_pkey
+        `(select id from state_versions where workspace_id = $1 and lock_epoch = $2
           order by serial desc limit 1)
          union
-         select id from state_version where id = $3 and workspace_id = $1
+         select id from state_versions where id = $3 and workspace_id = $1
          union ${latestVersions}`,
         [workspaceId, epoch, sourceId],
       ),
@@ -86,10 +86,10 @@ const rows = (em: EntityManager, sealer: Sealer) => {
     /** The pending ones, and the finalized intermediate ones above `position`. */
     listBeforeSealing: (workspaceId: WorkspaceId, position: bigint): Promise<StateVersion[]> =>
       listForUpdate(
-        // index: state_version_status, state_version_unsettled
-        `select id from state_version where workspace_id = $1 and status = 'pending'
+        // index: state_versions_status, state_versions_open
+        `select id from state_versions where workspace_id = $1 and status = 'pending'
          union
-         select id from state_version where workspace_id = $1 and intermediate
+         select id from state_versions where workspace_id = $1 and intermediate
            and status = 'finalized' and position > $2`,
         [workspaceId, position],
       ),
@@ -101,10 +101,10 @@ const rows = (em: EntityManager, sealer: Sealer) => {
       await em.persist(copy).flush();
       await queryIn(
         em,
-        // index: state_version_pkey
-        `update state_version set resources = source.resources, modules = source.modules,
+        // index: state_versions_pkey
+        `update state_versions copy set resources = source.resources, modules = source.modules,
            providers = source.providers
-         from state_version source where source.id = $1 and state_version.id = $2`,
+         from state_versions source where source.id = $1 and copy.id = $2`,
         [sourceId, copy.id],
       );
       await copyOutputs(em, sealer, sourceId, copy.id);
@@ -123,8 +123,8 @@ const rows = (em: EntityManager, sealer: Sealer) => {
     ): Promise<void> {
       await queryIn(
         em,
-        // index: state_version_pkey
-        "update state_version set resources = $2, modules = $3, providers = $4 where id = $1",
+        // index: state_versions_pkey
+        "update state_versions set resources = $2, modules = $3, providers = $4 where id = $1",
         [id, resources, modules, providers],
       );
     },
@@ -134,8 +134,8 @@ const rows = (em: EntityManager, sealer: Sealer) => {
       await deleteOutputs(em, ids);
       await queryIn(
         em,
-        // index: state_version_pkey
-        `update state_version set status = 'backing_data_permanently_deleted',
+        // index: state_versions_pkey
+        `update state_versions set status = 'backing_data_permanently_deleted',
            soft_deleted_at = null, blob_key = null, sha256 = null, json_blob_key = null,
            json_sha256 = null, json_size = null, extraction_due_at = null,
            resources_processed = true, resources = '[]', modules = '{}', providers = '{}'
@@ -146,8 +146,8 @@ const rows = (em: EntityManager, sealer: Sealer) => {
 
     /** Deletes rows of versions that have neither outputs nor contents. */
     async remove(ids: readonly StateVersionId[]): Promise<void> {
-      // index: state_version_pkey
-      await queryIn(em, "delete from state_version where id = any($1)", [ids]);
+      // index: state_versions_pkey
+      await queryIn(em, "delete from state_versions where id = any($1)", [ids]);
     },
 
     /** Deletes the workspace's first `limit` versions with their outputs. Returns the keys of their blobs. */
@@ -161,10 +161,10 @@ const rows = (em: EntityManager, sealer: Sealer) => {
         json_blob_key: string | null;
       }>(
         em,
-        // index: state_version_position
-        `select id, blob_key, json_blob_key from state_version
+        // index: state_versions_position
+        `select id, blob_key, json_blob_key from state_versions
          where id = any(array(
-           select id from state_version where workspace_id = $1 order by position limit $2))
+           select id from state_versions where workspace_id = $1 order by position limit $2))
          order by id for update`,
         [workspaceId, limit],
       );
@@ -196,7 +196,7 @@ const reads = (database: Database) => {
 
   return {
     async get(id: StateVersionId): Promise<StateVersionView> {
-      // index: state_version_pkey
+      // index: state_versions_pkey
       const [row] = await database.query<StateVersionRow>(
         `${selectVersions} where version.id = $1 and ${isVisible}`,
         [id],
@@ -206,7 +206,7 @@ const reads = (database: Database) => {
     },
 
     async batch(ids: readonly StateVersionId[]): Promise<StateVersionView[]> {
-      // index: state_version_pkey
+      // index: state_versions_pkey
       const rows = await database.query<StateVersionRow>(
         `${selectVersions} where version.id = any($1) and ${isVisible}`,
         [ids],
@@ -222,7 +222,7 @@ const reads = (database: Database) => {
     ): Promise<{ versions: StateVersionView[]; total: number }> {
       const condition = status === undefined ? "" : "and version.status = $4";
       const filters = status === undefined ? [] : [status];
-      // index: state_version_position, state_version_status
+      // index: state_versions_position, state_versions_status
       const rows = await database.query<StateVersionRow>(
         `${selectVersions} where version.workspace_id = $1 and ${isVisible} ${condition}
          order by version.position desc limit $2 offset $3`,
@@ -230,8 +230,8 @@ const reads = (database: Database) => {
       );
       const total = await totalOf(rows.length, { limit, offset }, async () => {
         const [row] = await database.query<{ total: number }>(
-          // index: state_version_count_pkey
-          `select coalesce(sum(count), 0)::int as total from state_version_count
+          // index: state_version_counts_pkey
+          `select coalesce(sum(count), 0)::int as total from state_version_counts
            where workspace_id = $1 ${status === undefined ? "" : "and status = $2"}`,
           [workspaceId, ...filters],
         );
@@ -243,8 +243,8 @@ const reads = (database: Database) => {
     /** Pending versions whose upload window is over. */
     listExpired: (now: Date, limit: number) =>
       keys(
-        // index: state_version_expiry
-        `select id, workspace_id from state_version
+        // index: state_versions_expiry
+        `select id, workspace_id from state_versions
          where status = 'pending' and expires_at <= $1 order by expires_at limit $2`,
         [now, limit],
       ),
@@ -252,8 +252,8 @@ const reads = (database: Database) => {
     /** Versions whose contents were soft-deleted at or before this time, the oldest first. */
     listSoftDeleted: (before: Date, limit: number) =>
       keys(
-        // index: state_version_soft_deleted
-        `select id, workspace_id from state_version
+        // index: state_versions_soft_deleted
+        `select id, workspace_id from state_versions
          where soft_deleted_at <= $1 order by soft_deleted_at limit $2`,
         [before, limit],
       ),

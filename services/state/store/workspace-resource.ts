@@ -24,16 +24,16 @@ const rows = (em: EntityManager) => ({
   ): Promise<void> {
     await queryIn(
       em,
-      // index: workspace_resource_address
+      // index: workspace_resources_address
       `${found}
-       delete from workspace_resource known where workspace_id = $1
+       delete from workspace_resources known where workspace_id = $1
          and not exists (select from found where found.address = known.address)`,
       [workspaceId, instances],
     );
     await queryIn(
       em,
       `${found}
-       update workspace_resource known set provider = found.provider, digest = found.digest,
+       update workspace_resources known set provider = found.provider, digest = found.digest,
          updated_at = $3, modified_by = $4
        from found where known.workspace_id = $1 and known.address = found.address
          and (known.digest, known.provider) <> (found.digest, found.provider)`,
@@ -42,20 +42,20 @@ const rows = (em: EntityManager) => ({
     await queryIn(
       em,
       `${found}
-       insert into workspace_resource (workspace_id, id, address, name, module, provider, type,
+       insert into workspace_resources (workspace_id, id, address, name, module, provider, type,
          name_index, digest, created_at, updated_at, modified_by)
        select $1, 'wsr-' || right(replace(gen_random_uuid()::text, '-', ''), 16), address, name,
          module, provider, type, "nameIndex", digest, $3, $3, $4
        from found where not exists (
-         select from workspace_resource known
+         select from workspace_resources known
          where known.workspace_id = $1 and known.address = found.address)`,
       [workspaceId, instances, createdAt, id],
     );
   },
 
   async removeAll(workspaceId: WorkspaceId): Promise<void> {
-    // index: workspace_resource_pkey
-    await queryIn(em, "delete from workspace_resource where workspace_id = $1", [workspaceId]);
+    // index: workspace_resources_pkey
+    await queryIn(em, "delete from workspace_resources where workspace_id = $1", [workspaceId]);
   },
 });
 
@@ -112,17 +112,17 @@ const reads = (database: Database) => ({
   ): Promise<{ resources: WorkspaceResource[]; total: number }> {
     const condition = "workspace_id = $1 and ($2 = '' or strpos(address, $2) > 0)";
     const first = sort ? `${columns[sort.field]} ${sort.descending ? "desc" : "asc"},` : "";
-    // index: workspace_resource_address
+    // index: workspace_resources_address
     const rows = await database.query<ResourceRow>(
       `select id, address, name, module, provider, type, name_index, created_at, updated_at,
          modified_by
-       from workspace_resource where ${condition}
+       from workspace_resources where ${condition}
        order by ${first} ${byAddress}, id limit $3 offset $4`,
       [workspaceId, search, limit, offset],
     );
     const total = await totalOf(rows.length, { limit, offset }, async () => {
       const [row] = await database.query<{ total: number }>(
-        `select count(*) as total from workspace_resource where ${condition}`,
+        `select count(*) as total from workspace_resources where ${condition}`,
         [workspaceId, search],
       );
       return row?.total ?? 0;

@@ -44,7 +44,7 @@ interface RecordRow {
 }
 
 const selectRecords = `select workspace_id, current_version_id, resource_count, latest_change_at,
-  revision, placement_version, dropped_at is not null as dropped from workspace_state`;
+  revision, placement_version, dropped_at is not null as dropped from workspace_states`;
 
 const recordOf = (row: RecordRow): WorkspaceStateRecord => ({
   summary: {
@@ -70,7 +70,7 @@ const rows = (em: EntityManager) => ({
     if (known) return known;
     await queryIn(
       em,
-      `insert into workspace_state (workspace_id, placement_version, sealed_epoch,
+      `insert into workspace_states (workspace_id, placement_version, sealed_epoch,
          current_position, resource_count, revision)
        values ($1, 0, 0, 0, 0, 0) on conflict do nothing`,
       [workspaceId],
@@ -90,9 +90,9 @@ const rows = (em: EntityManager) => ({
 
 const reads = (database: Database) => ({
   async find(id: WorkspaceId): Promise<WorkspaceStateView | undefined> {
-    // index: workspace_state_pkey
+    // index: workspace_states_pkey
     const [row] = await database.query<WorkspaceStateRow>(
-      `select ${workspaceStateColumns} from workspace_state workspace where workspace_id = $1`,
+      `select ${workspaceStateColumns} from workspace_states workspace where workspace_id = $1`,
       [id],
     );
     return row && viewOfRow(row);
@@ -104,11 +104,11 @@ const reads = (database: Database) => ({
   ): Promise<
     { workspaceState: WorkspaceStateView; version: StateVersionView | undefined } | undefined
   > {
-    // index: workspace_state_pkey, state_version_pkey
+    // index: workspace_states_pkey, state_versions_pkey
     const [row] = await database.query<WorkspaceStateRow & (StateVersionRow | { id: null })>(
       `select ${stateVersionColumns}, ${workspaceStateColumns}
-       from workspace_state workspace
-       left join state_version version on version.id = workspace.current_version_id
+       from workspace_states workspace
+       left join state_versions version on version.id = workspace.current_version_id
        where workspace.workspace_id = $1`,
       [id],
     );
@@ -120,7 +120,7 @@ const reads = (database: Database) => ({
   },
 
   async listRecords(ids: readonly string[]): Promise<WorkspaceStateRecord[]> {
-    // index: workspace_state_pkey
+    // index: workspace_states_pkey
     const rows = await database.query<RecordRow>(`${selectRecords} where workspace_id = any($1)`, [
       ids,
     ]);
@@ -129,7 +129,7 @@ const reads = (database: Database) => ({
 
   /** In the order of this database. */
   async listRecordsAfter(after: string, limit: number): Promise<WorkspaceStateRecord[]> {
-    // index: workspace_state_pkey
+    // index: workspace_states_pkey
     const rows = await database.query<RecordRow>(
       `${selectRecords} where workspace_id > $1 order by workspace_id limit $2`,
       [after, limit],
@@ -140,8 +140,8 @@ const reads = (database: Database) => ({
   /** Ids of workspaces with a current version, in the order of this database. */
   async listWithCurrentVersionAfter(after: string, limit: number): Promise<WorkspaceId[]> {
     const rows = await database.query<{ workspace_id: WorkspaceId }>(
-      // index: workspace_state_pkey
-      `select workspace_id from workspace_state
+      // index: workspace_states_pkey
+      `select workspace_id from workspace_states
        where workspace_id > $1 and dropped_at is null and current_version_id is not null
        order by workspace_id limit $2`,
       [after, limit],
@@ -152,9 +152,9 @@ const reads = (database: Database) => ({
   /** Dropped workspaces whose other rows are not deleted yet, the longest dropped first. */
   async listToPurge(limit: number): Promise<WorkspaceId[]> {
     const rows = await database.query<{ workspace_id: WorkspaceId }>(
-      // index: workspace_state_uncollected
-      `select workspace_id from workspace_state
-       where dropped_at is not null and collected_at is null order by dropped_at limit $1`,
+      // index: workspace_states_unpurged
+      `select workspace_id from workspace_states
+       where dropped_at is not null and purged_at is null order by dropped_at limit $1`,
       [limit],
     );
     return rows.map((row) => row.workspace_id);

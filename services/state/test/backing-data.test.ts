@@ -113,7 +113,7 @@ test("what is deleted for good is gone: blobs, outputs, resources, and nothing r
   });
   expect(await blobsToDelete(keys)).toEqual(keys.toSorted());
   const { length } = await state.database.query(
-    "select from state_version_output where state_version_id = $1",
+    "select from state_version_outputs where state_version_id = $1",
     [first],
   );
   expect(length).toBe(0);

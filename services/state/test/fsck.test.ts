@@ -39,7 +39,7 @@ test(
       SWEEP_GRACE: "60",
     };
     await fresh.query(
-      `insert into workspace_state (workspace_id, placement_version, sealed_epoch,
+      `insert into workspace_states (workspace_id, placement_version, sealed_epoch,
          current_position, resource_count, revision) values ('ws-1', 0, 0, 0, 0, 0)`,
     );
     const bytes = Buffer.from("a state that is somewhat longer");
@@ -54,13 +54,13 @@ test(
         { size: bytes.length },
         new AbortController().signal,
       );
-      await fresh.query("insert into blob values ($1, 'ws-1', $2, $3, 1, now())", [
+      await fresh.query("insert into blobs values ($1, 'ws-1', $2, $3, 1, now())", [
         key,
         size,
         sha256,
       ]);
       await fresh.query(
-        `insert into state_version (id, workspace_id, position, lock_epoch, serial, md5, lineage,
+        `insert into state_versions (id, workspace_id, position, lock_epoch, serial, md5, lineage,
            status, intermediate, created_at, created_by_type, created_by_id, expires_at, blob_key,
            size, sha256, outputs_given, resources_processed, resource_count, extraction_attempts)
          values ($1, 'ws-1', $2, 1, $2, $3, '', 'finalized', false, now(), 'user', 'user-1', now(),

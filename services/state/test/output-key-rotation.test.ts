@@ -60,7 +60,7 @@ test("after sealing again the old key is not needed any more, and no value has c
   expect(await rotateOutputKeys(database, both)).toBe(0);
   const reads = createReads(database, createSealer({ keys: current }));
   const ids = await database.query<{ id: StateVersionOutputId; name: string }>(
-    "select id, name from state_version_output order by position limit 3",
+    "select id, name from state_version_outputs order by position limit 3",
   );
   for (const { id, name } of ids) {
     expect((await reads.stateVersionOutputs.get(id)).valueJson).toBe(JSON.stringify(name));

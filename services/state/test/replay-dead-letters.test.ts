@@ -46,7 +46,7 @@ test("the command replays dead letters, lists those that still fail, and can be 
   const first = await run(environment);
   expect(first).toMatchObject({ code: 1, stderr: "" });
   expect(first.stdout).toContain("state-workspaces: 1 replayed, 1 failed\n  broken statehouse.");
-  const dropped = "select workspace_id from workspace_state where dropped_at is not null";
+  const dropped = "select workspace_id from workspace_states where dropped_at is not null";
   expect(await fresh.query(dropped)).toEqual([{ workspace_id: "ws-aaaaaaaaaaaaaaaa" }]);
   const rows = await fresh.query("select event_id, failures, error from dead_letters");
   expect(rows).toEqual([{ event_id: "broken", failures: 9, error: expect.any(String) }]);

@@ -22,7 +22,7 @@ export async function written(running: RunningState, count: number) {
 /** As if it had been created this many days ago. */
 export const age = (running: RunningState, ids: readonly string[], days: number) =>
   running.database.query(
-    "update state_version set created_at = created_at - $2 * interval '1 day' where id = any($1)",
+    "update state_versions set created_at = created_at - $2 * interval '1 day' where id = any($1)",
     [ids, days],
   );
 
@@ -48,7 +48,7 @@ export async function collect(
 export const statuses = async (running: RunningState, workspaceId: string) =>
   (
     await running.database.query<{ status: string }>(
-      "select status from state_version where workspace_id = $1 order by position",
+      "select status from state_versions where workspace_id = $1 order by position",
       [workspaceId],
     )
   ).map(({ status }) => status.replace("backing_data_", ""));

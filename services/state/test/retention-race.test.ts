@@ -134,7 +134,7 @@ describe("while it runs", () => {
     expect(ids).toHaveLength(9);
     expect(new Set(ids).size).toBe(9);
     const [row] = await state.database.query<{ count: number }>(
-      `select count(*) as count from blob where workspace_id = any($1) and "references" <> 1`,
+      `select count(*) as count from blobs where workspace_id = any($1) and "references" <> 1`,
       [all],
     );
     expect(row?.count).toBe(0);

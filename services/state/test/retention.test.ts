@@ -40,7 +40,7 @@ describe("what a policy lets go", () => {
   test("may be soft-deleted before, and need not be unlocked", async () => {
     const { workspaceId, ids } = await written(state, 2);
     await state.database.query(
-      `update state_version set status = 'backing_data_soft_deleted', soft_deleted_at = now()
+      `update state_versions set status = 'backing_data_soft_deleted', soft_deleted_at = now()
        where id = $1`,
       [ids[0]],
     );
@@ -48,7 +48,7 @@ describe("what a policy lets go", () => {
     state.neighbours.retain(workspaceId, { days: 30 });
     expect((await collect(state, [workspaceId])).ids).toEqual([ids[0]]);
     const rows = await state.database.query(
-      "select from state_version where soft_deleted_at > $1",
+      "select from state_versions where soft_deleted_at > $1",
       [new Date(0)],
     );
     expect(rows).toEqual([]);
@@ -92,14 +92,14 @@ describe("what a policy lets go", () => {
     const one = await written(state, 3);
     const copies = 450;
     await state.database.query(
-      `insert into blob select 'many-' || n, $1, 1, 's', 1, now() from generate_series(1, $2::int) n`,
+      `insert into blobs select 'many-' || n, $1, 1, 's', 1, now() from generate_series(1, $2::int) n`,
       [one.workspaceId, copies],
     );
     await state.database.query(
-      `insert into state_version
+      `insert into state_versions
        select (jsonb_populate_record(v, jsonb_build_object('id', 'sv-many' || n, 'position', n,
          'lock_epoch', 1000 + n, 'blob_key', 'many-' || n, 'created_at', now() - interval '99 days'))).*
-       from state_version v, generate_series(1, $2::int) n where v.id = $1`,
+       from state_versions v, generate_series(1, $2::int) n where v.id = $1`,
       [one.ids[0], copies],
     );
     const other = await written(state, 2);
@@ -148,14 +148,14 @@ describe("in the hosted edition", () => {
     const single = await written(own, 1);
     const busy = await written(own, 2);
     await own.database.query(
-      `insert into blob select 'hosted-' || n, $1, 1, 's', 1, now() from generate_series(1, 96) n`,
+      `insert into blobs select 'hosted-' || n, $1, 1, 's', 1, now() from generate_series(1, 96) n`,
       [busy.workspaceId],
     );
     await own.database.query(
-      `insert into state_version
+      `insert into state_versions
        select (jsonb_populate_record(v, jsonb_build_object('id', 'sv-hosted' || n, 'position', n,
          'lock_epoch', 1000 + n, 'blob_key', 'hosted-' || n, 'created_at', now() - n * interval '1 hour'))).*
-       from state_version v, generate_series(1, 96) n where v.id = $1`,
+       from state_versions v, generate_series(1, 96) n where v.id = $1`,
       [busy.ids[0]],
     );
     await age(own, [...old.ids, ...single.ids], 200);

@@ -137,8 +137,8 @@ test("events of workspaces repeat what a died neighbour did not call for", async
     );
   const row = async () =>
     (
-      await service.database.query<{ project_id: string; collected_at: Date | null }>(
-        "select project_id, collected_at from workspace_state where workspace_id = $1",
+      await service.database.query<{ project_id: string; purged_at: Date | null }>(
+        "select project_id, purged_at from workspace_states where workspace_id = $1",
         [workspaceId],
       )
     )[0];
@@ -158,7 +158,7 @@ test("events of workspaces repeat what a died neighbour did not call for", async
     message: create(WorkspaceDeletedSchema, { workspaceId, organizationId }),
   });
   await waitFor(async () => (await read()) === "notFound");
-  await waitFor(async () => (await row())?.collected_at);
+  await waitFor(async () => (await row())?.purged_at);
   const deletions = () => service.database.query("select from blob_deletions");
   await waitFor(async () => (await deletions()).length === 0);
 });

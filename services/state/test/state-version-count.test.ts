@@ -17,7 +17,7 @@ test("totals of lists are what counting would give, whatever has happened", asyn
   state.neighbours.retain(workspaceId, { days: 30 });
   await collect(state, [workspaceId]);
   const counted = await state.database.query<{ status: string; count: number }>(
-    "select status, count from state_version_count where workspace_id = $1 and count <> 0 order by 1",
+    "select status, count from state_version_counts where workspace_id = $1 and count <> 0 order by 1",
     [workspaceId],
   );
   expect(counted.map(({ status, count }) => [status, count])).toEqual([
@@ -32,15 +32,15 @@ test("totals of lists are what counting would give, whatever has happened", asyn
   });
   expect(listed.totalCount).toBe(5);
   const wrong = await state.database.query(
-    `select from state_version_count known full join (
-       select workspace_id, status, count(*) as count from state_version group by 1, 2) found
+    `select from state_version_counts known full join (
+       select workspace_id, status, count(*) as count from state_versions group by 1, 2) found
        using (workspace_id, status) where coalesce(known.count, 0) <> coalesce(found.count, 0)`,
   );
   expect(wrong).toEqual([]);
   await state.workspaceState.dropWorkspace({ workspaceId });
   while (await purgeDroppedWorkspaces(state.app));
   const left = await state.database.query(
-    "select from state_version_count where workspace_id = $1",
+    "select from state_version_counts where workspace_id = $1",
     [workspaceId],
   );
   expect(left).toEqual([]);

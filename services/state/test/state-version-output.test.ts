@@ -73,7 +73,7 @@ test("one sensitive output is shown in clear to whoever may read outputs, and se
   const strange = state.outputs.getStateVersionOutput({ id }, state.as(stranger));
   await expect(strange).rejects.toMatchObject({ kind: "notFound" });
   const [row] = await state.database.query<{ value: string | null; sealed_value: string }>(
-    "select value, sealed_value from state_version_output where id = $1",
+    "select value, sealed_value from state_version_outputs where id = $1",
     [id],
   );
   expect(row?.value).toBeNull();
@@ -141,7 +141,7 @@ describe("extraction", () => {
     await state.workspaceState.dropWorkspace({ workspaceId });
     await storeExtraction(state.app, claim, extraction);
     const rows = await state.database.query(
-      "select from state_version_output where state_version_id = $1",
+      "select from state_version_outputs where state_version_id = $1",
       [versionId],
     );
     expect(rows).toEqual([]);

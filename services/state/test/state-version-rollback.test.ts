@@ -42,7 +42,7 @@ const rollBack = async (workspaceId: string, rollbackStateVersionId: string, who
 const references = async (versionId: string) =>
   (
     await state.database.query<{ references: number }>(
-      `select "references" from blob join state_version on key in (blob_key, json_blob_key)
+      `select "references" from blobs join state_versions on key in (blob_key, json_blob_key)
        where id = $1 order by key`,
       [versionId],
     )

@@ -133,5 +133,5 @@ test("a dropped workspace's resources are collected with it", async () => {
   await written(own, workspaceId, stateOf({ a: "1" }));
   await own.workspaceState.dropWorkspace({ workspaceId });
   while (await purgeDroppedWorkspaces(own.app)) await Promise.resolve();
-  expect(await own.database.query("select id from workspace_resource", [])).toEqual([]);
+  expect(await own.database.query("select id from workspace_resources", [])).toEqual([]);
 });

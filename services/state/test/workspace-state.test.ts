@@ -221,7 +221,7 @@ describe("a dropped workspace", () => {
     expect((await ownedKeys(own.app, keys)).size).toBe(60);
     await own.workspaceState.dropWorkspace({ workspaceId: id, organizationId });
     while (await purgeDroppedWorkspaces(own.app));
-    const left = await own.database.query("select from state_version where workspace_id = $1", [
+    const left = await own.database.query("select from state_versions where workspace_id = $1", [
       id,
     ]);
     expect(left).toEqual([]);

@@ -89,24 +89,24 @@ async function fill(
   );
   await seed(stack.databases.state, async ({ sql }) => {
     await sql(
-      `insert into workspace_state (workspace_id, organization_id, project_id, placement_version,
+      `insert into workspace_states (workspace_id, organization_id, project_id, placement_version,
          sealed_epoch, current_version_id, current_position, resource_count, revision)
        select 'ws-' || lpad(n::text, 16, '0'), $1, 'prj-1', 1, 0, 'sv-' || n || 'x${EACH}', ${EACH}, 0, 0
        from generate_series(1, $2::int) n`,
       [inside, workspaces],
     );
     await sql(
-      `insert into state_version
+      `insert into state_versions
        select (jsonb_populate_record(original, jsonb_build_object('id', 'sv-' || w || 'x' || v,
          'workspace_id', 'ws-' || lpad(w::text, 16, '0'), 'position', v, 'lock_epoch', v,
          'blob_key', 'bench/' || w || '/' || v,
          'created_at', now() - case when v <= ${DUE_EACH} then interval '40 days' else interval '1 day' end))).*
-       from state_version original, generate_series(1, $2::int) w, generate_series(1, ${EACH}) v
+       from state_versions original, generate_series(1, $2::int) w, generate_series(1, ${EACH}) v
        where original.id = $1`,
       [written.body.data.id, workspaces],
     );
     await sql(
-      `insert into blob select 'bench/' || w || '/' || v, 'ws-' || lpad(w::text, 16, '0'), 1, 's', 1, now()
+      `insert into blobs select 'bench/' || w || '/' || v, 'ws-' || lpad(w::text, 16, '0'), 1, 's', 1, now()
        from generate_series(1, $1::int) w, generate_series(1, ${EACH}) v`,
       [workspaces],
     );
@@ -116,7 +116,7 @@ async function fill(
 /** Deletes as many rows as are due, in batches of the same size; returns the duration in seconds. */
 async function deletePlainly(client: Client): Promise<number> {
   const { rows } = await client.query<{ id: string; blob_key: string }>(
-    `select id, blob_key from state_version where position > ${DUE_EACH} and position <= ${2 * DUE_EACH}
+    `select id, blob_key from state_versions where position > ${DUE_EACH} and position <= ${2 * DUE_EACH}
      order by workspace_id, position`,
   );
   const startedAt = performance.now();
@@ -124,10 +124,10 @@ async function deletePlainly(client: Client): Promise<number> {
     const batch = rows.slice(from, from + BATCH);
     const ids = batch.map(({ id }) => id);
     await client.query("begin");
-    await client.query("delete from state_version_output where state_version_id = any($1)", [ids]);
-    await client.query("delete from state_version where id = any($1)", [ids]);
+    await client.query("delete from state_version_outputs where state_version_id = any($1)", [ids]);
+    await client.query("delete from state_versions where id = any($1)", [ids]);
     const keys = batch.map(({ blob_key: key }) => key);
-    await client.query("delete from blob where key = any($1)", [keys]);
+    await client.query("delete from blobs where key = any($1)", [keys]);
     await client.query("commit");
   }
   return (performance.now() - startedAt) / 1000;
@@ -138,7 +138,7 @@ const passOf = (client: Client, due: number): Promise<number> =>
   waitFor(
     async () => {
       const { rows } = await client.query<{ seconds: number }>(
-        `select extract(epoch from finished_at - started_at)::float as seconds from pass
+        `select extract(epoch from finished_at - started_at)::float as seconds from scans
        where name = 'retention' and found = $1 and finished_at > started_at`,
         [due],
       );

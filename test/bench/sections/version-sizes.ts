@@ -34,7 +34,7 @@ export async function versionSizes({ contest, postgres }: Ground): Promise<Aim[]
     const query = `filter[organization][name]=${organization}&filter[workspace][name]=${name}`;
     // Older versions in addition to the current one.
     await seed(stack.databases.state, ({ copies }) =>
-      copies("state_version", written.body.data.id, size - 1, {
+      copies("state_versions", written.body.data.id, size - 1, {
         id: `'sv-${size}x' || n`,
         position: "n",
         lock_epoch: "n",

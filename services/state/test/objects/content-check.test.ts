@@ -31,7 +31,7 @@ onEveryStore("the check of contents", (objects) => {
     expect((await send(version.raw, "PUT", { body: "state" })).status).toBe(200);
     expect((await send(version.json, "PUT", { body: "{}" })).status).toBe(200);
     const [row] = await state.database.query<{ blob_key: string; json_blob_key: string }>(
-      "select blob_key, json_blob_key from state_version where id = $1",
+      "select blob_key, json_blob_key from state_versions where id = $1",
       [version.id],
     );
     return { id: version.id, raw: row?.blob_key ?? "", json: row?.json_blob_key ?? "" };
@@ -117,38 +117,38 @@ onEveryStore("the check of contents", (objects) => {
       await database.query(undo, [raw]);
     };
     await expectFound(
-      `update blob set "references" = 2 where key = $1`,
-      `update blob set "references" = 1 where key = $1`,
+      `update blobs set "references" = 2 where key = $1`,
+      `update blobs set "references" = 1 where key = $1`,
       [["miscounted", "2 counted, 1 found"]],
     );
     await expectFound(
-      "update blob set sha256 = 'x' || sha256 where key = $1",
-      "update blob set sha256 = substr(sha256, 2) where key = $1",
+      "update blobs set sha256 = 'x' || sha256 where key = $1",
+      "update blobs set sha256 = substr(sha256, 2) where key = $1",
       [["rowDiffers", undefined]],
     );
     await expectFound(
-      "update state_version set md5 = reverse(md5) where blob_key = $1",
-      "update state_version set md5 = reverse(md5) where blob_key = $1",
+      "update state_versions set md5 = reverse(md5) where blob_key = $1",
+      "update state_versions set md5 = reverse(md5) where blob_key = $1",
       [["content", "md5"]],
     );
     const kept = await database.query<Record<string, unknown>>(
-      "select * from blob where key = $1",
+      "select * from blobs where key = $1",
       [raw],
     );
-    await database.query("delete from blob where key = $1", [raw]);
+    await database.query("delete from blobs where key = $1", [raw]);
     expect((await check()).problems).toEqual([
       expect.objectContaining({ problem: "noRow", key: raw, versionId: id }),
     ]);
-    await database.query("insert into blob select * from json_populate_record(null::blob, $1)", [
+    await database.query("insert into blobs select * from json_populate_record(null::blobs, $1)", [
       JSON.stringify(kept[0]),
     ]);
-    await database.query("update state_version set blob_key = null where id = $1", [id]);
+    await database.query("update state_versions set blob_key = null where id = $1", [id]);
     const without = await check();
     expect(without.problems.map(({ problem }) => problem).toSorted()).toEqual([
       "miscounted",
       "noContents",
     ]);
-    await database.query("update state_version set blob_key = $2 where id = $1", [id, raw]);
+    await database.query("update state_versions set blob_key = $2 where id = $1", [id, raw]);
     expect(await found()).toEqual([]);
     expect(json).not.toBe("");
   });
@@ -162,11 +162,11 @@ onEveryStore("the check of contents", (objects) => {
     let meanwhile: (() => Promise<void>) | undefined = async () => {
       // Permanently deleted between reading its row and its bytes.
       await database.query(
-        `update state_version set blob_key = null, json_blob_key = null,
+        `update state_versions set blob_key = null, json_blob_key = null,
            status = 'backing_data_permanently_deleted' where id = $1`,
         [going.id],
       );
-      await database.query("delete from blob where key = any($1)", [[going.raw, going.json]]);
+      await database.query("delete from blobs where key = any($1)", [[going.raw, going.json]]);
       await running.store.delete([going.raw, going.json]);
     };
     const leaving = newBlobKey({

@@ -33,7 +33,7 @@ onEveryStore("uploads whose version is gone by the time that they are whole", (o
   }
   const rowOf = async (id: string) => {
     const [row] = await objects().state.database.query(
-      "select status, blob_key, json_blob_key from state_version where id = $1",
+      "select status, blob_key, json_blob_key from state_versions where id = $1",
       [id],
     );
     return row;

@@ -15,14 +15,14 @@ let url: string;
 // 1,000 workspaces of 1,000 versions each. The oldest tenth was collected before, the next tenth is due. Created again
 // afterwards: maintaining indexes and totals during the insertion would take the longest.
 const rows = `
-  insert into workspace_state (workspace_id, organization_id, project_id, placement_version,
+  insert into workspace_states (workspace_id, organization_id, project_id, placement_version,
       sealed_epoch, current_version_id, current_position, resource_count, revision)
     select 'ws-' || w, 'org-' || w / 100, 'prj-1', 1, 0, 'sv-' || w || 'x1000', 1000, 0, 0
     from generate_series(1, 1000) w;
-  alter table state_version disable trigger user;
-  alter table state_version drop constraint state_version_creation;
-  drop index state_version_status, state_version_position, state_version_contents;
-  insert into state_version (id, workspace_id, position, lock_epoch, serial, md5, lineage, status,
+  alter table state_versions disable trigger user;
+  alter table state_versions drop constraint state_versions_creation;
+  drop index state_versions_status, state_versions_position, state_versions_contents;
+  insert into state_versions (id, workspace_id, position, lock_epoch, serial, md5, lineage, status,
       intermediate, created_at, created_by_type, created_by_id, expires_at, blob_key, size, sha256,
       outputs_given, resources_processed, resource_count, extraction_attempts)
     select 'sv-' || w || 'x' || v, 'ws-' || w, v, v, v, 'm', '',
@@ -30,8 +30,8 @@ const rows = `
       false, now() - (1000 - v) * interval '1 day', 'user', 'user-1', now(),
       case when v > 100 then 'blob-' || w || 'x' || v end, 1, 's', false, true, 0, 1
     from generate_series(1, 1000) w, generate_series(1, 1000) v;
-  create unique index state_version_position on state_version (workspace_id, position);
-  create index state_version_contents on state_version (workspace_id, position)
+  create unique index state_versions_position on state_versions (workspace_id, position);
+  create index state_versions_contents on state_versions (workspace_id, position)
     include (id, created_at) where blob_key is not null;
   analyze`;
 
@@ -71,9 +71,9 @@ test(
       1000,
     ]);
     const scans = scansOf(plan[0]["QUERY PLAN"][0].Plan).filter(
-      (scan) => scan["Relation Name"] === "state_version",
+      (scan) => scan["Relation Name"] === "state_versions",
     );
-    expect(scans.map((scan) => scan["Index Name"])).toEqual(["state_version_contents"]);
+    expect(scans.map((scan) => scan["Index Name"])).toEqual(["state_versions_contents"]);
     // Collected versions are not in the index; recent ones are read no further than the current version.
     expect(scans[0]?.["Actual Rows"]).toBe(100);
   },

@@ -13,26 +13,26 @@ const statements: string[] = [];
 
 // 20,000 workspaces of 5 versions; the last of each is current, with two outputs.
 const rows = `
-  insert into workspace_state (workspace_id, organization_id, project_id, placement_version,
+  insert into workspace_states (workspace_id, organization_id, project_id, placement_version,
       sealed_epoch, current_version_id, current_position, resource_count, revision)
     select 'ws-' || w, 'org-' || w / 100, 'prj-1', 1, 0, 'sv-' || w * 5 + 4, 4, 0, 0
     from generate_series(0, 19999) w;
-  insert into state_version (id, workspace_id, position, lock_epoch, serial, md5, lineage, status,
+  insert into state_versions (id, workspace_id, position, lock_epoch, serial, md5, lineage, status,
       intermediate, created_at, created_by_type, created_by_id, expires_at, blob_key, size, sha256,
       outputs_given, resources_processed, resource_count, extraction_attempts)
     select 'sv-' || v, 'ws-' || v / 5, v % 5, v % 5, v % 5, 'm', '',
       case when v % 5 = 0 then 'discarded' else 'finalized' end,
       false, now(), 'user', 'user-1', now(), 'blob-' || v, 1, 's', false, true, 0, 1
     from generate_series(0, 99999) v;
-  insert into state_version_output
+  insert into state_version_outputs
     select 'wsout-' || v || 'x' || o, 'sv-' || v, o, 'o' || o, false, 'string', '"string"', '"v"', null
     from generate_series(4, 99999, 5) v, generate_series(0, 1) o;
-  insert into workspace_resource (workspace_id, id, address, name, module, provider, type, digest,
+  insert into workspace_resources (workspace_id, id, address, name, module, provider, type, digest,
       created_at, updated_at, modified_by)
     select 'ws-' || r / 5, 'wsr-' || r, 'a.r' || r, 'r' || r, 'root', 'p', 'a', 'd', now(), now(), 'sv-1'
     from generate_series(0, 99999) r;
-  insert into organization_billing select 'org-' || o, true, 1 from generate_series(1, 20000) o;
-  insert into blob select 'blob-' || v, 'ws-' || v / 5, 1, 's', 1, now()
+  insert into organization_billings select 'org-' || o, true, 1 from generate_series(1, 20000) o;
+  insert into blobs select 'blob-' || v, 'ws-' || v / 5, 1, 's', 1, now()
     from generate_series(0, 99999) v;
   insert into blob_deletions select 'gone-' || i, now() + interval '1 day'
     from generate_series(1, 20000) i;

@@ -30,7 +30,7 @@ async function oldVersions(): Promise<{ workspaceId: string; ids: string[] }> {
 
 const age = (workspaceIds: string[]) =>
   state.database.query(
-    `update state_version set created_at = created_at - interval '31 days'
+    `update state_versions set created_at = created_at - interval '31 days'
      where workspace_id = any($1)`,
     [workspaceIds],
   );

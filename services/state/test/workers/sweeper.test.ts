@@ -172,7 +172,7 @@ it("says of rows without their bytes so, loudly and again, and hides nothing", a
   lines.length = 0;
   await pass();
   const [row] = await state.database.query<{ status: string }>(
-    "select status from state_version where blob_key = $1",
+    "select status from state_versions where blob_key = $1",
     [lost],
   );
   expect(row?.status).toBe("finalized");
