@@ -100,3 +100,8 @@ export function requireAdministrator(
   if (caller.kind !== "principal") throw serviceCaller();
   if (!caller.grants.administrator) throw notFound();
 }
+
+/** As `requireAdministrator`, for methods that services call too. */
+export function requireAdministratorUnlessService(caller: Caller): void {
+  if (caller.kind !== "service") requireAdministrator(caller);
+}

@@ -1,10 +1,9 @@
 import type { AppParts } from "@statehouse/service";
 import type { App } from "./app/app.ts";
+import { createTokenUsage } from "./app/token-usage.ts";
+import { createWorkspacesClient } from "./clients/workspaces.ts";
 import type { AccessConfig } from "./config.ts";
-import { neighbourOver } from "./rpc/workspaces.ts";
-import { readsOf } from "./store/reads.ts";
-import { startTokenUsage } from "./store/token-usage.ts";
-import { transactions } from "./store/transaction.ts";
+import { createReads, transactions } from "./store/nouns.ts";
 
 /** Values that a test sets instead of the defaults. */
 export interface AccessOptions {
@@ -18,13 +17,11 @@ export const createApp = ({
   database,
   channels,
   identity,
-  logger,
-  options: { tokenUsageIntervalMs: intervalMs },
 }: AppParts<AccessConfig, "workspaces", AccessOptions>): App => ({
   transaction: transactions(database),
-  reads: readsOf(database),
-  tokenUsage: startTokenUsage({ database, logger, intervalMs }),
-  ...neighbourOver(channels.workspaces, identity),
+  reads: createReads(database),
+  tokenUsage: createTokenUsage(),
+  workspaces: createWorkspacesClient(channels.workspaces, identity),
   settings: {
     maxTokenDays: config.TOKEN_MAX_DAYS,
     runTokenLifetimeMs: config.RUN_TOKEN_LIFETIME * 1000,

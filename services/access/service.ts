@@ -5,8 +5,12 @@ import { consumers } from "./consumers/consumers.ts";
 import { createApp } from "./create-app.ts";
 import { bindings } from "./rpc/bindings.ts";
 import { loadGrants } from "./rpc/grants.ts";
-import { entities } from "./store/entities.ts";
 import { migrations } from "./store/migrations.ts";
+import { entities } from "./store/nouns.ts";
+import { startTokenUsage } from "./workers/token-usage.ts";
+
+/** The longest delay of `last-used-at`. */
+const TOKEN_USAGE_INTERVAL_MS = 5000;
 
 /** Users, tokens, teams and their grants. */
 export const service = defineService({
@@ -19,6 +23,12 @@ export const service = defineService({
   grants: loadGrants,
   bindings,
   consumers,
-  workers: ({ app }) => [app.tokenUsage],
+  workers: ({ app, logger, options }) => [
+    startTokenUsage({
+      app,
+      intervalMs: options.tokenUsageIntervalMs ?? TOKEN_USAGE_INTERVAL_MS,
+      logger,
+    }),
+  ],
   afterMigration: createFirstAdministrator,
 });

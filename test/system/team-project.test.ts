@@ -118,7 +118,7 @@ test("unknown and disallowed values are named by their key", async () => {
   expect(wrong.status).toBe(422);
   expect(problems(wrong)).toEqual({
     "/data/attributes/project-access/settings": "Settings must be read, update or delete",
-    "/data/attributes/project-access/fly": "Fly is no permission",
+    "/data/attributes/project-access/fly": "Permission 'fly' is unknown",
     "/data/attributes/workspace-access/runs": "Runs must be read, plan or apply",
     "/data/attributes/workspace-access/create": "Create must be false or true",
     "/data/attributes/workspace-access/state-versions":

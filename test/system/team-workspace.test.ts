@@ -71,7 +71,7 @@ test("a fixed level takes no permissions; custom takes each, in either spelling"
   });
   const unknown = await grant(workspaceId, teamId, { access: "custom", fly: true, runs: "none" });
   expect(problems(unknown)).toEqual({
-    "/data/attributes/fly": "Fly is no permission",
+    "/data/attributes/fly": "Permission 'fly' is unknown",
     "/data/attributes/runs": "Runs must be read, plan or apply",
   });
   const made = await grant(workspaceId, teamId, {

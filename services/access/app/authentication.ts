@@ -3,7 +3,7 @@ import { hashOf, looksLikeRunSecret, looksLikeSecret } from "../domain/token-sec
 import type { Authenticated } from "../store/authentication.ts";
 import type { App } from "./app.ts";
 
-/** The principal of a token, including runs. */
+/** The principal that a token speaks for; runs included. */
 interface AuthenticatedPrincipal {
   tokenId: string;
   type: string;
@@ -11,7 +11,7 @@ interface AuthenticatedPrincipal {
   versions: string;
 }
 
-/** Returns the principal of a token. Throws `unauthenticated`. One statement, because every request needs it. */
+/** Returns the principal of a token. Throws `unauthenticated`. One statement: it is called for every request. */
 export async function authenticate(app: App, token: string): Promise<Authenticated> {
   if (!looksLikeSecret(token)) throw tokenRefused();
   const at = app.now();
@@ -22,23 +22,23 @@ export async function authenticate(app: App, token: string): Promise<Authenticat
 }
 
 /**
- * The principals of several tokens, including those of runs, in their order; undefined for a refused one. One
- * statement, and one for each run.
+ * The same for several tokens, those of runs included, in their order; undefined for refused ones. One statement, and
+ * one for each run.
  */
 export async function batchAuthenticate(
   app: App,
   tokens: readonly string[],
 ): Promise<(AuthenticatedPrincipal | undefined)[]> {
   const at = app.now();
-  const asked = tokens.map((token) => ({ token, hash: hashOf(token) }));
-  const secrets = asked.filter(({ token }) => looksLikeSecret(token));
+  const presented = tokens.map((token) => ({ token, hash: hashOf(token) }));
+  const secrets = presented.filter(({ token }) => looksLikeSecret(token));
   const found = await app.reads.authentication.batch(
     secrets.map(({ hash }) => hash),
     at,
   );
   for (const { tokenId } of found.values()) app.tokenUsage.note(tokenId, at);
   return Promise.all(
-    asked.map(async ({ token, hash }) => {
+    presented.map(async ({ token, hash }) => {
       if (!looksLikeRunSecret(token)) return found.get(hash);
       const run = await app.reads.runTokens.authenticate(hash, at);
       return run && { ...run, type: "run", id: run.runId };

@@ -5,23 +5,24 @@ import {
   type Grants,
   type OrganizationGrants,
 } from "@statehouse/authorization";
-import { noSuchOrganization } from "../domain/errors.ts";
-import type { OrganizationId } from "../domain/ids.ts";
-import type { Membership } from "../domain/team.ts";
+import { isId } from "@statehouse/postgres/ids";
+import { organizationNotFound } from "../domain/errors.ts";
+import type { OrganizationId, UserId } from "../domain/ids.ts";
+import type { TeamViewer } from "../domain/team.ts";
 
 /** The caller's grants in an organization. Throws `notFound` unless the caller belongs to it. */
 export function grantsIn(caller: Caller, organizationId: OrganizationId): OrganizationGrants {
   authorize(caller, "organization:read", { organizationId }, "organization");
   const found = caller.grants.organizations.get(organizationId);
-  if (!found) throw noSuchOrganization();
+  if (!found) throw organizationNotFound();
   return found;
 }
 
-/** What decides which of an organization's teams a caller sees; undefined: none, because it does not belong to it. */
-export function membershipIn(
+/** Decides which of an organization's teams the principal sees; undefined for one that does not belong to it. */
+export function teamViewerIn(
   grants: Grants,
   organizationId: OrganizationId,
-): Membership | undefined {
+): TeamViewer | undefined {
   const found = grants.organizations.get(organizationId);
   if (!found || found.refused) return undefined;
   const { owner, teamIds } = found;
@@ -29,6 +30,10 @@ export function membershipIn(
   return { owner, teamIds, seesSecretTeams };
 }
 
-/** The id of the calling user, if the caller is one. */
-export const callingUser = (caller: Caller): string | undefined =>
-  caller.kind === "principal" && caller.principal.type === "user" ? caller.principal.id : undefined;
+/** The id of the calling user; undefined for other callers. */
+export const callingUser = (caller: Caller): UserId | undefined =>
+  caller.kind === "principal" &&
+  caller.principal.type === "user" &&
+  isId("user", caller.principal.id)
+    ? caller.principal.id
+    : undefined;

@@ -1,5 +1,5 @@
 import type { Grants } from "@statehouse/authorization";
-import { noSuchPrincipal } from "../domain/errors.ts";
+import { principalNotFound } from "../domain/errors.ts";
 import type { App } from "./app.ts";
 import { getRunGrants } from "./run-token.ts";
 
@@ -7,6 +7,6 @@ import { getRunGrants } from "./run-token.ts";
 export async function getGrants(app: App, { type, id }: Grants["principal"]): Promise<Grants> {
   if (type === "run") return getRunGrants(app, id);
   const grants = await app.reads.grants.find({ type, id });
-  if (!grants) throw noSuchPrincipal();
+  if (!grants) throw principalNotFound();
   return grants;
 }

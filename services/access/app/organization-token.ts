@@ -1,9 +1,9 @@
 import { authorize, type Caller } from "@statehouse/authorization";
-import { noSuchToken, unknownSlot } from "../domain/errors.ts";
+import { tokenNotFound, unknownTokenSlot } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { organizationSlots, type Slot, type Token } from "../domain/token.ts";
 import type { App } from "./app.ts";
-import { fillSlot, type NewToken, newToken, removeToken, type TokenOwner } from "./token.ts";
+import { type NewToken, newToken, removeToken, saveNewToken, type TokenOwner } from "./token.ts";
 
 const ofOrganization = (organizationId: OrganizationId, slot: Slot): TokenOwner => ({
   type: "organization",
@@ -13,10 +13,7 @@ const ofOrganization = (organizationId: OrganizationId, slot: Slot): TokenOwner 
   slot,
 });
 
-/**
- * Creates the organization's token, replacing the previous one. Throws `notFound`, `forbidden`, `invalid`,
- * `badRequest`.
- */
+/** Creates the token of a slot, which replaces the previous one. Throws `notFound`, `forbidden`, `invalid`, `badRequest`. */
 export const createOrganizationToken = (
   app: App,
   caller: Caller,
@@ -34,20 +31,20 @@ export const createOrganizationToken = (
     await tx.organizations.getForUpdate(organizationId);
     authorize(caller, "organization:update", { organizationId });
     const owner = ofOrganization(organizationId, slotOf(slot));
-    const made = newToken(app, caller, owner, { description: "", expiredAt });
-    await fillSlot(app, tx, made.token);
-    return made;
+    const created = newToken(app, caller, owner, { description: "", expiredAt });
+    await saveNewToken(app, tx, created.token);
+    return created;
   });
 
-/** Throws `notFound` also if there is none, `forbidden`. */
+/** Throws `notFound` also for an empty slot, `forbidden`. */
 export async function getOrganizationToken(
   app: App,
   caller: Caller,
   { organizationId, slot }: { organizationId: OrganizationId; slot: string },
 ): Promise<Token> {
   authorize(caller, "organization:update", { organizationId });
-  const token = await app.reads.tokens.inSlot(organizationId, null, slotOf(slot));
-  if (!token) throw noSuchToken();
+  const token = await app.reads.tokens.findInSlot(organizationId, null, slotOf(slot));
+  if (!token) throw tokenNotFound();
   return token;
 }
 
@@ -61,13 +58,13 @@ export const deleteOrganizationToken = (
     await tx.organizations.getForUpdate(organizationId);
     authorize(caller, "organization:update", { organizationId });
     const token = await tx.tokens.findInSlot(organizationId, null, slotOf(slot));
-    if (!token) throw noSuchToken();
+    if (!token) throw tokenNotFound();
     await removeToken(app, tx, token);
   });
 
 /** Throws `badRequest`. */
 function slotOf(name: string): Slot {
   const slot = organizationSlots.find((known) => known === (name || "plain"));
-  if (!slot) throw unknownSlot();
+  if (!slot) throw unknownTokenSlot();
   return slot;
 }

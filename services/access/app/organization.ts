@@ -1,23 +1,21 @@
-import { nextVersion } from "@statehouse/events/version";
-import { newId } from "@statehouse/postgres/ids";
 import type { OrganizationId, TeamId, UserId } from "../domain/ids.ts";
-import { Organization } from "../domain/organization.ts";
-import { OWNERS, Team } from "../domain/team.ts";
-import { TeamMember } from "../domain/team-member.ts";
-import { bump } from "../domain/version.ts";
+import { newOrganization } from "../domain/organization.ts";
+import { newOrganizationMembership } from "../domain/organization-membership.ts";
+import { newTeam, OWNERS, teamCreated } from "../domain/team.ts";
+import { TeamMember, teamMemberAdded } from "../domain/team-member.ts";
+import { touch } from "../domain/version.ts";
 import type { App } from "./app.ts";
-import { activeMembership } from "./organization-membership.ts";
 
 export interface ProvisionOrganization {
   organizationId: OrganizationId;
   creatorUserId: UserId;
-  /** Version of the row in workspaces. */
+  /** Of the workspaces service's row. */
   version: bigint;
 }
 
 /**
- * Creates an organization's row and its team `owners` with the creator as member, and returns the team's id. A repeat,
- * with any creator, changes neither team nor members. Throws `notFound` for an unknown creator.
+ * Creates an organization's row and its team `owners` with the creator as a member, and returns the team's id. A repeat
+ * changes neither team nor members, whatever creator it names. Throws `notFound` for an unknown creator.
  */
 export const provisionOrganization = (
   app: App,
@@ -25,80 +23,55 @@ export const provisionOrganization = (
 ): Promise<TeamId> =>
   app.transaction(async (tx) => {
     const at = app.now();
-    const revision = nextVersion(0n, at);
-    const isNew = await tx.organizations.addIfAbsent(
-      new Organization({
-        id: organizationId,
-        version: revision,
-        provisionedVersion: version,
-        userTokensEnabled: true,
-        settingsVersion: 0n,
-        createdAt: at,
-        droppedAt: null,
-      }),
-    );
-    if (!isNew) {
+    const created = newOrganization(organizationId, version, at);
+    if (!(await tx.organizations.addIfAbsent(created))) {
       const organization = await tx.organizations.getForUpdate(organizationId);
-      if (version > organization.provisionedVersion) organization.provisionedVersion = version;
-      return (await tx.teams.ownersOf(organizationId)).id;
+      if (version > organization.provisionedVersion) {
+        organization.provisionedVersion = version;
+        await tx.organizations.save(organization);
+      }
+      return (await tx.teams.getOwners(organizationId)).id;
     }
     const creator = await tx.users.getForUpdate(creatorUserId);
-    bump(creator, at);
-    const team = new Team({
-      id: newId("team"),
-      organizationId,
-      name: OWNERS,
-      visibility: "secret",
-      organizationAccess: [],
-      owners: true,
-      ssoTeamId: null,
-      allowMemberTokenManagement: true,
-      createdAt: at,
-    });
-    const member = new TeamMember({
-      teamId: team.id,
-      userId: creator.id,
-      organizationId,
-      createdAt: at,
-    });
-    await tx.teams.add(team);
-    await tx.memberships.add(activeMembership(organizationId, creator.id, at));
-    await tx.teamMembers.add(member);
-    await tx.record({ type: "teamCreated", team, revision });
-    await tx.record({ type: "teamMemberAdded", member, revision });
+    touch(creator, at);
+    const team = newTeam({ organizationId, name: OWNERS, owners: true, createdAt: at });
+    const userId = creator.id;
+    const member = new TeamMember({ teamId: team.id, userId, organizationId, createdAt: at });
+    await tx.teams.save(team);
+    await tx.memberships.save(
+      newOrganizationMembership({ organizationId, userId, status: "active", createdAt: at }),
+    );
+    await tx.teamMembers.save(member);
+    await tx.record(teamCreated(team, created.version));
+    await tx.record(teamMemberAdded(member, created.version));
     return team.id;
   });
 
 /**
- * Deletes everything of an organization, including its grants, and keeps a tombstone that rejects a late provisioning.
- * A repeat changes nothing.
+ * Deletes everything of an organization, its grants included, and leaves a tombstone, so that a delayed provisioning
+ * cannot create it again. A repeat changes nothing.
  */
 export const dropOrganization = (app: App, organizationId: OrganizationId): Promise<void> =>
   app.transaction(async (tx) => {
     const at = app.now();
-    const revision = nextVersion(0n, at);
-    await tx.organizations.addIfAbsent(
-      new Organization({
-        id: organizationId,
-        version: revision,
-        provisionedVersion: 0n,
-        userTokensEnabled: true,
-        settingsVersion: 0n,
-        createdAt: at,
-        droppedAt: null,
-      }),
-    );
-    await tx.organizations.drop(organizationId, at);
+    await tx.organizations.addIfAbsent(newOrganization(organizationId, 0n, at));
+    const organization = await tx.organizations.getEvenDroppedForUpdate(organizationId);
+    if (organization.droppedAt) return;
+    organization.droppedAt = at;
+    // The versions of its members need not grow: without the organization, their vector was never cached.
+    touch(organization, at);
+    await tx.organizations.save(organization);
+    await tx.organizations.removeContents(organizationId);
   });
 
 export interface OrganizationSettings {
   organizationId: OrganizationId;
   userTokensEnabled: boolean;
-  /** Version of the row in workspaces; only higher ones apply. */
+  /** Of the workspaces service's row; only higher ones apply. */
   version: bigint;
 }
 
-/** Stores the organization settings that restrict credentials. Throws `notFound`. */
+/** Copies the organization's settings that decide about credentials. Throws `notFound`. */
 export const setOrganizationSettings = (
   app: App,
   { organizationId, userTokensEnabled, version }: OrganizationSettings,
@@ -107,7 +80,9 @@ export const setOrganizationSettings = (
     const organization = await tx.organizations.getForUpdate(organizationId);
     if (version <= organization.settingsVersion) return;
     organization.settingsVersion = version;
-    if (organization.userTokensEnabled === userTokensEnabled) return;
-    organization.userTokensEnabled = userTokensEnabled;
-    bump(organization, app.now());
+    if (organization.userTokensEnabled !== userTokensEnabled) {
+      organization.userTokensEnabled = userTokensEnabled;
+      touch(organization, app.now());
+    }
+    await tx.organizations.save(organization);
   });

@@ -1,12 +1,12 @@
-import { noSuchPrincipal } from "../domain/errors.ts";
+import { principalNotFound } from "../domain/errors.ts";
 import type { App } from "./app.ts";
 
-/** The display name of a user or a team. Throws `notFound`. */
+/** The name of a user or team. Throws `notFound`. */
 export async function getPrincipalName(
   app: App,
   { type, id }: { type: string; id: string },
 ): Promise<string> {
   const name = await app.reads.principalNames.find(type, id);
-  if (name === undefined) throw noSuchPrincipal();
+  if (name === undefined) throw principalNotFound();
   return name;
 }

@@ -3,9 +3,17 @@ import type { Caller, Grants, OrganizationGrants } from "@statehouse/authorizati
 import { AppError, forbidden, isTransient } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres/ids";
-import { noSuchPrincipal, noSuchRunToken, runOfOther, tokenRefused } from "../domain/errors.ts";
+import { principalNotFound, runOfOther, tokenNotFound, tokenRefused } from "../domain/errors.ts";
 import type { RunId, RunTokenId, WorkspaceId } from "../domain/ids.ts";
-import { expiryOf, type RunToken, runPermissions } from "../domain/run-token.ts";
+import {
+  expiryOf,
+  Run,
+  RunToken,
+  runPermissions,
+  runTokenCreated,
+  runTokenDeleted,
+  runTokenRenewed,
+} from "../domain/run-token.ts";
 import { hashOf, runSecretOf, SECRET_BYTES } from "../domain/token-secret.ts";
 import type { AuthenticatedRun } from "../store/run-token.ts";
 import type { App } from "./app.ts";
@@ -19,8 +27,8 @@ export async function authenticateRun(app: App, secret: string): Promise<Authent
 
 /** The grants of a run: on its own workspace only. Throws `notFound`. */
 export async function getRunGrants(app: App, runId: string): Promise<Grants> {
-  const bound = await app.reads.runTokens.binding(runId, app.now());
-  if (!bound) throw noSuchPrincipal();
+  const bound = await app.reads.runTokens.findBinding(runId, app.now());
+  if (!bound) throw principalNotFound();
   const { workspaceId, organizationId, versions } = bound;
   const organization: OrganizationGrants = {
     organizationId,
@@ -40,8 +48,8 @@ export async function getRunGrants(app: App, runId: string): Promise<Grants> {
 }
 
 /**
- * A token for a run that may not have been reported yet. Only this response contains the secret. Throws `notFound` for
- * an unknown workspace, and a conflict if the run has ended or is another runner's.
+ * Creates a token for a run, which its runner may not have reported yet. The secret is in this response only. Throws
+ * `notFound` for an unknown workspace, and a conflict when the run has ended or belongs to another workspace or runner.
  */
 export async function createRunToken(
   app: App,
@@ -49,68 +57,77 @@ export async function createRunToken(
   { runId, workspaceId }: { runId: RunId; workspaceId: WorkspaceId },
 ): Promise<{ token: RunToken; secret: string }> {
   const runner = runnerOf(caller);
-  const organizationId = await app.placeRun({ runId, workspaceId });
+  const organizationId = await app.workspaces.placeRun({ runId, workspaceId });
   const now = app.now();
-  await app.reads.runTokens.dropExpired(now);
+  await app.transaction((tx) => tx.runTokens.removeExpiredRuns(now));
   const secret = runSecretOf(randomBytes(SECRET_BYTES));
-  const token: RunToken = {
+  const expiredAt = expiryOf(now, app.settings.runTokenLifetimeMs);
+  const token = new RunToken({
     id: newId("at"),
     runId,
     hash: hashOf(secret),
     revision: nextVersion(0n, now),
-    expiredAt: expiryOf(now, app.settings.runTokenLifetimeMs),
-  };
-  await app.transaction(async (tx) => {
-    const wanted = { id: runId, workspaceId, organizationId, runner };
-    const run = await tx.runTokens.bind(wanted, token.expiredAt);
-    if (run.runner !== runner || run.workspaceId !== workspaceId) throw runOfOther();
-    await tx.runTokens.add(token);
-    await tx.record({ type: "runTokenCreated", token, run, revision: token.revision });
+    expiredAt,
   });
-  await endIfRunHas(app, token, workspaceId);
+  await app.transaction(async (tx) => {
+    const run = await tx.runTokens.bind(
+      new Run({ id: runId, workspaceId, organizationId, runner, expiredAt }),
+    );
+    if (run.runner !== runner || run.workspaceId !== workspaceId) throw runOfOther();
+    await tx.runTokens.save(token);
+    await tx.record(runTokenCreated(token, run));
+  });
+  await endIfRunHasEnded(app, token, workspaceId);
   return { token, secret };
 }
 
-/** Starts the lifetime of a token again. Throws `notFound` if it is no longer valid or belongs to another runner. */
+/** Extends a token by a whole lifetime. Throws `notFound` when it is expired, deleted or another runner's. */
 export const renewRunToken = (app: App, caller: Caller, id: RunTokenId): Promise<RunToken> =>
   app.transaction(async (tx) => {
     const now = app.now();
     const found = await tx.runTokens.findForUpdate(id, runnerOf(caller));
-    if (!found || found.token.expiredAt <= now) throw noSuchRunToken();
-    const revision = nextVersion(found.token.revision, now);
-    const expiredAt = expiryOf(now, app.settings.runTokenLifetimeMs);
-    const token = { ...found.token, revision, expiredAt };
+    if (!found || found.token.expiredAt <= now) throw tokenNotFound();
+    const { token, run } = found;
+    token.revision = nextVersion(token.revision, now);
+    token.expiredAt = expiryOf(now, app.settings.runTokenLifetimeMs);
+    if (run.expiredAt < token.expiredAt) run.expiredAt = token.expiredAt;
     await tx.runTokens.save(token);
-    await tx.record({ type: "runTokenRenewed", token, run: found.run, revision });
+    await tx.record(runTokenRenewed(token));
     return token;
   });
 
-/** Revokes a token; without effect if it is already revoked. */
+/** A repeat changes nothing. */
 export const deleteRunToken = (app: App, caller: Caller, id: RunTokenId): Promise<void> =>
   app.transaction(async (tx) => {
     const found = await tx.runTokens.findForUpdate(id, runnerOf(caller));
     if (!found) return;
-    const { token, run } = found;
-    await tx.runTokens.delete(id);
+    const { token } = found;
     const revision = nextVersion(token.revision, app.now());
-    await tx.record({ type: "runTokenDeleted", token, run, revision });
+    await tx.runTokens.remove(token);
+    await tx.record(runTokenDeleted(token, revision));
   });
 
-/** The run has ended: revokes its tokens. */
-export const endRun = (app: Pick<App, "reads">, runId: string): Promise<void> =>
-  app.reads.runTokens.dropRun(runId);
+/** Deletes the tokens of a run that has ended. */
+export const endRun = (app: Pick<App, "transaction">, runId: string): Promise<void> =>
+  app.transaction((tx) => tx.runTokens.removeRun(runId));
 
-/** The workspace is deleted, and its runs with it. */
-export const endRunsOf = (app: Pick<App, "reads">, workspaceId: string): Promise<void> =>
-  app.reads.runTokens.dropWorkspace(workspaceId);
+/** Deletes the tokens of all runs of a workspace that has been deleted. */
+export const endRunsOfWorkspace = (
+  app: Pick<App, "transaction">,
+  workspaceId: string,
+): Promise<void> => app.transaction((tx) => tx.runTokens.removeRunsOfWorkspace(workspaceId));
 
 /**
- * The run can end while its token is being created, and its event can be processed before the token exists. Workspaces
- * knows every end before it publishes the event, so the run is checked again after the commit.
+ * The run may have ended concurrently and its event already handled, so it is checked again after the commit: the
+ * workspaces service publishes the end of a run only after it has committed it.
  */
-async function endIfRunHas(app: App, { runId }: RunToken, workspaceId: WorkspaceId): Promise<void> {
+async function endIfRunHasEnded(
+  app: App,
+  { runId }: RunToken,
+  workspaceId: WorkspaceId,
+): Promise<void> {
   try {
-    await app.placeRun({ runId, workspaceId });
+    await app.workspaces.placeRun({ runId, workspaceId });
   } catch (error) {
     if (error instanceof AppError && !isTransient(error)) await endRun(app, runId);
     throw error;

@@ -6,11 +6,10 @@ import {
   authorizeUnlessService,
   type Caller,
   grantsOf,
-  type TargetOf,
 } from "@statehouse/authorization";
-import { isNotFound } from "@statehouse/errors";
+import { isNotFound, Problems } from "@statehouse/errors";
 import type { PageInput } from "@statehouse/postgres/paging";
-import { noSuchTeam, noSuchTeamAccess, teamHasAccess, throwIfAny } from "../domain/errors.ts";
+import { teamAccessNotFound, teamNotFound } from "../domain/errors.ts";
 import type { TeamAccessId, TeamId } from "../domain/ids.ts";
 import { checkedGrant, effectivePermissions } from "../domain/permissions.ts";
 import {
@@ -19,13 +18,18 @@ import {
   type TargetType,
   TeamAccess,
   type TeamAccessTarget,
+  targetOf,
+  teamAccessCreated,
+  teamAccessDeleted,
+  teamAccessUpdated,
 } from "../domain/team-access.ts";
-import { bump } from "../domain/version.ts";
+import { touch } from "../domain/version.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { VisibleTeams } from "../store/team-access.ts";
-import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
+import type { Placement } from "./clients.ts";
 
-/** A grant with the permissions of its level, or its custom ones. */
+/** A grant with the permissions that its level implies, or its custom ones. */
 export type TeamAccessView = TeamAccess & { effective: Record<string, unknown> };
 
 const toView = (teamAccess: TeamAccess): TeamAccessView => ({
@@ -39,23 +43,20 @@ const actions = {
 } as const satisfies Record<TargetType, Record<"read" | "manage", Action>>;
 
 /** The organization and project of a target, which authorization needs. */
-type Place = TargetOf<(typeof actions)[TargetType]["read"]>;
+type Place = Placement | Omit<Placement, "workspaceId">;
 
-/** Calls the workspaces service, so it must precede the transaction. Throws `notFound`. */
+/** Calls the workspaces service, so it is called before the transaction. Throws `notFound`. */
 const placeOf = async (app: App, { targetType, targetId }: TeamAccessTarget): Promise<Place> =>
   targetType === "workspace"
-    ? app.placementOfWorkspace(targetId)
-    : { organizationId: await app.organizationOfProject(targetId), projectId: targetId };
+    ? app.workspaces.placementOfWorkspace(targetId)
+    : { organizationId: await app.workspaces.organizationOfProject(targetId), projectId: targetId };
 
-/** The same for an existing grant: a project never changes its organization, a workspace can have moved. */
-const placeOfGrant = async (app: App, grant: TeamAccess): Promise<Place> =>
-  grant.targetType === "workspace"
-    ? placeOf(app, targetOf(grant))
-    : { organizationId: grant.organizationId, projectId: grant.targetId };
-
-/** The type of an id follows from the type of its target. */
-const targetOf = ({ targetType, targetId }: TeamAccess) =>
-  ({ targetType, targetId }) as TeamAccessTarget;
+/** The same for an existing grant: a project never changes its organization, a workspace may have moved. */
+async function placeOfGrant(app: App, grant: TeamAccess): Promise<Place> {
+  const target = targetOf(grant);
+  if (target.targetType === "workspace") return placeOf(app, target);
+  return { organizationId: grant.organizationId, projectId: target.targetId };
+}
 
 /**
  * The teams whose grants on a target the caller sees. Callers that may manage them: all teams. Callers that may read
@@ -93,10 +94,13 @@ export async function createTeamAccess(
   const created = await app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdate(organizationId);
     const team = await tx.teams.get(teamId);
-    if (team.organizationId !== organizationId) throw noSuchTeam();
-    const { problems, ...grant } = checkedGrant(permissionTables[target.targetType], wanted);
-    if (await tx.teamAccess.exists(teamId, target)) problems.push(teamHasAccess);
-    throwIfAny(problems);
+    if (team.organizationId !== organizationId) throw teamNotFound();
+    const problems = new Problems();
+    const grant = checkedGrant(permissionTables[target.targetType], wanted, problems);
+    if (await tx.teamAccess.exists(teamId, target)) {
+      problems.add("teamId", "Team has already been taken");
+    }
+    problems.throwIfAny();
     const at = app.now();
     const teamAccess = new TeamAccess({
       id: newTeamAccessId(target.targetType),
@@ -106,9 +110,8 @@ export async function createTeamAccess(
       ...grant,
       createdAt: at,
     });
-    await tx.teamAccess.add(teamAccess);
-    const revision = bump(organization, at);
-    await tx.record({ type: "teamAccessCreated", teamAccess, revision });
+    await tx.teamAccess.save(teamAccess);
+    await tx.record(teamAccessCreated(teamAccess, touch(organization, at)));
     return toView(teamAccess);
   });
   await deleteIfTargetIsGone(app, target);
@@ -133,7 +136,7 @@ async function deleteIfTargetIsGone(app: App, target: TeamAccessTarget): Promise
 /** Deletes the grants on a target that has been deleted. */
 export const deleteTeamAccessOfTarget = (
   app: Pick<App, "transaction">,
-  target: Pick<TeamAccess, "targetType"> & { targetId: string },
+  target: TeamAccessTarget,
 ): Promise<void> => app.transaction((tx) => tx.teamAccess.removeOfTarget(target));
 
 /** Throws `notFound` unless the caller sees it. */
@@ -150,7 +153,7 @@ export async function getTeamAccess(
     teams.all ||
     teams.teamIds.includes(teamAccess.teamId) ||
     (teams.open && visibility === "organization");
-  if (!sees) throw noSuchTeamAccess();
+  if (!sees) throw teamAccessNotFound();
   return toView(teamAccess);
 }
 
@@ -179,27 +182,29 @@ export const updateTeamAccess = (
   },
 ): Promise<TeamAccessView> =>
   changeTeamAccess(app, caller, wanted, async (tx, teamAccess, revision) => {
-    const { problems, ...grant } = checkedGrant(
+    const problems = new Problems();
+    const grant = checkedGrant(
       permissionTables[teamAccess.targetType],
       { access: wanted.access ?? teamAccess.access, permissions: wanted.permissions },
+      problems,
       teamAccess,
     );
-    throwIfAny(problems);
+    problems.throwIfAny();
     Object.assign(teamAccess, grant);
     await tx.teamAccess.save(teamAccess);
-    await tx.record({ type: "teamAccessUpdated", teamAccess, revision });
+    await tx.record(teamAccessUpdated(teamAccess, revision));
     return toView(teamAccess);
   });
 
-/** Deletes the access. Throws `notFound` for callers that may not manage the target's teams. */
+/** Throws `notFound` for callers that may not manage the target's teams. */
 export const deleteTeamAccess = (
   app: App,
   caller: Caller,
   which: { targetType: TargetType; id: TeamAccessId },
 ): Promise<void> =>
   changeTeamAccess(app, caller, which, async (tx, teamAccess, revision) => {
-    await tx.teamAccess.delete(teamAccess);
-    await tx.record({ type: "teamAccessDeleted", teamAccess, revision });
+    await tx.teamAccess.remove(teamAccess);
+    await tx.record(teamAccessDeleted(teamAccess, revision));
   });
 
 async function changeTeamAccess<Result>(
@@ -215,6 +220,6 @@ async function changeTeamAccess<Result>(
     const teamAccess = await tx.teamAccess.getForUpdate(id);
     // Not every caller that reads the target sees the grants on it.
     authorizeOrNotFound(caller, actions[targetType].manage, place, "team access");
-    return change(tx, teamAccess, bump(organization, app.now()));
+    return change(tx, teamAccess, touch(organization, app.now()));
   });
 }

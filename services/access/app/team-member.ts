@@ -1,119 +1,115 @@
 import type { Caller } from "@statehouse/authorization";
-import { noSuchMembership, noSuchUser } from "../domain/errors.ts";
+import { organizationMembershipNotFound, userNotFound } from "../domain/errors.ts";
 import { isUserId, type OrganizationId, type TeamId, type UserId } from "../domain/ids.ts";
-import { TeamMember } from "../domain/team-member.ts";
-import { bump } from "../domain/version.ts";
-import type { Tx } from "../store/transaction.ts";
+import {
+  newOrganizationMembership,
+  organizationMembershipActivated,
+} from "../domain/organization-membership.ts";
+import { TeamMember, teamMemberAdded, teamMemberRemoved } from "../domain/team-member.ts";
+import { touch } from "../domain/version.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
-import { refuseNoOwner } from "./last-owner.ts";
-import { activeMembership } from "./organization-membership.ts";
-import { authorizeTeam } from "./team.ts";
+import { authorizeTeam, getTeamForUpdate, refuseWithoutOwner } from "./team.ts";
 
 export interface TeamMemberInput {
   teamId: TeamId;
   userId: UserId;
 }
 
-/** Users of a request, by name or id, or by membership. */
-export interface People {
+/** The users of a request, by name or id, or by membership. */
+export interface NamedUsers {
   users: readonly string[];
   membershipIds: readonly string[];
 }
 
 /**
- * Adds members of the organization to a team. Repeats change nothing. Throws `notFound` for the team and for users who
- * are not members, `forbidden`.
+ * Adds members of the organization to a team. A repeat changes nothing. Throws `notFound` for the team and for users
+ * who are not members, `forbidden`.
  */
 export const addTeamMembers = (
   app: App,
   caller: Caller,
-  { teamId, ...people }: People & { teamId: TeamId },
+  { teamId, ...named }: NamedUsers & { teamId: TeamId },
 ): Promise<void> =>
   app.transaction(async (tx) => {
-    const organization = await tx.organizations.getForUpdateOfTeam(teamId);
-    const team = await tx.teams.get(teamId);
+    const { organization, team } = await getTeamForUpdate(tx, teamId);
     authorizeTeam(caller, "manage-members", team);
     const at = app.now();
-    for (const { id: userId } of await membersNamed(tx, organization.id, people)) {
+    const organizationId = organization.id;
+    for (const userId of await idsOfNamed(tx, organizationId, named)) {
       if (await tx.teamMembers.find(teamId, userId)) continue;
-      bump(await tx.users.getForUpdate(userId), at);
-      const revision = bump(organization, at);
-      const member = new TeamMember({
-        teamId,
-        userId,
-        organizationId: organization.id,
-        createdAt: at,
-      });
-      await tx.teamMembers.add(member);
-      await tx.record({ type: "teamMemberAdded", member, revision });
+      touch(await tx.users.getForUpdate(userId), at);
+      const member = new TeamMember({ teamId, userId, organizationId, createdAt: at });
+      await tx.teamMembers.save(member);
+      await tx.record(teamMemberAdded(member, touch(organization, at)));
     }
   });
 
-/** Removes users from a team, ignoring those who are not in it. Also throws the conflict `last_owner`. */
+/** Users who are not members of the team are ignored. Throws as `addTeamMembers`, and the conflict `last_owner`. */
 export const removeTeamMembers = (
   app: App,
   caller: Caller,
-  { teamId, ...people }: People & { teamId: TeamId },
+  { teamId, ...named }: NamedUsers & { teamId: TeamId },
 ): Promise<void> =>
   app.transaction(async (tx) => {
-    const organization = await tx.organizations.getForUpdateOfTeam(teamId);
-    const team = await tx.teams.get(teamId);
+    const { organization, team } = await getTeamForUpdate(tx, teamId);
     authorizeTeam(caller, "manage-members", team);
     const at = app.now();
-    for (const { id: userId } of await membersNamed(tx, organization.id, people)) {
+    for (const userId of await idsOfNamed(tx, organization.id, named)) {
       const member = await tx.teamMembers.find(teamId, userId);
       if (!member) continue;
-      bump(await tx.users.getForUpdate(userId), at);
-      const revision = bump(organization, at);
-      await tx.teamMembers.delete(member);
-      await tx.record({ type: "teamMemberRemoved", member, revision });
+      touch(await tx.users.getForUpdate(userId), at);
+      await tx.teamMembers.remove(member);
+      await tx.record(teamMemberRemoved(member, touch(organization, at)));
     }
-    await refuseNoOwner(tx, team);
+    await refuseWithoutOwner(tx, team);
   });
 
 /** For services: also makes the user a member of the organization. A repeat changes nothing. Throws `notFound`. */
 export const addTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Promise<void> =>
   app.transaction(async (tx) => {
-    const organization = await tx.organizations.getForUpdateOfTeam(teamId);
+    const { organization } = await getTeamForUpdate(tx, teamId);
     const user = await tx.users.getForUpdate(userId);
     if (await tx.teamMembers.find(teamId, userId)) return;
     const at = app.now();
-    bump(user, at);
+    touch(user, at);
     const organizationId = organization.id;
-    if (!(await tx.memberships.find(organizationId, userId))) {
-      const membership = activeMembership(organizationId, userId, at);
-      const revision = bump(organization, at);
-      await tx.memberships.add(membership);
-      await tx.record({ type: "organizationMembershipActivated", membership, revision });
+    if (!(await tx.memberships.exists(organizationId, userId))) {
+      const membership = newOrganizationMembership({
+        organizationId,
+        userId,
+        status: "active",
+        createdAt: at,
+      });
+      await tx.memberships.save(membership);
+      await tx.record(organizationMembershipActivated(membership, touch(organization, at)));
     }
-    const revision = bump(organization, at);
     const member = new TeamMember({ teamId, userId, organizationId, createdAt: at });
-    await tx.teamMembers.add(member);
-    await tx.record({ type: "teamMemberAdded", member, revision });
+    await tx.teamMembers.save(member);
+    await tx.record(teamMemberAdded(member, touch(organization, at)));
   });
 
 /** For services. A repeat changes nothing. Throws `notFound`, the conflict `last_owner`. */
 export const removeTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Promise<void> =>
   app.transaction(async (tx) => {
-    const organization = await tx.organizations.getForUpdateOfTeam(teamId);
+    const { organization, team } = await getTeamForUpdate(tx, teamId);
     const user = await tx.users.getForUpdate(userId);
     const member = await tx.teamMembers.find(teamId, userId);
     if (!member) return;
     const at = app.now();
-    const revision = bump(organization, at);
-    bump(user, at);
-    await tx.teamMembers.delete(member);
-    await refuseNoOwner(tx, await tx.teams.get(teamId));
-    await tx.record({ type: "teamMemberRemoved", member, revision });
+    touch(user, at);
+    await tx.teamMembers.remove(member);
+    await refuseWithoutOwner(tx, team);
+    await tx.record(teamMemberRemoved(member, touch(organization, at)));
   });
 
-/** Throws `notFound` if one of them does not exist. */
-async function membersNamed(
+/** Throws `notFound` when one of them is not a member of the organization. */
+async function idsOfNamed(
   tx: Tx,
   organizationId: OrganizationId,
-  { users, membershipIds }: People,
-): Promise<{ id: UserId }[]> {
-  const found = await tx.memberships.usersOf(organizationId, {
+  { users, membershipIds }: NamedUsers,
+): Promise<UserId[]> {
+  const found = await tx.memberships.usersNamed(organizationId, {
     ids: users.filter(isUserId),
     names: users.filter((user) => !isUserId(user)),
     membershipIds,
@@ -121,8 +117,10 @@ async function membersNamed(
   const names = new Set<string>(found.flatMap(({ id, username }) => [id, username]));
   const memberships = new Set<string>(found.map(({ membershipId }) => membershipId));
   for (const user of users) {
-    if (!names.has(user) && !names.has(user.toLowerCase())) throw noSuchUser();
+    if (!names.has(user) && !names.has(user.toLowerCase())) throw userNotFound();
   }
-  for (const id of membershipIds) if (!memberships.has(id)) throw noSuchMembership();
-  return found;
+  for (const id of membershipIds) {
+    if (!memberships.has(id)) throw organizationMembershipNotFound();
+  }
+  return found.map(({ id }) => id);
 }

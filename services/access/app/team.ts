@@ -5,68 +5,87 @@ import {
   type Grants,
   grantsOf,
 } from "@statehouse/authorization";
-import { forbidden } from "@statehouse/errors";
-import type { PageInput } from "@statehouse/postgres";
-import { newId } from "@statehouse/postgres/ids";
-import {
-  invalidTeamName,
-  noSuchTeam,
-  ownersTeamStays,
-  teamNameTaken,
-  throwIfAny,
-} from "../domain/errors.ts";
+import { forbidden, Problems } from "@statehouse/errors";
+import type { PageInput } from "@statehouse/postgres/paging";
+import { lastOwner, ownersTeamProtected, TEAM_NAME_TAKEN, teamNotFound } from "../domain/errors.ts";
 import type { OrganizationId, TeamId } from "../domain/ids.ts";
+import type { Organization } from "../domain/organization.ts";
 import {
   applyTeamSettings,
   changesOrganizationAccess,
   isTeamName,
-  Team,
+  newTeam,
+  type Team,
   type TeamSettings,
   type TeamView,
+  teamCreated,
+  teamDeleted,
   teamIsVisible,
+  teamUpdated,
 } from "../domain/team.ts";
-import { shownTeamActions, type TeamAction, teamAllows } from "../domain/team-actions.ts";
-import { bump } from "../domain/version.ts";
-import type { Tx } from "../store/transaction.ts";
+import { allowedTeamActions, type TeamAction, teamAllows } from "../domain/team-actions.ts";
+import { touch } from "../domain/version.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
-import { grantsIn, membershipIn } from "./caller.ts";
+import { grantsIn, teamViewerIn } from "./caller.ts";
 
-/** A team with the caller's allowed actions. */
-export type ShownTeam = TeamView & { allowedActions: ReturnType<typeof shownTeamActions> };
+/** A team with what the caller may do to it. */
+export type TeamWithAllowedActions = TeamView & {
+  allowedActions: ReturnType<typeof allowedTeamActions>;
+};
 
-const show =
+/** A service has no grants, and its documents show no allowed actions. */
+const withAllowedActions =
   (caller: Caller) =>
-  (view: TeamView): ShownTeam => ({
+  (view: TeamView): TeamWithAllowedActions => ({
     ...view,
-    allowedActions: caller.kind === "principal" ? shownTeamActions(caller.grants, view.team) : [],
+    allowedActions: caller.kind === "service" ? [] : allowedTeamActions(caller.grants, view.team),
   });
 
-/** Throws `notFound` unless the caller sees the team, `forbidden` unless the action is allowed. */
-export function authorizeTeam(caller: Caller, action: TeamAction | undefined, team: Team): void {
-  if (caller.kind !== "principal") return;
-  // Also refuses user tokens where the organization does not accept them.
-  authorize(caller, "organization:read", team, "team");
-  if (!isVisible(caller.grants, team)) throw noSuchTeam();
-  if (action && !teamAllows(caller.grants, action, team)) {
+/** Throws `notFound` unless the caller sees the team, `forbidden` unless the caller may do this to it. */
+export function authorizeTeam(caller: Caller, action: TeamAction, team: Team): void {
+  authorizeToSeeTeam(caller, team);
+  if (!teamAllows(grantsOf(caller), action, team)) {
     throw forbidden("not_allowed", `You may not do this to the team (${action}).`);
   }
 }
 
-/** Whether the caller sees the team and the action is allowed. */
+/** Throws `notFound` unless the caller sees the team. */
+function authorizeToSeeTeam(caller: Caller, team: Team): void {
+  // Also refuses user tokens where the organization accepts none.
+  authorize(caller, "organization:read", team, "team");
+  if (!isVisible(caller.grants, team)) throw teamNotFound();
+}
+
+/** True when the principal sees the team and may do this to it. */
 export const mayDoToTeam = (grants: Grants, action: TeamAction, team: Team): boolean =>
   isVisible(grants, team) && teamAllows(grants, action, team);
 
 const isVisible = (grants: Grants, team: Team): boolean => {
-  const membership = membershipIn(grants, team.organizationId);
-  return membership !== undefined && teamIsVisible(team, membership);
+  const viewer = teamViewerIn(grants, team.organizationId);
+  return viewer !== undefined && teamIsVisible(team, viewer);
 };
 
-/** Adds a team. Throws `invalid` if the name is invalid or taken, `notFound` for the organization. */
+/** The organization's row, locked, and the team. Throws `notFound`. */
+export async function getTeamForUpdate(
+  tx: Tx,
+  id: TeamId,
+): Promise<{ organization: Organization; team: Team }> {
+  const organization = await tx.organizations.getForUpdate(await tx.teams.getOrganizationId(id));
+  return { organization, team: await tx.teams.get(id) };
+}
+
+/** Throws the conflict `last_owner` when the team of owners has no member who accepted the membership. */
+export async function refuseWithoutOwner(tx: Tx, { id, owners }: Team): Promise<void> {
+  if (owners && (await tx.teamMembers.countActive(id)) === 0) throw lastOwner();
+}
+
+/** Throws `invalid` for a bad or taken name and bad settings, `notFound` for the organization, `forbidden`. */
 export const createTeam = (
   app: App,
   caller: Caller,
   { organizationId, ...settings }: TeamSettings & { organizationId: OrganizationId },
-): Promise<ShownTeam> =>
+): Promise<TeamWithAllowedActions> =>
   app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdate(organizationId);
     authorizeUnlessService(caller, "organization:manage-teams", { organizationId });
@@ -74,36 +93,25 @@ export const createTeam = (
       authorizeUnlessService(caller, "organization:manage-access", { organizationId });
     }
     const at = app.now();
-    const team = new Team({
-      id: newId("team"),
-      organizationId,
-      name: "",
-      visibility: "secret",
-      organizationAccess: [],
-      owners: false,
-      ssoTeamId: null,
-      allowMemberTokenManagement: true,
-      createdAt: at,
-    });
-    const problems = applyTeamSettings(team, settings);
-    if (!settings.name) problems.push(invalidTeamName);
-    if (isTeamName(team.name) && (await tx.teams.nameIsTaken(team))) problems.push(teamNameTaken);
-    throwIfAny(problems);
-    const revision = bump(organization, at);
-    await tx.teams.add(team);
-    await tx.record({ type: "teamCreated", team, revision });
-    return show(caller)({ team, members: [] });
+    const team = newTeam({ organizationId, name: "", owners: false, createdAt: at });
+    await applyAndSave(tx, team, settings);
+    await tx.record(teamCreated(team, touch(organization, at)));
+    return withAllowedActions(caller)({ team, members: [] });
   });
 
 /** Throws `notFound` for a team that the caller does not see. */
-export async function getTeam(app: App, caller: Caller, id: TeamId): Promise<ShownTeam> {
+export async function getTeam(
+  app: App,
+  caller: Caller,
+  id: TeamId,
+): Promise<TeamWithAllowedActions> {
   const [found] = await app.reads.teams.batch([id], [...grantsOf(caller).organizations.keys()]);
-  if (!found) throw noSuchTeam();
-  authorizeTeam(caller, undefined, found.team);
-  return show(caller)(found);
+  if (!found) throw teamNotFound();
+  authorizeToSeeTeam(caller, found.team);
+  return withAllowedActions(caller)(found);
 }
 
-/** Teams that the caller sees. Throws `notFound` for an organization that it does not belong to. */
+/** The teams that the caller sees. Throws `notFound` for an organization that the caller does not belong to. */
 export async function listTeams(
   app: App,
   caller: Caller,
@@ -113,12 +121,12 @@ export async function listTeams(
     names: readonly string[];
     page: PageInput;
   },
-): Promise<{ teams: ShownTeam[]; total: number }> {
+): Promise<{ teams: TeamWithAllowedActions[]; total: number }> {
   const { teamIds } = grantsIn(caller, search.organizationId);
-  const membership = membershipIn(grantsOf(caller), search.organizationId);
-  const seesAll = membership?.owner === true || membership?.seesSecretTeams === true;
-  const { teams, total } = await app.reads.teams.list({ ...search, seesAll, teamIds });
-  return { teams: teams.map(show(caller)), total };
+  const viewer = teamViewerIn(grantsOf(caller), search.organizationId);
+  const seesAll = viewer?.owner === true || viewer?.seesSecretTeams === true;
+  const { rows, total } = await app.reads.teams.list({ ...search, seesAll, teamIds });
+  return { teams: rows.map(withAllowedActions(caller)), total };
 }
 
 /** Changes the given settings. Throws `notFound`, `forbidden`, `invalid`, the conflict `owners_team`. */
@@ -126,54 +134,55 @@ export const updateTeam = (
   app: App,
   caller: Caller,
   { id, ...settings }: TeamSettings & { id: TeamId },
-): Promise<ShownTeam> =>
+): Promise<TeamWithAllowedActions> =>
   app.transaction(async (tx) => {
-    const organization = await tx.organizations.getForUpdateOfTeam(id);
-    const team = await tx.teams.get(id);
+    const { organization, team } = await getTeamForUpdate(tx, id);
     const { organizationAccess, ...own } = settings;
     const givesAccess = Object.keys(organizationAccess).length > 0;
     const changesOwn = Object.values(own).some((value) => value !== undefined);
     if (changesOwn || !givesAccess) authorizeTeam(caller, "update", team);
-    // Clients send all known values: unchanged permissions require no authorization of their own.
+    // Clients send all attributes that they know: unchanged permissions require no right of their own.
     if (givesAccess && (!changesOwn || changesOrganizationAccess(team, organizationAccess))) {
       authorizeTeam(caller, "manage-access", team);
     }
-    const problems = applyTeamSettings(team, settings);
-    if (isTeamName(team.name) && (await tx.teams.nameIsTaken(team))) problems.push(teamNameTaken);
-    throwIfAny(problems);
-    const revision = bump(organization, app.now());
-    await tx.teams.save(team);
-    await tx.record({ type: "teamUpdated", team, revision });
-    return show(caller)({ team, members: await membersOf(tx, team) });
+    const revision = touch(organization, app.now());
+    await applyAndSave(tx, team, settings);
+    await tx.record(teamUpdated(team, revision));
+    return withAllowedActions(caller)(await tx.teams.getView(team));
   });
 
-/** Deletes the team with its members, grants and tokens. Throws `notFound`, `forbidden`, the conflict `owners_team`. */
+async function applyAndSave(tx: Tx, team: Team, settings: TeamSettings): Promise<void> {
+  const problems = new Problems();
+  applyTeamSettings(team, settings, problems);
+  if (isTeamName(team.name) && (await tx.teams.nameIsTaken(team))) {
+    problems.add("name", TEAM_NAME_TAKEN);
+  }
+  problems.throwIfAny();
+  await tx.teams.save(team);
+}
+
+/** With its members, grants and tokens. Throws `notFound`, `forbidden`, the conflict `owners_team`. */
 export const deleteTeam = (app: App, caller: Caller, id: TeamId): Promise<void> =>
   app.transaction(async (tx) => {
-    const organization = await tx.organizations.getForUpdateOfTeam(id);
-    const team = await tx.teams.get(id);
+    const { organization, team } = await getTeamForUpdate(tx, id);
     authorizeTeam(caller, "delete", team);
-    if (team.owners) throw ownersTeamStays();
+    if (team.owners) throw ownersTeamProtected();
     const at = app.now();
-    const revision = bump(organization, at);
     for (const { userId } of await tx.teamMembers.ofTeam(id)) {
-      bump(await tx.users.getForUpdate(userId), at);
+      touch(await tx.users.getForUpdate(userId), at);
     }
-    await tx.record({ type: "teamDeleted", team, revision });
-    await tx.teams.delete(team);
+    await tx.record(teamDeleted(team, touch(organization, at)));
+    await tx.teams.remove(team);
   });
 
-/** Members of the teams that the caller sees. */
+/** The teams that the caller sees. */
 export async function batchGetTeams(
   app: App,
   caller: Caller,
   ids: readonly TeamId[],
-): Promise<ShownTeam[]> {
-  if (caller.kind !== "principal" || ids.length === 0) return [];
-  const { grants } = caller;
+): Promise<TeamWithAllowedActions[]> {
+  const grants = grantsOf(caller);
+  if (ids.length === 0) return [];
   const found = await app.reads.teams.batch(ids, [...grants.organizations.keys()]);
-  return found.filter(({ team }) => isVisible(grants, team)).map(show(caller));
+  return found.filter(({ team }) => isVisible(grants, team)).map(withAllowedActions(caller));
 }
-
-const membersOf = async (tx: Tx, team: Team) =>
-  (await tx.teams.view(team.id, team.organizationId)).members;

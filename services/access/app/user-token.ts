@@ -1,11 +1,17 @@
 import type { Caller } from "@statehouse/authorization";
-import type { PageInput } from "@statehouse/postgres";
-import { noSuchUser } from "../domain/errors.ts";
+import type { Page, PageInput } from "@statehouse/postgres/paging";
+import { userNotFound } from "../domain/errors.ts";
 import type { UserId } from "../domain/ids.ts";
-import type { TokenPage } from "../store/token.ts";
+import type { Token } from "../domain/token.ts";
 import type { App } from "./app.ts";
 import { callingUser } from "./caller.ts";
-import { addToken, type NewToken, newToken, type TokenOwner, type WantedToken } from "./token.ts";
+import {
+  type NewToken,
+  newToken,
+  saveNewToken,
+  type TokenInput,
+  type TokenOwner,
+} from "./token.ts";
 
 const ofUser = (userId: UserId): TokenOwner => ({
   type: "user",
@@ -15,30 +21,27 @@ const ofUser = (userId: UserId): TokenOwner => ({
   slot: "described",
 });
 
-/**
- * Creates a token for the calling user, or for any user if a service calls. Throws `notFound` for another user's,
- * `invalid`.
- */
+/** Creates a token of the calling user, or of any user for services. Throws `notFound` for other users, `invalid`. */
 export async function createUserToken(
   app: App,
   caller: Caller,
-  { userId, ...wanted }: WantedToken & { userId: UserId },
+  { userId, ...input }: TokenInput & { userId: UserId },
 ): Promise<NewToken> {
-  if (caller.kind === "principal" && callingUser(caller) !== userId) throw noSuchUser();
-  const made = newToken(app, caller, ofUser(userId), wanted);
+  if (caller.kind !== "service" && callingUser(caller) !== userId) throw userNotFound();
+  const created = newToken(app, caller, ofUser(userId), input);
   await app.transaction(async (tx) => {
-    if (!(await tx.users.exists(userId))) throw noSuchUser();
-    await addToken(tx, made.token);
+    if (!(await tx.users.exists(userId))) throw userNotFound();
+    await saveNewToken(app, tx, created.token);
   });
-  return made;
+  return created;
 }
 
-/** A page of the calling user's tokens. Throws `notFound` for another user's. */
+/** A page of the calling user's tokens. Throws `notFound` for other users. */
 export async function listUserTokens(
   app: App,
   caller: Caller,
   { userId, page }: { userId: UserId; page: PageInput },
-): Promise<TokenPage> {
-  if (callingUser(caller) !== userId) throw noSuchUser();
+): Promise<Page<Token>> {
+  if (callingUser(caller) !== userId) throw userNotFound();
   return app.reads.tokens.listOfUser(userId, page);
 }

@@ -1,11 +1,30 @@
-import { type Caller, requireAdministrator } from "@statehouse/authorization";
-import { nextVersion } from "@statehouse/events/version";
-import { newId } from "@statehouse/postgres/ids";
-import { emailTaken, lastAdministrator, noSuchUser, throwIfAny } from "../domain/errors.ts";
+import {
+  type Caller,
+  grantsOf,
+  requireAdministrator,
+  requireAdministratorUnlessService,
+} from "@statehouse/authorization";
+import { Problems } from "@statehouse/errors";
+import type { Page } from "@statehouse/postgres/paging";
+import {
+  EMAIL_TAKEN,
+  emailTaken,
+  lastAdministrator,
+  USERNAME_TAKEN,
+  userNotFound,
+} from "../domain/errors.ts";
 import type { UserId } from "../domain/ids.ts";
-import { isUsername, User, userProblems } from "../domain/user.ts";
-import { bump } from "../domain/version.ts";
-import type { Tx } from "../store/transaction.ts";
+import {
+  checkUser,
+  isEmail,
+  isUsername,
+  newUser,
+  type User,
+  userCreated,
+  userUpdated,
+} from "../domain/user.ts";
+import { touch } from "../domain/version.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { UserSearch } from "../store/user.ts";
 import type { App } from "./app.ts";
 import { callingUser } from "./caller.ts";
@@ -17,50 +36,38 @@ export interface CreateUser {
 }
 
 /**
- * Creates a user; a placeholder with that address becomes this user. Throws `invalid` if the name or the address is
- * invalid or taken, `notFound` for callers who are not administrators.
+ * Creates a user. A placeholder that was invited by the address becomes the user. Throws `invalid` when the name or the
+ * address is bad or taken, `notFound` for callers that are not administrators.
  */
 export const createUser = (app: App, caller: Caller, input: CreateUser): Promise<User> =>
   app.transaction(async (tx) => {
-    if (caller.kind === "principal") requireAdministrator(caller);
+    requireAdministratorUnlessService(caller);
     const at = app.now();
     await refuseProblems(tx, input);
     const { username, email, administrator } = input;
-    const invited = await tx.users.findByEmail(email);
+    const invited = await tx.users.findByEmailForUpdate(email);
+    // Another transaction may have turned the placeholder into a user since `refuseProblems`.
+    if (invited && !invited.placeholder) throw emailTaken();
+    const user = invited ?? newUser(input, at);
     if (invited) {
-      // Another request may have completed the placeholder since `refuseProblems` checked.
-      if (!invited.placeholder) throwIfAny([emailTaken]);
       Object.assign(invited, { username, email, administrator, placeholder: false });
-      const revision = bump(invited, at);
-      await tx.users.save(invited);
-      await tx.record({ type: "userCreated", user: invited, revision });
-      return invited;
+      touch(invited, at);
     }
-    const user = new User({
-      id: newId("user"),
-      username,
-      email,
-      administrator,
-      suspended: false,
-      placeholder: false,
-      version: nextVersion(0n, at),
-      createdAt: at,
-    });
-    await tx.users.add(user);
-    await tx.record({ type: "userCreated", user, revision: user.version });
+    await tx.users.save(user);
+    await tx.record(userCreated(user));
     return user;
   });
 
 /**
- * Creates an administrator while the installation has none; an existing user of that name is promoted. Returns
- * undefined if there is one already. Throws `invalid`.
+ * Makes a user an administrator while the installation has none, and creates the user if needed. Returns undefined when
+ * there is an administrator. Throws `invalid`.
  */
 export async function ensureAdministrator(
   app: App,
   { username, email }: { username: string; email: string },
 ): Promise<User | undefined> {
   const installation: Caller = { kind: "service", name: "operator" };
-  const administrators = await app.transaction((tx) => tx.users.administrators());
+  const administrators = await app.transaction((tx) => tx.users.lockAdministrators());
   if (administrators > 0) return undefined;
   const known = isUsername(username) ? await app.reads.users.findByName(username) : undefined;
   return known
@@ -71,15 +78,15 @@ export async function ensureAdministrator(
 /** The user of that name, ignoring case. Throws `notFound`. */
 export async function getUserByName(app: App, username: string): Promise<User> {
   const user = isUsername(username) ? await app.reads.users.findByName(username) : undefined;
-  if (!user) throw noSuchUser();
+  if (!user) throw userNotFound();
   return user;
 }
 
-/** The calling user; for a team or an organization its synthetic user. Throws `notFound` for a run. */
+/** The calling user. Throws `notFound` for other principals. */
 export async function getCurrentUser(app: App, caller: Caller): Promise<User> {
   const id = callingUser(caller);
   const user = id === undefined ? undefined : await app.reads.users.find(id);
-  if (!user) throw noSuchUser();
+  if (!user) throw userNotFound();
   return user;
 }
 
@@ -91,35 +98,31 @@ export const updateCurrentUser = (
 ): Promise<User> =>
   app.transaction(async (tx) => {
     const id = callingUser(caller);
-    if (id === undefined) throw noSuchUser();
-    const user = await tx.users.getForUpdate(id as UserId);
-    const wanted = { username: username ?? user.username, email: email ?? user.email };
-    await refuseProblems(tx, wanted, user.id);
-    Object.assign(user, wanted);
-    const revision = bump(user, app.now());
+    if (id === undefined) throw userNotFound();
+    const user = await tx.users.getForUpdate(id);
+    const changed = { username: username ?? user.username, email: email ?? user.email };
+    await refuseProblems(tx, changed, user.id);
+    Object.assign(user, changed);
+    touch(user, app.now());
     await tx.users.save(user);
-    await tx.record({ type: "userUpdated", user, revision });
+    await tx.record(userUpdated(user));
     return user;
   });
 
 /** A user who shares an organization with the caller. Throws `notFound`. */
 export async function getUser(app: App, caller: Caller, id: UserId): Promise<User> {
   const [user] = await batchGetUsers(app, caller, [id]);
-  if (!user) throw noSuchUser();
+  if (!user) throw userNotFound();
   return user;
 }
 
-/** All users of the installation. Throws `notFound` for callers who are not administrators. */
-export async function listUsers(
-  app: App,
-  caller: Caller,
-  search: UserSearch,
-): Promise<{ users: User[]; total: number }> {
+/** All users of the installation. Throws `notFound` for callers that are not administrators. */
+export async function listUsers(app: App, caller: Caller, search: UserSearch): Promise<Page<User>> {
   requireAdministrator(caller);
   return app.reads.users.list(search);
 }
 
-/** Suspends or unsuspends a user. Throws `notFound`, the conflict `last_administrator`. */
+/** Suspends a user, or ends the suspension. Throws `notFound`, the conflict `last_administrator`. */
 export const setUserSuspended = (
   app: App,
   caller: Caller,
@@ -129,7 +132,7 @@ export const setUserSuspended = (
     user.suspended = suspended;
   });
 
-/** Grants or revokes the administrator flag. Throws as `setUserSuspended`. */
+/** Makes a user an administrator of the installation, or an ordinary user. Throws as `setUserSuspended`. */
 export const setUserAdministrator = (
   app: App,
   caller: Caller,
@@ -139,14 +142,15 @@ export const setUserAdministrator = (
     user.administrator = administrator;
   });
 
-/** The requested users that share an organization with the caller, and the caller. */
+/** The users that share an organization with the caller, and the caller. */
 export async function batchGetUsers(
   app: App,
   caller: Caller,
   ids: readonly UserId[],
 ): Promise<User[]> {
-  if (caller.kind !== "principal" || ids.length === 0) return [];
-  const organizationIds = [...caller.grants.organizations.values()]
+  const grants = grantsOf(caller);
+  if (ids.length === 0) return [];
+  const organizationIds = [...grants.organizations.values()]
     .filter(({ refused }) => !refused)
     .map(({ organizationId }) => organizationId);
   return app.reads.users.batchShared(ids, callingUser(caller) ?? "", organizationIds);
@@ -159,31 +163,41 @@ const changeUser = (
   change: (user: User) => void,
 ): Promise<User> =>
   app.transaction(async (tx) => {
-    if (caller.kind === "principal") requireAdministrator(caller);
-    // Locked before the user's own row, in the order of ids: two administrators cannot remove each other.
-    const administrators = await tx.users.administrators();
+    requireAdministratorUnlessService(caller);
+    // Before the user's own row, ordered by id: two administrators cannot remove each other.
+    const administrators = await tx.users.lockAdministrators();
     const user = await tx.users.getForUpdate(id);
     const before = { ...user };
-    const counted = user.administrator && !user.suspended;
     change(user);
-    if (counted && !(user.administrator && !user.suspended) && administrators <= 1) {
+    const { administrator, suspended } = user;
+    if (isActiveAdministrator(before) && !isActiveAdministrator(user) && administrators <= 1) {
       throw lastAdministrator();
     }
-    const same = before.administrator === user.administrator && before.suspended === user.suspended;
-    if (same) return user;
-    const revision = bump(user, app.now());
+    if (before.administrator === administrator && before.suspended === suspended) return user;
+    touch(user, app.now());
     await tx.users.save(user);
-    await tx.record({ type: "userUpdated", user, revision });
+    await tx.record(userUpdated(user));
     return user;
   });
 
+const isActiveAdministrator = ({
+  administrator,
+  suspended,
+}: Pick<User, "administrator" | "suspended">): boolean => administrator && !suspended;
+
 async function refuseProblems(
   tx: Tx,
-  wanted: { username: string; email: string },
+  input: { username: string; email: string },
   self?: UserId,
 ): Promise<void> {
-  const problems = userProblems(wanted);
-  const sound = (field: "username" | "email") =>
-    problems.some((problem) => problem.field === field) ? null : wanted[field];
-  throwIfAny([...problems, ...(await tx.users.taken(sound("username"), sound("email"), self))]);
+  const problems = new Problems();
+  checkUser(input, problems);
+  const taken = await tx.users.taken(
+    isUsername(input.username) ? input.username : null,
+    isEmail(input.email) ? input.email : null,
+    self,
+  );
+  if (taken.username) problems.add("username", USERNAME_TAKEN);
+  if (taken.email) problems.add("email", EMAIL_TAKEN);
+  problems.throwIfAny();
 }

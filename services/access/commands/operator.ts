@@ -1,10 +1,9 @@
 import { openDatabase } from "@statehouse/postgres";
 import { createLogger } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
-import { entities } from "../store/entities.ts";
+import { createTokenUsage } from "../app/token-usage.ts";
 import { migrations } from "../store/migrations.ts";
-import { readsOf } from "../store/reads.ts";
-import { transactions } from "../store/transaction.ts";
+import { createReads, entities, transactions } from "../store/nouns.ts";
 
 /** Commands use the database directly and authorize nothing: their operator has its password. */
 export const operator = { kind: "service", name: "operator" } as const;
@@ -29,12 +28,14 @@ export async function openOperatorApp(
   return {
     app: {
       transaction: transactions(database),
-      reads: readsOf(database),
+      reads: createReads(database),
       settings: { maxTokenDays, runTokenLifetimeMs: 0 },
-      tokenUsage: { note: () => {}, [Symbol.asyncDispose]: async () => {} },
-      organizationOfProject: notCalled,
-      placementOfWorkspace: notCalled,
-      placeRun: notCalled,
+      tokenUsage: createTokenUsage(),
+      workspaces: {
+        organizationOfProject: notCalled,
+        placementOfWorkspace: notCalled,
+        placeRun: notCalled,
+      },
       now: () => new Date(),
     },
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

@@ -1,4 +1,5 @@
 import { type EventHandlers, eventType, on } from "@statehouse/events";
+import { isId } from "@statehouse/postgres/ids";
 import {
   ProjectDeletedSchema,
   WorkspaceDeletedSchema,
@@ -8,12 +9,14 @@ import { deleteTeamAccessOfTarget } from "../app/team-access.ts";
 
 /** Deletes the grants on a deleted target. Ids are never reused: until then the grants have no effect. */
 export const grantHandlers = (app: Pick<App, "transaction">): EventHandlers => ({
-  ...on(ProjectDeletedSchema, ({ projectId }) =>
-    deleteTeamAccessOfTarget(app, { targetType: "project", targetId: projectId }),
-  ),
-  ...on(WorkspaceDeletedSchema, ({ workspaceId }) =>
-    deleteTeamAccessOfTarget(app, { targetType: "workspace", targetId: workspaceId }),
-  ),
+  ...on(ProjectDeletedSchema, async ({ projectId: targetId }) => {
+    if (!isId("prj", targetId)) return;
+    await deleteTeamAccessOfTarget(app, { targetType: "project", targetId });
+  }),
+  ...on(WorkspaceDeletedSchema, async ({ workspaceId: targetId }) => {
+    if (!isId("ws", targetId)) return;
+    await deleteTeamAccessOfTarget(app, { targetType: "workspace", targetId });
+  }),
 });
 
 /** The types of consumed events. */

@@ -4,13 +4,13 @@ import {
   WorkspaceDeletedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import type { App } from "../app/app.ts";
-import { endRun, endRunsOf } from "../app/run-token.ts";
+import { endRun, endRunsOfWorkspace } from "../app/run-token.ts";
 
-/** Events that end the tokens of runs. */
-export const runHandlers = (app: Pick<App, "reads">): EventHandlers => ({
+/** Revokes the tokens of runs that have ended. */
+export const runHandlers = (app: Pick<App, "transaction">): EventHandlers => ({
   ...on(RunEndedSchema, ({ runId }) => endRun(app, runId)),
-  ...on(WorkspaceDeletedSchema, ({ workspaceId }) => endRunsOf(app, workspaceId)),
+  ...on(WorkspaceDeletedSchema, ({ workspaceId }) => endRunsOfWorkspace(app, workspaceId)),
 });
 
-/** The subjects of these events. */
+/** The types of events that are handled. */
 export const runFilters = [RunEndedSchema, WorkspaceDeletedSchema].map(eventType);

@@ -1,4 +1,6 @@
-import { notFound } from "@statehouse/errors";
+import { isId } from "@statehouse/postgres/ids";
+
+// Ids as rows and events carry them: a prefix and letters and digits, never reused.
 
 export type UserId = `user-${string}`;
 export type TokenId = `at-${string}`;
@@ -6,56 +8,18 @@ export type TeamId = `team-${string}`;
 /** Of access to a project or to a workspace. */
 export type TeamAccessId = `tprj-${string}` | `tws-${string}`;
 export type OrganizationMembershipId = `ou-${string}`;
-/** Made by workspaces; immutable and never a name. */
-export type OrganizationId = string;
-/** Made by workspaces. */
-export type ProjectId = string;
-/** Made by workspaces. */
+export type RunTokenId = `at-${string}`;
+/** Made by the workspaces service; immutable and never a name. */
+export type OrganizationId = `org-${string}`;
+/** Made by the workspaces service. */
+export type ProjectId = `prj-${string}`;
+/** Made by the workspaces service. */
 export type WorkspaceId = `ws-${string}`;
 /** Made by runners. */
 export type RunId = `run-${string}`;
-export type RunTokenId = `at-${string}`;
 
-const FORM = /^[A-Za-z0-9]{16}$/;
+const USER_ID_LENGTH = "user-".length + 16;
 
-const hasForm = <Prefix extends string>(
-  prefix: Prefix,
-  text: string,
-): text is `${Prefix}-${string}` =>
-  text.startsWith(`${prefix}-`) && FORM.test(text.slice(prefix.length + 1));
-
-/** Whether a text has the form of a user's id. */
-export const isUserId = (text: string): text is UserId => hasForm("user", text);
-
-/** Reads an id from outside. What does not look like one cannot exist: throws `notFound`. */
-const reader =
-  <Prefix extends string>(prefix: Prefix, what: string) =>
-  (text: string): `${Prefix}-${string}` => {
-    if (!hasForm(prefix, text)) throw notFound(what);
-    return text;
-  };
-
-export const readUserId = reader("user", "user");
-export const readRunTokenId = reader("at", "token");
-export const readRunId = reader("run", "run");
-export const readWorkspaceId = reader("ws", "workspace");
-export const readTokenId = reader("at", "token");
-export const readTeamId = reader("team", "team");
-
-export function readTeamAccessId(text: string): TeamAccessId {
-  if (!hasForm("tprj", text) && !hasForm("tws", text)) throw notFound("team access");
-  return text;
-}
-
-export const readMembershipId = reader("ou", "organization membership");
-
-/** Those of a batch that can exist, each once. */
-const batchReader =
-  <Prefix extends string>(prefix: Prefix) =>
-  (texts: readonly string[]): `${Prefix}-${string}`[] => [
-    ...new Set(texts.filter((text) => hasForm(prefix, text))),
-  ];
-
-export const readUserIds = batchReader("user");
-export const readTeamIds = batchReader("team");
-export const readMembershipIds = batchReader("ou");
+/** True when `text` is a user's id and cannot be a username: members are named by either. */
+export const isUserId = (text: string): text is UserId =>
+  isId("user", text) && text.length === USER_ID_LENGTH;

@@ -1,6 +1,7 @@
+import { newId } from "@statehouse/postgres/ids";
 import type { OrganizationId, OrganizationMembershipId, UserId } from "./ids.ts";
 
-/** `invited`: gives nothing until the user accepts. */
+/** An invited membership gives nothing until the user accepts it. */
 type MembershipStatus = "active" | "invited";
 
 /** A user in an organization. */
@@ -11,7 +12,33 @@ export class OrganizationMembership {
   declare status: MembershipStatus;
   declare readonly createdAt: Date;
 
-  constructor(values: OrganizationMembership) {
-    Object.assign(this, values);
+  constructor(fields: OrganizationMembership) {
+    Object.assign(this, fields);
   }
 }
+
+export const newOrganizationMembership = (
+  fields: Omit<OrganizationMembership, "id">,
+): OrganizationMembership => new OrganizationMembership({ ...fields, id: newId("ou") });
+
+export const organizationMembershipInvited = (
+  membership: OrganizationMembership,
+  email: string,
+  revision: bigint,
+) => ({ type: "organizationMembershipInvited", revision, membership, email }) as const;
+
+export const organizationMembershipActivated = (
+  membership: OrganizationMembership,
+  revision: bigint,
+) => ({ type: "organizationMembershipActivated", revision, membership }) as const;
+
+export const organizationMembershipDeleted = (
+  membership: OrganizationMembership,
+  revision: bigint,
+) => ({ type: "organizationMembershipDeleted", revision, membership }) as const;
+
+export type OrganizationMembershipEvent = ReturnType<
+  | typeof organizationMembershipInvited
+  | typeof organizationMembershipActivated
+  | typeof organizationMembershipDeleted
+>;

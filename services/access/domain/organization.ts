@@ -1,21 +1,37 @@
+import { nextVersion } from "@statehouse/events/version";
 import type { OrganizationId } from "./ids.ts";
 
-/** What access keeps of an organization. Whoever changes its teams, memberships or grants locks this row first. */
+/** The row that is locked before teams, memberships or grants of an organization change. */
 export class Organization {
   declare readonly id: OrganizationId;
   /** Grows with every change of teams, memberships, grants and settings. */
   declare version: bigint;
-  /** The highest version of the row at workspaces that was provisioned here. */
+  /** The highest version of the workspaces service's row that was provisioned here. */
   declare provisionedVersion: bigint;
-  /** False: user tokens are unauthenticated in its name. */
+  /** False: user tokens are unauthenticated in this organization's name. */
   declare userTokensEnabled: boolean;
-  /** Of the row at workspaces when its settings were last told. */
+  /** The version of the workspaces service's row from which the settings were taken. */
   declare settingsVersion: bigint;
   declare readonly createdAt: Date;
-  /** A tombstone since then: nothing of it is left but this row. */
+  /** Set on a tombstone: only this row is left. */
   declare droppedAt: Date | null;
 
-  constructor(values: Organization) {
-    Object.assign(this, values);
+  constructor(fields: Organization) {
+    Object.assign(this, fields);
   }
 }
+
+export const newOrganization = (
+  id: OrganizationId,
+  provisionedVersion: bigint,
+  createdAt: Date,
+): Organization =>
+  new Organization({
+    id,
+    version: nextVersion(0n, createdAt),
+    provisionedVersion,
+    userTokensEnabled: true,
+    settingsVersion: 0n,
+    createdAt,
+    droppedAt: null,
+  });

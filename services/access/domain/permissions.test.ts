@@ -1,39 +1,47 @@
+import { Problems } from "@statehouse/errors";
 import { expect, test } from "vitest";
-import { checkedGrant, effectivePermissions } from "./permissions.ts";
-import { permissionTables } from "./team-access.ts";
+import { problemsOf } from "../test/problems-of.ts";
+import { type CheckedGrant, checkedGrant, effectivePermissions } from "./permissions.ts";
+import { permissionTables, type TargetType } from "./team-access.ts";
 
-const details = ({ problems }: ReturnType<typeof checkedGrant>) =>
-  Object.fromEntries(problems.map(({ field, detail }) => [field, detail]));
+interface Requested {
+  access: string;
+  permissions: Record<string, unknown>;
+}
 
-test("a fixed level takes no permissions, and says so by name", () => {
-  const wanted = { access: "read", permissions: { "workspace-access.runs": "apply" } };
-  expect(details(checkedGrant(permissionTables.workspace, wanted))).toEqual({
+const details = (targetType: TargetType, requested: Requested) =>
+  Object.fromEntries(
+    problemsOf((problems) => checkedGrant(permissionTables[targetType], requested, problems)).map(
+      ({ field, detail }) => [field, detail],
+    ),
+  );
+
+const onProject = (requested: Requested, before?: CheckedGrant) =>
+  checkedGrant(permissionTables.project, requested, new Problems(), before);
+
+test("a fixed level takes no permissions, and the problem names the permission", () => {
+  const permissions = { "workspace-access.runs": "apply" };
+  expect(details("workspace", { access: "read", permissions })).toEqual({
     "permissions[workspace-access.runs]":
       "Runs is read-only when access level is 'read'; use the 'custom' access level to set this attribute.",
   });
 });
 
-test("of a fixed level each permission that is given is a problem, beside those that are none", () => {
+test("with a fixed level each given permission is a problem, and so is each unknown one", () => {
   const permissions = {
     "workspace-access.runs": "read",
     "workspace-access.variables": "write",
     fly: true,
   };
-  expect(
-    Object.keys(
-      details(checkedGrant(permissionTables.workspace, { access: "write", permissions })),
-    ),
-  ).toEqual([
+  expect(Object.keys(details("workspace", { access: "write", permissions }))).toEqual([
     "permissions[workspace-access.runs]",
     "permissions[workspace-access.variables]",
     "permissions[fly]",
   ]);
-  expect(details(checkedGrant(permissionTables.workspace, { access: "own", permissions }))).toEqual(
-    {
-      access: "Access must be read, plan, write, admin or custom",
-      "permissions[fly]": "Fly is no permission",
-    },
-  );
+  expect(details("workspace", { access: "own", permissions })).toEqual({
+    access: "Access must be read, plan, write, admin or custom",
+    "permissions[fly]": "Permission 'fly' is unknown",
+  });
 });
 
 test("every problem is named by its key", () => {
@@ -42,22 +50,25 @@ test("every problem is named by its key", () => {
     "workspace-access.create": "true",
     "workspace-access.fly": true,
   };
-  expect(
-    details(checkedGrant(permissionTables.project, { access: "custom", permissions })),
-  ).toEqual({
+  expect(details("project", { access: "custom", permissions })).toEqual({
     "permissions[project-access.settings]": "Settings must be read, update or delete",
     "permissions[workspace-access.create]": "Create must be false or true",
-    "permissions[workspace-access.fly]": "Fly is no permission",
+    "permissions[workspace-access.fly]": "Permission 'fly' is unknown",
   });
-  expect(
-    details(checkedGrant(permissionTables.project, { access: "own", permissions: {} })),
-  ).toEqual({
+  expect(details("project", { access: "own", permissions: {} })).toEqual({
     access: "Access must be read, write, maintain, admin or custom",
   });
 });
 
-test("what custom leaves out has the table's default, then keeps its value, until the level changes", () => {
-  const first = checkedGrant(permissionTables.project, {
+test("a permission of projects is unknown on a workspace", () => {
+  const permissions = { "workspace-access.create": true };
+  expect(details("workspace", { access: "custom", permissions })).toEqual({
+    "permissions[workspace-access.create]": "Permission 'create' is unknown",
+  });
+});
+
+test("permissions absent from custom have the table's default, then keep their value, until the level changes", () => {
+  const first = onProject({
     access: "custom",
     permissions: { "workspace-access.locking": true },
   });
@@ -66,26 +77,18 @@ test("what custom leaves out has the table's default, then keeps its value, unti
     "workspace-access.state-versions": "none",
     "workspace-access.locking": true,
   });
-  const wanted = { access: "custom", permissions: { "workspace-access.runs": "plan" } };
-  const second = checkedGrant(permissionTables.project, wanted, first);
+  const changed = { access: "custom", permissions: { "workspace-access.runs": "plan" } };
+  const second = onProject(changed, first);
   expect(second.permissions).toMatchObject({
     "workspace-access.runs": "plan",
     "workspace-access.locking": true,
   });
-  const fixed = checkedGrant(
-    permissionTables.project,
-    { access: "maintain", permissions: {} },
-    second,
-  );
+  const fixed = onProject({ access: "maintain", permissions: {} }, second);
   expect(fixed.permissions).toEqual({});
   expect(effectivePermissions(permissionTables.project, fixed)).toMatchObject({
     "workspace-access.create": true,
     "workspace-access.move": false,
   });
-  const again = checkedGrant(
-    permissionTables.project,
-    { access: "custom", permissions: {} },
-    fixed,
-  );
+  const again = onProject({ access: "custom", permissions: {} }, fixed);
   expect(again.permissions).toMatchObject({ "workspace-access.locking": false });
 });

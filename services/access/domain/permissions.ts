@@ -1,45 +1,59 @@
-import type { FieldError } from "@statehouse/errors";
-import { badPermission, invalidLevel, readOnlyPermission, unknownPermission } from "./errors.ts";
+import { inWords, type Problems, quoted } from "@statehouse/errors";
 
-/** The levels that a kind of grant has, what each implies, and what each permission can be. */
+/** The levels of a type of grant, the permissions that each implies, and the values of each permission. */
 export interface PermissionTable {
   levels: Readonly<Record<string, object>>;
   values: Readonly<Record<string, readonly (string | boolean)[]>>;
 }
 
-/** A level, and with `custom` its permissions: those given, and defaults for those that are not. */
+/** A level, and with `custom` its permissions: the given ones, and defaults for the others. */
 export interface CheckedGrant {
   access: string;
   permissions: Record<string, unknown>;
 }
 
 /**
- * What a request says of a grant, against what it was. Permissions may be given with `custom` only; those
- * left out keep their value while the level stays custom, else they get the level's defaults.
+ * The grant of a request, which changes `before`. Permissions may be given with `custom` only; absent ones keep their
+ * value while the level stays custom, otherwise they have the level's defaults.
  */
 export function checkedGrant(
   { levels, values }: PermissionTable,
-  wanted: { access: string; permissions: Readonly<Record<string, unknown>> },
+  requested: { access: string; permissions: Readonly<Record<string, unknown>> },
+  problems: Problems,
   before?: CheckedGrant,
-): CheckedGrant & { problems: FieldError[] } {
-  const { access } = wanted;
-  const problems: FieldError[] = [];
+): CheckedGrant {
+  const { access } = requested;
   const isLevel = Object.hasOwn(levels, access);
-  if (!isLevel) problems.push(invalidLevel(Object.keys(levels)));
-  for (const [name, value] of Object.entries(wanted.permissions)) {
+  if (!isLevel) problems.add("access", `Access must be ${alternatives(Object.keys(levels))}`);
+  for (const [name, value] of Object.entries(requested.permissions)) {
     const known = Object.hasOwn(values, name) ? values[name] : undefined;
-    if (!known) problems.push(unknownPermission(name));
+    const field = `permissions[${name}]`;
+    if (!known) problems.add(field, `Permission ${quoted(shortName(name))} is unknown`);
     else if (isLevel && access !== "custom") {
-      problems.push(readOnlyPermission(name, access));
-    } else if (!known.some((one) => one === value)) problems.push(badPermission(name, known));
+      problems.add(
+        field,
+        `${inWords(name)} is read-only when access level is '${access}'; use the 'custom' access level to set this attribute.`,
+      );
+    } else if (!known.some((one) => one === value)) {
+      problems.add(field, `${inWords(name)} must be ${alternatives(known)}`);
+    }
   }
   const kept = before?.access === "custom" ? before.permissions : levels.custom;
-  const permissions = access === "custom" ? { ...kept, ...wanted.permissions } : {};
-  return { access, permissions, problems };
+  const permissions = access === "custom" ? { ...kept, ...requested.permissions } : {};
+  return { access, permissions };
 }
 
-/** What the level implies, or the custom permissions themselves. */
+/** The permissions that the level implies, or the custom ones. */
 export const effectivePermissions = (
   { levels }: PermissionTable,
   { access, permissions }: CheckedGrant,
 ): Record<string, unknown> => ({ ...levels[access], ...permissions });
+
+/** `workspace-access.runs` is `runs` in documents. */
+const shortName = (name: string): string => name.split(".").at(-1) ?? name;
+
+/** `read, write or admin`. */
+export const alternatives = (values: readonly unknown[]): string =>
+  values.length < 2
+    ? values.map(String).join("")
+    : `${values.slice(0, -1).map(String).join(", ")} or ${String(values.at(-1))}`;

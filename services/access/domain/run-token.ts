@@ -1,31 +1,54 @@
 import type { WorkspacePermissions } from "@statehouse/authorization";
 import type { OrganizationId, RunId, RunTokenId, WorkspaceId } from "./ids.ts";
 
-/** What a run's tokens are bound to; they work for nobody else and nothing else. */
-export interface Run {
-  id: RunId;
-  workspaceId: WorkspaceId;
-  organizationId: OrganizationId;
-  /** The service that executes it: nobody else gets, renews or ends its tokens. */
-  runner: string;
+/** A run that has tokens. They are bound to all of these fields. */
+export class Run {
+  declare readonly id: RunId;
+  declare readonly workspaceId: WorkspaceId;
+  declare readonly organizationId: OrganizationId;
+  /** The service that executes it: no other service creates, renews or deletes its tokens. */
+  declare readonly runner: string;
+  /** When its last token expires. */
+  declare expiredAt: Date;
+
+  constructor(fields: Run) {
+    Object.assign(this, fields);
+  }
 }
 
-/** A credential for the processes of a run. Its secret is shown once and not kept. */
-export interface RunToken {
-  id: RunTokenId;
-  runId: RunId;
+/** A credential for the processes of a run. Its secret is shown once and not stored. */
+export class RunToken {
+  declare readonly id: RunTokenId;
+  declare readonly runId: RunId;
   /** sha-256 of the secret, in hex. */
-  hash: string;
-  revision: bigint;
-  expiredAt: Date;
+  declare readonly hash: string;
+  declare revision: bigint;
+  declare expiredAt: Date;
+
+  constructor(fields: RunToken) {
+    Object.assign(this, fields);
+  }
 }
 
-/** Architecture, "Run tokens": it shows the workspace, reads its state, and writes it under the run's lock. */
+/** Architecture, "Run tokens": a run shows its workspace, reads its state, and writes it under the run's lock. */
 export const runPermissions: Partial<WorkspacePermissions> = {
   "workspace-access.runs": "read",
   "workspace-access.state-versions": "write",
 };
 
-/** When a token ends that is made or renewed now. */
+/** When a token expires that is created or renewed now. */
 export const expiryOf = (now: Date, lifetimeMs: number): Date =>
   new Date(now.getTime() + lifetimeMs);
+
+export const runTokenCreated = (token: RunToken, run: Run) =>
+  ({ type: "runTokenCreated", revision: token.revision, token, run }) as const;
+
+export const runTokenRenewed = (token: RunToken) =>
+  ({ type: "runTokenRenewed", revision: token.revision, token }) as const;
+
+export const runTokenDeleted = (token: RunToken, revision: bigint) =>
+  ({ type: "runTokenDeleted", revision, token }) as const;
+
+export type RunTokenEvent = ReturnType<
+  typeof runTokenCreated | typeof runTokenRenewed | typeof runTokenDeleted
+>;

@@ -4,7 +4,7 @@ import {
   workspaceLevels,
   workspacePermissionValues,
 } from "@statehouse/authorization";
-import { newId } from "@statehouse/postgres/ids";
+import { isId, newId } from "@statehouse/postgres/ids";
 import type { OrganizationId, ProjectId, TeamAccessId, TeamId, WorkspaceId } from "./ids.ts";
 import type { PermissionTable } from "./permissions.ts";
 
@@ -38,5 +38,25 @@ export class TeamAccess {
   }
 }
 
+export const targetOf = ({ targetId }: TeamAccess): TeamAccessTarget =>
+  isId("ws", targetId)
+    ? { targetType: "workspace", targetId }
+    : { targetType: "project", targetId };
+
 export const newTeamAccessId = (targetType: TargetType): TeamAccessId =>
   targetType === "project" ? newId("tprj") : newId("tws");
+
+// The revision of an event is the version of the organization.
+
+export const teamAccessCreated = (teamAccess: TeamAccess, revision: bigint) =>
+  ({ type: "teamAccessCreated", revision, teamAccess }) as const;
+
+export const teamAccessUpdated = (teamAccess: TeamAccess, revision: bigint) =>
+  ({ type: "teamAccessUpdated", revision, teamAccess }) as const;
+
+export const teamAccessDeleted = (teamAccess: TeamAccess, revision: bigint) =>
+  ({ type: "teamAccessDeleted", revision, teamAccess }) as const;
+
+export type TeamAccessEvent = ReturnType<
+  typeof teamAccessCreated | typeof teamAccessUpdated | typeof teamAccessDeleted
+>;

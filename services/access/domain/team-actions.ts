@@ -1,7 +1,7 @@
 import { type Action, allowed, type Grants } from "@statehouse/authorization";
 import type { Team } from "./team.ts";
 
-/** What can be done to a team, and the organization-level action that allows it. */
+/** The actions on a team, and the organization-level action that allows each. */
 const rules = {
   update: "organization:manage-teams",
   delete: "organization:manage-teams",
@@ -11,19 +11,25 @@ const rules = {
 } as const satisfies Record<string, Action>;
 
 export type TeamAction = keyof typeof rules;
-const teamActions = Object.keys(rules) as TeamAction[];
+const teamActions = [
+  "update",
+  "delete",
+  "manage-members",
+  "manage-access",
+  "manage-token",
+] as const satisfies readonly TeamAction[];
 
 type Subject = Pick<Team, "id" | "organizationId" | "owners" | "allowMemberTokenManagement">;
 
-/** Whether the team's members may make and revoke its tokens themselves, and this is one of them. */
+/** True for a member of a team whose members may create and revoke its tokens. */
 const isTrustedMember = (grants: Grants, team: Subject): boolean =>
   team.allowMemberTokenManagement &&
   grants.principal.type === "user" &&
   (grants.organizations.get(team.organizationId)?.teamIds.includes(team.id) ?? false);
 
 /**
- * Whether the grants allow it. Only owners touch the team of owners: whoever could put people into it, or
- * make a token of it, would hold everything.
+ * True when the grants allow the action. Only owners change the team of owners: a caller that could add members to
+ * it, or create a token of it, would hold every permission.
  */
 export function teamAllows(grants: Grants, action: TeamAction, team: Subject): boolean {
   const { organizationId } = team;
@@ -33,8 +39,8 @@ export function teamAllows(grants: Grants, action: TeamAction, team: Subject): b
   return allowed(grants, rules[action], { organizationId });
 }
 
-/** What a team's document says that the grants allow. The team of owners keeps its name and is never deleted. */
-export const shownTeamActions = (grants: Grants, team: Subject): (TeamAction | "rename")[] => {
+/** The actions that a team's document shows as allowed. The team of owners keeps its name and cannot be deleted. */
+export const allowedTeamActions = (grants: Grants, team: Subject): (TeamAction | "rename")[] => {
   const held = teamActions.filter((action) => teamAllows(grants, action, team));
   if (team.owners) return held.filter((action) => action !== "delete");
   return held.includes("update") ? [...held, "rename"] : held;

@@ -1,14 +1,22 @@
 import type { OrganizationId, TeamId, UserId } from "./ids.ts";
 
-/** A user in a team; it counts once the user belongs to the organization. */
+/** A user in a team; it counts once the user has accepted the membership of the organization. */
 export class TeamMember {
   declare readonly teamId: TeamId;
   declare readonly userId: UserId;
-  /** The team's; here too, so that a user's organizations are one index away. */
+  /** The team's; repeated here so that one index finds the organizations of a user. */
   declare readonly organizationId: OrganizationId;
   declare readonly createdAt: Date;
 
-  constructor(values: TeamMember) {
-    Object.assign(this, values);
+  constructor(fields: TeamMember) {
+    Object.assign(this, fields);
   }
 }
+
+export const teamMemberAdded = (member: TeamMember, revision: bigint) =>
+  ({ type: "teamMemberAdded", revision, member }) as const;
+
+export const teamMemberRemoved = (member: TeamMember, revision: bigint) =>
+  ({ type: "teamMemberRemoved", revision, member }) as const;
+
+export type TeamMemberEvent = ReturnType<typeof teamMemberAdded | typeof teamMemberRemoved>;

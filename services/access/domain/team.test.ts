@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { problemsOf } from "../test/problems-of.ts";
 import {
   applyTeamSettings,
-  type Membership,
   Team,
   type TeamSettings,
+  type TeamViewer,
   teamIsVisible,
   visibilityOf,
 } from "./team.ts";
@@ -21,6 +22,9 @@ const newTeam = (owners = false): Team =>
     createdAt: new Date(0),
   });
 
+const problemsWith = (team: Team, settings: TeamSettings) =>
+  problemsOf((problems) => applyTeamSettings(team, settings, problems));
+
 const unchanged: TeamSettings = {
   name: undefined,
   visibility: undefined,
@@ -30,27 +34,27 @@ const unchanged: TeamSettings = {
 };
 
 test.each(["a", "Ops_team-1", "x".repeat(90)])("%s is a team's name", (name) => {
-  expect(applyTeamSettings(newTeam(), { ...unchanged, name })).toEqual([]);
+  expect(problemsWith(newTeam(), { ...unchanged, name })).toEqual([]);
 });
 
-test.each(["", "a b", "a/b", "ä", "a\0", "x".repeat(91)])("%j is no team's name", (name) => {
-  expect(applyTeamSettings(newTeam(), { ...unchanged, name })).toMatchObject([{ field: "name" }]);
+test.each(["", "a b", "a/b", "ä", "a\0", "x".repeat(91)])("%j is not a team's name", (name) => {
+  expect(problemsWith(newTeam(), { ...unchanged, name })).toMatchObject([{ field: "name" }]);
 });
 
-test("each unknown permission is named, and what is neither true nor false", () => {
+test("each unknown permission is reported, and each value that is not a boolean", () => {
   const organizationAccess = { "read-projects": false, fly: true, "manage-teams": "yes" };
-  const problems = applyTeamSettings(newTeam(), { ...unchanged, organizationAccess });
+  const problems = problemsWith(newTeam(), { ...unchanged, organizationAccess });
   expect(problems.map(({ detail }) => detail)).toEqual([
     "Organization access 'fly' is unknown",
     "Manage teams must be true or false",
   ]);
 });
 
-test("settings that are not given stay", () => {
+test("absent settings keep their value", () => {
   const team = newTeam();
-  applyTeamSettings(team, { ...unchanged, organizationAccess: { "manage-teams": true } });
+  problemsWith(team, { ...unchanged, organizationAccess: { "manage-teams": true } });
   expect(team).toEqual({ ...newTeam(), organizationAccess: ["manage-teams", "read-projects"] });
-  applyTeamSettings(team, {
+  problemsWith(team, {
     name: "after",
     visibility: "organization",
     organizationAccess: { "read-projects": false },
@@ -64,15 +68,15 @@ test("settings that are not given stay", () => {
     ssoTeamId: "group-1",
     allowMemberTokenManagement: false,
   });
-  applyTeamSettings(team, { ...unchanged, ssoTeamId: "" });
+  problemsWith(team, { ...unchanged, ssoTeamId: "" });
   expect(team.ssoTeamId).toBeNull();
 });
 
 test("the owners keep their name", () => {
-  expect(() => applyTeamSettings(newTeam(true), { ...unchanged, name: "others" })).toThrow(
+  expect(() => problemsWith(newTeam(true), { ...unchanged, name: "others" })).toThrow(
     expect.objectContaining({ kind: "conflict", reason: "owners_team" }),
   );
-  expect(applyTeamSettings(newTeam(true), { ...unchanged, name: "before" })).toEqual([]);
+  expect(problemsWith(newTeam(true), { ...unchanged, name: "before" })).toEqual([]);
 });
 
 test.each([
@@ -84,10 +88,10 @@ test.each([
   expect(visibilityOf(name)).toBe(visibility);
 });
 
-const owner: Membership = { owner: true, teamIds: [] };
-const inside: Membership = { owner: false, teamIds: ["team-a"] };
-const outside: Membership = { owner: false, teamIds: ["team-b"] };
-const allSeeing: Membership = { owner: false, teamIds: [], seesSecretTeams: true };
+const owner: TeamViewer = { owner: true, teamIds: [] };
+const inside: TeamViewer = { owner: false, teamIds: ["team-a"] };
+const outside: TeamViewer = { owner: false, teamIds: ["team-b"] };
+const allSeeing: TeamViewer = { owner: false, teamIds: [], seesSecretTeams: true };
 
 test.each([
   ["an owner", owner, "secret", true],

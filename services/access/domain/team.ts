@@ -1,14 +1,9 @@
 import { type OrganizationAccess, organizationAccessNames } from "@statehouse/authorization";
-import type { FieldError } from "@statehouse/errors";
-import {
-  badOrganizationAccess,
-  invalidSsoTeamId,
-  invalidTeamName,
-  invalidVisibility,
-  ownersTeamStays,
-  unknownOrganizationAccess,
-} from "./errors.ts";
+import { inWords, type Problems, quoted } from "@statehouse/errors";
+import { newId } from "@statehouse/postgres/ids";
+import { ownersTeamProtected } from "./errors.ts";
 import type { OrganizationId, OrganizationMembershipId, TeamId, UserId } from "./ids.ts";
+import { alternatives } from "./permissions.ts";
 
 export const OWNERS = "owners";
 
@@ -25,31 +20,44 @@ export class Team {
   declare organizationAccess: string[];
   /** The team whose members may do everything. One for each organization, whatever its name. */
   declare readonly owners: boolean;
-  /** A record for who maps an identity provider's groups. */
+  /** A record for tools that map an identity provider's groups. */
   declare ssoTeamId: string | null;
   /** Whether its members may manage its tokens. */
   declare allowMemberTokenManagement: boolean;
   declare readonly createdAt: Date;
 
-  constructor(values: Team) {
-    Object.assign(this, values);
+  constructor(fields: Team) {
+    Object.assign(this, fields);
   }
 }
 
-/** A team with what its document shows beside. */
+/** A new team with default settings. */
+export const newTeam = (
+  fields: Pick<Team, "organizationId" | "name" | "owners" | "createdAt">,
+): Team =>
+  new Team({
+    ...fields,
+    id: newId("team"),
+    visibility: "secret",
+    organizationAccess: [],
+    ssoTeamId: null,
+    allowMemberTokenManagement: true,
+  });
+
+/** A team with the members that its document shows. */
 export interface TeamView {
   team: Team;
   members: { userId: UserId; organizationMembershipId: OrganizationMembershipId }[];
 }
 
-/** What a request says of a team. Undefined: the default, or the value it has. */
+/** The settings of a request. Undefined: the default, or the previous value. */
 export interface TeamSettings {
   name: string | undefined;
   /** `secret` when empty. */
   visibility: string | undefined;
   /** By permission. */
   organizationAccess: Readonly<Record<string, unknown>>;
-  /** Empty: none. */
+  /** Empty: null. */
   ssoTeamId: string | undefined;
   allowMemberTokenManagement: boolean | undefined;
 }
@@ -58,65 +66,78 @@ const NAME = /^[A-Za-z0-9_-]{1,90}$/;
 const SSO_TEAM_ID_LENGTH = 255;
 const known: ReadonlySet<string> = new Set<OrganizationAccess>(organizationAccessNames);
 
-/** Whether a team could be called so. */
+/** True when `name` has the form of a team's name. */
 export const isTeamName = (name: string): boolean => NAME.test(name);
 
 /** The visibility of that name, `secret` when it is empty. */
 export const visibilityOf = (name: string): Visibility | undefined =>
   name === "" ? "secret" : visibilities.find((visibility) => visibility === name);
 
-/**
- * Gives the team those settings; answers with what is wrong with them by themselves. Throws the conflict
- * `owners_team` on another name for the owners.
- */
-export function applyTeamSettings(team: Team, settings: TeamSettings): FieldError[] {
-  const problems: FieldError[] = [];
+/** Applies the settings. Throws the conflict `owners_team` on another name for the owners. */
+export function applyTeamSettings(team: Team, settings: TeamSettings, problems: Problems): void {
   const { name, ssoTeamId, allowMemberTokenManagement } = settings;
   if (name !== undefined && name !== team.name) {
-    if (team.owners) throw ownersTeamStays();
-    if (!isTeamName(name)) problems.push(invalidTeamName);
+    if (team.owners) throw ownersTeamProtected();
     team.name = name;
   }
+  if (!isTeamName(team.name)) problems.add("name", "Name is invalid");
   if (settings.visibility !== undefined) {
     const visibility = visibilityOf(settings.visibility);
     if (visibility) team.visibility = visibility;
-    else problems.push(invalidVisibility);
+    else problems.add("visibility", `Visibility must be ${alternatives(visibilities)}`);
   }
   const access = new Set(team.organizationAccess);
   for (const [permission, on] of Object.entries(settings.organizationAccess)) {
-    if (!known.has(permission)) problems.push(unknownOrganizationAccess(permission));
-    else if (typeof on !== "boolean") problems.push(badOrganizationAccess(permission));
+    const field = `organizationAccess[${permission}]`;
+    if (!known.has(permission))
+      problems.add(field, `Organization access ${quoted(permission)} is unknown`);
+    else if (typeof on !== "boolean")
+      problems.add(field, `${inWords(permission)} must be true or false`);
     else if (on) access.add(permission);
     else access.delete(permission);
   }
   team.organizationAccess = [...access].toSorted();
   if (ssoTeamId !== undefined) {
-    if (ssoTeamId.length > SSO_TEAM_ID_LENGTH) problems.push(invalidSsoTeamId);
+    if (ssoTeamId.length > SSO_TEAM_ID_LENGTH) problems.add("ssoTeamId", "Sso team id is invalid");
     team.ssoTeamId = ssoTeamId || null;
   }
   if (allowMemberTokenManagement !== undefined) {
     team.allowMemberTokenManagement = allowMemberTokenManagement;
   }
-  return problems;
 }
 
 /** Whether a request gives a permission another value than the team has. */
 export const changesOrganizationAccess = (
   { organizationAccess }: Pick<Team, "organizationAccess">,
-  wanted: TeamSettings["organizationAccess"],
+  requested: TeamSettings["organizationAccess"],
 ): boolean =>
-  Object.entries(wanted).some(([permission, on]) => on !== organizationAccess.includes(permission));
+  Object.entries(requested).some(
+    ([permission, on]) => on !== organizationAccess.includes(permission),
+  );
 
-/** What somebody holds in the organization of a team. */
-export interface Membership {
+/** The part of a caller's grants in an organization that decides which teams it sees. */
+export interface TeamViewer {
   owner: boolean;
   teamIds: readonly string[];
   seesSecretTeams?: boolean;
 }
 
-/** Whether a member of the organization may see the team: owners all, others theirs and the visible ones. */
+/** True when the viewer sees the team: owners see all teams, others their own and the visible ones. */
 export const teamIsVisible = (
   team: { id: string; visibility: string },
-  { owner, teamIds, seesSecretTeams = false }: Membership,
+  { owner, teamIds, seesSecretTeams = false }: TeamViewer,
 ): boolean =>
   owner || seesSecretTeams || team.visibility === "organization" || teamIds.includes(team.id);
+
+// The revision of an event is the version of the organization.
+
+export const teamCreated = (team: Team, revision: bigint) =>
+  ({ type: "teamCreated", revision, team }) as const;
+
+export const teamUpdated = (team: Team, revision: bigint) =>
+  ({ type: "teamUpdated", revision, team }) as const;
+
+export const teamDeleted = (team: Team, revision: bigint) =>
+  ({ type: "teamDeleted", revision, team }) as const;
+
+export type TeamEvent = ReturnType<typeof teamCreated | typeof teamUpdated | typeof teamDeleted>;

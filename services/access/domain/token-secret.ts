@@ -1,25 +1,25 @@
 import { createHash } from "node:crypto";
 
-/** So much randomness needs no slow hash: nobody can guess it, whatever a guess costs. */
+/** 256 random bits cannot be guessed, so that a slow hash is not needed. */
 export const SECRET_BYTES = 32;
 
 const SECRET = /^sth_[A-Za-z0-9_-]{43}$/;
 
-/** The text a client presents, of 32 random bytes. */
+/** The text that a client presents, of 32 random bytes. */
 export const secretOf = (random: Uint8Array): string =>
   `sth_${Buffer.from(random).toString("base64url")}`;
 
 const RUN_SECRET = /^sth_run_[A-Za-z0-9_-]{43}$/;
 
-/** Likewise, for the processes of a run. */
+/** The same for the processes of a run. */
 export const runSecretOf = (random: Uint8Array): string =>
   `sth_run_${Buffer.from(random).toString("base64url")}`;
 
-/** Whether a text can be the secret of a run's token: those are looked for elsewhere. */
+/** True when the text has the form of a run token's secret; those are in a table of their own. */
 export const looksLikeRunSecret = (text: string): boolean => RUN_SECRET.test(text);
 
-/** What is stored of a secret. */
+/** The form in which a secret is stored. */
 export const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("hex");
 
-/** Whether a text can be a secret of ours at all. */
+/** True when the text has the form of a secret of a user, team or organization token. */
 export const looksLikeSecret = (text: string): boolean => SECRET.test(text);

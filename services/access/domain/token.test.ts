@@ -1,12 +1,18 @@
 import { expect, test } from "vitest";
-import { defaultExpiry, tokenProblems } from "./token.ts";
+import { problemsOf } from "../test/problems-of.ts";
+import { checkToken, defaultExpiry, type Token } from "./token.ts";
 import { hashOf, looksLikeSecret, SECRET_BYTES, secretOf } from "./token-secret.ts";
 
 const at = new Date("2026-02-03T04:05:06.789Z");
 const user = { type: "user", slot: "described" } as const;
 const later = new Date(at.getTime() + 1);
 
-test("a token lasts two years when nobody says otherwise, also from a leap day", () => {
+const check = (
+  token: Pick<Token, "description" | "expiredAt"> & Partial<Pick<Token, "type" | "slot">>,
+  maxDays?: number,
+) => problemsOf((problems) => checkToken({ ...user, ...token }, problems, { at, maxDays }));
+
+test("a token expires in two years by default, also from a leap day", () => {
   expect(defaultExpiry(at)).toEqual(new Date("2028-02-03T04:05:06.789Z"));
   expect(defaultExpiry(new Date("2028-02-29T00:00:00Z"))).toEqual(new Date("2030-03-01T00:00:00Z"));
 });
@@ -16,20 +22,18 @@ test.each([
   ["the past", new Date(0), "Expired at must be in the future"],
   ["no date", new Date(Number.NaN), "Expired at is invalid"],
   ["the year 10000", new Date("+010000-01-01T00:00:00Z"), "Expired at is invalid"],
-])("%s is no expiry", (_, expiredAt, detail) => {
-  expect(tokenProblems({ ...user, description: "", expiredAt }, at)).toEqual([
-    { field: "expiredAt", detail },
-  ]);
+])("%s is not an expiry", (_, expiredAt, detail) => {
+  expect(check({ description: "", expiredAt })).toEqual([{ field: "expiredAt", detail }]);
 });
 
 test.each(["\0", "x".repeat(1001)])("a description that cannot be kept is invalid", (text) => {
-  expect(tokenProblems({ ...user, description: text, expiredAt: later }, at)).toEqual([
+  expect(check({ description: text, expiredAt: later })).toEqual([
     { field: "description", detail: "Description is invalid" },
   ]);
 });
 
 test("any other description is kept", () => {
-  expect(tokenProblems({ ...user, description: "läptop 🚀\n", expiredAt: later }, at)).toEqual([]);
+  expect(check({ description: "läptop 🚀\n", expiredAt: later })).toEqual([]);
 });
 
 test("a secret carries all its bytes and is known by its form", () => {
@@ -45,20 +49,18 @@ test("a hash is sha-256 in hex", () => {
   expect(hashOf("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 });
 
-test("where the installation bounds it, a token lasts no longer", () => {
+test("the installation limits the lifetime of a token", () => {
   expect(defaultExpiry(at, 30)).toEqual(new Date("2026-03-05T04:05:06.789Z"));
   expect(defaultExpiry(at, 5000)).toEqual(defaultExpiry(at));
-  const late = { ...user, description: "", expiredAt: new Date("2026-03-06T00:00:00Z") };
-  expect(tokenProblems(late, at, 30)).toEqual([
+  const late = { description: "", expiredAt: new Date("2026-03-06T00:00:00Z") };
+  expect(check(late, 30)).toEqual([
     { field: "expiredAt", detail: "Expired at must be within 30 days" },
   ]);
-  expect(tokenProblems(late, at, 31)).toEqual([]);
+  expect(check(late, 31)).toEqual([]);
 });
 
 test("a team's token in the described slot has a description", () => {
   const blank = { type: "team", slot: "described", description: " ", expiredAt: later } as const;
-  expect(tokenProblems(blank, at)).toEqual([
-    { field: "description", detail: "Description can't be blank" },
-  ]);
-  expect(tokenProblems({ ...blank, slot: "plain" }, at)).toEqual([]);
+  expect(check(blank)).toEqual([{ field: "description", detail: "Description can't be blank" }]);
+  expect(check({ ...blank, slot: "plain" })).toEqual([]);
 });

@@ -1,58 +1,51 @@
-import type { FieldError } from "@statehouse/errors";
-import {
-  descriptionMissing,
-  expiryNotInFuture,
-  expiryTooLate,
-  invalidDescription,
-  invalidExpiry,
-} from "./errors.ts";
+import type { Problems } from "@statehouse/errors";
 import type { OrganizationId, TeamId, TokenId, UserId } from "./ids.ts";
 
 /**
- * Of one owner there is one token in each slot but `described`, in which there are many. `plain`: a
- * team's or organization's one without a description. `audit-trails`: good for nothing else.
+ * An owner has one token in each slot, and many in `described`. `plain`: the token of a team or organization without a
+ * description. `audit-trails`: a token that authorizes nothing else.
  */
 export const organizationSlots = ["plain", "audit-trails"] as const;
 export type Slot = (typeof organizationSlots)[number] | "described";
 
-/** A credential. Its secret is shown once and not kept. */
+/** A credential. Its secret is shown once and not stored. */
 export class Token {
   declare readonly id: TokenId;
   declare readonly type: "user" | "team" | "organization";
-  /** Set for a user's. */
+  /** Set for a user token. */
   declare readonly userId: UserId | null;
-  /** Set for a team's. */
+  /** Set for a team token. */
   declare readonly teamId: TeamId | null;
-  /** Set for an organization's, and for a team's. */
+  /** Set for an organization or team token. */
   declare readonly organizationId: OrganizationId | null;
   declare readonly slot: Slot;
   /** sha-256 of the secret, in hex. */
   declare readonly hash: string;
   declare readonly description: string;
   declare readonly revision: bigint;
-  /** Null when a service of the installation made it. */
+  /** Null when a service of the installation created it. */
   declare readonly createdByType: string | null;
   declare readonly createdById: string | null;
   declare readonly createdAt: Date;
   declare readonly expiredAt: Date;
   declare readonly lastUsedAt: Date | null;
 
-  constructor(values: Token) {
-    Object.assign(this, values);
+  constructor(fields: Token) {
+    Object.assign(this, fields);
   }
 }
 
 const DESCRIPTION_LENGTH = 1000;
 const DEFAULT_YEARS = 2;
 const DAY_MS = 86_400_000;
-/** The last moment that a timestamp of the wire can write. */
+/** The latest time that a timestamp of a document can represent. */
 const LATEST_EXPIRY = new Date("9999-12-31T23:59:59.999Z");
 
-/** The last moment at which a token made now may expire; `maxDays` undefined: any. */
+/** The latest expiry of a token created at `at`; `maxDays` undefined: any. */
 const latestExpiry = (at: Date, maxDays: number | undefined): Date =>
   maxDays === undefined ? LATEST_EXPIRY : new Date(at.getTime() + maxDays * DAY_MS);
 
-/** When a token expires that nobody gave an expiry: in two years, or sooner where the installation says so. */
+/** The expiry of a token that is created without one: in two years, or sooner where the installation limits it. */
 export function defaultExpiry(createdAt: Date, maxDays?: number): Date {
   const expiry = new Date(createdAt);
   expiry.setUTCFullYear(createdAt.getUTCFullYear() + DEFAULT_YEARS);
@@ -60,29 +53,35 @@ export function defaultExpiry(createdAt: Date, maxDays?: number): Date {
   return expiry < latest ? expiry : latest;
 }
 
-/** What is wrong with a new token by itself. */
-export function tokenProblems(
+/** Checks the fields of a token created at `at`. */
+export function checkToken(
   {
     type,
     slot,
     description,
     expiredAt,
   }: Pick<Token, "type" | "slot" | "description" | "expiredAt">,
-  at: Date,
-  maxDays?: number,
-): FieldError[] {
-  const problems: FieldError[] = [];
-  // PostgreSQL's text cannot hold NUL.
+  problems: Problems,
+  { at, maxDays }: { at: Date; maxDays?: number | undefined },
+): void {
+  // PostgreSQL's text cannot contain NUL.
   if (description.length > DESCRIPTION_LENGTH || description.includes("\0")) {
-    problems.push(invalidDescription);
+    problems.add("description", "Description is invalid");
   } else if (type === "team" && slot === "described" && description.trim() === "") {
-    problems.push(descriptionMissing);
+    problems.add("description", "Description can't be blank");
   }
-  // The second also refuses what is no date: comparisons with NaN are false.
-  if (expiredAt <= at) problems.push(expiryNotInFuture);
-  else if (!(expiredAt <= LATEST_EXPIRY)) problems.push(invalidExpiry);
+  // The second condition also refuses invalid dates: comparisons with NaN are false.
+  if (expiredAt <= at) problems.add("expiredAt", "Expired at must be in the future");
+  else if (!(expiredAt <= LATEST_EXPIRY)) problems.add("expiredAt", "Expired at is invalid");
   else if (maxDays !== undefined && expiredAt > latestExpiry(at, maxDays)) {
-    problems.push(expiryTooLate(maxDays));
+    problems.add("expiredAt", `Expired at must be within ${maxDays} days`);
   }
-  return problems;
 }
+
+export const tokenCreated = (token: Token) =>
+  ({ type: "tokenCreated", revision: token.revision, token }) as const;
+
+export const tokenDeleted = (token: Token, revision: bigint) =>
+  ({ type: "tokenDeleted", revision, token }) as const;
+
+export type TokenEvent = ReturnType<typeof tokenCreated | typeof tokenDeleted>;

@@ -1,34 +1,36 @@
 import { expect, test } from "vitest";
-import { emailTaken, invalidEmail, invalidUsername } from "./errors.ts";
-import { userProblems } from "./user.ts";
+import { problemsOf } from "../test/problems-of.ts";
+import { checkUser } from "./user.ts";
 
 const email = "ada@example.com";
+const check = (username: string, address = email) =>
+  problemsOf((problems) => checkUser({ username, email: address }, problems));
 
 test.each(["a", "Ada", "ada.lovelace", "ada_1-2", "x".repeat(100)])("%s is a username", (name) => {
-  expect(userProblems({ username: name, email })).toEqual([]);
+  expect(check(name)).toEqual([]);
 });
 
-test.each(["", "-a", "a b", "a/b", "ädä", "a\0", "x".repeat(101)])("%j is no username", (name) => {
-  expect(userProblems({ username: name, email })).toEqual([invalidUsername]);
-});
+test.each(["", "-a", "a b", "a/b", "ädä", "a\0", "x".repeat(101)])(
+  "%j is not a username",
+  (name) => {
+    expect(check(name)).toEqual([{ field: "username", detail: "Username is invalid" }]);
+  },
+);
 
 test.each(["user-0123456789abcdef", "user-ABCDEFGHabcdefgh", "USER-abcdefghABCDEFGH"])(
-  "%s is no username: it is, or could be, an id",
+  "%s is not a username: it has the form of an id",
   (username) => {
-    expect(userProblems({ username, email })).toEqual([invalidUsername]);
+    expect(check(username)).toEqual([{ field: "username", detail: "Username is invalid" }]);
   },
 );
 
 test.each(["", "ada", "@x", "a@", "a b@c", "a@b@c", "a\0@b", `${"x".repeat(253)}@y`])(
-  "%j is no address",
+  "%j is not an address",
   (address) => {
-    expect(userProblems({ username: "ada", email: address })).toEqual([invalidEmail]);
+    expect(check("ada", address)).toEqual([{ field: "email", detail: "Email is invalid" }]);
   },
 );
 
-test("both problems at once, told by their fields", () => {
-  expect(userProblems({ username: "", email: "" }).map(({ field }) => field)).toEqual([
-    "username",
-    emailTaken.field,
-  ]);
+test("both problems are reported at once, each with its field", () => {
+  expect(check("", "").map(({ field }) => field)).toEqual(["username", "email"]);
 });

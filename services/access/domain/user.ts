@@ -1,57 +1,90 @@
-import type { FieldError } from "@statehouse/errors";
+import type { Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
-import { invalidEmail, invalidUsername } from "./errors.ts";
+import { newId } from "@statehouse/postgres/ids";
 import { isUserId, type UserId } from "./ids.ts";
 
 /** A person. */
 export class User {
   declare readonly id: UserId;
-  /** Unique without regard to case. */
+  /** Unique, ignoring case. */
   declare username: string;
-  /** Unique without regard to case. */
+  /** Unique, ignoring case. */
   declare email: string;
   declare administrator: boolean;
   declare suspended: boolean;
-  /** Somebody who was invited by address and is not known yet: no tokens, and the name is made up. */
+  /** Invited by address only: the user has no tokens, and the username is generated. */
   declare placeholder: boolean;
   /** Grows with every change of the user's memberships, suspension and administrator flag. */
   declare version: bigint;
   declare readonly createdAt: Date;
 
-  constructor(values: User) {
-    Object.assign(this, values);
+  constructor(fields: User) {
+    Object.assign(this, fields);
   }
 }
 
-// ASCII only, so that "without regard to case" means the same here, in PostgreSQL and on every client.
+// ASCII only: "ignoring case" then means the same here, in PostgreSQL and in every client.
 const USERNAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const EMAIL = /^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/;
 const EMAIL_LENGTH = 254;
 
 /**
- * Whether a user could be called so. Not as somebody's id: people are put into teams by either, and who has taken
- * another's id for a name would come along.
+ * True when `text` has the form of a username. A user's id does not: members are named by username or id, and a user
+ * named like another user's id would be added in its place.
  */
 export const isUsername = (text: string): boolean =>
   USERNAME.test(text) && !isUserId(text.toLowerCase());
 
-/** What is wrong with a new user's name and address by themselves. */
-export function userProblems({ username, email }: Pick<User, "username" | "email">): FieldError[] {
-  const problems: FieldError[] = [];
-  if (!isUsername(username)) problems.push(invalidUsername);
-  if (!EMAIL.test(email) || email.length > EMAIL_LENGTH) problems.push(invalidEmail);
-  return problems;
+/** True when `text` has the form of an e-mail address. */
+export const isEmail = (text: string): boolean => EMAIL.test(text) && text.length <= EMAIL_LENGTH;
+
+/** Checks the form of a user's name and address. */
+export function checkUser(
+  { username, email }: Pick<User, "username" | "email">,
+  problems: Problems,
+): void {
+  if (!isUsername(username)) problems.add("username", "Username is invalid");
+  checkEmail(email, problems);
 }
 
-/** Somebody of whom only the address is known. The name is theirs to choose later; nobody can log in as it. */
-export const placeholderUser = (id: UserId, email: string, at: Date): User =>
+export function checkEmail(email: string, problems: Problems): void {
+  if (!isEmail(email)) problems.add("email", "Email is invalid");
+}
+
+export const newUser = (
+  { username, email, administrator }: Pick<User, "username" | "email" | "administrator">,
+  createdAt: Date,
+): User =>
   new User({
+    id: newId("user"),
+    username,
+    email,
+    administrator,
+    suspended: false,
+    placeholder: false,
+    version: nextVersion(0n, createdAt),
+    createdAt,
+  });
+
+/** A user of whom only the address is known. Its username is its id, with which no user can log in. */
+export function newPlaceholderUser(email: string, createdAt: Date): User {
+  const id = newId("user");
+  return new User({
     id,
     username: id,
     email,
     administrator: false,
     suspended: false,
     placeholder: true,
-    version: nextVersion(0n, at),
-    createdAt: at,
+    version: nextVersion(0n, createdAt),
+    createdAt,
   });
+}
+
+export const userCreated = (user: User) =>
+  ({ type: "userCreated", revision: user.version, user }) as const;
+
+export const userUpdated = (user: User) =>
+  ({ type: "userUpdated", revision: user.version, user }) as const;
+
+export type UserEvent = ReturnType<typeof userCreated | typeof userUpdated>;

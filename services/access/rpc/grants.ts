@@ -9,13 +9,13 @@ import type { GrantsSchema, GrantsService } from "@statehouse/proto/statehouse/a
 import type { GrantsLoader, ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
 import { getGrants } from "../app/grants.ts";
-import { noSuchPrincipal } from "../domain/errors.ts";
+import { principalNotFound } from "../domain/errors.ts";
 import type { Context } from "./context.ts";
 
 export const grantsService = (app: App): ServiceImpl<typeof GrantsService, Context> => ({
   getGrants: async ({ principalType, principalId: id }) => {
     const type = principalTypes.find((known) => known === principalType);
-    if (!type) throw noSuchPrincipal();
+    if (!type) throw principalNotFound();
     return { grants: grantsToProto(await getGrants(app, { type, id })) };
   },
 });

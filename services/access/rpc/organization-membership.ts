@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { pageOf } from "@statehouse/postgres";
+import { pageOf } from "@statehouse/postgres/paging";
 import type {
   OrganizationMembershipSchema,
   OrganizationMembershipService,
@@ -14,65 +14,69 @@ import {
   deleteOrganizationMembership,
   getOrganizationMembership,
   listOrganizationMemberships,
-  type ShownMembership,
+  type VisibleMembership,
 } from "../app/organization-membership.ts";
-import { readMembershipId, readMembershipIds, readTeamId } from "../domain/ids.ts";
 import type { Context } from "./context.ts";
+import {
+  organizationId,
+  organizationMembershipId,
+  organizationMembershipIds,
+  teamId,
+} from "./ids.ts";
 
 export const organizationMembershipService = (
   app: App,
 ): ServiceImpl<typeof OrganizationMembershipService, Context> => ({
-  createOrganizationMembership: async ({ organizationId, email, teamIds }, { caller }) => ({
-    organizationMembership: toProto(
+  createOrganizationMembership: async ({ email, teamIds, ...request }, { caller }) => ({
+    organizationMembership: membershipToProto(
       await createOrganizationMembership(app, caller, {
-        organizationId,
+        organizationId: organizationId(request.organizationId),
         email,
-        teamIds: teamIds.map(readTeamId),
+        teamIds: teamIds.map(teamId),
       }),
     ),
   }),
 
   getOrganizationMembership: async ({ id }, { caller }) => ({
-    organizationMembership: toProto(
-      await getOrganizationMembership(app, caller, readMembershipId(id)),
+    organizationMembership: membershipToProto(
+      await getOrganizationMembership(app, caller, organizationMembershipId(id)),
     ),
   }),
 
-  listOrganizationMemberships: async (request, { caller }) => {
-    const { organizationId, query, emails, status } = request;
+  listOrganizationMemberships: async ({ query, emails, status, ...request }, { caller }) => {
     const { memberships, total } = await listOrganizationMemberships(app, caller, {
-      organizationId,
+      organizationId: organizationId(request.organizationId),
       query,
       emails,
       status,
       page: pageOf(request),
     });
-    return { organizationMemberships: memberships.map(toProto), totalCount: total };
+    return { organizationMemberships: memberships.map(membershipToProto), totalCount: total };
   },
 
-  batchGetOrganizationMemberships: async ({ ids }, { caller }) => ({
-    organizationMemberships: (
-      await batchGetOrganizationMemberships(app, caller, readMembershipIds(ids))
-    ).map(toProto),
-  }),
+  batchGetOrganizationMemberships: async ({ ids }, { caller }) => {
+    const known = organizationMembershipIds(ids);
+    const memberships = await batchGetOrganizationMemberships(app, caller, known);
+    return { organizationMemberships: memberships.map(membershipToProto) };
+  },
 
   acceptOrganizationMembership: async ({ id }, { caller }) => ({
-    organizationMembership: toProto(
-      await acceptOrganizationMembership(app, caller, readMembershipId(id)),
+    organizationMembership: membershipToProto(
+      await acceptOrganizationMembership(app, caller, organizationMembershipId(id)),
     ),
   }),
 
   deleteOrganizationMembership: async ({ id }, { caller }) => {
-    await deleteOrganizationMembership(app, caller, readMembershipId(id));
+    await deleteOrganizationMembership(app, caller, organizationMembershipId(id));
     return {};
   },
 });
 
-const toProto = ({
+const membershipToProto = ({
   membership,
   email,
   teamIds,
-}: ShownMembership): MessageInitShape<typeof OrganizationMembershipSchema> => ({
+}: VisibleMembership): MessageInitShape<typeof OrganizationMembershipSchema> => ({
   id: membership.id,
   organizationId: membership.organizationId,
   userId: membership.userId,

@@ -6,26 +6,31 @@ import {
   provisionOrganization,
   setOrganizationSettings,
 } from "../app/organization.ts";
-import { readUserId } from "../domain/ids.ts";
 import type { Context } from "./context.ts";
+import { organizationId, userId } from "./ids.ts";
 
 export const organizationAccessService = (
   app: App,
 ): ServiceImpl<typeof OrganizationAccessService, Context> => ({
-  provisionOrganization: async ({ organizationId, creatorUserId, version }) => ({
+  provisionOrganization: async (request) => ({
     ownersTeamId: await provisionOrganization(app, {
-      organizationId,
-      creatorUserId: readUserId(creatorUserId),
-      version,
+      organizationId: organizationId(request.organizationId),
+      creatorUserId: userId(request.creatorUserId),
+      version: request.version,
     }),
   }),
-  dropOrganization: async ({ organizationId }) => {
-    await dropOrganization(app, organizationId);
+
+  dropOrganization: async (request) => {
+    await dropOrganization(app, organizationId(request.organizationId));
     return {};
   },
 
-  setOrganizationSettings: async ({ organizationId, userTokensEnabled, version }) => {
-    await setOrganizationSettings(app, { organizationId, userTokensEnabled, version });
+  setOrganizationSettings: async ({ userTokensEnabled, version, ...request }) => {
+    await setOrganizationSettings(app, {
+      organizationId: organizationId(request.organizationId),
+      userTokensEnabled,
+      version,
+    });
     return {};
   },
 });

@@ -1,6 +1,6 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { pageOf } from "@statehouse/postgres";
+import { pageOf } from "@statehouse/postgres/paging";
 import type {
   TeamAccessSchema,
   TeamAccessService,
@@ -16,16 +16,17 @@ import {
   updateTeamAccess,
 } from "../app/team-access.ts";
 import { unknownTargetType } from "../domain/errors.ts";
-import { readTeamAccessId, readTeamId, readWorkspaceId, type TeamAccessId } from "../domain/ids.ts";
+import type { TeamAccessId } from "../domain/ids.ts";
 import type { TargetType, TeamAccessTarget } from "../domain/team-access.ts";
 import type { Context } from "./context.ts";
+import { projectId, teamAccessId, teamId, workspaceId } from "./ids.ts";
 
 export const teamAccessService = (app: App): ServiceImpl<typeof TeamAccessService, Context> => ({
-  createTeamAccess: async ({ teamId, access, permissions = {}, ...target }, { caller }) => ({
+  createTeamAccess: async ({ access, permissions = {}, ...request }, { caller }) => ({
     teamAccess: teamAccessToProto(
       await createTeamAccess(app, caller, {
-        teamId: readTeamId(teamId),
-        target: targetOf(target),
+        teamId: teamId(request.teamId),
+        target: targetOf(request),
         access,
         permissions,
       }),
@@ -70,8 +71,8 @@ const targetOf = ({
   targetId: string;
 }): TeamAccessTarget =>
   targetTypeOf(targetType) === "workspace"
-    ? { targetType: "workspace", targetId: readWorkspaceId(targetId) }
-    : { targetType: "project", targetId };
+    ? { targetType: "workspace", targetId: workspaceId(targetId) }
+    : { targetType: "project", targetId: projectId(targetId) };
 
 const grantOf = ({
   targetType,
@@ -81,7 +82,7 @@ const grantOf = ({
   id: string;
 }): { targetType: TargetType; id: TeamAccessId } => ({
   targetType: targetTypeOf(targetType),
-  id: readTeamAccessId(id),
+  id: teamAccessId(id),
 });
 
 const teamAccessToProto = ({

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { pageOf } from "@statehouse/postgres";
+import { pageOf } from "@statehouse/postgres/paging";
 import type {
   TeamSchema,
   TeamService,
@@ -14,7 +14,7 @@ import {
   deleteTeam,
   getTeam,
   listTeams,
-  type ShownTeam,
+  type TeamWithAllowedActions,
   updateTeam,
 } from "../app/team.ts";
 import {
@@ -23,70 +23,73 @@ import {
   removeTeamMember,
   removeTeamMembers,
 } from "../app/team-member.ts";
-import { readTeamId, readTeamIds, readUserId } from "../domain/ids.ts";
 import type { TeamSettings } from "../domain/team.ts";
 import type { Context } from "./context.ts";
+import { organizationId, teamId, teamIds, userId } from "./ids.ts";
 
 export const teamService = (app: App): ServiceImpl<typeof TeamService, Context> => ({
-  createTeam: async ({ organizationId, settings }, { caller }) => ({
-    team: teamToProto(await createTeam(app, caller, { ...settingsOf(settings), organizationId })),
+  createTeam: async ({ settings, ...request }, { caller }) => ({
+    team: teamToProto(
+      await createTeam(app, caller, {
+        ...settingsOf(settings),
+        organizationId: organizationId(request.organizationId),
+      }),
+    ),
   }),
 
   getTeam: async ({ id }, { caller }) => ({
-    team: teamToProto(await getTeam(app, caller, readTeamId(id))),
+    team: teamToProto(await getTeam(app, caller, teamId(id))),
   }),
 
-  listTeams: async ({ organizationId, query, names, ...page }, { caller }) => {
+  listTeams: async ({ query, names, ...request }, { caller }) => {
     const { teams, total } = await listTeams(app, caller, {
-      organizationId,
+      organizationId: organizationId(request.organizationId),
       query,
       names,
-      page: pageOf(page),
+      page: pageOf(request),
     });
     return { teams: teams.map(teamToProto), totalCount: total };
   },
 
   updateTeam: async ({ id, settings }, { caller }) => ({
-    team: teamToProto(
-      await updateTeam(app, caller, { ...settingsOf(settings), id: readTeamId(id) }),
-    ),
+    team: teamToProto(await updateTeam(app, caller, { ...settingsOf(settings), id: teamId(id) })),
   }),
 
   deleteTeam: async ({ id }, { caller }) => {
-    await deleteTeam(app, caller, readTeamId(id));
+    await deleteTeam(app, caller, teamId(id));
     return {};
   },
 
-  addTeamMembers: async ({ teamId, users, organizationMembershipIds }, { caller }) => {
+  addTeamMembers: async ({ users, organizationMembershipIds, ...request }, { caller }) => {
     await addTeamMembers(app, caller, {
-      teamId: readTeamId(teamId),
+      teamId: teamId(request.teamId),
       users,
       membershipIds: organizationMembershipIds,
     });
     return {};
   },
 
-  removeTeamMembers: async ({ teamId, users, organizationMembershipIds }, { caller }) => {
+  removeTeamMembers: async ({ users, organizationMembershipIds, ...request }, { caller }) => {
     await removeTeamMembers(app, caller, {
-      teamId: readTeamId(teamId),
+      teamId: teamId(request.teamId),
       users,
       membershipIds: organizationMembershipIds,
     });
     return {};
   },
 
-  addTeamMember: async ({ teamId, userId }) => {
-    await addTeamMember(app, { teamId: readTeamId(teamId), userId: readUserId(userId) });
+  addTeamMember: async (request) => {
+    await addTeamMember(app, { teamId: teamId(request.teamId), userId: userId(request.userId) });
     return {};
   },
 
-  removeTeamMember: async ({ teamId, userId }) => {
-    await removeTeamMember(app, { teamId: readTeamId(teamId), userId: readUserId(userId) });
+  removeTeamMember: async (request) => {
+    await removeTeamMember(app, { teamId: teamId(request.teamId), userId: userId(request.userId) });
     return {};
   },
 
   batchGetTeams: async ({ ids }, { caller }) => ({
-    teams: (await batchGetTeams(app, caller, readTeamIds(ids))).map(teamToProto),
+    teams: (await batchGetTeams(app, caller, teamIds(ids))).map(teamToProto),
   }),
 });
 
@@ -102,7 +105,7 @@ const teamToProto = ({
   team,
   members,
   allowedActions,
-}: ShownTeam): MessageInitShape<typeof TeamSchema> => ({
+}: TeamWithAllowedActions): MessageInitShape<typeof TeamSchema> => ({
   id: team.id,
   organizationId: team.organizationId,
   name: team.name,

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { pageOf } from "@statehouse/postgres";
+import { pageOf } from "@statehouse/postgres/paging";
 import type { TokenSchema, TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
@@ -17,78 +17,86 @@ import {
 } from "../app/team-token.ts";
 import { deleteToken, getToken, type NewToken } from "../app/token.ts";
 import { createUserToken, listUserTokens } from "../app/user-token.ts";
-import { readTeamId, readTokenId, readUserId } from "../domain/ids.ts";
 import type { Token } from "../domain/token.ts";
 import type { Context } from "./context.ts";
+import { organizationId, teamId, tokenId, userId } from "./ids.ts";
 
 export const tokenService = (app: App): ServiceImpl<typeof TokenService, Context> => ({
-  createUserToken: async ({ userId, description, expiredAt }, { caller }) =>
+  createUserToken: async ({ description, expiredAt, ...request }, { caller }) =>
     newTokenToProto(
       await createUserToken(app, caller, {
-        userId: readUserId(userId),
+        userId: userId(request.userId),
         description,
         expiredAt: dateOf(expiredAt),
       }),
     ),
 
-  listUserTokens: async ({ userId, ...page }, { caller }) => {
-    const { tokens, total } = await listUserTokens(app, caller, {
-      userId: readUserId(userId),
-      page: pageOf(page),
+  listUserTokens: async (request, { caller }) => {
+    const { rows, total } = await listUserTokens(app, caller, {
+      userId: userId(request.userId),
+      page: pageOf(request),
     });
-    return { tokens: tokens.map(tokenToProto), totalCount: total };
+    return { tokens: rows.map(tokenToProto), totalCount: total };
   },
 
-  createTeamToken: async ({ teamId, description, expiredAt }, { caller }) =>
+  createTeamToken: async ({ description, expiredAt, ...request }, { caller }) =>
     newTokenToProto(
       await createTeamToken(app, caller, {
-        teamId: readTeamId(teamId),
+        teamId: teamId(request.teamId),
         description,
         expiredAt: dateOf(expiredAt),
       }),
     ),
 
-  getTeamToken: async ({ teamId }, { caller }) => ({
-    token: tokenToProto(await getTeamToken(app, caller, readTeamId(teamId))),
+  getTeamToken: async (request, { caller }) => ({
+    token: tokenToProto(await getTeamToken(app, caller, teamId(request.teamId))),
   }),
 
-  deleteTeamToken: async ({ teamId }, { caller }) => {
-    await deleteTeamToken(app, caller, readTeamId(teamId));
+  deleteTeamToken: async (request, { caller }) => {
+    await deleteTeamToken(app, caller, teamId(request.teamId));
     return {};
   },
 
-  listTeamTokens: async ({ organizationId, ...page }, { caller }) => {
-    const { tokens, total } = await listTeamTokens(app, caller, {
-      organizationId,
-      page: pageOf(page),
+  listTeamTokens: async (request, { caller }) => {
+    const { rows, total } = await listTeamTokens(app, caller, {
+      organizationId: organizationId(request.organizationId),
+      page: pageOf(request),
     });
-    return { tokens: tokens.map(tokenToProto), totalCount: total };
+    return { tokens: rows.map(tokenToProto), totalCount: total };
   },
 
-  createOrganizationToken: async ({ organizationId, slot, expiredAt }, { caller }) =>
+  createOrganizationToken: async ({ slot, expiredAt, ...request }, { caller }) =>
     newTokenToProto(
       await createOrganizationToken(app, caller, {
-        organizationId,
+        organizationId: organizationId(request.organizationId),
         slot,
         expiredAt: dateOf(expiredAt),
       }),
     ),
 
-  getOrganizationToken: async ({ organizationId, slot }, { caller }) => ({
-    token: tokenToProto(await getOrganizationToken(app, caller, { organizationId, slot })),
+  getOrganizationToken: async ({ slot, ...request }, { caller }) => ({
+    token: tokenToProto(
+      await getOrganizationToken(app, caller, {
+        organizationId: organizationId(request.organizationId),
+        slot,
+      }),
+    ),
   }),
 
-  deleteOrganizationToken: async ({ organizationId, slot }, { caller }) => {
-    await deleteOrganizationToken(app, caller, { organizationId, slot });
+  deleteOrganizationToken: async ({ slot, ...request }, { caller }) => {
+    await deleteOrganizationToken(app, caller, {
+      organizationId: organizationId(request.organizationId),
+      slot,
+    });
     return {};
   },
 
   getToken: async ({ id }, { caller }) => ({
-    token: tokenToProto(await getToken(app, caller, readTokenId(id))),
+    token: tokenToProto(await getToken(app, caller, tokenId(id))),
   }),
 
   deleteToken: async ({ id }, { caller }) => {
-    await deleteToken(app, caller, readTokenId(id));
+    await deleteToken(app, caller, tokenId(id));
     return {};
   },
 });

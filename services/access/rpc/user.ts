@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { pageOf } from "@statehouse/postgres";
+import { pageOf } from "@statehouse/postgres/paging";
 import type { UserSchema, UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
@@ -15,9 +15,9 @@ import {
   setUserSuspended,
   updateCurrentUser,
 } from "../app/user.ts";
-import { readUserId, readUserIds } from "../domain/ids.ts";
 import type { User } from "../domain/user.ts";
 import type { Context } from "./context.ts";
+import { userId, userIds } from "./ids.ts";
 
 export const userService = (app: App): ServiceImpl<typeof UserService, Context> => ({
   createUser: async ({ username, email, administrator }, { caller }) => ({
@@ -37,27 +37,25 @@ export const userService = (app: App): ServiceImpl<typeof UserService, Context> 
   }),
 
   getUser: async ({ id }, { caller }) => ({
-    user: userToProto(await getUser(app, caller, readUserId(id))),
+    user: userToProto(await getUser(app, caller, userId(id))),
   }),
 
   listUsers: async ({ query, administrator, suspended, ...page }, { caller }) => {
     const search = { query, administrator, suspended, page: pageOf(page) };
-    const { users, total } = await listUsers(app, caller, search);
-    return { users: users.map(userToProto), totalCount: total };
+    const { rows, total } = await listUsers(app, caller, search);
+    return { users: rows.map(userToProto), totalCount: total };
   },
 
   setUserSuspended: async ({ id, suspended }, { caller }) => ({
-    user: userToProto(await setUserSuspended(app, caller, { id: readUserId(id), suspended })),
+    user: userToProto(await setUserSuspended(app, caller, { id: userId(id), suspended })),
   }),
 
   setUserAdministrator: async ({ id, administrator }, { caller }) => ({
-    user: userToProto(
-      await setUserAdministrator(app, caller, { id: readUserId(id), administrator }),
-    ),
+    user: userToProto(await setUserAdministrator(app, caller, { id: userId(id), administrator })),
   }),
 
   batchGetUsers: async ({ ids }, { caller }) => ({
-    users: (await batchGetUsers(app, caller, readUserIds(ids))).map(userToProto),
+    users: (await batchGetUsers(app, caller, userIds(ids))).map(userToProto),
   }),
 });
 

@@ -3,11 +3,11 @@ import type { TokenId } from "../domain/ids.ts";
 import type { Token } from "../domain/token.ts";
 import { organizationVersions, userVersions } from "./versions.ts";
 
-/** The principal of a token. */
+/** The principal that a token speaks for. */
 export interface Authenticated {
   tokenId: TokenId;
   type: Token["type"];
-  /** Of the user, team or organization; of an audit-trails token its own id, which has no grants. */
+  /** Of the user, team or organization; for an audit-trails token its own id, which has no grants. */
   id: string;
   versions: string;
 }
@@ -23,19 +23,19 @@ const select = (columns: string, hash: string) => `
   left join organizations o on o.id = t.organization_id
   where ${hash} and t.expired_at > $2 and u.suspended is not true`;
 
-/** Needed by every request: one statement, a few index lookups. */
+/** Called for every request: one statement, a few index lookups. */
 export const authenticate = select("", "t.hash = $1");
-/** For several tokens. */
+/** The same for several tokens. */
 export const batchAuthenticate = select("t.hash,", "t.hash = any($1)");
 
-export const authenticationReads = (database: Database) => ({
+const reads = (database: Database) => ({
   /** The valid token with this hash, unless its user is suspended. */
   async find(hash: string, at: Date): Promise<Authenticated | undefined> {
     const [row] = await database.query<Authenticated>(authenticate, [hash, at]);
     return row;
   },
 
-  /** The same for many, by hash. */
+  /** The same for several hashes, by hash. */
   async batch(hashes: readonly string[], at: Date): Promise<Map<string, Authenticated>> {
     const rows = await database.query<Authenticated & { hash: string }>(batchAuthenticate, [
       hashes,
@@ -44,3 +44,5 @@ export const authenticationReads = (database: Database) => ({
     return new Map(rows.map(({ hash, ...found }) => [hash, found]));
   },
 });
+
+export const authentication = { reads };

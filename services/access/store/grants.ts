@@ -17,7 +17,7 @@ const grantsOn = (targetType: TargetType) => `
           from team_accesses g
           where g.team_id = any(held.team_ids) and g.target_type = '${targetType}'`;
 
-/** The permissions of the row `held` (organization_id, owner, refused, team_ids) in its organization, as JSON. */
+/** The grants of the row `held` (organization_id, owner, refused, team_ids) in its organization, as JSON. */
 const inOrganization = `json_build_object(
         'organizationId', held.organization_id,
         'owner', held.owner,
@@ -33,8 +33,8 @@ const inOrganization = `json_build_object(
       )`;
 
 /**
- * One statement, hence one snapshot: grants and versions always belong together. A suspended user has no grants, so
- * that a request authenticated just before has none either.
+ * One statement and so one snapshot: grants and versions always belong together. A suspended user has no grants, so
+ * that a request that was authenticated just before its suspension has none either.
  */
 export const grantsOfUser = `
   -- index: users_pkey, organization_memberships_user_id_organization_id_key, team_members_by_user,
@@ -58,7 +58,7 @@ export const grantsOfUser = `
     ), '[]') as organizations
   from users u where u.id = $1`;
 
-/** A team token has the permissions of the team. */
+/** A team token has the grants of its team. */
 export const grantsOfTeam = `
   -- index: teams_pkey, organizations_pkey, team_accesses_team_id_target_id_key
   select held.versions, false as administrator, json_build_array(${inOrganization}) as organizations
@@ -68,7 +68,7 @@ export const grantsOfTeam = `
     from teams t join organizations o on o.id = t.organization_id where t.id = $1
   ) held`;
 
-/** An organization token has the permissions of owners, except for the actions that refuse its type. */
+/** An organization token has the grants of an owner; some actions are refused to its type. */
 export const grantsOfOrganization = `
   -- index: organizations_pkey
   select held.versions, false as administrator, json_build_array(${inOrganization}) as organizations
@@ -122,7 +122,7 @@ const toGrants = (
   ),
 });
 
-export const grantsReads = (database: Database) => ({
+const reads = (database: Database) => ({
   /** The grants of a principal, with the versions at which they were read. */
   async find({ type, id }: Grants["principal"]): Promise<Grants | undefined> {
     for (const statement of statements[type] ?? []) {
@@ -132,3 +132,5 @@ export const grantsReads = (database: Database) => ({
     return undefined;
   },
 });
+
+export const grants = { reads };

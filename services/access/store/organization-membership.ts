@@ -1,28 +1,52 @@
-import { LockMode } from "@mikro-orm/core";
+import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
   offsetOf,
-  type PageInput,
+  pageWithTotal,
   queryIn,
+  type RowWithTotal,
+  withTotal,
 } from "@statehouse/postgres";
-import { noSuchMembership } from "../domain/errors.ts";
+import { primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
+import type { Page, PageInput } from "@statehouse/postgres/paging";
+import {
+  OrganizationMembershipActivatedSchema,
+  OrganizationMembershipDeletedSchema,
+  OrganizationMembershipInvitedSchema,
+} from "@statehouse/proto/statehouse/access/v1/events";
+import { organizationMembershipNotFound } from "../domain/errors.ts";
 import type { OrganizationId, OrganizationMembershipId, TeamId, UserId } from "../domain/ids.ts";
-import { OrganizationMembership } from "../domain/organization-membership.ts";
-import { type CountedRow, counted, rowsOf } from "./counted.ts";
-import { organizationMembershipSchema } from "./entities.ts";
+import {
+  OrganizationMembership,
+  type OrganizationMembershipEvent,
+} from "../domain/organization-membership.ts";
 
-/** A membership with what its document shows beside. */
-export interface MembershipView {
+const columns = {
+  id: primaryKey,
+  organizationId: text,
+  userId: text,
+  status: text,
+  createdAt: timestamptz,
+};
+
+const entity = new EntitySchema({
+  class: OrganizationMembership,
+  tableName: "organization_memberships",
+  properties: columns,
+});
+
+/** A membership with the address and teams of its user. */
+export interface OrganizationMembershipView {
   membership: OrganizationMembership;
   email: string;
   teams: { id: TeamId; visibility: string }[];
 }
 
-type MembershipRow = OrganizationMembership & Pick<MembershipView, "email" | "teams">;
+type MembershipRow = OrganizationMembership & Pick<OrganizationMembershipView, "email" | "teams">;
 
-const columns = `ou.id, ou.organization_id as "organizationId", ou.user_id as "userId", ou.status,
-  ou.created_at as "createdAt", u.email, (
+const select = `${selectList("ou", columns)}, u.email, (
     select coalesce(json_agg(json_build_object('id', t.id, 'visibility', t.visibility)
       order by t.name), '[]')
     from team_members m join teams t on t.id = m.team_id
@@ -31,21 +55,15 @@ const columns = `ou.id, ou.organization_id as "organizationId", ou.user_id as "u
 
 const from = "from organization_memberships ou join users u on u.id = ou.user_id";
 
-const toView = ({ email, teams, ...membership }: MembershipRow): MembershipView => ({
-  membership: new OrganizationMembership({
-    id: membership.id,
-    organizationId: membership.organizationId,
-    userId: membership.userId,
-    status: membership.status,
-    createdAt: membership.createdAt,
-  }),
+const toView = ({ email, teams, ...membership }: MembershipRow): OrganizationMembershipView => ({
+  membership: new OrganizationMembership(membership),
   email,
   teams,
 });
 
-export interface MembershipSearch {
+export interface OrganizationMembershipSearch {
   organizationId: OrganizationId;
-  /** Part of a member's name, or, for those who may know them, of the address; empty: any. */
+  /** Part of the user's name, or, with `seesEmails`, of the address; empty: any. */
   query: string;
   seesEmails: boolean;
   /** Exact addresses, any of them; empty: any. */
@@ -55,7 +73,7 @@ export interface MembershipSearch {
   page: PageInput;
 }
 
-const sought = `ou.organization_id = $1
+const matches = `ou.organization_id = $1
   and ($2 = '' or (ou.status = 'active' and strpos(lower(u.username), lower($2)) > 0)
     or ($3 and strpos(lower(u.email), lower($2)) > 0))
   and (cardinality($4::text[]) = 0 or ($3 and lower(u.email) = any($4)))
@@ -64,103 +82,125 @@ const sought = `ou.organization_id = $1
 /** A page of an organization's memberships, by age. */
 export const listOfMemberships = `
   -- index: organization_memberships_by_organization, users_pkey, for both
-  ${counted(
-    `select count(*)::int as total ${from} where ${sought}`,
-    `select ${columns} ${from} where ${sought} order by ou.created_at, ou.id limit $6 offset $7`,
-    `listed."createdAt", listed.id`,
-  )}`;
+  ${withTotal({
+    count: `select count(*)::int as total ${from} where ${matches}`,
+    select: `select ${select} ${from} where ${matches}
+      order by ou.created_at, ou.id limit $6 offset $7`,
+    order: `listed."createdAt", listed.id`,
+  })}`;
 
 /** The memberships $1. */
 export const batchOfMemberships = `
   -- index: organization_memberships_pkey, users_pkey, team_members_by_user
-  select ${columns} ${from} where ou.id = any($1)`;
+  select ${select} ${from} where ou.id = any($1)`;
 
-/** Reads of memberships outside any transaction. */
-export const membershipReads = (database: Database) => ({
-  async batch(ids: readonly OrganizationMembershipId[]): Promise<MembershipView[]> {
+const reads = (database: Database) => ({
+  async batch(ids: readonly OrganizationMembershipId[]): Promise<OrganizationMembershipView[]> {
     return (await database.query<MembershipRow>(batchOfMemberships, [ids])).map(toView);
   },
 
-  async list(search: MembershipSearch): Promise<{ memberships: MembershipView[]; total: number }> {
-    const found = await database.query<CountedRow<MembershipRow>>(listOfMemberships, [
-      search.organizationId,
-      search.query,
-      search.seesEmails,
-      search.emails.map((email) => email.toLowerCase()),
-      search.status,
-      search.page.size,
-      offsetOf(search.page),
-    ]);
-    const { rows, total } = rowsOf(found);
-    return { memberships: rows.map(toView), total };
+  async get(id: OrganizationMembershipId): Promise<OrganizationMembershipView> {
+    const [view] = await this.batch([id]);
+    if (!view) throw organizationMembershipNotFound();
+    return view;
+  },
+
+  async list(search: OrganizationMembershipSearch): Promise<Page<OrganizationMembershipView>> {
+    const { rows, total } = pageWithTotal(
+      await database.query<RowWithTotal<MembershipRow>>(listOfMemberships, [
+        search.organizationId,
+        search.query,
+        search.seesEmails,
+        search.emails.map((email) => email.toLowerCase()),
+        search.status,
+        search.page.size,
+        offsetOf(search.page),
+      ]),
+    );
+    return { rows: rows.map(toView), total };
   },
 });
 
 /** Members of an organization, as a request names them. */
-export interface Named {
+export interface MemberNames {
   ids: readonly UserId[];
-  /** Whatever their case. */
+  /** Case is ignored. */
   names: readonly string[];
   membershipIds: readonly string[];
 }
 
+/**
+ * The members of organization $1 with the names $2, user ids $3 or membership ids $4. Names find accepted memberships
+ * only: an invitation must not reveal whose address it is. Ordered, against deadlocks.
+ */
+export const membersNamed = `
+  -- index: organization_memberships_by_organization, users_pkey
+  select u.id, lower(u.username) as username, ou.id as "membershipId" ${from}
+  where ou.organization_id = $1 and ((ou.status = 'active' and lower(u.username) = any($2))
+    or u.id = any($3) or ou.id = any($4))
+  order by u.id`;
+
 /** Memberships inside a transaction that holds their organization's row. */
-export const membershipRows = (em: EntityManager) => ({
-  async get(id: OrganizationMembershipId): Promise<OrganizationMembership> {
+const rows = (em: EntityManager) => ({
+  async getForUpdate(id: OrganizationMembershipId): Promise<OrganizationMembership> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
-    const found = await em.findOne(organizationMembershipSchema, { id }, { lockMode });
-    if (!found) throw noSuchMembership();
-    return found;
+    const membership = await em.findOne(entity, { id }, { lockMode });
+    if (!membership) throw organizationMembershipNotFound();
+    return membership;
   },
 
-  async find(
-    organizationId: OrganizationId,
-    userId: UserId,
-  ): Promise<OrganizationMembership | null> {
+  async exists(organizationId: OrganizationId, userId: UserId): Promise<boolean> {
     // index: organization_memberships_user_id_organization_id_key
-    return em.findOne(organizationMembershipSchema, { organizationId, userId });
+    return (await em.count(entity, { organizationId, userId })) > 0;
   },
 
-  /** The organization that a membership is of; it never changes. */
-  async organizationOf(id: OrganizationMembershipId): Promise<OrganizationId> {
-    const [row] = await queryIn<{ id: OrganizationId }>(
-      em,
-      // index: organization_memberships_pkey
-      "select organization_id as id from organization_memberships where id = $1",
-      [id],
-    );
-    if (!row) throw noSuchMembership();
-    return row.id;
+  /** The organization of a membership, which never changes; read before its row is locked. */
+  async getOrganizationId(id: OrganizationMembershipId): Promise<OrganizationId> {
+    const fields = ["organizationId"] as const;
+    const found = await em.findOne(entity, { id }, { fields, disableIdentityMap: true });
+    if (!found) throw organizationMembershipNotFound();
+    return found.organizationId;
   },
 
-  /**
-   * Those of the users, by id or by name, and of the memberships, that are in the organization. Names find only who
-   * has accepted: an invitation must not tell whose its address is.
-   */
-  async usersOf(
+  async usersNamed(
     organizationId: OrganizationId,
-    { ids, names, membershipIds }: Named,
+    { ids, names, membershipIds }: MemberNames,
   ): Promise<{ id: UserId; username: string; membershipId: OrganizationMembershipId }[]> {
-    return queryIn(
-      em,
-      // index: organization_memberships_by_organization, users_pkey. In one order, against deadlocks.
-      `select u.id, lower(u.username) as username, ou.id as "membershipId" ${from}
-       where ou.organization_id = $1 and ((ou.status = 'active' and lower(u.username) = any($2))
-         or u.id = any($3) or ou.id = any($4))
-       order by u.id`,
-      [organizationId, names.map((name) => name.toLowerCase()), ids, membershipIds],
-    );
+    const lowerCase = names.map((name) => name.toLowerCase());
+    return queryIn(em, membersNamed, [organizationId, lowerCase, ids, membershipIds]);
   },
 
-  async add(membership: OrganizationMembership): Promise<void> {
-    await em.insert(organizationMembershipSchema, { ...membership });
+  async save(membership: OrganizationMembership): Promise<void> {
+    em.persist(membership);
+    await em.flush();
   },
 
-  async save({ id, status }: OrganizationMembership): Promise<void> {
-    await em.nativeUpdate(organizationMembershipSchema, { id }, { status });
-  },
-
-  async delete({ id }: OrganizationMembership): Promise<void> {
-    await em.nativeDelete(organizationMembershipSchema, { id });
+  async remove(membership: OrganizationMembership): Promise<void> {
+    em.remove(membership);
+    await em.flush();
   },
 });
+
+const fieldsOf = ({ id, organizationId, userId }: OrganizationMembership) => ({
+  organizationMembershipId: id,
+  organizationId,
+  userId,
+});
+
+export const memberships = {
+  entity,
+  reads,
+  rows,
+  deletedWithOrganization: "organization_memberships",
+  published: {
+    organizationMembershipInvited: ({ membership, email }) =>
+      published(OrganizationMembershipInvitedSchema, membership.id, {
+        ...fieldsOf(membership),
+        email,
+      }),
+    organizationMembershipActivated: ({ membership }) =>
+      published(OrganizationMembershipActivatedSchema, membership.id, fieldsOf(membership)),
+    organizationMembershipDeleted: ({ membership }) =>
+      published(OrganizationMembershipDeletedSchema, membership.id, fieldsOf(membership)),
+  } satisfies PublishedEvents<OrganizationMembershipEvent>,
+};

@@ -1,74 +1,70 @@
-import { LockMode } from "@mikro-orm/core";
+import { EntitySchema, LockMode } from "@mikro-orm/core";
 import { type EntityManager, queryIn } from "@statehouse/postgres";
-import { noSuchOrganization, noSuchTeam } from "../domain/errors.ts";
-import type { OrganizationId, TeamId } from "../domain/ids.ts";
-import type { Organization } from "../domain/organization.ts";
-import { organizationSchema } from "./entities.ts";
+import { bigint, boolean, optional, primaryKey, timestamptz } from "@statehouse/postgres/columns";
+import { organizationNotFound } from "../domain/errors.ts";
+import type { OrganizationId } from "../domain/ids.ts";
+import { Organization } from "../domain/organization.ts";
 
-/** What belongs to an organization, in an order in which nothing refers to what is gone already. */
-const belongings = [
-  "tokens",
-  "team_accesses",
-  "team_members",
-  "organization_memberships",
-  "teams",
-  "runs",
-] as const;
+const columns = {
+  id: primaryKey,
+  version: bigint,
+  provisionedVersion: bigint,
+  userTokensEnabled: boolean,
+  settingsVersion: bigint,
+  createdAt: timestamptz,
+  droppedAt: optional(timestamptz),
+};
 
-const lockMode = LockMode.PESSIMISTIC_WRITE;
+const entity = new EntitySchema({
+  class: Organization,
+  tableName: "organizations",
+  properties: columns,
+});
 
-/** Organizations' rows inside a transaction. Lock order: organization, then users by id. */
-export const organizationRows = (em: EntityManager) => ({
+/** Organizations inside a transaction. Lock order: organization, then users by id. */
+const rows = (em: EntityManager, tablesOfOrganization: readonly string[]) => ({
   async getForUpdate(id: OrganizationId): Promise<Organization> {
-    const organization = await em.findOne(organizationSchema, { id }, { lockMode });
-    if (!organization || organization.droppedAt) throw noSuchOrganization();
+    const organization = await this.getEvenDroppedForUpdate(id);
+    if (organization.droppedAt) throw organizationNotFound();
     return organization;
   },
 
-  /** The organization that a team is of; a team never changes it. */
-  async getForUpdateOfTeam(teamId: TeamId): Promise<Organization> {
-    const [team] = await queryIn<{ id: string }>(
-      em,
-      // index: teams_pkey
-      "select organization_id as id from teams where id = $1",
-      [teamId],
-    );
-    if (!team) throw noSuchTeam();
-    return this.getForUpdate(team.id);
+  /** The same, also for a tombstone. */
+  async getEvenDroppedForUpdate(id: OrganizationId): Promise<Organization> {
+    const lockMode = LockMode.PESSIMISTIC_WRITE;
+    const organization = await em.findOne(entity, { id }, { lockMode });
+    if (!organization) throw organizationNotFound();
+    return organization;
   },
 
-  /**
-   * Leaves nothing but the row itself. Its members' versions need not grow: without the organization in
-   * it, their vector is one that was never kept.
-   */
-  async drop(id: OrganizationId, at: Date): Promise<void> {
-    const [organization] = await queryIn(
-      em,
-      // index: organizations_pkey
-      `update organizations set dropped_at = $2, version = version + 1
-       where id = $1 and dropped_at is null returning id`,
-      [id, at],
-    );
-    if (!organization) return;
-    for (const table of belongings) {
+  /** Deletes everything of the organization but its own row. */
+  async removeContents(id: OrganizationId): Promise<void> {
+    for (const table of tablesOfOrganization) {
       // index: by organization on each of them
       await queryIn(em, `delete from ${table} where organization_id = $1`, [id]);
     }
   },
 
-  /** False when the row is there already, committed by somebody else; waits for who is at it. */
+  /** False when the row exists; waits for a concurrent transaction that inserts it. */
   async addIfAbsent({
     id,
     version,
     provisionedVersion,
     createdAt,
-  }: Pick<Organization, "id" | "version" | "provisionedVersion" | "createdAt">): Promise<boolean> {
-    const rows = await queryIn(
+  }: Organization): Promise<boolean> {
+    const inserted = await queryIn(
       em,
       `insert into organizations (id, version, provisioned_version, created_at)
        values ($1, $2, $3, $4) on conflict (id) do nothing returning id`,
       [id, String(version), String(provisionedVersion), createdAt],
     );
-    return rows.length > 0;
+    return inserted.length > 0;
+  },
+
+  async save(organization: Organization): Promise<void> {
+    em.persist(organization);
+    await em.flush();
   },
 });
+
+export const organizations = { entity, rows };

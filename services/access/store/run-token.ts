@@ -1,135 +1,163 @@
+import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { type PublishedEvents, published } from "@statehouse/events";
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import { bigint, primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
+import {
+  RunTokenCreatedSchema,
+  RunTokenDeletedSchema,
+  RunTokenRenewedSchema,
+} from "@statehouse/proto/statehouse/access/v1/events";
 import type { OrganizationId, RunId, RunTokenId, WorkspaceId } from "../domain/ids.ts";
-import type { Run, RunToken } from "../domain/run-token.ts";
+import { Run, RunToken, type RunTokenEvent } from "../domain/run-token.ts";
 
-/** The principal of a run's token. */
+const runColumns = {
+  id: primaryKey,
+  workspaceId: text,
+  organizationId: text,
+  runner: text,
+  expiredAt: timestamptz,
+};
+
+const runEntity = new EntitySchema({ class: Run, tableName: "runs", properties: runColumns });
+
+const entity = new EntitySchema({
+  class: RunToken,
+  tableName: "run_tokens",
+  properties: {
+    id: primaryKey,
+    runId: text,
+    hash: text,
+    revision: bigint,
+    expiredAt: timestamptz,
+  },
+});
+
+/** The run that a token speaks for. */
 export interface AuthenticatedRun {
   tokenId: RunTokenId;
   runId: RunId;
   versions: string;
 }
 
-/** The binding of a run never changes: one version while it is known. */
+/** What a run is bound to never changes, so that it has one version as long as it exists. */
 const versions = `'r:' || r.workspace_id`;
 
-/** Needed by every request of a run: one statement. */
+/** Called for every request of a run: one statement. */
 export const authenticateRun = `
   -- index: run_tokens_hash_key, runs_pkey
   select t.id as "tokenId", r.id as "runId", ${versions} as versions
   from run_tokens t join runs r on r.id = t.run_id
   where t.hash = $1 and t.expired_at > $2`;
 
-/** Runs and their tokens, outside any transaction. */
-export const runTokenReads = (database: Database) => ({
+/** The workspace and organization of run $1, as long as it has valid tokens at $2. */
+export const bindingOfRun = `-- index: runs_pkey
+  select r.workspace_id as "workspaceId", r.organization_id as "organizationId",
+    ${versions} as versions
+  from runs r where r.id = $1 and r.expired_at > $2`;
+
+interface RunBinding {
+  workspaceId: WorkspaceId;
+  organizationId: OrganizationId;
+  versions: string;
+}
+
+const reads = (database: Database) => ({
   async authenticate(hash: string, at: Date): Promise<AuthenticatedRun | undefined> {
     const [row] = await database.query<AuthenticatedRun>(authenticateRun, [hash, at]);
     return row;
   },
 
-  /** The run's binding, while it has valid tokens. */
-  async binding(
-    runId: string,
-    at: Date,
-  ): Promise<
-    { workspaceId: WorkspaceId; organizationId: OrganizationId; versions: string } | undefined
-  > {
-    const [row] = await database.query<{
-      workspaceId: WorkspaceId;
-      organizationId: OrganizationId;
-      versions: string;
-    }>(
-      // index: runs_pkey
-      `select workspace_id as "workspaceId", organization_id as "organizationId",
-         ${versions} as versions
-       from runs r where id = $1 and expired_at > $2`,
-      [runId, at],
-    );
+  async findBinding(runId: string, at: Date): Promise<RunBinding | undefined> {
+    const [row] = await database.query<RunBinding>(bindingOfRun, [runId, at]);
     return row;
-  },
-
-  /** Deletes runs whose last token has expired; a few at a time, so that no caller waits. */
-  async dropExpired(at: Date): Promise<void> {
-    await database.query(
-      // index: runs_expired_at
-      `delete from runs where id in (
-         select id from runs where expired_at <= $1 order by expired_at limit 50
-         for update skip locked)`,
-      [at],
-    );
-  },
-
-  /** Revokes the tokens of a run. */
-  async dropRun(runId: string): Promise<void> {
-    await database.query("delete from runs where id = $1", [runId]);
-  },
-
-  /** Revokes the tokens of all runs of a workspace. */
-  async dropWorkspace(workspaceId: string): Promise<void> {
-    // index: runs_workspace
-    await database.query("delete from runs where workspace_id = $1", [workspaceId]);
   },
 });
 
-/** Runs and their tokens inside a transaction. */
-export const runTokenRows = (em: EntityManager) => ({
-  /** The run as it is bound: as in `run`, unless another transaction was first; locks its row. */
-  async bind(run: Run, expiredAt: Date): Promise<Run> {
+const lockMode = LockMode.PESSIMISTIC_WRITE;
+const EXPIRED_AT_ONCE = 50;
+
+/** Runs and their tokens inside a transaction. Lock order: run, then its tokens. */
+const rows = (em: EntityManager) => ({
+  /** The run as it is bound: as `run`, unless a token was created for it before. Locks its row. */
+  async bind(run: Run): Promise<Run> {
     const [row] = await queryIn<Run>(
       em,
       // index: runs_pkey
-      `insert into runs (id, workspace_id, organization_id, runner, expired_at)
+      `insert into runs as r (id, workspace_id, organization_id, runner, expired_at)
        values ($1, $2, $3, $4, $5)
-       on conflict (id) do update set expired_at = greatest(runs.expired_at, excluded.expired_at)
-       returning id, workspace_id as "workspaceId", organization_id as "organizationId", runner`,
-      [run.id, run.workspaceId, run.organizationId, run.runner, expiredAt],
+       on conflict (id) do update set expired_at = greatest(r.expired_at, excluded.expired_at)
+       returning ${selectList("r", runColumns)}`,
+      [run.id, run.workspaceId, run.organizationId, run.runner, run.expiredAt],
     );
-    return row ?? run;
+    return row ? new Run(row) : run;
   },
 
-  async add(token: RunToken): Promise<void> {
-    await queryIn(
-      em,
-      `insert into run_tokens (id, run_id, hash, revision, expired_at) values ($1, $2, $3, $4, $5)`,
-      [token.id, token.runId, token.hash, token.revision, token.expiredAt],
-    );
-  },
-
-  /** A token of this runner, locked; also an expired one. */
+  /** A token of this runner, also one that has expired. Locks it and its run. */
   async findForUpdate(
     id: RunTokenId,
     runner: string,
   ): Promise<{ token: RunToken; run: Run } | undefined> {
-    type Row = Omit<RunToken, "revision"> & { revision: number } & Omit<Run, "id">;
-    const [row] = await queryIn<Row>(
+    // index: run_tokens_pkey, runs_pkey
+    const known = await em.findOne(entity, { id }, { disableIdentityMap: true });
+    if (!known) return undefined;
+    const run = await em.findOne(runEntity, { id: known.runId, runner }, { lockMode });
+    if (!run) return undefined;
+    const token = await em.findOne(entity, { id }, { lockMode });
+    return token ? { token, run } : undefined;
+  },
+
+  async save(token: RunToken): Promise<void> {
+    em.persist(token);
+    await em.flush();
+  },
+
+  async remove(token: RunToken): Promise<void> {
+    em.remove(token);
+    await em.flush();
+  },
+
+  /** Removes a run and its tokens. */
+  async removeRun(id: string): Promise<void> {
+    await queryIn(em, "delete from runs where id = $1", [id]);
+  },
+
+  /** Removes all runs of a workspace and their tokens. */
+  async removeRunsOfWorkspace(workspaceId: string): Promise<void> {
+    // index: runs_workspace
+    await queryIn(em, "delete from runs where workspace_id = $1", [workspaceId]);
+  },
+
+  /** Removes some of the runs whose last token has expired, so that a caller never waits for many. */
+  async removeExpiredRuns(at: Date): Promise<void> {
+    await queryIn(
       em,
-      // index: run_tokens_pkey, runs_pkey
-      `select t.id, t.run_id as "runId", t.hash, t.revision, t.expired_at as "expiredAt",
-         r.workspace_id as "workspaceId", r.organization_id as "organizationId", r.runner
-       from runs r join run_tokens t on t.run_id = r.id
-       where t.id = $1 and r.runner = $2 for update`,
-      [id, runner],
+      // index: runs_expired_at
+      `delete from runs where id in (
+         select id from runs where expired_at <= $1 order by expired_at limit ${EXPIRED_AT_ONCE}
+         for update skip locked)`,
+      [at],
     );
-    if (!row) return undefined;
-    const { workspaceId, organizationId, runner: own, ...token } = row;
-    return {
-      token: { ...token, revision: BigInt(token.revision) },
-      run: { id: row.runId, workspaceId, organizationId, runner: own },
-    };
-  },
-
-  async save({ id, runId, revision, expiredAt }: RunToken): Promise<void> {
-    await queryIn(em, "update run_tokens set revision = $2, expired_at = $3 where id = $1", [
-      id,
-      revision,
-      expiredAt,
-    ]);
-    await queryIn(em, "update runs set expired_at = greatest(expired_at, $2) where id = $1", [
-      runId,
-      expiredAt,
-    ]);
-  },
-
-  async delete(id: RunTokenId): Promise<void> {
-    await queryIn(em, "delete from run_tokens where id = $1", [id]);
   },
 });
+
+export const runTokens = {
+  entities: [runEntity, entity],
+  reads,
+  rows,
+  // Tokens are deleted with their run.
+  deletedWithOrganization: "runs",
+  published: {
+    runTokenCreated: ({ token, run: { workspaceId, organizationId, runner } }) =>
+      published(RunTokenCreatedSchema, token.id, {
+        runTokenId: token.id,
+        runId: token.runId,
+        workspaceId,
+        organizationId,
+        runner,
+      }),
+    runTokenRenewed: ({ token: { id, runId } }) =>
+      published(RunTokenRenewedSchema, id, { runTokenId: id, runId }),
+    runTokenDeleted: ({ token: { id, runId } }) =>
+      published(RunTokenDeletedSchema, id, { runTokenId: id, runId }),
+  } satisfies PublishedEvents<RunTokenEvent>,
+};

@@ -1,53 +1,79 @@
-import { LockMode } from "@mikro-orm/core";
+import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
   offsetOf,
   pageWithTotal,
-  queryIn,
   type RowWithTotal,
   withTotal,
 } from "@statehouse/postgres";
+import { jsonb, primaryKey, selectList, text, timestamptz } from "@statehouse/postgres/columns";
 import type { Page, PageInput } from "@statehouse/postgres/paging";
-import { noSuchTeamAccess } from "../domain/errors.ts";
+import {
+  TeamProjectCreatedSchema,
+  TeamProjectDeletedSchema,
+  TeamProjectUpdatedSchema,
+  TeamWorkspaceCreatedSchema,
+  TeamWorkspaceDeletedSchema,
+  TeamWorkspaceUpdatedSchema,
+} from "@statehouse/proto/statehouse/access/v1/events";
+import { teamAccessNotFound } from "../domain/errors.ts";
 import type { TeamAccessId, TeamId } from "../domain/ids.ts";
-import { type TargetType, TeamAccess, type TeamAccessTarget } from "../domain/team-access.ts";
-import { teamAccessSchema } from "./entities.ts";
+import {
+  type TargetType,
+  TeamAccess,
+  type TeamAccessEvent,
+  type TeamAccessTarget,
+} from "../domain/team-access.ts";
 
-/** The teams whose grants a list shows: all, or some, optionally including those that are not secret. */
+const columns = {
+  id: primaryKey,
+  teamId: text,
+  targetType: text,
+  targetId: text,
+  organizationId: text,
+  access: text,
+  permissions: jsonb,
+  createdAt: timestamptz,
+};
+
+const entity = new EntitySchema({
+  class: TeamAccess,
+  tableName: "team_accesses",
+  properties: columns,
+});
+
+/** The teams whose grants a list shows: all, or some and perhaps those that are not secret. */
 export type VisibleTeams =
   | { all: true }
   | { all: false; teamIds: readonly string[]; open: boolean };
-
-const columns = `g.id, g.team_id as "teamId", g.target_type as "targetType", g.target_id as "targetId",
-  g.organization_id as "organizationId", g.access, g.permissions, g.created_at as "createdAt"`;
 
 const from = "from team_accesses g join teams t on t.id = g.team_id";
 
 const onTarget = `g.target_type = $1 and g.target_id = $2
   and ($3 or t.id = any($4) or ($5 and t.visibility = 'organization'))`;
 
-/** A page of the visible grants on target $2 of type $1, by age. */
+/** A page of the grants on target $2 of type $1 of visible teams, by age. */
 export const listOfTeamAccess = `-- index: team_accesses_by_target, teams_pkey
   ${withTotal({
     count: `select count(*)::int as total ${from} where ${onTarget}`,
-    select: `select ${columns} ${from} where ${onTarget}
+    select: `select ${selectList("g", columns)} ${from} where ${onTarget}
       order by g.created_at, g.id limit $6 offset $7`,
     order: `listed."createdAt", listed.id`,
   })}`;
 
+/** The grant $1 on a target of type $2. */
+export const teamAccessById = `-- index: team_accesses_pkey, teams_pkey
+  select ${selectList("g", columns)}, t.visibility ${from} where g.id = $1 and g.target_type = $2`;
+
 /** A grant with the visibility of its team. */
 type TeamAccessRow = TeamAccess & { visibility: string };
 
-/** Grants outside any transaction. */
-export const teamAccessReads = (database: Database) => ({
+const reads = (database: Database) => ({
   async get(targetType: TargetType, id: TeamAccessId): Promise<TeamAccessRow> {
-    const [row] = await database.query<TeamAccessRow>(
-      // index: team_accesses_pkey, teams_pkey
-      `select ${columns}, t.visibility ${from} where g.id = $1 and g.target_type = $2`,
-      [id, targetType],
-    );
-    if (!row) throw noSuchTeamAccess();
+    const [row] = await database.query<TeamAccessRow>(teamAccessById, [id, targetType]);
+    if (!row) throw teamAccessNotFound();
     return row;
   },
 
@@ -71,44 +97,77 @@ export const teamAccessReads = (database: Database) => ({
   },
 });
 
-/** Grants inside a transaction that holds the lock on their organization's row. */
-export const teamAccessRows = (em: EntityManager) => ({
+/** Grants inside a transaction that holds their organization's row. */
+const rows = (em: EntityManager) => ({
   async exists(teamId: TeamId, { targetId }: TeamAccessTarget): Promise<boolean> {
     // index: team_accesses_team_id_target_id_key
-    return (await em.count(teamAccessSchema, { teamId, targetId })) > 0;
+    return (await em.count(entity, { teamId, targetId })) > 0;
   },
 
   async getForUpdate(id: TeamAccessId): Promise<TeamAccess> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
-    const found = await em.findOne(teamAccessSchema, { id }, { lockMode });
-    if (!found) throw noSuchTeamAccess();
-    return found;
+    const teamAccess = await em.findOne(entity, { id }, { lockMode });
+    if (!teamAccess) throw teamAccessNotFound();
+    return teamAccess;
   },
 
-  async add(teamAccess: TeamAccess): Promise<void> {
-    await em.insert(teamAccessSchema, { ...teamAccess });
+  async save(teamAccess: TeamAccess): Promise<void> {
+    em.persist(teamAccess);
+    await em.flush();
   },
 
-  async save({ id, access, permissions }: TeamAccess): Promise<void> {
-    await em.nativeUpdate(teamAccessSchema, { id }, { access, permissions });
+  async remove(teamAccess: TeamAccess): Promise<void> {
+    em.remove(teamAccess);
+    await em.flush();
   },
 
-  async delete({ id }: TeamAccess): Promise<void> {
-    await em.nativeDelete(teamAccessSchema, { id });
-  },
-
-  async removeOfTarget({
-    targetType,
-    targetId,
-  }: {
-    targetType: TargetType;
-    targetId: string;
-  }): Promise<void> {
-    await queryIn(
-      em,
-      // index: team_accesses_by_target
-      "delete from team_accesses where target_type = $1 and target_id = $2",
-      [targetType, targetId],
-    );
+  /** Removes all grants on a target. */
+  async removeOfTarget(target: TeamAccessTarget): Promise<void> {
+    // index: team_accesses_by_target
+    await em.nativeDelete(entity, target);
   },
 });
+
+const ofProject = ({ id, teamId, targetId, organizationId }: TeamAccess) => ({
+  teamProjectId: id,
+  teamId,
+  projectId: targetId,
+  organizationId,
+});
+
+const ofWorkspace = ({ id, teamId, targetId, organizationId }: TeamAccess) => ({
+  teamWorkspaceId: id,
+  teamId,
+  workspaceId: targetId,
+  organizationId,
+});
+
+/** An event's type and fields say which type of target it is about. */
+const publishedTables = {
+  project: {
+    created: (of: TeamAccess) =>
+      published(TeamProjectCreatedSchema, of.id, { ...ofProject(of), access: of.access }),
+    updated: (of: TeamAccess) =>
+      published(TeamProjectUpdatedSchema, of.id, { ...ofProject(of), access: of.access }),
+    deleted: (of: TeamAccess) => published(TeamProjectDeletedSchema, of.id, ofProject(of)),
+  },
+  workspace: {
+    created: (of: TeamAccess) =>
+      published(TeamWorkspaceCreatedSchema, of.id, { ...ofWorkspace(of), access: of.access }),
+    updated: (of: TeamAccess) =>
+      published(TeamWorkspaceUpdatedSchema, of.id, { ...ofWorkspace(of), access: of.access }),
+    deleted: (of: TeamAccess) => published(TeamWorkspaceDeletedSchema, of.id, ofWorkspace(of)),
+  },
+} as const satisfies Record<TargetType, object>;
+
+export const teamAccess = {
+  entity,
+  reads,
+  rows,
+  deletedWithOrganization: "team_accesses",
+  published: {
+    teamAccessCreated: ({ teamAccess: of }) => publishedTables[of.targetType].created(of),
+    teamAccessUpdated: ({ teamAccess: of }) => publishedTables[of.targetType].updated(of),
+    teamAccessDeleted: ({ teamAccess: of }) => publishedTables[of.targetType].deleted(of),
+  } satisfies PublishedEvents<TeamAccessEvent>,
+};

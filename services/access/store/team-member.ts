@@ -1,45 +1,82 @@
+import { EntitySchema } from "@mikro-orm/core";
+import { type PublishedEvents, published } from "@statehouse/events";
 import { type EntityManager, queryIn } from "@statehouse/postgres";
+import { primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
+import {
+  TeamMemberAddedSchema,
+  TeamMemberRemovedSchema,
+} from "@statehouse/proto/statehouse/access/v1/events";
 import type { OrganizationId, TeamId, UserId } from "../domain/ids.ts";
-import type { TeamMember } from "../domain/team-member.ts";
-import { teamMemberSchema } from "./entities.ts";
+import { TeamMember, type TeamMemberEvent } from "../domain/team-member.ts";
 
-/** Memberships inside a transaction that holds the lock on their organization's row. */
-export const teamMemberRows = (em: EntityManager) => ({
-  async find(teamId: TeamId, userId: UserId): Promise<TeamMember | null> {
-    return em.findOne(teamMemberSchema, { teamId, userId });
+const entity = new EntitySchema({
+  class: TeamMember,
+  tableName: "team_members",
+  properties: {
+    teamId: primaryKey,
+    userId: primaryKey,
+    organizationId: text,
+    createdAt: timestamptz,
+  },
+});
+
+/** How many members of team $1 have accepted their membership. */
+export const countOfActiveMembers = `
+  -- index: team_members_pkey, organization_memberships_user_id_organization_id_key
+  select count(*)::int as count from team_members m
+  join organization_memberships ou
+    on ou.user_id = m.user_id and ou.organization_id = m.organization_id
+  where m.team_id = $1 and ou.status = 'active'`;
+
+/** Members of teams inside a transaction that holds their organization's row. */
+const rows = (em: EntityManager) => ({
+  async find(teamId: TeamId, userId: UserId): Promise<TeamMember | undefined> {
+    // index: team_members_pkey
+    return (await em.findOne(entity, { teamId, userId })) ?? undefined;
   },
 
-  /** The teams of a user in an organization. */
   async ofUser(organizationId: OrganizationId, userId: UserId): Promise<TeamMember[]> {
     // index: team_members_by_user
-    return em.find(teamMemberSchema, { organizationId, userId }, { orderBy: { teamId: "asc" } });
+    return em.find(entity, { organizationId, userId }, { orderBy: { teamId: "asc" } });
   },
 
-  /** In a fixed order, against deadlocks. */
+  /** Ordered, against deadlocks. */
   async ofTeam(teamId: TeamId): Promise<TeamMember[]> {
     // index: team_members_pkey
-    return em.find(teamMemberSchema, { teamId }, { orderBy: { userId: "asc" } });
+    return em.find(entity, { teamId }, { orderBy: { userId: "asc" } });
   },
 
-  /** Those who accepted their invitation: the others do not count as owners. */
+  /** Without the members whose invitation is pending: they do not count as owners. */
   async countActive(teamId: TeamId): Promise<number> {
-    const [row] = await queryIn<{ count: number }>(
-      em,
-      // index: team_members_pkey, organization_memberships_user_id_organization_id_key
-      `select count(*)::int as count from team_members m
-       join organization_memberships ou
-         on ou.user_id = m.user_id and ou.organization_id = m.organization_id
-       where m.team_id = $1 and ou.status = 'active'`,
-      [teamId],
-    );
+    const [row] = await queryIn<{ count: number }>(em, countOfActiveMembers, [teamId]);
     return row?.count ?? 0;
   },
 
-  async add(member: TeamMember): Promise<void> {
-    await em.insert(teamMemberSchema, { ...member });
+  async save(member: TeamMember): Promise<void> {
+    em.persist(member);
+    await em.flush();
   },
 
-  async delete({ teamId, userId }: TeamMember): Promise<void> {
-    await em.nativeDelete(teamMemberSchema, { teamId, userId });
+  async remove(member: TeamMember): Promise<void> {
+    em.remove(member);
+    await em.flush();
   },
 });
+
+const fieldsOf = ({ teamId, userId, organizationId }: TeamMember) => ({
+  teamId,
+  userId,
+  organizationId,
+});
+
+export const teamMembers = {
+  entity,
+  rows,
+  deletedWithOrganization: "team_members",
+  published: {
+    teamMemberAdded: ({ member }) =>
+      published(TeamMemberAddedSchema, member.teamId, fieldsOf(member)),
+    teamMemberRemoved: ({ member }) =>
+      published(TeamMemberRemovedSchema, member.teamId, fieldsOf(member)),
+  } satisfies PublishedEvents<TeamMemberEvent>,
+};

@@ -1,136 +1,179 @@
+import { EntitySchema } from "@mikro-orm/core";
+import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
   offsetOf,
-  type PageInput,
+  pageWithTotal,
   queryIn,
+  type RowWithTotal,
   uniqueViolation,
+  withTotal,
 } from "@statehouse/postgres";
-import { noSuchTeam, teamNameTaken, throwIfAny } from "../domain/errors.ts";
+import {
+  boolean,
+  optional,
+  primaryKey,
+  selectList,
+  text,
+  textArray,
+  timestamptz,
+} from "@statehouse/postgres/columns";
+import type { Page, PageInput } from "@statehouse/postgres/paging";
+import {
+  TeamCreatedSchema,
+  TeamDeletedSchema,
+  TeamUpdatedSchema,
+} from "@statehouse/proto/statehouse/access/v1/events";
+import { teamNameTaken, teamNotFound } from "../domain/errors.ts";
 import type { OrganizationId, TeamId } from "../domain/ids.ts";
-import { Team, type TeamView } from "../domain/team.ts";
-import { type CountedRow, counted, rowsOf } from "./counted.ts";
-import { teamSchema } from "./entities.ts";
+import { Team, type TeamEvent, type TeamView } from "../domain/team.ts";
+
+const columns = {
+  id: primaryKey,
+  organizationId: text,
+  name: text,
+  visibility: text,
+  organizationAccess: textArray,
+  owners: boolean,
+  ssoTeamId: optional(text),
+  allowMemberTokenManagement: boolean,
+  createdAt: timestamptz,
+};
+
+const entity = new EntitySchema({ class: Team, tableName: "teams", properties: columns });
 
 type TeamRow = Team & Pick<TeamView, "members">;
 
-const columns = `t.id, t.organization_id as "organizationId", t.name, t.visibility,
-  t.organization_access as "organizationAccess", t.owners, t.sso_team_id as "ssoTeamId",
-  t.allow_member_token_management as "allowMemberTokenManagement", t.created_at as "createdAt", (
+const select = `select ${selectList("t", columns)}, (
     select coalesce(json_agg(json_build_object(
       'userId', m.user_id, 'organizationMembershipId', ou.id) order by m.user_id), '[]')
     from team_members m join organization_memberships ou
       on ou.user_id = m.user_id and ou.organization_id = m.organization_id
     where m.team_id = t.id
-  ) as members`;
+  ) as members from teams t`;
 
 const toView = ({ members, ...team }: TeamRow): TeamView => ({ team: new Team(team), members });
 
 /** Of the teams $1 those in the organizations $2. */
 export const batchOfTeams = `
   -- index: teams_pkey, team_members_pkey, organization_memberships_user_id_organization_id_key
-  select ${columns} from teams t where t.id = any($1) and t.organization_id = any($2)`;
+  ${select} where t.id = any($1) and t.organization_id = any($2)`;
 
 export interface TeamSearch {
   organizationId: OrganizationId;
-  /** Also sees secret teams without being a member. */
+  /** Whether the caller sees secret teams of which it is not a member. */
   seesAll: boolean;
   teamIds: readonly string[];
   /** Part of the name; empty: any. */
   query: string;
-  /** Exact names, any of them; empty: any. */
+  /** Exact names, any of them; empty: any name. */
   names: readonly string[];
   page: PageInput;
 }
 
-const sought = `t.organization_id = $1
+const matches = `t.organization_id = $1
   and ($2 or t.visibility = 'organization' or t.id = any($3))
   and strpos(lower(t.name), lower($4)) > 0 and (cardinality($5::text[]) = 0 or t.name = any($5))`;
 
 /** A page of an organization's teams, by name. */
 export const listOfTeams = `-- index: teams_name_key, for both
-  ${counted(
-    `select count(*)::int as total from teams t where ${sought}`,
-    `select ${columns} from teams t where ${sought} order by t.name limit $6 offset $7`,
-    "listed.name",
-  )}`;
+  ${withTotal({
+    count: `select count(*)::int as total from teams t where ${matches}`,
+    select: `${select} where ${matches} order by t.name limit $6 offset $7`,
+    order: "listed.name",
+  })}`;
 
-/** Reads of teams outside any transaction. */
-export const teamReads = (database: Database) => ({
-  /** Those of `ids` in one of the organizations. */
-  async batch(
-    ids: readonly TeamId[],
-    organizationIds: readonly OrganizationId[],
-  ): Promise<TeamView[]> {
+const reads = (database: Database) => ({
+  /** The teams of `ids` that are in one of the organizations. */
+  async batch(ids: readonly TeamId[], organizationIds: readonly string[]): Promise<TeamView[]> {
     const rows = await database.query<TeamRow>(batchOfTeams, [ids, organizationIds]);
     return rows.map(toView);
   },
 
-  async list(search: TeamSearch): Promise<{ teams: TeamView[]; total: number }> {
-    const found = await database.query<CountedRow<TeamRow>>(listOfTeams, [
-      search.organizationId,
-      search.seesAll,
-      search.teamIds,
-      search.query,
-      search.names,
-      search.page.size,
-      offsetOf(search.page),
-    ]);
-    const { rows, total } = rowsOf(found);
-    return { teams: rows.map(toView), total };
+  async list(search: TeamSearch): Promise<Page<TeamView>> {
+    const { rows, total } = pageWithTotal(
+      await database.query<RowWithTotal<TeamRow>>(listOfTeams, [
+        search.organizationId,
+        search.seesAll,
+        search.teamIds,
+        search.query,
+        search.names,
+        search.page.size,
+        offsetOf(search.page),
+      ]),
+    );
+    return { rows: rows.map(toView), total };
   },
 });
 
-/** Teams inside a transaction that holds the lock on their organization's row. */
-export const teamRows = (em: EntityManager) => ({
+/** Teams inside a transaction that holds their organization's row. */
+const rows = (em: EntityManager) => ({
   async get(id: TeamId): Promise<Team> {
-    const team = await em.findOne(teamSchema, { id });
-    if (!team) throw noSuchTeam();
+    const team = await em.findOne(entity, { id });
+    if (!team) throw teamNotFound();
     return team;
   },
 
-  async view(id: TeamId, organizationId: OrganizationId): Promise<TeamView> {
+  /** The organization of a team, which never changes; read before its row is locked. */
+  async getOrganizationId(id: TeamId): Promise<OrganizationId> {
+    const fields = ["organizationId"] as const;
+    const team = await em.findOne(entity, { id }, { fields, disableIdentityMap: true });
+    if (!team) throw teamNotFound();
+    return team.organizationId;
+  },
+
+  async getView({ id, organizationId }: Team): Promise<TeamView> {
     const [row] = await queryIn<TeamRow>(em, batchOfTeams, [[id], [organizationId]]);
-    if (!row) throw noSuchTeam();
+    if (!row) throw teamNotFound();
     return toView(row);
   },
 
-  async ownersOf(organizationId: OrganizationId): Promise<Team> {
+  async getOwners(organizationId: OrganizationId): Promise<Team> {
     // index: teams_owners_key
-    const team = await em.findOne(teamSchema, { organizationId, owners: true });
-    if (!team) throw noSuchTeam();
+    const team = await em.findOne(entity, { organizationId, owners: true });
+    if (!team) throw teamNotFound();
     return team;
   },
 
   async nameIsTaken({ id, organizationId, name }: Team): Promise<boolean> {
-    const rows = await queryIn(
-      em,
-      // index: teams_name_key
-      "select from teams where organization_id = $1 and name = $2 and id <> $3",
-      [organizationId, name, id],
-    );
-    return rows.length > 0;
+    // index: teams_name_key
+    return (await em.count(entity, { organizationId, name, id: { $ne: id } })) > 0;
   },
 
-  async add(team: Team): Promise<void> {
-    await em.insert(teamSchema, { ...team });
-  },
-
-  async save({ id, createdAt: _, ...team }: Team): Promise<void> {
+  async save(team: Team): Promise<void> {
     try {
-      await em.nativeUpdate(teamSchema, { id }, { ...team });
+      em.persist(team);
+      await em.flush();
     } catch (error) {
-      if (uniqueViolation(error, "teams_name_key")) throwIfAny([teamNameTaken]);
+      if (uniqueViolation(error, "teams_name_key")) throw teamNameTaken();
       throw error;
     }
   },
 
-  /** With all dependent rows. */
-  async delete({ id }: Team): Promise<void> {
+  /** With its tokens, grants and members. */
+  async remove(team: Team): Promise<void> {
     for (const table of ["tokens", "team_accesses", "team_members"]) {
       // index: tokens_slot_key and others by team
-      await queryIn(em, `delete from ${table} where team_id = $1`, [id]);
+      await queryIn(em, `delete from ${table} where team_id = $1`, [team.id]);
     }
-    await em.nativeDelete(teamSchema, { id });
+    em.remove(team);
+    await em.flush();
   },
 });
+
+const fieldsOf = ({ id, organizationId }: Team) => ({ teamId: id, organizationId });
+
+export const teams = {
+  entity,
+  reads,
+  rows,
+  deletedWithOrganization: "teams",
+  published: {
+    teamCreated: ({ team }) =>
+      published(TeamCreatedSchema, team.id, { ...fieldsOf(team), name: team.name }),
+    teamUpdated: ({ team }) =>
+      published(TeamUpdatedSchema, team.id, { ...fieldsOf(team), name: team.name }),
+    teamDeleted: ({ team }) => published(TeamDeletedSchema, team.id, fieldsOf(team)),
+  } satisfies PublishedEvents<TeamEvent>,
+};

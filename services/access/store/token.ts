@@ -1,45 +1,69 @@
-import { LockMode } from "@mikro-orm/core";
+import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
   offsetOf,
-  type PageInput,
+  pageWithTotal,
   queryIn,
+  type RowWithTotal,
   uniqueViolation,
+  withTotal,
 } from "@statehouse/postgres";
-import { descriptionTaken, noSuchToken, throwIfAny } from "../domain/errors.ts";
-import type { OrganizationId, TeamId, TokenId } from "../domain/ids.ts";
-import { type Slot, Token } from "../domain/token.ts";
-import { type CountedRow, counted, rowsOf } from "./counted.ts";
-import { tokenSchema } from "./entities.ts";
+import {
+  bigint,
+  optional,
+  primaryKey,
+  selectList,
+  text,
+  timestamptz,
+} from "@statehouse/postgres/columns";
+import type { Page, PageInput } from "@statehouse/postgres/paging";
+import {
+  TokenCreatedSchema,
+  TokenDeletedSchema,
+} from "@statehouse/proto/statehouse/access/v1/events";
+import { tokenDescriptionTaken, tokenNotFound } from "../domain/errors.ts";
+import type { OrganizationId, TeamId, TokenId, UserId } from "../domain/ids.ts";
+import { type Slot, Token, type TokenEvent } from "../domain/token.ts";
 
-const columns = `t.id, t.type, t.user_id as "userId", t.team_id as "teamId",
-  t.organization_id as "organizationId", t.slot, t.hash, t.description,
-  t.revision::text as revision, t.created_by_type as "createdByType",
-  t.created_by_id as "createdById", t.created_at as "createdAt", t.expired_at as "expiredAt",
-  t.last_used_at as "lastUsedAt"`;
+const columns = {
+  id: primaryKey,
+  type: text,
+  userId: optional(text),
+  teamId: optional(text),
+  organizationId: optional(text),
+  slot: text,
+  hash: text,
+  description: text,
+  revision: bigint,
+  createdByType: optional(text),
+  createdById: optional(text),
+  createdAt: timestamptz,
+  expiredAt: timestamptz,
+  lastUsedAt: optional(timestamptz),
+};
 
-type TokenRow = Omit<Token, "revision"> & { revision: string };
+const entity = new EntitySchema({ class: Token, tableName: "tokens", properties: columns });
+
+type TokenRow = Omit<Token, "revision"> & { revision: number };
 
 const toToken = (row: TokenRow): Token => new Token({ ...row, revision: BigInt(row.revision) });
 
-export interface TokenPage {
-  tokens: Token[];
-  total: number;
-}
+const select = `select ${selectList("t", columns)} from tokens t`;
 
 const list = (where: string): string =>
-  counted(
-    `select count(*)::int as total from tokens t where ${where}`,
-    `select ${columns} from tokens t where ${where} order by t.created_at, t.id limit $2 offset $3`,
-    `listed."createdAt", listed.id`,
-  );
+  withTotal({
+    count: `select count(*)::int as total from tokens t where ${where}`,
+    select: `${select} where ${where} order by t.created_at, t.id limit $2 offset $3`,
+    order: `listed."createdAt", listed.id`,
+  });
 
-/** A page of the tokens of user $1, with the total. */
+/** A page of the tokens of user $1, by age. */
 export const listOfUser = `-- index: tokens_by_user, for both
   ${list("t.user_id = $1")}`;
 
-/** The same for the tokens of organization $1's teams: all except the owners' if $4, otherwise of the teams $5. */
+/** A page of the tokens of organization $1's teams: with $4 of all teams, otherwise as `TokenViewer` says. */
 export const listOfTeamTokens = `-- index: tokens_by_organization, teams_pkey, for both
   ${list(`t.organization_id = $1 and t.type = 'team' and exists (
     select from teams where teams.id = t.team_id
@@ -49,56 +73,45 @@ export const listOfTeamTokens = `-- index: tokens_by_organization, teams_pkey, f
 
 /** The token in slot $3 of organization $1 or of its team $2. */
 export const tokenInSlot = `-- index: tokens_slot_key
-  select ${columns} from tokens t
+  ${select}
   where t.organization_id = $1 and coalesce(t.team_id, '') = $2 and t.slot = $3
     and t.type <> 'user' and t.slot <> 'described'`;
 
-/** The owners of the tokens in a list of team tokens. */
+/** Decides whose tokens a list of team tokens shows. */
 export interface TokenViewer {
   owner: boolean;
   teamIds: readonly string[];
-  /** A member's own team, if the teams' settings permit it: a user. */
+  /** A user, who may manage the tokens of its own teams that allow it. */
   trustedMember: boolean;
-  /** Of all visible teams, except the owners'. */
+  /** May manage all teams that it sees but the owners. */
   managesTeams: boolean;
   seesSecretTeams: boolean;
 }
 
-/** Reads of tokens outside any transaction. */
-export const tokenReads = (database: Database) => ({
-  async find(id: TokenId): Promise<Token | undefined> {
-    const [row] = await database.query<TokenRow>(
-      // index: tokens_pkey
-      `select ${columns} from tokens t where t.id = $1`,
-      [id],
-    );
-    return row && toToken(row);
-  },
-
-  async inSlot(
+const reads = (database: Database) => ({
+  async findInSlot(
     organizationId: OrganizationId,
     teamId: TeamId | null,
-    slot: string,
+    slot: Slot,
   ): Promise<Token | undefined> {
     const [row] = await database.query<TokenRow>(tokenInSlot, [organizationId, teamId ?? "", slot]);
     return row && toToken(row);
   },
 
-  /** A user's tokens, oldest first; the total is also correct past the end. */
-  async listOfUser(userId: string, page: PageInput): Promise<TokenPage> {
-    const { rows, total } = rowsOf(
-      await database.query<CountedRow<TokenRow>>(listOfUser, [userId, page.size, offsetOf(page)]),
+  async listOfUser(userId: UserId, page: PageInput): Promise<Page<Token>> {
+    const { rows, total } = pageWithTotal(
+      await database.query<RowWithTotal<TokenRow>>(listOfUser, [userId, page.size, offsetOf(page)]),
     );
-    return { tokens: rows.map(toToken), total };
+    return { rows: rows.map(toToken), total };
   },
 
   async listOfTeams(
     organizationId: OrganizationId,
     { owner, teamIds, trustedMember, managesTeams, seesSecretTeams }: TokenViewer,
     page: PageInput,
-  ): Promise<TokenPage> {
-    const { rows, total } = rowsOf(
-      await database.query<CountedRow<TokenRow>>(listOfTeamTokens, [
+  ): Promise<Page<Token>> {
+    const { rows, total } = pageWithTotal(
+      await database.query<RowWithTotal<TokenRow>>(listOfTeamTokens, [
         organizationId,
         page.size,
         offsetOf(page),
@@ -109,39 +122,80 @@ export const tokenReads = (database: Database) => ({
         trustedMember,
       ]),
     );
-    return { tokens: rows.map(toToken), total };
+    return { rows: rows.map(toToken), total };
   },
 });
 
-/** Tokens inside a transaction. */
-export const tokenRows = (em: EntityManager) => ({
+/** A token and the time of its latest use. */
+export interface TokenUse {
+  id: TokenId;
+  at: Date;
+}
+
+/** Sets the latest use of the tokens $1 to the times $2. Rows are locked in one order, against deadlocks. */
+export const recordUses = `
+  -- index: tokens_pkey
+  with used as (
+    select u.id, u.at from unnest($1::text[], $2::timestamptz[]) as u (id, at)
+    join tokens t on t.id = u.id
+    order by t.id for no key update of t
+  )
+  update tokens t set last_used_at = greatest(t.last_used_at, used.at)
+  from used where t.id = used.id`;
+
+const rows = (em: EntityManager) => ({
   async getForUpdate(id: TokenId): Promise<Token> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
-    const token = await em.findOne(tokenSchema, { id }, { lockMode });
-    if (!token) throw noSuchToken();
+    const token = await em.findOne(entity, { id }, { lockMode });
+    if (!token) throw tokenNotFound();
     return token;
   },
 
-  /** Under the lock of the organization's row, which every transaction that fills a slot holds. */
+  /** To be called while the organization's row is held: it is locked by every change of a slot. */
   async findInSlot(
     organizationId: OrganizationId,
     teamId: TeamId | null,
     slot: Slot,
   ): Promise<Token | undefined> {
-    const [row] = await queryIn<TokenRow>(em, tokenInSlot, [organizationId, teamId ?? "", slot]);
-    return row && toToken(row);
+    const parameters = [organizationId, teamId ?? "", slot];
+    const [row] = await queryIn<TokenRow>(em, tokenInSlot, parameters);
+    return row && this.getForUpdate(row.id);
   },
 
-  async add(token: Token): Promise<void> {
+  /** Throws `invalid` for a description that another token of the team has. */
+  async save(token: Token): Promise<void> {
     try {
-      await em.insert(tokenSchema, { ...token });
+      em.persist(token);
+      await em.flush();
     } catch (error) {
-      if (uniqueViolation(error, "tokens_description_key")) throwIfAny([descriptionTaken]);
+      if (uniqueViolation(error, "tokens_description_key")) throw tokenDescriptionTaken();
       throw error;
     }
   },
 
-  async delete({ id }: Pick<Token, "id">): Promise<void> {
-    await em.nativeDelete(tokenSchema, { id });
+  async remove(token: Token): Promise<void> {
+    em.remove(token);
+    await em.flush();
+  },
+
+  async recordUses(uses: readonly TokenUse[]): Promise<void> {
+    await queryIn(em, recordUses, [uses.map(({ id }) => id), uses.map(({ at }) => at)]);
   },
 });
+
+const fieldsOf = ({ id, type, userId, teamId, organizationId }: Token) => ({
+  tokenId: id,
+  ownerType: type,
+  ownerId: userId ?? teamId ?? organizationId ?? "",
+});
+
+export const tokens = {
+  entity,
+  reads,
+  rows,
+  deletedWithOrganization: "tokens",
+  published: {
+    tokenCreated: ({ token }) => published(TokenCreatedSchema, token.id, fieldsOf(token)),
+    tokenDeleted: ({ token }) => published(TokenDeletedSchema, token.id, fieldsOf(token)),
+  } satisfies PublishedEvents<TokenEvent>,
+};

@@ -1,175 +1,207 @@
-import { LockMode } from "@mikro-orm/core";
-import type { FieldError } from "@statehouse/errors";
+import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { type PublishedEvents, published } from "@statehouse/events";
 import {
   type Database,
   type EntityManager,
   offsetOf,
-  type PageInput,
+  pageWithTotal,
   queryIn,
+  type RowWithTotal,
   uniqueViolation,
+  withTotal,
 } from "@statehouse/postgres";
-import { emailTaken, noSuchUser, throwIfAny, usernameTaken } from "../domain/errors.ts";
-import type { OrganizationId, UserId } from "../domain/ids.ts";
-import { User } from "../domain/user.ts";
-import { type CountedRow, counted, rowsOf } from "./counted.ts";
-import { userSchema } from "./entities.ts";
+import {
+  bigint,
+  boolean,
+  primaryKey,
+  selectList,
+  text,
+  timestamptz,
+} from "@statehouse/postgres/columns";
+import type { Page, PageInput } from "@statehouse/postgres/paging";
+import {
+  UserCreatedSchema,
+  UserUpdatedSchema,
+} from "@statehouse/proto/statehouse/access/v1/events";
+import { emailTaken, userNotFound, usernameTaken } from "../domain/errors.ts";
+import type { UserId } from "../domain/ids.ts";
+import { User, type UserEvent } from "../domain/user.ts";
 
-const columnsWith = (
-  username: string,
-) => `id, ${username} as username, email, administrator, suspended,
-  placeholder, version::text as version, created_at as "createdAt"`;
-const columns = columnsWith("username");
+const columns = {
+  id: primaryKey,
+  username: text,
+  email: text,
+  administrator: boolean,
+  suspended: boolean,
+  placeholder: boolean,
+  version: bigint,
+  createdAt: timestamptz,
+};
 
-type UserRow = Omit<User, "version"> & { version: string };
+const entity = new EntitySchema({ class: User, tableName: "users", properties: columns });
+
+type UserRow = Omit<User, "version"> & { version: number };
 
 const toUser = (row: UserRow): User => new User({ ...row, version: BigInt(row.version) });
 
-const sharing = `select from organization_memberships
-    where user_id = users.id and organization_id = any($3)`;
+const select = `select ${selectList("u", columns)} from users u`;
+
+/** User $1. */
+export const userById = `-- index: users_pkey
+  ${select} where u.id = $1`;
+
+/** The user named $1, ignoring case. */
+export const userByName = `-- index: users_username_key
+  ${select} where lower(u.username) = lower($1)`;
+
+const sharing = `select from organization_memberships m
+    where m.user_id = u.id and m.organization_id = any($3)`;
+
+const { username: _, ...columnsButName } = columns;
 
 /**
- * Of the users $1 the user $2 and those in one of the organizations $3. Who is invited and has not accepted has
- * no name there: an invitation must not tell whether its address is somebody's, and whose.
+ * Of the users $1: user $2 and those in one of the organizations $3. Users whose invitation is pending show their id as
+ * their name: an invitation must not reveal whether its address belongs to a user, and to which.
  */
 export const batchOfUsers = `
   -- index: users_pkey, organization_memberships_user_id_organization_id_key
-  select ${columnsWith(`case when id = $2 or exists (${sharing} and status = 'active') then username else id end`)}
-  from users where id = any($1) and (id = $2 or exists (${sharing}))`;
+  select ${selectList("u", columnsButName)},
+    case when u.id = $2 or exists (${sharing} and m.status = 'active') then u.username else u.id end
+      as username
+  from users u where u.id = any($1) and (u.id = $2 or exists (${sharing}))`;
 
 export interface UserSearch {
   /** Part of the name or address; empty: any. */
   query: string;
+  /** Undefined: any. */
   administrator: boolean | undefined;
+  /** Undefined: any. */
   suspended: boolean | undefined;
   page: PageInput;
 }
 
-const sought = `not placeholder
-  and (strpos(lower(username), lower($1)) > 0 or strpos(lower(email), lower($1)) > 0)
-  and ($2::boolean is null or administrator = $2) and ($3::boolean is null or suspended = $3)`;
+const matches = `not u.placeholder
+  and (strpos(lower(u.username), lower($1)) > 0 or strpos(lower(u.email), lower($1)) > 0)
+  and ($2::boolean is null or u.administrator = $2) and ($3::boolean is null or u.suspended = $3)`;
 
 /** A page of all users, by name. */
-const listOfUsers = `-- index: users_username_key
-  ${counted(
-    `select count(*)::int as total from users where ${sought}`,
-    `select ${columns} from users where ${sought} order by lower(username) limit $4 offset $5`,
-    "lower(listed.username)",
-  )}`;
+export const listOfUsers = `-- index: users_username_key, for the page; the total reads the table
+  ${withTotal({
+    count: `select count(*)::int as total from users u where ${matches}`,
+    select: `${select} where ${matches} order by lower(u.username) limit $4 offset $5`,
+    order: "lower(listed.username)",
+  })}`;
 
-/** Reads of users outside any transaction. */
-export const userReads = (database: Database) => ({
-  async find(id: string): Promise<User | undefined> {
-    const [row] = await database.query<UserRow>(
-      // index: users_pkey
-      `select ${columns} from users where id = $1`,
-      [id],
-    );
+const reads = (database: Database) => ({
+  async find(id: UserId): Promise<User | undefined> {
+    const [row] = await database.query<UserRow>(userById, [id]);
     return row && toUser(row);
   },
 
   async findByName(username: string): Promise<User | undefined> {
-    const [row] = await database.query<UserRow>(
-      // index: users_username_key
-      `select ${columns} from users where lower(username) = lower($1)`,
-      [username],
-    );
+    const [row] = await database.query<UserRow>(userByName, [username]);
     return row && toUser(row);
   },
 
-  async list(search: UserSearch): Promise<{ users: User[]; total: number }> {
-    const { administrator = null, suspended = null } = search;
-    const { rows, total } = rowsOf(
-      await database.query<CountedRow<UserRow>>(listOfUsers, [
-        search.query,
-        administrator,
-        suspended,
-        search.page.size,
-        offsetOf(search.page),
+  async list({ query, administrator, suspended, page }: UserSearch): Promise<Page<User>> {
+    const { rows, total } = pageWithTotal(
+      await database.query<RowWithTotal<UserRow>>(listOfUsers, [
+        query,
+        administrator ?? null,
+        suspended ?? null,
+        page.size,
+        offsetOf(page),
       ]),
     );
-    return { users: rows.map(toUser), total };
+    return { rows: rows.map(toUser), total };
   },
 
-  /** Those of `ids` that are `self` or in one of the organizations. */
+  /** The users of `ids` that are `self` or in one of the organizations. */
   async batchShared(
     ids: readonly UserId[],
     self: string,
-    organizationIds: readonly OrganizationId[],
+    organizationIds: readonly string[],
   ): Promise<User[]> {
     const rows = await database.query<UserRow>(batchOfUsers, [ids, self, organizationIds]);
     return rows.map(toUser);
   },
 });
 
-/** Somebody may have taken the name or address since `taken` looked. */
-async function unlessTaken(write: Promise<unknown>): Promise<void> {
-  try {
-    await write;
-  } catch (error) {
-    if (uniqueViolation(error, "users_username_key")) throwIfAny([usernameTaken]);
-    if (uniqueViolation(error, "users_email_key")) throwIfAny([emailTaken]);
-    throw error;
-  }
-}
+/** The user with the address $1, ignoring case. */
+export const userByEmail = `-- index: users_email_key
+  select id from users where lower(email) = lower($1)`;
 
-/** Users inside a transaction. */
-export const userRows = (em: EntityManager) => ({
+/** Whether a user other than $3 has the name $1 and the address $2; null is not taken. */
+export const namesTaken = `-- index: users_username_key, users_email_key
+  select exists (select from users where lower(username) = lower($1) and id <> $3) as username,
+    exists (
+      select from users where lower(email) = lower($2) and id <> $3 and not placeholder
+    ) as email`;
+
+const lockMode = LockMode.PESSIMISTIC_WRITE;
+
+const rows = (em: EntityManager) => ({
   async getForUpdate(id: UserId): Promise<User> {
-    const lockMode = LockMode.PESSIMISTIC_WRITE;
-    const user = await em.findOne(userSchema, { id }, { lockMode });
-    if (!user) throw noSuchUser();
+    const user = await em.findOne(entity, { id }, { lockMode });
+    if (!user) throw userNotFound();
     return user;
   },
 
   async exists(id: UserId): Promise<boolean> {
     // index: users_pkey
-    const rows = await queryIn(em, "select from users where id = $1", [id]);
-    return rows.length > 0;
+    return (await em.count(entity, { id })) > 0;
   },
 
-  async findByEmail(email: string): Promise<User | undefined> {
-    const [row] = await queryIn<{ id: UserId }>(
-      em,
-      // index: users_email_key
-      "select id from users where lower(email) = lower($1)",
-      [email],
-    );
+  async findByEmailForUpdate(email: string): Promise<User | undefined> {
+    const [row] = await queryIn<{ id: UserId }>(em, userByEmail, [email]);
     return row && this.getForUpdate(row.id);
   },
 
-  /** How many of the active users administer the installation, all of them locked. */
-  async administrators(): Promise<number> {
-    const rows = await queryIn(
-      em,
-      "select id from users where administrator and not suspended order by id for update",
-      [],
+  /** Locks the active administrators of the installation, by id, and returns their number. */
+  async lockAdministrators(): Promise<number> {
+    const administrators = await em.find(
+      entity,
+      { administrator: true, suspended: false },
+      { lockMode, orderBy: { id: "asc" } },
     );
-    return rows.length;
+    return administrators.length;
   },
 
-  /** What of a name and an address somebody else has already; null is nobody's. */
+  /** Whether another user has the name and the address; null is not checked. */
   async taken(
     username: string | null,
     email: string | null,
     self: string = "",
-  ): Promise<FieldError[]> {
-    const [found] = await queryIn<{ username: boolean; email: boolean }>(
-      em,
-      // index: users_username_key, users_email_key
-      `select exists (select from users where lower(username) = lower($1) and id <> $3) as username,
-              exists (
-                select from users where lower(email) = lower($2) and id <> $3 and not placeholder
-              ) as email`,
-      [username, email, self],
-    );
-    return [...(found?.username ? [usernameTaken] : []), ...(found?.email ? [emailTaken] : [])];
+  ): Promise<{ username: boolean; email: boolean }> {
+    const [taken] = await queryIn<{ username: boolean; email: boolean }>(em, namesTaken, [
+      username,
+      email,
+      self,
+    ]);
+    return taken ?? { username: false, email: false };
   },
 
-  async add(user: User): Promise<void> {
-    await unlessTaken(em.insert(userSchema, { ...user }));
-  },
-
-  async save({ id, createdAt: _, ...user }: User): Promise<void> {
-    await unlessTaken(em.nativeUpdate(userSchema, { id }, { ...user }));
+  /** Throws `invalid` for a name or address that was taken after `taken` read it. */
+  async save(user: User): Promise<void> {
+    try {
+      em.persist(user);
+      await em.flush();
+    } catch (error) {
+      if (uniqueViolation(error, "users_username_key")) throw usernameTaken();
+      if (uniqueViolation(error, "users_email_key")) throw emailTaken();
+      throw error;
+    }
   },
 });
+
+const fieldsOf = ({ id, username }: User) => ({ userId: id, username });
+
+export const users = {
+  entity,
+  reads,
+  rows,
+  published: {
+    userCreated: ({ user }) => published(UserCreatedSchema, user.id, fieldsOf(user)),
+    userUpdated: ({ user }) => published(UserUpdatedSchema, user.id, fieldsOf(user)),
+  } satisfies PublishedEvents<UserEvent>,
+};

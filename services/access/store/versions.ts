@@ -1,7 +1,7 @@
 /**
  * The version vector of the user row `u`, as SQL: its own version and that of every organization it is in, in the order
- * of the index, because sorting would cost as much as the rest of Authenticate. One text for both readers: Authenticate
- * must return the versions under which GetGrants is cached.
+ * of the index, because sorting costs as much as the rest of Authenticate. Both readers use this text: grants are
+ * cached under the versions that Authenticate returns.
  */
 // index: organization_memberships_user_id_organization_id_key, organizations_pkey
 export const userVersions = `'u:' || u.version || array_to_string(array(
@@ -11,5 +11,5 @@ export const userVersions = `'u:' || u.version || array_to_string(array(
     order by m.organization_id
   ), '')`;
 
-/** The version vector of a team or an organization, from the organization's row `o`. */
+/** The version vector of a team or an organization, of the organization's row `o`. */
 export const organizationVersions = `o.id || ':' || o.version`;

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { connectNats, type Event, subscribe } from "@statehouse/events";
+import { newId } from "@statehouse/postgres/ids";
 import { createLogger } from "@statehouse/runtime";
 import { sharedParts, waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
@@ -32,7 +33,7 @@ test("every change is announced once, in order, under growing revisions, without
   });
 
   const [creator, member] = [await access.person(), await access.person()];
-  const organizationId = `org-${randomUUID()}`;
+  const organizationId = newId("org");
   await access.organizations.provisionOrganization({ organizationId, creatorUserId: creator.id });
   const { team } = await access.teams.createTeam({ organizationId, settings: { name: "heard" } });
   const teamId = team?.id ?? "";

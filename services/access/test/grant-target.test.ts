@@ -1,11 +1,11 @@
-import { randomUUID } from "node:crypto";
+import { newId } from "@statehouse/postgres/ids";
 import { expect, test } from "vitest";
 import { runAccess } from "./running-access.ts";
 
 test("a grant on what is deleted while it is made is not found, and leaves nothing", async () => {
   await using access = await runAccess();
   const creator = await access.person();
-  const organizationId = `org-${randomUUID()}`;
+  const organizationId = newId("org");
   await access.organizations.provisionOrganization({ organizationId, creatorUserId: creator.id });
   const { team } = await access.teams.createTeam({ organizationId, settings: { name: "late" } });
   const teamId = team?.id ?? "";

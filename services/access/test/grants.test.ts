@@ -32,7 +32,7 @@ test("what several teams of several organizations give is listed, each thing whe
   const [owner, member] = [await access.person(), await access.person()];
   for (const organizationId of ["org-one", "org-two"]) {
     await access.organizations.provisionOrganization({ organizationId, creatorUserId: owner.id });
-    access.placeProject(`prj-of-${organizationId}`, organizationId);
+    access.placeProject(`prj-of${organizationId.slice("org-".length)}`, organizationId);
   }
   const teamIds: string[] = [];
   for (const [name, organizationAccess, level] of [
@@ -52,7 +52,7 @@ test("what several teams of several organizations give is listed, each thing whe
     await access.teamAccess.createTeamAccess({
       teamId,
       targetType: "project",
-      targetId: "prj-of-org-one",
+      targetId: "prj-ofone",
       access: level,
     });
   }
@@ -64,9 +64,7 @@ test("what several teams of several organizations give is listed, each thing whe
   expect(first?.teamIds).toEqual(teamIds.toSorted());
   expect(first?.organizationAccess).toEqual(["manage-teams", "read-projects", "read-workspaces"]);
   expect(first?.projects.map(({ access: level }) => level).toSorted()).toEqual(["admin", "read"]);
-  expect(new Set(first?.projects.map(({ targetId }) => targetId))).toEqual(
-    new Set(["prj-of-org-one"]),
-  );
+  expect(new Set(first?.projects.map(({ targetId }) => targetId))).toEqual(new Set(["prj-ofone"]));
 
   const ofOwner = await grantsOf(owner.id);
   expect(
@@ -77,7 +75,7 @@ test("what several teams of several organizations give is listed, each thing whe
   ]);
 });
 
-test("a neighbour decides with them: read allows to read and not to write", async () => {
+test("another service decides with them: read allows to read and not to write", async () => {
   const [owner, reader] = [await access.person(), await access.person()];
   const organizationId = "org-decided";
   await access.organizations.provisionOrganization({ organizationId, creatorUserId: owner.id });

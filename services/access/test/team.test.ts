@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => access[Symbol.asyncDispose]());
 
 async function organization() {
-  const organizationId = `org-team-${++count}`;
+  const organizationId = `org-team${++count}`;
   const owner = await access.person();
   const { ownersTeamId } = await access.organizations.provisionOrganization({
     organizationId,

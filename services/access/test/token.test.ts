@@ -160,7 +160,7 @@ describe("only the user itself", () => {
     "may %s its tokens, even beside an owner of its organization",
     async (name) => {
       const [owner, other] = [await access.person(), await access.person()];
-      const organizationId = `org-tokens-${name}`;
+      const organizationId = `org-tokens${name.replaceAll(/\W/g, "")}`;
       const { ownersTeamId } = await access.organizations.provisionOrganization({
         organizationId,
         creatorUserId: owner.id,

@@ -11,7 +11,7 @@ let count = 0;
 
 /** An organization with an owner, and a member of one other team. */
 async function organization() {
-  const organizationId = `org-versions-${++count}`;
+  const organizationId = `org-versions${++count}`;
   const [owner, member] = [await access.person(), await access.person()];
   const { ownersTeamId } = await access.organizations.provisionOrganization({
     organizationId,
@@ -56,8 +56,8 @@ const changes: Change[] = [
   {
     what: "a grant on a project",
     change: ({ organizationId, teamId }) => {
-      access.placeProject(`prj-${organizationId}`, organizationId);
-      const projectId = `prj-${organizationId}`;
+      access.placeProject(`prj-${organizationId.slice("org-".length)}`, organizationId);
+      const projectId = `prj-${organizationId.slice("org-".length)}`;
       return access.teamAccess.createTeamAccess({
         teamId,
         targetType: "project",

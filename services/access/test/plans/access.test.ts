@@ -9,11 +9,25 @@ import {
   grantsOfUser,
 } from "../../store/grants.ts";
 import { migrations } from "../../store/migrations.ts";
-import { batchOfMemberships, listOfMemberships } from "../../store/organization-membership.ts";
+import {
+  batchOfMemberships,
+  listOfMemberships,
+  membersNamed,
+} from "../../store/organization-membership.ts";
+import { principalName } from "../../store/principal-name.ts";
+import { authenticateRun, bindingOfRun } from "../../store/run-token.ts";
 import { batchOfTeams, listOfTeams } from "../../store/team.ts";
-import { listOfTeamAccess } from "../../store/team-access.ts";
-import { listOfTeamTokens, listOfUser, tokenInSlot } from "../../store/token.ts";
-import { batchOfUsers } from "../../store/user.ts";
+import { listOfTeamAccess, teamAccessById } from "../../store/team-access.ts";
+import { countOfActiveMembers } from "../../store/team-member.ts";
+import { listOfTeamTokens, listOfUser, recordUses, tokenInSlot } from "../../store/token.ts";
+import {
+  batchOfUsers,
+  listOfUsers,
+  namesTaken,
+  userByEmail,
+  userById,
+  userByName,
+} from "../../store/user.ts";
 
 const stack = new AsyncDisposableStack();
 let client: Client;
@@ -44,6 +58,10 @@ const rows = `
       (id, team_id, organization_id, hash, description, revision, created_at, expired_at, type, slot)
     select 'at-t' || i, 'team-' || i, 'org-' || i % 1000, 't' || i, '', i, now(), now(), 'team', 'plain'
     from generate_series(0, 4999) i;
+  insert into runs
+    select 'run-' || i, 'ws-' || i, 'org-' || i % 1000, 'runner', now() from generate_series(1, 20000) i;
+  insert into run_tokens
+    select 'at-r' || i, 'run-' || i, 'r' || i, i, now() from generate_series(1, 20000) i;
   analyze`;
 
 beforeAll(async () => {
@@ -67,9 +85,20 @@ const statements = {
   batchOfMemberships,
   listOfMemberships,
   listOfTeamAccess,
+  teamAccessById,
   listOfUser,
   listOfTeamTokens,
   tokenInSlot,
+  recordUses,
+  userById,
+  userByName,
+  userByEmail,
+  namesTaken,
+  membersNamed,
+  countOfActiveMembers,
+  principalName,
+  authenticateRun,
+  bindingOfRun,
 };
 
 test.each(Object.entries(statements))("%s reads no table from end to end", async (_, sql) => {
@@ -77,4 +106,11 @@ test.each(Object.entries(statements))("%s reads no table from end to end", async
   const plan = lines.map((line) => String(line["QUERY PLAN"])).join("\n");
   expect(plan).toMatch(/Index/);
   expect(plan).not.toMatch(/Seq Scan/);
+});
+
+// The total counts all users that match, which no index can.
+test("listOfUsers reads a page in the order of an index", async () => {
+  const { rows: lines } = await client.query(`explain (generic_plan) ${listOfUsers}`);
+  const plan = lines.map((line) => String(line["QUERY PLAN"])).join("\n");
+  expect(plan).toMatch(/Index Scan using users_username_key/);
 });

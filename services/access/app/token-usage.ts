@@ -1,0 +1,43 @@
+import type { TokenId } from "../domain/ids.ts";
+import type { Tx } from "../store/nouns.ts";
+import type { TokenUse } from "../store/token.ts";
+
+/** The uses of tokens that are not written yet. In memory, because a token is used with every request. */
+export interface TokenUsage {
+  note(id: TokenId, at: Date): void;
+  /** Removes and returns what was noted. */
+  drain(): TokenUse[];
+}
+
+export function createTokenUsage(): TokenUsage {
+  let latest = new Map<TokenId, Date>();
+  return {
+    note(id, at) {
+      const known = latest.get(id);
+      if (!known || known < at) latest.set(id, at);
+    },
+    drain() {
+      const uses = [...latest].map(([id, at]) => ({ id, at }));
+      latest = new Map();
+      return uses;
+    },
+  };
+}
+
+/** Writes the uses that were noted since the last call; notes them again when that fails. */
+export async function writeTokenUsage({
+  transaction,
+  tokenUsage,
+}: {
+  transaction(work: (tx: Tx) => Promise<void>): Promise<void>;
+  tokenUsage: TokenUsage;
+}): Promise<void> {
+  const uses = tokenUsage.drain();
+  if (uses.length === 0) return;
+  try {
+    await transaction((tx) => tx.tokens.recordUses(uses));
+  } catch (error) {
+    for (const { id, at } of uses) tokenUsage.note(id, at);
+    throw error;
+  }
+}

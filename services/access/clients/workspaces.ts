@@ -1,0 +1,44 @@
+import { isId } from "@statehouse/postgres/ids";
+import { ProjectService } from "@statehouse/proto/statehouse/workspaces/v1/project";
+import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
+import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
+import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
+import type { WorkspacesClient } from "../app/clients.ts";
+import { organizationNotFound, projectNotFound, workspaceNotFound } from "../domain/errors.ts";
+import type { OrganizationId, ProjectId } from "../domain/ids.ts";
+
+/** Calls the workspaces service over gRPC. */
+export function createWorkspacesClient(channel: Channel, identity: CallOptions): WorkspacesClient {
+  const projects = createClient(ProjectService, channel, identity);
+  const runs = createClient(RunService, channel, identity);
+  const locks = createClient(WorkspaceLockService, channel, identity);
+  return {
+    async organizationOfProject(id) {
+      const placement = await projects.getProjectPlacement({ projectId: id });
+      return organizationId(placement.organizationId);
+    },
+    async placementOfWorkspace(workspaceId) {
+      const { placement } = await locks.getPlacement({ workspaceId });
+      if (!placement) throw workspaceNotFound();
+      return {
+        organizationId: organizationId(placement.organizationId),
+        projectId: projectId(placement.projectId),
+        workspaceId,
+      };
+    },
+    async placeRun(run) {
+      const placement = await runs.getRunPlacement(run);
+      return organizationId(placement.organizationId);
+    },
+  };
+}
+
+function organizationId(text: string): OrganizationId {
+  if (!isId("org", text)) throw organizationNotFound();
+  return text;
+}
+
+function projectId(text: string): ProjectId {
+  if (!isId("prj", text)) throw projectNotFound();
+  return text;
+}

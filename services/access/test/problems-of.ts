@@ -1,0 +1,14 @@
+import { AppError, type FieldError, Problems } from "@statehouse/errors";
+
+/** The problems that a check adds. */
+export function problemsOf(check: (problems: Problems) => void): readonly FieldError[] {
+  const problems = new Problems();
+  check(problems);
+  try {
+    problems.throwIfAny();
+  } catch (error) {
+    if (error instanceof AppError) return error.fields;
+    throw error;
+  }
+  return [];
+}
