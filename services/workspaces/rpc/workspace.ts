@@ -94,7 +94,15 @@ function inputOf(
   message: SettingsMessage | undefined,
   unset: readonly string[] = [],
 ): Omit<WorkspaceInput, "validateOnly"> {
-  const { projectId: project, tagNames, tagBindings, agentPoolId, ...settings } = message ?? none;
+  const {
+    projectId: project,
+    tagNames,
+    tagBindings,
+    agentPoolId,
+    // Not a setting: a request without settings changes none.
+    $typeName: _,
+    ...settings
+  } = message ?? none;
   const removed = removableSettings.filter((name) => unset.includes(name));
   return {
     settings: {
