@@ -42,7 +42,7 @@ const selectContents = `
      from (values ('raw', version.blob_key, version.size, version.sha256),
        ('json', version.json_blob_key, version.json_size, version.json_sha256)
      ) as content (kind, key, size, sha256)
-     left join blobs blob on blobs.key = content.key
+     left join blobs blob on blob.key = content.key
      where content.key is not null) as contents
   from state_versions version`;
 
