@@ -9,7 +9,7 @@ export { type CallContext, createCallers, type GrantsLoader } from "./caller.ts"
 export type { CallMetadata, Channel } from "./channel.ts";
 export { type Client, createClient } from "./client.ts";
 export { callCount } from "./counter.ts";
-export { grantsFromAccess, grantsFromProto } from "./grants.ts";
+export { grantsFromAccess } from "./grants.ts";
 export { grpcChannel } from "./grpc-channel.ts";
 export { createRpcServer, type RpcServer, type RpcServerOptions } from "./server.ts";
 export { implement, type ServiceBinding, type ServiceImpl } from "./service.ts";

@@ -7,7 +7,6 @@ export {
   type NeededPart,
   needs,
   type SharedParts,
-  sharedMinio,
   sharedParts,
   shareParts,
 } from "./parts.ts";
