@@ -3,7 +3,7 @@ import { hashOf, looksLikeRunSecret, looksLikeSecret } from "../domain/token-sec
 import type { Authenticated } from "../store/authentication.ts";
 import type { App } from "./app.ts";
 
-/** The principal that a token speaks for; runs included. */
+/** The principal that a token authenticates; runs included. */
 interface AuthenticatedPrincipal {
   tokenId: string;
   type: string;

@@ -17,8 +17,8 @@ const ofTeam = (teamId: TeamId, organizationId: OrganizationId, slot: Slot): Tok
 });
 
 /**
- * Creates a token that speaks for a team: without a description the plain one, which replaces the previous one, with
- * a description one of many. Throws `notFound`, `forbidden`, `invalid` also for a taken description.
+ * Creates a token that authenticates a team: without a description the plain one, which replaces the previous one;
+ * with a description one of many. Throws `notFound`, `forbidden`, `invalid` also for a taken description.
  */
 export const createTeamToken = (
   app: App,

@@ -24,7 +24,7 @@ export interface TokenInput {
   expiredAt: Date | undefined;
 }
 
-/** The principal that a token speaks for. */
+/** The principal that a token authenticates. */
 export type TokenOwner = Pick<Token, "type" | "userId" | "teamId" | "organizationId" | "slot">;
 
 /** A token with a new secret, not saved yet. Throws `invalid`. */

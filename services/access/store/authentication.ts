@@ -3,7 +3,7 @@ import type { TokenId } from "../domain/ids.ts";
 import type { Token } from "../domain/token.ts";
 import { organizationVersions, userVersions } from "./versions.ts";
 
-/** The principal that a token speaks for. */
+/** The principal that a token authenticates. */
 export interface Authenticated {
   tokenId: TokenId;
   type: Token["type"];

@@ -32,7 +32,7 @@ const entity = new EntitySchema({
   },
 });
 
-/** The run that a token speaks for. */
+/** The run that a token authenticates. */
 export interface AuthenticatedRun {
   tokenId: RunTokenId;
   runId: RunId;
