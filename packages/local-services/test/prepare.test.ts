@@ -82,7 +82,7 @@ test("a build that fails is reported with its reason and its log, and leaves not
   const { code, said } = runPrepare(env);
   expect(code).toBe(0);
   expect(said).toMatch(
-    /Building nats-server .*: failed: go: module lookup failed: no such host \(all of its output: .*build-nats-server\.log\)\.\n$/,
+    /Building nats-server .*: failed: go: module lookup failed: no such host \(complete output: .*build-nats-server\.log\)\.\n$/,
   );
   expect(said).not.toMatch(/\n {4}at /);
 });
