@@ -1,13 +1,13 @@
 import { describe, inject } from "vitest";
 
-/** Where the parts that all tests of a run share listen; handed to the workers by global-setup.ts. */
+/** Addresses of the dependencies that all tests of a run share; passed to the workers by global-setup.ts. */
 export interface SharedParts {
   postgres: { url: string };
   nats: { url: string };
   minio: MinioAddress | undefined;
   /** Path of terraform or tofu. */
   commandLine: string | undefined;
-  /** Why a part is not there, by its name. */
+  /** Why a dependency is missing, by its name. */
   missing: Partial<Record<NeededPart, string>>;
 }
 
@@ -18,7 +18,7 @@ export interface MinioAddress {
   secretKey: string;
 }
 
-/** What a user's machine may lack. */
+/** Dependencies that can be missing on a machine. */
 export type NeededPart = "minio" | "nats-server" | "terraform";
 
 declare module "vitest" {
@@ -29,14 +29,14 @@ declare module "vitest" {
 
 let handedOver: SharedParts | undefined;
 
-/** For programs that run stacks outside vitest: from now on these are the shared parts of this process. */
+/** For programs that run stacks outside vitest: sets the shared dependencies of this process. */
 export function shareParts(parts: SharedParts): void {
   handedOver = parts;
 }
 
 /** PostgreSQL, NATS and MinIO of this run. */
 export function sharedParts(): SharedParts {
-  // Typed as always there, but undefined in projects without the global setup.
+  // Typed as always set, but undefined in projects without the global setup.
   const parts: SharedParts | undefined = handedOver ?? inject("statehouseParts");
   if (!parts) {
     throw new Error(
@@ -60,7 +60,9 @@ export function commandLine(): string {
   return commandLine;
 }
 
-/** `describe` for a suite that needs these parts: skipped, and named at the end of the run, where one is missing. */
+/**
+ * `describe` for a suite that needs these dependencies: skipped if one is missing, and listed at the end of the run.
+ */
 export const needs =
   (...parts: NeededPart[]) =>
   (name: string, suite: () => void): void => {

@@ -29,7 +29,7 @@ import type { VisibleTeams } from "../store/team-access.ts";
 import type { App } from "./app.ts";
 import type { Placement } from "./clients.ts";
 
-/** A grant with the permissions that its level implies, or its custom ones. */
+/** A grant with the permissions of its level, or its custom ones. */
 export type TeamAccessView = TeamAccess & { effective: Record<string, unknown> };
 
 const toView = (teamAccess: TeamAccess): TeamAccessView => ({
@@ -51,7 +51,7 @@ const placeOf = async (app: App, { targetType, targetId }: TeamAccessTarget): Pr
     ? app.workspaces.placementOfWorkspace(targetId)
     : { organizationId: await app.workspaces.organizationOfProject(targetId), projectId: targetId };
 
-/** The same for an existing grant: a project never changes its organization, a workspace may have moved. */
+/** The same for an existing grant: a project never changes its organization, a workspace can have moved. */
 async function placeOfGrant(app: App, grant: TeamAccess): Promise<Place> {
   const target = targetOf(grant);
   if (target.targetType === "workspace") return placeOf(app, target);

@@ -29,7 +29,7 @@ import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 import { grantsIn, teamViewerIn } from "./caller.ts";
 
-/** A team with what the caller may do to it. */
+/** A team with the caller's allowed actions. */
 export type TeamWithAllowedActions = TeamView & {
   allowedActions: ReturnType<typeof allowedTeamActions>;
 };
@@ -161,7 +161,7 @@ async function applyAndSave(tx: Tx, team: Team, settings: TeamSettings): Promise
   await tx.teams.save(team);
 }
 
-/** With its members, grants and tokens. Throws `notFound`, `forbidden`, the conflict `owners_team`. */
+/** Deletes the team with its members, grants and tokens. Throws `notFound`, `forbidden`, the conflict `owners_team`. */
 export const deleteTeam = (app: App, caller: Caller, id: TeamId): Promise<void> =>
   app.transaction(async (tx) => {
     const { organization, team } = await getTeamForUpdate(tx, id);

@@ -12,5 +12,5 @@ export const runHandlers = (app: Pick<App, "transaction">): EventHandlers => ({
   ...on(WorkspaceDeletedSchema, ({ workspaceId }) => endRunsOfWorkspace(app, workspaceId)),
 });
 
-/** The types of events that are handled. */
+/** The types of consumed events. */
 export const runFilters = [RunEndedSchema, WorkspaceDeletedSchema].map(eventType);

@@ -15,7 +15,7 @@ export type OrganizationId = `org-${string}`;
 export type ProjectId = `prj-${string}`;
 /** Made by the workspaces service. */
 export type WorkspaceId = `ws-${string}`;
-/** Made by runners. */
+/** Created by runners. */
 export type RunId = `run-${string}`;
 
 const USER_ID_LENGTH = "user-".length + 16;

@@ -16,7 +16,7 @@ export const permissionTables = {
 
 export type TargetType = keyof typeof permissionTables;
 
-/** What a team has access to. */
+/** The target of a team's access. */
 export type TeamAccessTarget =
   | { targetType: "project"; targetId: ProjectId }
   | { targetType: "workspace"; targetId: WorkspaceId };

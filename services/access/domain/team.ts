@@ -10,7 +10,7 @@ export const OWNERS = "owners";
 export const visibilities = ["secret", "organization"] as const;
 export type Visibility = (typeof visibilities)[number];
 
-/** People of one organization who hold the same rights. */
+/** Users of one organization with the same permissions. */
 export class Team {
   declare readonly id: TeamId;
   declare readonly organizationId: OrganizationId;
@@ -18,7 +18,7 @@ export class Team {
   declare name: string;
   declare visibility: Visibility;
   declare organizationAccess: string[];
-  /** The team whose members may do everything. One for each organization, whatever its name. */
+  /** The team whose members have every permission. One for each organization, with any name. */
   declare readonly owners: boolean;
   /** A record for tools that map an identity provider's groups. */
   declare ssoTeamId: string | null;
@@ -69,7 +69,7 @@ const known: ReadonlySet<string> = new Set<OrganizationAccess>(organizationAcces
 /** True when `name` has the form of a team's name. */
 export const isTeamName = (name: string): boolean => NAME.test(name);
 
-/** The visibility of that name, `secret` when it is empty. */
+/** The visibility of that name, `secret` if it is empty. */
 export const visibilityOf = (name: string): Visibility | undefined =>
   name === "" ? "secret" : visibilities.find((visibility) => visibility === name);
 
@@ -106,7 +106,7 @@ export function applyTeamSettings(team: Team, settings: TeamSettings, problems: 
   }
 }
 
-/** Whether a request gives a permission another value than the team has. */
+/** Whether a request changes the value of a permission. */
 export const changesOrganizationAccess = (
   { organizationAccess }: Pick<Team, "organizationAccess">,
   requested: TeamSettings["organizationAccess"],

@@ -3,7 +3,7 @@ import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres/ids";
 import { isUserId, type UserId } from "./ids.ts";
 
-/** A person. */
+/** A user. */
 export class User {
   declare readonly id: UserId;
   /** Unique, ignoring case. */

@@ -121,7 +121,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Members of an organization, as a request names them. */
+/** Members of an organization, as given in a request. */
 export interface MemberNames {
   ids: readonly UserId[];
   /** Case is ignored. */
@@ -140,7 +140,7 @@ export const membersNamed = `
     or u.id = any($3) or ou.id = any($4))
   order by u.id`;
 
-/** Memberships inside a transaction that holds their organization's row. */
+/** Memberships inside a transaction that holds the lock on their organization's row. */
 const rows = (em: EntityManager) => ({
   async getForUpdate(id: OrganizationMembershipId): Promise<OrganizationMembership> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;

@@ -44,7 +44,7 @@ const entity = new EntitySchema({
   properties: columns,
 });
 
-/** The teams whose grants a list shows: all, or some and perhaps those that are not secret. */
+/** The teams whose grants a list shows: all, or some, optionally including those that are not secret. */
 export type VisibleTeams =
   | { all: true }
   | { all: false; teamIds: readonly string[]; open: boolean };
@@ -97,7 +97,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Grants inside a transaction that holds their organization's row. */
+/** Grants inside a transaction that holds the lock on their organization's row. */
 const rows = (em: EntityManager) => ({
   async exists(teamId: TeamId, { targetId }: TeamAccessTarget): Promise<boolean> {
     // index: team_accesses_team_id_target_id_key

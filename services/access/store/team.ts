@@ -67,7 +67,7 @@ export interface TeamSearch {
   teamIds: readonly string[];
   /** Part of the name; empty: any. */
   query: string;
-  /** Exact names, any of them; empty: any name. */
+  /** Exact names, any of them; empty: any. */
   names: readonly string[];
   page: PageInput;
 }
@@ -107,7 +107,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** Teams inside a transaction that holds their organization's row. */
+/** Teams inside a transaction that holds the lock on their organization's row. */
 const rows = (em: EntityManager) => ({
   async get(id: TeamId): Promise<Team> {
     const team = await em.findOne(entity, { id });

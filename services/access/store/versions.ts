@@ -11,5 +11,5 @@ export const userVersions = `'u:' || u.version || array_to_string(array(
     order by m.organization_id
   ), '')`;
 
-/** The version vector of a team or an organization, of the organization's row `o`. */
+/** The version vector of a team or an organization, from the organization's row `o`. */
 export const organizationVersions = `o.id || ':' || o.version`;

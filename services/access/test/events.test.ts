@@ -53,7 +53,7 @@ test("every change is announced once, in order, under growing revisions, without
     heard.filter(({ json }) =>
       [organizationId, creator.id, member.id].some((id) => json.includes(id)),
     );
-  // What other files published comes first.
+  // Events of other files come first.
   await waitFor(() => ours().some(({ type }) => type.includes("token.deleted")));
   const names = ours().map(({ type }) => type.slice("statehouse.access.".length, -".v1".length));
   expect(names).toEqual([

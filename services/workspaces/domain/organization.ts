@@ -231,6 +231,6 @@ export type OrganizationEvent = ReturnType<
 
 export const organizationNotFound = () => notFound("organization");
 
-/** Organizations belong to people. */
+/** Organizations are created by users. */
 export const organizationCreatorNotUser = () =>
   forbidden("users_only", "Only a user can create an organization.");

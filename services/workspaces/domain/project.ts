@@ -144,10 +144,10 @@ export type ProjectEvent = ReturnType<
 
 export const projectNotFound = () => notFound("project");
 
-/** Only what is empty can go. */
+/** Only an empty project can be deleted. */
 export const projectNotEmpty = () =>
   conflict("project_not_empty", "The project has workspaces; delete or move them first.");
 
-/** Workspaces that name no project are made in it. */
+/** Workspaces without a given project are created in it. */
 export const defaultProjectNotDeletable = () =>
   conflict("default_project", "The default project cannot be deleted.");
