@@ -1,5 +1,6 @@
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import MissingPartsReporter from "./packages/testing/missing-parts-reporter.ts";
+import SpecificationReporter from "./test/golden/specification-reporter.ts";
 
 type ProjectOptions = NonNullable<TestProjectInlineConfiguration["test"]>;
 
@@ -64,6 +65,7 @@ export default defineConfig({
     reporters: [
       "default",
       new MissingPartsReporter(),
+      new SpecificationReporter(),
       ...(process.env.TEST_REPORT
         ? [["json", { outputFile: process.env.TEST_REPORT }] satisfies [string, object]]
         : []),

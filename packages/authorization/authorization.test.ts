@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import {
   type Action,
@@ -108,6 +109,7 @@ test("role × action is as the golden table says", async () => {
 
 describe("rights are the union of all grants", () => {
   test("manage-projects wins over a read grant", () => {
+    proves("Team project implied permissions/effective access");
     const grants = grantsWith({
       organizationAccess: new Set(["manage-projects"]),
       projects: new Map([[projectId, [{ access: "read", permissions: {} }]]]),
@@ -116,6 +118,7 @@ describe("rights are the union of all grants", () => {
   });
 
   test("two teams' grants on one project add up", () => {
+    proves("Team project implied permissions/effective access");
     const grants = grantsWith({
       projects: new Map([
         [

@@ -6,7 +6,7 @@ export default class MissingPartsReporter implements Reporter {
     const skipped = modules.flatMap((module) =>
       [...module.children.allSuites()]
         .filter(outermostSkipped)
-        .map((suite) => `  ${module.relativeModuleId}: ${suite.fullName}`),
+        .map((suite) => `  ${module.relativeModuleId}: ${suite.fullName}${reason(suite)}`),
     );
     if (skipped.length > 0) process.stdout.write(`\nSkipped suites:\n${skipped.join("\n")}\n`);
   }
@@ -15,3 +15,8 @@ export default class MissingPartsReporter implements Reporter {
 const outermostSkipped = (suite: TestSuite): boolean =>
   suite.options.mode === "skip" &&
   !(suite.parent.type === "suite" && suite.parent.options.mode === "skip");
+
+const reason = (suite: TestSuite): string => {
+  const { missing } = suite.meta();
+  return missing ? ` (needs ${missing.join(" and ")})` : "";
+};

@@ -68,5 +68,5 @@ export const needs =
   (name: string, suite: () => void): void => {
     const lacking = parts.filter((part) => part in sharedParts().missing);
     if (lacking.length === 0) describe(name, suite);
-    else describe.skip(`${name} (needs ${lacking.join(" and ")})`, suite);
+    else describe.skip(name, { meta: { missing: lacking } }, suite);
   };

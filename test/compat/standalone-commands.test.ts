@@ -1,6 +1,7 @@
 import path from "node:path";
 import { databaseOf } from "@statehouse/standalone/running-database";
 import { temporaryFolder, waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { Client } from "pg";
 import { expect, test } from "vitest";
 import { api, document, download } from "../stack/http.ts";
@@ -14,6 +15,7 @@ const fsck = useNpmStart("fsck");
 test("beside npm start, collect names what would go and lets it go, and fsck finds everything in order", {
   timeout: 120_000,
 }, async () => {
+  proves("Data retention/a dry run deletes nothing", "Object store/fsck on a live system");
   await using folder = await temporaryFolder();
   const environment = { DATA_DIR: path.join(folder.path, "data"), ORGANIZATION: "acme" };
   const lines = async (command: Start, ...args: string[]) => {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { needs, waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cloud, compatFixture, exampleOutputs, type Fixture, remote } from "./fixture.ts";
 
@@ -22,6 +23,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
     const name = `life-${kind}`;
 
     test("init, plan, apply, output, destroy", async () => {
+      proves("Command line/init, plan, apply, output, destroy; state pull and push");
       const folder = await fixture.folder(block(fixture.organization, `name = "${name}"`));
       await folder.succeed("init");
       const made = await fixture.api.get(workspacePath(name));
@@ -55,6 +57,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
     });
 
     test("state pull gives back what apply stored, and push stores what it is given", async () => {
+      proves("Command line/init, plan, apply, output, destroy; state pull and push");
       const folder = await fixture.folder(block(fixture.organization, `name = "${name}-bytes"`));
       await folder.succeed("init");
       await folder.succeed("apply", "-auto-approve");
@@ -87,6 +90,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
   });
 
   test("init makes the workspace inside a named project, and the project when there is none", async () => {
+    proves("Command line/init with a project");
     const block = cloud(
       fixture.organization,
       'name = "in-project"\n      project = "Networking team"',
@@ -104,6 +108,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
   });
 
   test("workspaces are chosen by tags, listed, made, selected and deleted", async () => {
+    proves("Command line/workspaces by tags, by key and value, by prefix");
     const folder = await fixture.folder(cloud(fixture.organization, 'tags = ["app", "blue"]'));
     const init = await folder.runWith("tagged-one\n", "init");
     expect(init.code, init.output).toBe(0);
@@ -127,6 +132,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
   });
 
   test("workspaces are chosen by key and value", async () => {
+    proves("Command line/workspaces by tags, by key and value, by prefix");
     const folder = await fixture.folder(
       cloud(fixture.organization, 'tags = { team = "core", tier = "gold" }'),
     );
@@ -144,6 +150,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
   });
 
   test("workspaces are chosen by prefix over the remote backend", async () => {
+    proves("Command line/workspaces by tags, by key and value, by prefix");
     const folder = await fixture.folder(remote(fixture.organization, 'prefix = "net-"'));
     await fixture.api.post(`/organizations/${fixture.organization}/workspaces`, {
       data: { type: "workspaces", attributes: { name: "net-west" } },

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { needs, waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cloud, compatFixture, type Fixture, remote } from "./fixture.ts";
 
@@ -29,6 +30,7 @@ needs("terraform")("two command lines at once", () => {
     ["remote", remote],
   ] as const)("over the %s block", (kind, block) => {
     test("the second is refused, or waits with -lock-timeout and then succeeds", async () => {
+      proves("Command line/locks");
       const configuration = block(fixture.organization, `name = "lock-${kind}"`);
       const first = await fixture.folder(configuration, slow);
       const second = await fixture.folder(configuration, slow);
@@ -63,6 +65,7 @@ needs("terraform")("two command lines at once", () => {
     });
 
     test("force-unlock breaks a lock that was left behind", async () => {
+      proves("Command line/locks");
       const name = `left-${kind}`;
       const folder = await fixture.folder(block(fixture.organization, `name = "${name}"`));
       await folder.succeed("init");

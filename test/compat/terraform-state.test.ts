@@ -1,4 +1,5 @@
 import { needs } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cloud, compatFixture, type Fixture, remote } from "./fixture.ts";
 
@@ -25,6 +26,7 @@ needs("terraform")("state push of the real command line", () => {
     };
 
     test("with a serial behind the current one is refused, and done with -force", async () => {
+      proves("Command line/push", "State version creation/force");
       const { folder, state } = await prepared("serial");
       await folder.write("old.tfstate", JSON.stringify({ ...state, serial: state.serial - 1 }));
       const refused = await folder.run("state", "push", "old.tfstate");
@@ -34,6 +36,7 @@ needs("terraform")("state push of the real command line", () => {
     });
 
     test("with another lineage is refused, and nothing is changed", async () => {
+      proves("Command line/push", "State version creation/lineage");
       const { folder, state } = await prepared("lineage");
       const other = "11111111-2222-3333-4444-555555555555";
       await folder.write("foreign.tfstate", JSON.stringify({ ...state, lineage: other }));
@@ -45,6 +48,7 @@ needs("terraform")("state push of the real command line", () => {
     });
 
     test("of a new serial is kept", async () => {
+      proves("Command line/push");
       const { folder, state } = await prepared("new");
       await folder.write("next.tfstate", JSON.stringify({ ...state, serial: state.serial + 1 }));
       await folder.succeed("state", "push", "next.tfstate");

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type FreshBucket, freshBucket, needs, startWire, waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { download } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
@@ -91,6 +92,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
   };
 
   test("killed half way it goes on where it was, while clients write and read", async () => {
+    proves("Object store/moving from a folder to MinIO");
     await beginMove();
     const stop = new AbortController();
     const clients = [busyClient(stop.signal), busyClient(stop.signal)];
@@ -119,6 +121,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
   });
 
   test("what is damaged is reported and stays where it is; all else is moved", async () => {
+    proves("Object store/moving from a folder to MinIO");
     const folder = await beginMove();
     const [row] = await site.rows<{ key: string }>("state", "select key from blobs limit 1");
     const key = row?.key ?? "";

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { mentions, needs, waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
@@ -72,6 +73,7 @@ needs("minio")("while the collector works", () => {
   const collecting = (id: string) => mentions("state-versions.collected.v1", id);
 
   test("kill -9 in the middle of a batch: all of it is undone, and the page is taken over", async () => {
+    proves("Data retention/in batches, resumable, by any number of replicas");
     const { stack, wires } = site();
     const { id, due } = await oldWorkspace(4);
     await promiseOnlyTheCurrent(site(), id);
@@ -131,6 +133,7 @@ needs("minio")("while the collector works", () => {
   }
 
   test("a policy that forbids it while the answer to the old one is on its way holds", async () => {
+    proves("Data retention/a policy that changes meanwhile");
     const { wires } = site();
     const { id } = await oldWorkspace();
     const answered = wires.stateToWorkspaces.hold({ direction: "answers", when: mentions(id) });
@@ -176,6 +179,7 @@ needs("minio")("while the collector works", () => {
   });
 
   test("two replicas and a command at once: each version goes once, and the dry run names them before", async () => {
+    proves("Data retention/in batches, resumable, by any number of replicas");
     const { stack, rows } = site();
     const old = await Promise.all(Array.from({ length: 6 }, () => oldWorkspace(5)));
     for (const { id } of old) await promiseOnlyTheCurrent(site(), id);

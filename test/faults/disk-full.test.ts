@@ -1,4 +1,5 @@
 import { needs, ownMinio } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import { expectStatus, type StateFile, stateFile } from "../stack/state.ts";
@@ -17,6 +18,7 @@ function withoutRoom(
   disk: { fill(): Promise<void>; empty(): Promise<void> },
 ): void {
   test("what does not fit is 503 and not kept, all else goes on, and the same URL works once there is room", async () => {
+    proves("Upload/a failed upload leaves the URL usable");
     const { owner, rows } = site();
     const kept = await newLockedWorkspace(site());
     const { body } = await write(site(), kept, one());

@@ -1,5 +1,6 @@
 import { mentions } from "@statehouse/testing";
-import { describe, expect, test } from "vitest";
+import { proves } from "@statehouse/testing/proves";
+import { beforeEach, describe, expect, test } from "vitest";
 import { eventually, mendAll } from "./site.ts";
 import { attempted, newLockedWorkspace, one, unlock, write } from "./steps.ts";
 import { useSite } from "./use-site.ts";
@@ -14,6 +15,7 @@ const versions = (id: string) =>
   );
 
 describe("kill -9 of the gateway while it takes a state sent inline", () => {
+  beforeEach(() => proves("Durability/what was acknowledged stays, whatever falls over"));
   test.each([
     ["before the bytes are put", "requests", "pending"],
     ["after the bytes are kept", "answers", "finalized"],

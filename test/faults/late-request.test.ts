@@ -1,4 +1,5 @@
 import { mentions, startWire } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { api } from "../stack/http.ts";
 import { expectStatus, inlineState, type StateFile } from "../stack/state.ts";
@@ -38,6 +39,7 @@ const currentSerial = async (id: string) =>
     .data.attributes.serial;
 
 test("a duplicate that arrives after its version was finalized is answered that version", async () => {
+  proves("State version creation rules/a repeat answers the");
   const id = await newLockedWorkspace(site());
   const state = one();
   const late = await sendLate(id, state);
@@ -53,6 +55,7 @@ test("a duplicate that arrives after its version was finalized is answered that 
 test.each([false, true])(
   "one that arrives after a newer version changes nothing and is 409, forced: %s",
   async (force) => {
+    proves("State version creation rules/a repeat of what was superseded or discarded");
     const id = await newLockedWorkspace(site());
     const [first, second] = two();
     const late = await sendLate(id, first, { force });
@@ -64,6 +67,7 @@ test.each([false, true])(
 );
 
 test("one that arrives after the unlock is 412 and changes nothing", async () => {
+  proves("State version creation rules/locked by the caller");
   const id = await newLockedWorkspace(site());
   const [first, second] = two();
   const late = await sendLate(id, first);
@@ -74,6 +78,7 @@ test("one that arrives after the unlock is 412 and changes nothing", async () =>
 });
 
 test("a write that was overtaken inside by unlock and lock meets a sealed epoch", async () => {
+  proves("State version creation rules/no late write slips through a lock that was given back");
   const { wires } = site();
   const id = await newLockedWorkspace(site());
   const [first, second] = two();
@@ -96,6 +101,7 @@ test("a write that was overtaken inside by unlock and lock meets a sealed epoch"
 });
 
 test("bytes that arrive after a force-unlock are refused, and no version keeps them", async () => {
+  proves("Upload/never onto a discarded or deleted version");
   const { wires, owner } = site();
   const id = await newLockedWorkspace(site());
   const state = one();

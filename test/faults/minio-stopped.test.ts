@@ -1,4 +1,5 @@
 import { mentions, needs, ownMinio, waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { beforeEach, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import { announcement, expectStatus } from "../stack/state.ts";
@@ -34,6 +35,10 @@ needs("minio")("while MinIO is away", () => {
   test.each(["stopped", "killed"])(
     "%s: uploads and downloads are 5xx, never 404, and the same URL works when it is back",
     async (end) => {
+      proves(
+        "Upload/a failed upload leaves the URL usable",
+        'State errors/a storage error is 5xx, never "no state"',
+      );
       const { owner } = site();
       const kept = await newLockedWorkspace(site());
       const written = await write(site(), kept, one());

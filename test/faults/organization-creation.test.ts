@@ -1,4 +1,5 @@
 import { mentions, waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { type Answer, api, document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
@@ -77,6 +78,7 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
   });
 
   test("with user tokens switched off they are, whoever completes it", async () => {
+    proves("Credentials/user-tokens-enabled false");
     const { owner, wires, stack, rows } = site();
     const name = await dieCreating("answer of access", { "user-tokens-enabled": false });
     await rows("workspaces", "update organizations set retry_at = now() where name = $1", [name]);

@@ -1,4 +1,5 @@
 import { ownPostgres, waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { upload } from "../stack/http.ts";
 import type { StateFile } from "../stack/state.ts";
@@ -55,6 +56,7 @@ async function writeAll(id: string, states: readonly StateFile[], done: () => vo
 test.each(["stopped", "killed"])(
   "%s under load: nothing that was acknowledged is lost",
   async (end) => {
+    proves("Durability/what was acknowledged stays, whatever falls over");
     const ids = await Promise.all([1, 2, 3].map(() => newLockedWorkspace(site())));
     let written = 0;
     const restartTwice = async () => {

@@ -1,4 +1,5 @@
 import { mentions, needs, waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import { stateFile } from "../stack/state.ts";
@@ -38,6 +39,7 @@ async function putAgain(
 
 function killingState(site: () => Site, store: "directory" | "minio") {
   test("in the middle of an upload: the same URL takes the state afterwards", async () => {
+    proves("Upload/a failed upload leaves the URL usable");
     const { stack, wires, store: view } = site();
     const id = await newLockedWorkspace(site());
     const state = stateFile({
@@ -60,6 +62,7 @@ function killingState(site: () => Site, store: "directory" | "minio") {
   });
 
   test("between the blob and its row: the version is still pending, the blob has no owner", async () => {
+    proves("Durability/what was acknowledged stays, whatever falls over");
     const { stack, wires, store: view } = site();
     const id = await newLockedWorkspace(site());
     const state = one();
@@ -82,6 +85,7 @@ describe("kill -9 of state, bytes in a directory", () => {
   killingState(site, "directory");
 
   test("after the commit, before the answer: the client's repeat of the same bytes is 200", async () => {
+    proves("Upload/the same bytes again 200, other bytes 409");
     const { stack, wires, store: view } = site();
     const id = await newLockedWorkspace(site());
     const state = one();
@@ -128,6 +132,7 @@ describe("kill -9 of state, bytes in a directory", () => {
   });
 
   test("after the commit of a create request: its repeat gets the pending version and its URL", async () => {
+    proves("State version creation rules/a repeat answers the");
     const { stack, wires } = site();
     const id = await newLockedWorkspace(site());
     const state = one();

@@ -1,4 +1,5 @@
 import { mentions, needs, ownPostgres, waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { download } from "../stack/http.ts";
 import { expectStatus, rollbackTo, type StateFile } from "../stack/state.ts";
@@ -73,6 +74,7 @@ describe("kill -9 of state", () => {
   const site = useSite(() => ({ store: "directory" }));
 
   test("in the middle of a rollback: there is no copy, and the next attempt makes one", async () => {
+    proves("Rollback/what is pending is discarded; a repeat answers the same copy");
     const { stack, wires } = site();
     const { workspaceId, old, state } = await twoVersions(site());
     const held = wires.stateToDatabase.hold(sent("state-version.created.v1", workspaceId));
@@ -87,6 +89,7 @@ describe("kill -9 of state", () => {
   });
 
   test("after the commit of a rollback: the repeat is answered the copy that was made", async () => {
+    proves("Rollback/what is pending is discarded; a repeat answers the same copy");
     const { stack, wires } = site();
     const { workspaceId, old, state } = await twoVersions(site());
     const held = wires.stateToDatabase.hold(committed("state-version.created.v1", workspaceId));
@@ -112,6 +115,7 @@ describe("kill -9 of state", () => {
   });
 
   test("after the commit of a soft deletion: it stays deleted, and is restored byte for byte", async () => {
+    proves("Durability/what was acknowledged stays, whatever falls over");
     const { stack, wires } = site();
     const { workspaceId, old, state } = await twoVersions(site());
     const held = wires.stateToDatabase.hold(
@@ -130,6 +134,7 @@ describe("kill -9 of state", () => {
   });
 
   test("after the commit of a permanent deletion: the bytes go, but not those that a copy shares", async () => {
+    proves("Durability/what was acknowledged stays, whatever falls over");
     const { stack, wires } = site();
     const alone = await twoVersions(site());
     const shared = await twoVersions(site());
@@ -152,6 +157,7 @@ describe("kill -9 of state", () => {
   });
 
   test("in the middle of an automatic permanent deletion: the next start does it, once", async () => {
+    proves("State version status/soft-deleted data is deleted for good after its days");
     const { stack, wires, rows } = site();
     const { workspaceId, old } = await twoVersions(site());
     site().acknowledged.delete(old);

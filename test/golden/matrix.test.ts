@@ -1,5 +1,6 @@
 import { credentialTypes } from "@statehouse/gateway/http/authentication";
 import { routes } from "@statehouse/gateway/routes/routes";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
@@ -144,6 +145,19 @@ describe("role × route", () => {
   }, PATIENCE);
 
   test("is as the golden matrix says", async () => {
+    proves(
+      "Team project implied permissions/effective access",
+      "Authentication/1 viewing workspaces",
+      "Authentication/2 changing settings, force-unlocking",
+      "Authentication/3 lock and unlock",
+      "Authentication/4 creating a workspace",
+      "Authentication/5 force delete",
+      "Authentication/6 replacing all remote state consumers",
+      "Authentication/7 create state version, rollback",
+      "Authentication/8 list, fetch, show state versions",
+      "Authentication/9 soft delete, restore, permanently delete",
+      "Teams and users/teams: each organization-access flag",
+    );
     const groups = Object.entries(rowGroups).map(
       ([title, members]) => [title, members.map(lineOf)] as const,
     );
@@ -161,6 +175,19 @@ describe("role × route", () => {
   });
 
   test("is as packages/authorization decides", () => {
+    proves(
+      "Team project implied permissions/effective access",
+      "Authentication/1 viewing workspaces",
+      "Authentication/2 changing settings, force-unlocking",
+      "Authentication/3 lock and unlock",
+      "Authentication/4 creating a workspace",
+      "Authentication/5 force delete",
+      "Authentication/6 replacing all remote state consumers",
+      "Authentication/7 create state version, rollback",
+      "Authentication/8 list, fetch, show state versions",
+      "Authentication/9 soft delete, restore, permanently delete",
+      "Teams and users/teams: each organization-access flag",
+    );
     const differences = rows.flatMap((row) =>
       [...(cells.get(row) ?? [])].flatMap(([caller, cell]) =>
         cell && !cell.expected.includes(cell.status)

@@ -1,70 +1,95 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
 /*
- * test/golden/specification/<area>.golden.txt says which test proves which row of the specification's tables:
+ * test/golden/specification/<area>.golden.txt lists the rows of the specification's tables with the tests of each:
  *
  *   # a comment
- *   Attributes of a workspace
- *     name: required, unique within the organization
- *       test/system/workspace.test.ts: a name is free again after a rename
+ *   Workspace
+ *     name: unique within the organization
+ *       test/system/workspace.test.ts > a name is free again after a rename
  *
- * A table's heading stands at the margin; its rows are indented by two spaces, the tests of a row by four. A
- * test is named as its file writes it, with the `%s` of a test that is run for each of several values.
+ * Tables and rows are written by hand. The test lines are generated (`npm test -- -u`) from the rows that tests declare
+ * while they run:
+ *
+ *   test("a name is free again after a rename", async () => {
+ *     proves("Workspace/name: unique");
+ *
+ * A declaration is the table, a slash, and the start of the row up to the end of a word. It must identify one row:
+ * the row whose text before the colon is equal, or else the only row with that start. `Table/*` is the whole table.
  */
 const folder = path.join(import.meta.dirname, "specification");
-const root = path.join(import.meta.dirname, "../..");
 
+/** One row with its tests, as `<file> > <suite> > <test>`. */
 export interface Row {
-  /** The golden file, the table and the row, to be found again. */
-  name: string;
-  tests: Proof[];
+  table: string;
+  text: string;
+  tests: string[];
 }
 
-/** A test, by its file from the root and its name. */
-export interface Proof {
+/** A test that declares rows. */
+export interface Declaration {
+  /** Path of the test file from the root. */
   file: string;
-  test: string;
+  /** Names of the suites and the test, joined with ` > `. */
+  name: string;
+  spec: readonly string[];
 }
 
-/** The golden files, by their names. */
+/** Names of the golden files. */
 export const goldenFiles = (): string[] =>
   readdirSync(folder).filter((file) => file.endsWith(".golden.txt"));
 
-/** The rows of a golden file. Throws at a line that is not a heading, row, test or comment. */
-export function readRows(file: string): Row[] {
+/** The rows of a golden file. Throws for a line that is none of table, row, test or comment. */
+export function readRows(golden: string): Row[] {
   const rows: Row[] = [];
   let table = "";
-  for (const line of readFileSync(path.join(folder, file), "utf8").split("\n")) {
+  for (const line of linesOf(golden)) {
     if (line.trim() === "" || line.startsWith("#")) continue;
     const row = rows.at(-1);
-    const [, testFile, test] = /^ {4}(\S+\.test\.ts): (.+)$/.exec(line) ?? [];
-    if (testFile && test && row) row.tests.push({ file: testFile, test });
-    else if (/^ {2}\S/.test(line)) {
-      rows.push({ name: `${file}: ${table}: ${line.trim()}`, tests: [] });
-    } else if (/^\S/.test(line)) table = line;
-    else throw new Error(`${file}: neither heading, row nor test: ${line}`);
+    if (/^ {4}\S/.test(line) && row) row.tests.push(line.trim());
+    else if (/^ {2}\S/.test(line)) rows.push({ table, text: line.trim(), tests: [] });
+    else if (/^\S/.test(line)) table = line;
+    else throw new Error(`${golden}: neither table, row nor test: ${line}`);
   }
   return rows;
 }
 
-const sources = new Map<string, string | undefined>();
-
-function sourceOf(file: string): string | undefined {
-  if (!sources.has(file)) {
-    try {
-      sources.set(file, readFileSync(path.join(root, file), "utf8"));
-    } catch {
-      sources.set(file, undefined);
+/** Replaces the test lines of a golden file. */
+export function writeTests(golden: string, testsOf: (table: string, text: string) => string[]) {
+  let table = "";
+  const lines = linesOf(golden).flatMap((line) => {
+    if (/^ {4}\S/.test(line)) return [];
+    if (/^ {2}\S/.test(line)) {
+      return [line, ...testsOf(table, line.trim()).map((test) => `    ${test}`)];
     }
-  }
-  return sources.get(file);
+    if (/^[^\s#]/.test(line)) table = line;
+    return [line];
+  });
+  writeFileSync(path.join(folder, golden), lines.join("\n"));
 }
 
-/** Whether the file has a test of that name. */
-export function isThere({ file, test }: Proof): boolean {
-  const text = test.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&");
-  return new RegExp(`\\(\\s*(["'\`])${text.replaceAll('"', '\\\\?"')}\\1`).test(
-    sourceOf(file) ?? "",
-  );
+const linesOf = (golden: string): string[] =>
+  readFileSync(path.join(folder, golden), "utf8").split("\n");
+
+/** The rows that a declaration identifies. Throws unless it identifies one, or all of a table. */
+export function rowsOf(declared: string, rows: readonly Row[]): Row[] {
+  const [table = "", ...rest] = declared.split("/");
+  const start = rest.join("/");
+  const ofTable = rows.filter((row) => row.table === table);
+  if (ofTable.length === 0) throw new Error(`no table of the specification is named '${table}'`);
+  if (start === "*") return ofTable;
+  const named = ofTable.filter(({ text }) => text.split(": ", 1)[0] === start);
+  const found = named.length === 1 ? named : ofTable.filter(({ text }) => startsWith(text, start));
+  if (found.length !== 1) {
+    throw new Error(`'${declared}' identifies ${found.length} rows of the specification`);
+  }
+  return found;
 }
+
+/** Whether the text starts with these whole words. */
+const startsWith = (text: string, start: string): boolean =>
+  text.startsWith(start) && !/^[\w-]/.test(text.slice(start.length));
+
+/** The file of a test line. */
+export const fileOf = (test: string): string => test.split(" > ", 1)[0] ?? "";

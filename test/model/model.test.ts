@@ -1,4 +1,5 @@
 import { needs } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { type SettingName, settings } from "./setting.ts";
 
@@ -17,6 +18,7 @@ const PATIENCE_MS = 300_000;
 test(
   "whatever clients do at the same time, the state is what the model says",
   async () => {
+    proves("Durability/random histories of clients");
     await holds("self-hosted", 15_000);
   },
   PATIENCE_MS,
@@ -25,6 +27,7 @@ test(
 test(
   "the same with snapshots, in the hosted edition",
   async () => {
+    proves("Durability/random histories of clients");
     await holds("hosted", 6_000);
   },
   PATIENCE_MS,
@@ -34,6 +37,7 @@ needs("minio")("while services are killed and cut from each other", () => {
   test(
     "the state is what the model says, and nothing is lost",
     async () => {
+      proves("Durability/the same while services are killed and cut from each other");
       await holds("faults, MinIO", 12_000);
     },
     PATIENCE_MS,

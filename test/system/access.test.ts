@@ -1,5 +1,6 @@
 import type { Route } from "@statehouse/gateway/http/route";
 import { routes } from "@statehouse/gateway/routes/routes";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document, download } from "../stack/http.ts";
 import { organizationId, unusedName } from "../stack/organization.ts";
@@ -130,6 +131,7 @@ describe("a reader", () => {
     /authentication-token$|team-(projects|workspaces)\/|actions\/accept/.test(route.path);
 
   test("may read everything of the project, and change nothing", async () => {
+    proves("Authentication/1 viewing workspaces");
     const { owner, organization, readable, reader } = world();
     const estate = await newEstate({ organization, owner }, readable.id);
     const before = await survey(estate, owner);
@@ -168,6 +170,7 @@ describe("a right that is taken away", () => {
   }
 
   test("is gone on the next request: documents, lists, lock, state and download", async () => {
+    proves("Reading/the right to read");
     const { owner, organization, stack } = world();
     const { writer, teamId, projectId } = await newWriter();
     const estate = await newEstate({ organization, owner }, projectId);
@@ -224,6 +227,7 @@ describe("a right that is taken away", () => {
 });
 
 test("a workspace that is moved is its new project's at once, and its state with it", async () => {
+  proves("Reading/the right to read");
   const { stack, organization, owner } = world();
   const inside = await organizationId(stack, organization);
   const newReader = async (projectId: string) => {

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { afterEach, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
@@ -14,6 +15,12 @@ afterEach(async () => {
 });
 
 test("an administrator decides what new workspaces share unless their creator says so", async () => {
+  proves(
+    "Editions/global-remote-state",
+    "Versioning/2021-04-16",
+    "Workspace/global-remote-state",
+    "Organizations/plan",
+  );
   const { api } = await administrator();
   const shown = await api.get(settings);
   expect(shown.status).toBe(200);
@@ -36,6 +43,7 @@ test("an administrator decides what new workspaces share unless their creator sa
 });
 
 test("an administrator sees every organization and sets its plan; nobody else does", async () => {
+  proves("Organizations/plan");
   const { api } = await administrator();
   const { owner } = world();
   const name = await newOrganization(owner.api);

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { type Api, document } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
@@ -10,6 +11,7 @@ const wanted = (attributes: Record<string, unknown>, relationships?: Record<stri
 const many = (type: string, ...ids: string[]) => ({ data: ids.map((id) => ({ type, id })) });
 
 test("a new pool reads as it was created", async () => {
+  proves("Agent pools/list, create, show, update, delete; what uses it keeps it");
   const { owner, organization } = world();
   const workspace = await newWorkspace(world());
   const project = await newProject(world());
@@ -49,6 +51,7 @@ test("a new pool reads as it was created", async () => {
 });
 
 test("it can be changed and deleted, unless something uses it", async () => {
+  proves("Agent pools/list, create, show, update, delete; what uses it keeps it");
   const { api } = world().owner;
   const organization = await newOrganization(api);
   const path = `/organizations/${organization}/agent-pools`;
@@ -77,6 +80,7 @@ test("it can be changed and deleted, unless something uses it", async () => {
 });
 
 test("the list can be searched, sorted and paged", async () => {
+  proves("Agent pools/list, create, show, update, delete; what uses it keeps it");
   const { api } = world().owner;
   const organization = await newOrganization(api);
   const path = `/organizations/${organization}/agent-pools`;
@@ -117,6 +121,7 @@ test("members may read it, and change nothing; a stranger finds nothing", async 
 });
 
 test("members are shown those of its workspaces and projects that they may read", async () => {
+  proves("Isolation/lists that leak");
   const { owner, reader, readable } = world();
   const hiddenProject = await newProject(world());
   const shown = await newWorkspace(world(), {}, readable.id);
@@ -175,6 +180,7 @@ test("members are shown those of its workspaces and projects that they may read"
 });
 
 test("which pools a workspace may use is told by the name of one that can be read", async () => {
+  proves("Isolation/lists that leak");
   const { owner, reader, readable } = world();
   await owner.api.post(pools(), wanted({ name: unusedName("pool") }));
   const shown = await newWorkspace(world(), {}, readable.id);
@@ -203,6 +209,7 @@ test("which pools a workspace may use is told by the name of one that can be rea
 });
 
 test("a team that may manage agent pools does", async () => {
+  proves("Versioning/2024-05-10");
   const { stack, reader, owner } = world();
   const organization = await newOrganization(owner.api);
   await stack.people.newTeam({

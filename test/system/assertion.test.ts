@@ -22,6 +22,7 @@ import {
 } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { createIdentity, generateAssertionKey } from "@statehouse/rpc";
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { decodeJwt, importJWK, type JWK, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startProcesses } from "../stack/stack.ts";
@@ -156,6 +157,7 @@ const bad: Record<string, (audience: ServiceName) => Promise<string | undefined>
 
 describe("asked without the gateway", () => {
   test("every method of every service is UNAUTHENTICATED to whoever shows no assertion", async () => {
+    proves("Credentials/between services");
     const methods = await declaredMethods();
     expect(methods.length).toBeGreaterThan(50);
     for (const method of methods) {
@@ -170,6 +172,7 @@ describe("asked without the gateway", () => {
   test.each(Object.keys(bad))(
     "every service is UNAUTHENTICATED to an assertion that is: %s",
     async (how) => {
+      proves("Credentials/between services");
       const methods: Record<ServiceName, string> = {
         access: "/statehouse.access.v1.UserService/GetCurrentUser",
         workspaces: "/statehouse.workspaces.v1.WorkspaceService/GetWorkspace",
@@ -183,6 +186,7 @@ describe("asked without the gateway", () => {
   );
 
   test("what only services may ask, a user's assertion does not open, nor a service's what only users may", async () => {
+    proves("Isolation/methods of other callers");
     const { environments } = world().stack;
     const gateway = await createIdentity("gateway", gatewayKey);
     const own = await createIdentity(
@@ -213,6 +217,7 @@ describe("an assertion that somebody has overheard", () => {
     );
 
   test("opens what its own principal may see, and nothing of another's", async () => {
+    proves("Credentials/between services");
     const { stranger } = world();
     const mine = await newWorkspace(world());
     const foreign = await newWorkspace({ organization: stranger.organization, owner: stranger });
@@ -230,6 +235,7 @@ describe("an assertion that somebody has overheard", () => {
   });
 
   test("works until it expires, and no longer, however often it was shown", async () => {
+    proves("Credentials/between services");
     const { id } = await newWorkspace(world());
     const expiry = new Date(Math.ceil(Date.now() / 1000) * 1000 + 5000);
     const overheard = await signed({}, { lifetime: expiry });

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newParty, problems, recordedApi, useWorld } from "./fixture.ts";
@@ -10,6 +11,7 @@ const withTokens = async () => {
 };
 
 test("a new token shows its secret once, in the answer that makes it", async () => {
+  proves("Credentials/user token", "Teams and users/tokens: shown once, kept");
   const { person, path } = await withTokens();
   const made = await person.api.post(
     path,
@@ -76,6 +78,7 @@ test("tokens are listed in pages", async () => {
 });
 
 test("when a token was last used is known soon after", async () => {
+  proves("Teams and users/tokens: last-used-at");
   const { person, path } = await withTokens();
   await expect
     .poll(async () => (await person.api.get(path)).body.data[0].attributes["last-used-at"], {
@@ -96,6 +99,7 @@ test("a revoked token is gone, and revoking it again is not found", async () => 
 });
 
 test("nobody sees, makes or revokes another's tokens", async () => {
+  proves("Teams and users/tokens: nobody's but one's");
   const { person, path } = await withTokens();
   const { owner } = world();
   const made = await person.api.post(path, document("authentication-tokens", {}));

@@ -1,4 +1,5 @@
 import { routes } from "@statehouse/gateway/routes/routes";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { errorDetails, newParty, recordedApi, useWorld } from "./fixture.ts";
@@ -12,6 +13,7 @@ describe.each(guarded.map(({ method, path }) => [method, path] as const))(
   "%s %s",
   (method, path) => {
     test("without a good token is 401, whatever it would be about", async () => {
+      proves("Credentials/missing or bad token");
       const { url, nobody } = world();
       const target = url + anywhere(path);
       const unknown = recordedApi(url, `sth_${"x".repeat(43)}`);
@@ -25,6 +27,7 @@ describe.each(guarded.map(({ method, path }) => [method, path] as const))(
 );
 
 test("a token counts only in the form that clients send it in", async () => {
+  proves("Credentials/Authorization");
   const { url, owner, nobody } = world();
   const path = `${url}/api/v2/account/details`;
   const headers = [
@@ -52,6 +55,7 @@ test("a token counts only in the form that clients send it in", async () => {
 });
 
 test("a revoked token fails on the next request, and only it", async () => {
+  proves("Credentials/expired, revoked, of a suspended user");
   const person = await newParty(world().stack);
   const tokens = `/users/${person.id}/authentication-tokens`;
   const made = await person.api.post(tokens, document("authentication-tokens", {}));
@@ -64,6 +68,7 @@ test("a revoked token fails on the next request, and only it", async () => {
 });
 
 test("an expired token fails", async () => {
+  proves("Credentials/expired, revoked, of a suspended user");
   const person = await newParty(world().stack);
   const made = await person.api.post(
     `/users/${person.id}/authentication-tokens`,

@@ -1,4 +1,5 @@
 import { needs, waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import { startStack } from "../stack/stack.ts";
@@ -62,6 +63,11 @@ function onStore(world: () => World) {
   }
 
   test("soft-deleted data is 404, and byte for byte the same through the same URL after restoration", async () => {
+    proves(
+      "State version/status: backing_data_soft_deleted, backing_data_permanently_deleted in",
+      "State version status/finalized, soft_delete_backing_data, not current",
+      "State version status/backing_data_soft_deleted, restore_backing_data",
+    );
     const { owner } = world();
     const { first, raw, json, state } = await twoVersions();
     const before = await shown(first);
@@ -91,6 +97,10 @@ function onStore(world: () => World) {
   });
 
   test("permanently deleted data is not restored; the version and its neighbours stay", async () => {
+    proves(
+      "State version/status: backing_data_soft_deleted, backing_data_permanently_deleted in",
+      "State version status/backing_data_soft_deleted, permanently_delete_backing_data",
+    );
     const { owner } = world();
     const { id, first, second, raw } = await twoVersions();
     expect((await act(first, "softDelete")).status).toBe(200);
@@ -114,6 +124,7 @@ function onStore(world: () => World) {
   });
 
   test("upload URLs lead to deleted data no more", async () => {
+    proves("Upload/never onto a discarded or deleted version");
     const { first, urls, state } = await twoVersions();
     for (const action of ["softDelete", "permanentlyDelete"] as const) {
       await act(first, action);
@@ -125,6 +136,7 @@ function onStore(world: () => World) {
   });
 
   test("after its days soft-deleted data is deleted for good, and the bytes with it", async () => {
+    proves("State version status/soft-deleted data is deleted for good after its days");
     const { first, raw } = await twoVersions();
     await act(first, "softDelete");
     const { rows } = world().stack;
@@ -159,6 +171,10 @@ function onStore(world: () => World) {
       ["permanent deletion", "permanentlyDelete", "finalized"],
       ["permanent deletion", "permanentlyDelete", "pending"],
     ] as const)("%s (%s) of a version that is %s", async (_, action, which) => {
+      proves(
+        "State version status/every other transition is 400, with the text that says so",
+        "State errors/soft delete, restore, permanently delete",
+      );
       const { owner } = world();
       const { id, first, second, state } = await twoVersions();
       await owner.api.post(`/workspaces/${id}/actions/lock`);
@@ -182,6 +198,10 @@ function onStore(world: () => World) {
   });
 
   test("only owners of the organization do it: everybody else hears 404", async () => {
+    proves(
+      "Authentication/9 soft delete, restore, permanently delete",
+      "State errors/soft delete, restore, permanently delete",
+    );
     const { stack, organization, owner, stranger, url } = world();
     const project = await newProject(world());
     const { id: teamId, member: admin } = await newTeam(world());
@@ -202,6 +222,7 @@ function onStore(world: () => World) {
   });
 
   test("the lock is neither needed nor in the way", async () => {
+    proves("State errors/soft delete, restore, permanently delete");
     const { owner } = world();
     const { id, first, state } = await twoVersions();
     const locked = await newLockedWorkspace(world());
@@ -233,6 +254,10 @@ describe("in the hosted edition", () => {
   const world = useWorld({ settings: { EDITION: "hosted" } });
 
   test("there is none of the three actions", async () => {
+    proves(
+      "Editions/soft delete, restore, permanently delete, and their statuses",
+      "State version status/the three actions are the self-hosted edition's",
+    );
     const { id } = await newLockedWorkspace(world());
     const path = `/workspaces/${id}/state-versions`;
     const { body } = await world().owner.api.post(path, inlineState(stateFile()));

@@ -1,4 +1,5 @@
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { inlineState, md5Of, processedVersion, stateFile } from "../stack/state.ts";
@@ -22,6 +23,7 @@ function billedState() {
 }
 
 test("how many resources are billed is shown to owners, where the plan bills by usage", async () => {
+  proves("State version/billable-rum-count");
   const { owner, organization, stack } = world();
   const { id } = await newLockedWorkspace(world());
   const created = await owner.api.post(
@@ -55,6 +57,7 @@ test("how many resources are billed is shown to owners, where the plan bills by 
 });
 
 test("how many are billed is not known before a state is read, nor of one that nobody can read", async () => {
+  proves("State version/billable-rum-count");
   const { owner } = world();
   const { id } = await newLockedWorkspace(world());
   const bytes = Buffer.from('{"serial":1,"encrypted_data":"Zm9v"}');

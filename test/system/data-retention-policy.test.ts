@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
@@ -26,6 +27,12 @@ async function estate() {
 test.each(["workspace", "organization"] as const)(
   "a policy of a %s is set, changed, replaced by the other kind, and taken away",
   async (kind) => {
+    proves(
+      "Versioning/2024-01-24",
+      "Versioning/2023-11-15",
+      "Data retention/policies of workspace, organization",
+      "Retention policies/POST creates or updates",
+    );
     const { api, own, [kind]: path } = await estate();
     const shown = async () =>
       (await api.get(own[kind])).body.data.relationships["data-retention-policy"].data;
@@ -61,6 +68,11 @@ test.each(["workspace", "organization"] as const)(
 );
 
 test("a workspace falls back to its organization, that one to the site; documents show only their own", async () => {
+  proves(
+    "Versioning/2024-02-20",
+    "Data retention/policies of workspace, organization",
+    "Retention policies/GET",
+  );
   const { api, own, workspace, organization } = await estate();
   const administrator = await newParty(world().stack, { administrator: true });
   const days = async (path: string) =>
@@ -90,6 +102,7 @@ test("a workspace falls back to its organization, that one to the site; document
 });
 
 test("what is no policy is refused, and nothing is changed", async () => {
+  proves("Retention policies/POST creates or updates");
   const { api, workspace, organization } = await estate();
   const administrator = await newParty(world().stack, { administrator: true });
   for (const [party, path] of [

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
@@ -7,6 +8,7 @@ import { newParty, newWorkspace, useWorld } from "./fixture.ts";
 const world = useWorld({ settings: { DEFAULT_EXECUTION_MODE: "remote" } });
 
 test("new organizations start with the installation's mode", async () => {
+  proves("Organizations/default-execution-mode and default agent");
   const owner = await newParty(world().stack);
   const organization = await newOrganization(owner.api);
   const shown = await owner.api.get(`/organizations/${organization}`);

@@ -1,4 +1,5 @@
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { idsBelow, type Rows, rowsWith, saying } from "../stack/leftovers.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
@@ -102,6 +103,7 @@ async function empty({ owner, workspaceId }: FullOrganization): Promise<void> {
 }
 
 test("of a workspace, deleted by force, only the bare id is left", async () => {
+  proves("Workspace endpoints/deletion leaves nothing but bare ids");
   const { owner, workspaceId, workspaceName } = await newFullOrganization(world());
   const texts = await traces(workspaceId, onWorkspaces);
   await expectStatus(204, owner.api.delete(`/workspaces/${workspaceId}`));
@@ -109,6 +111,7 @@ test("of a workspace, deleted by force, only the bare id is left", async () => {
 });
 
 test("of a workspace, deleted safely, only the bare id is left; of its project then nothing", async () => {
+  proves("Workspace endpoints/deletion leaves nothing but bare ids");
   const all = await newFullOrganization(world());
   const { owner, workspaceId, workspaceName, projectId } = all;
   await empty(all);
@@ -123,6 +126,10 @@ test("of a workspace, deleted safely, only the bare id is left; of its project t
 });
 
 test("of an organization, with all that is in it, only bare ids are left", async () => {
+  proves(
+    "Workspace endpoints/deletion leaves nothing but bare ids",
+    "Organizations/deleting cascades",
+  );
   const { owner, organization, organizationId, ...estate } = await newFullOrganization(world());
   const all = [...onOrganizations, ...onProjects, ...onWorkspaces];
   const texts = await traces(organizationId, all);

@@ -1,9 +1,11 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { useWorld } from "./fixture.ts";
 
 const world = useWorld();
 
 test("a client that knows only the host finds the API, as exactly application/json", async () => {
+  proves("Discovery/discovery");
   const { nobody, url } = world();
   const answer = await nobody.get(`${url}/.well-known/terraform.json`);
   expect(answer.status).toBe(200);
@@ -17,6 +19,7 @@ test("a client that knows only the host finds the API, as exactly application/js
 });
 
 test("ping says which API and which edition this is, to anybody", async () => {
+  proves("Discovery/ping");
   const answer = await world().nobody.get("/ping");
   expect(answer.status).toBe(204);
   expect(answer.headers.get("tfp-api-version")).toBe("2.6");
@@ -25,6 +28,7 @@ test("ping says which API and which edition this is, to anybody", async () => {
 });
 
 test("no answer speaks of rate limits that would throttle clients", async () => {
+  proves("Access limits/rate limits", "Discovery/rate limits");
   const { nobody, owner } = world();
   for (const answer of [await nobody.get("/ping"), await owner.api.get("/organizations")]) {
     expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
@@ -33,6 +37,7 @@ test("no answer speaks of rate limits that would throttle clients", async () => 
 });
 
 test("the page that login sends people to is there", async () => {
+  proves("Discovery/the page that login sends people to");
   const { nobody, url } = world();
   const answer = await nobody.get(`${url}/app/settings/tokens?source=terraform-login`);
   expect(answer.status).toBe(200);
@@ -41,6 +46,7 @@ test("the page that login sends people to is there", async () => {
 });
 
 test("the entitlement set sends both backends of the command line to run locally", async () => {
+  proves("Discovery/entitlement-set", "Organizations/entitlement-set");
   const { owner, reader, organization } = world();
   for (const { api } of [owner, reader]) {
     const answer = await api.get(`/organizations/${organization}/entitlement-set`);

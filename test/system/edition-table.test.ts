@@ -6,6 +6,7 @@ import {
   type Feature,
 } from "@statehouse/runtime";
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document, upload } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
@@ -196,6 +197,15 @@ describe.each(editionNames)("the edition %s", (name) => {
   test.each(Object.keys(editionTable) as Feature[])(
     "has what the table says of %s, and has it not otherwise",
     async (feature) => {
+      proves(
+        "Editions/assessments-enabled",
+        "Editions/global-remote-state",
+        "Editions/data retention policies",
+        "Editions/intermediate",
+        "Editions/X-Terraform-Snapshot-Interval",
+        "Editions/soft delete, restore, permanently delete, and their statuses",
+        "Editions/free-tier state retention",
+      );
       const seen = await shows[feature](worlds[name]());
       expect(seen).toBe(edition(name).has(feature));
     },
@@ -204,6 +214,7 @@ describe.each(editionNames)("the edition %s", (name) => {
   test.each(Object.keys(editionValues) as (keyof typeof editionValues)[])(
     "says what the table says of %s",
     async (value) => {
+      proves("Editions/TFP-AppName");
       expect(await values[value](worlds[name]())).toBe(edition(name).value(value));
     },
   );

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { inlineState, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, newWorkspace, useWorld } from "./fixture.ts";
@@ -5,6 +6,7 @@ import { newLockedWorkspace, newWorkspace, useWorld } from "./fixture.ts";
 const world = useWorld({ settings: { EDITION: "hosted", REMOTE_OPERATIONS: "true" } });
 
 test("the hosted edition says so, and has its own attributes and headers", async () => {
+  proves("Discovery/ping", "Workspace/assessments-enabled");
   const { owner, nobody, organization } = world();
   expect((await nobody.get("/ping")).headers.get("tfp-appname")).toBe("HCP Terraform");
   const workspace = await newWorkspace(world());

@@ -1,6 +1,7 @@
 import { startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres/ids";
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
@@ -87,6 +88,7 @@ test("every change of a workspace is told, in its order, with growing revisions"
 });
 
 test("every change of a state is told, in its order", async () => {
+  proves("State events/every change of a state is told, and no value with it");
   const { id } = await liveThrough();
   await waitFor(() => bus.about("workspaceId", id, "permanently-deleted.v1").length > 0);
   const versions = bus
@@ -231,6 +233,7 @@ async function gatherAndPart(guest: Party): Promise<void> {
 }
 
 test("every declared type of event is published by something that people do, as CloudEvents", async () => {
+  proves("Access events/every change of access is published");
   const { stack, owner, organization } = world();
   await liveThrough();
   const person = await newParty(stack);
@@ -273,6 +276,7 @@ test("every declared type of event is published by something that people do, as 
 });
 
 test("no event carries a token, a state or an output's value", async () => {
+  proves("State events/every change of a state is told, and no value with it");
   const { owner, reader, stranger } = world();
   const { state, id } = await liveThrough();
   await waitFor(() => bus.about("workspaceId", id, "workspace.deleted.v1").length > 0);

@@ -4,6 +4,7 @@ import { startRunner } from "@statehouse/events/testing";
 import type { Route } from "@statehouse/gateway/http/route";
 import { routes } from "@statehouse/gateway/routes/routes";
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { beforeAll, describe, expect, test } from "vitest";
 import { idPositions, withId } from "../golden/id-positions.ts";
 import { bodyFor, type Estate, newEstate, parametersOf, pathWith } from "./estate.ts";
@@ -83,6 +84,13 @@ const isAdministrative = ({ path }: Route) => path.startsWith("/api/v2/admin/");
 
 describe("an id of another organization answers as one that is not there", () => {
   test("in a path, whatever stands in the body", async () => {
+    proves(
+      "Team project errors/show: 404 not found",
+      "Team project errors/update: 404 not found",
+      "Team project errors/remove: 404 not found",
+      "Authentication/11 unauthorized is 404, not 403",
+      "Isolation/ids of another organization in paths, bodies, queries",
+    );
     const { stranger } = world();
     for (const route of addressed) {
       await compareAll(pathProbes(stranger, theirs, route, () => bodyFor(route, theirs)));
@@ -95,6 +103,7 @@ describe("an id of another organization answers as one that is not there", () =>
   });
 
   test("in a path, with every include that the route knows", async () => {
+    proves("Isolation/ids of another organization in paths, bodies, queries");
     const { stranger } = world();
     for (const route of addressed.filter(({ includes }) => includes.length > 0)) {
       const query = `?include=${route.includes.join()}`;
@@ -103,6 +112,10 @@ describe("an id of another organization answers as one that is not there", () =>
   });
 
   test("in a body, in each place that takes one", async () => {
+    proves(
+      "Team project errors/add: 404 project or",
+      "Isolation/ids of another organization in paths, bodies, queries",
+    );
     const { stranger, url } = world();
     for (const route of routes.filter((route) => !isAdministrative(route))) {
       for (const position of idPositions(route)) {
@@ -126,6 +139,10 @@ describe("an id of another organization answers as one that is not there", () =>
   });
 
   test("in a query, in each parameter of every list", async () => {
+    proves(
+      "Team project errors/list: 404 project not",
+      "Isolation/ids of another organization in paths, bodies, queries",
+    );
     const { stranger, url } = world();
     const lists = routes.filter(
       ({ method, path }) => method === "GET" && !path.includes("changelog"),
@@ -165,6 +182,7 @@ test("every query parameter that the routes read is among those", () => {
 
 describe("likewise for", () => {
   test("who administers the installation: that gives nothing in organizations", async () => {
+    proves("Isolation/administrators have no rights in organizations");
     const administrator = await newParty(world().stack, { administrator: true });
     for (const route of addressed.filter((route) => !isAdministrative(route))) {
       await compareAll(pathProbes(administrator, theirs, route, () => bodyFor(route, theirs)));
@@ -172,6 +190,7 @@ describe("likewise for", () => {
   });
 
   test("tokens of another organization and of its team of owners", async () => {
+    proves("Isolation/tokens of another organization");
     const { stranger, url } = world();
     const teams = await stranger.api.get(`/organizations/${stranger.organization}/teams?q=owners`);
     const made = [
@@ -200,6 +219,7 @@ describe("likewise for", () => {
   });
 
   test("members of the same organization, for what their teams give them nothing of", async () => {
+    proves("Authentication/11 unauthorized is 404, not 403");
     const { reader } = world();
     const shared = new Set([
       "organizationName",

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { beforeAll, describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
@@ -76,6 +77,7 @@ const headerNames = [
 
 describe("the header", () => {
   test.each(headerNames)("%s changes nothing of what is answered", async (name) => {
+    proves("Isolation/headers");
     const { stranger, reader } = world();
     const value = headers()[name];
     if (value === undefined) throw new Error(`no value for ${name}`);
@@ -97,6 +99,7 @@ describe("the header", () => {
 
 describe("a token", () => {
   test("counts in the header Authorization and nowhere else", async () => {
+    proves("Credentials/Authorization");
     const { token } = world().owner;
     const path = `/api/v2/workspaces/${foreign.id}`;
     const body = JSON.stringify({ token, access_token: token, authorization: `Bearer ${token}` });
@@ -151,6 +154,7 @@ describe("a token", () => {
 });
 
 test("addresses in documents are the installation's own, whatever the request says of its host", async () => {
+  proves("Isolation/headers");
   const { owner, url, organization } = world();
   const { id } = await newLockedWorkspace(world());
   const body = JSON.stringify(announcement(stateFile()));

@@ -1,6 +1,7 @@
 import { startRunner } from "@statehouse/events/testing";
 import { routes } from "@statehouse/gateway/routes/routes";
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { beforeAll, expect, test } from "vitest";
 import { idPositions, withId } from "../golden/id-positions.ts";
 import { document } from "../stack/http.ts";
@@ -77,6 +78,7 @@ const secrets = () =>
     .map(([, value]) => value);
 
 test("in a query, in each parameter of every list", async () => {
+  proves("Isolation/what one's teams do not show of one's own organization");
   for (const route of routes.filter(({ method }) => method === "GET")) {
     const target = world().url + pathWith(route, open);
     const beside = /state-versions$/.test(route.path)
@@ -101,6 +103,7 @@ test("in a query, in each parameter of every list", async () => {
 });
 
 test("in a body, in each place that takes one", async () => {
+  proves("Isolation/what one's teams do not show of one's own organization");
   for (const route of routes.filter(({ path }) => !path.startsWith("/api/v2/admin/"))) {
     for (const position of idPositions(route)) {
       for (const name of (kinds[position.kind] ?? []).filter((name) => !shared.has(name))) {
@@ -123,6 +126,7 @@ test("in a body, in each place that takes one", async () => {
 });
 
 test("in a path, also of what lies in a project and a workspace that can be read", async () => {
+  proves("Isolation/what one's teams do not show of one's own organization");
   const inside = ["stateVersionId", "stateVersionOutputId", "teamProjectId", "teamWorkspaceId"];
   for (const route of routes) {
     for (const name of parametersOf(route).filter((name) =>
@@ -147,6 +151,7 @@ test("in a path, also of what lies in a project and a workspace that can be read
 });
 
 test("in the address of a state", async () => {
+  proves("Isolation/what one's teams do not show of one's own organization");
   const { stateVersionId = "", downloadUrl = "" } = open;
   expect(downloadUrl).toContain(stateVersionId);
   await expectAlike({

@@ -1,4 +1,5 @@
 import { routes } from "@statehouse/gateway/routes/routes";
+import { proves } from "@statehouse/testing/proves";
 import { beforeAll, expect, test } from "vitest";
 import type { Answer } from "../stack/http.ts";
 import { includedIn, linkedFrom, nameOf } from "../stack/resources.ts";
@@ -50,6 +51,7 @@ const including = routes.filter(({ method, includes }) => method === "GET" && in
 test.each(including.map((route) => [route.path, route] as const))(
   "no included resource of %s leads back to itself",
   async (_, route) => {
+    proves("Workspace includes/never organization and project both ways");
     const { owner, url } = world();
     const filters = `filter[project][id]=${estate.projectId}&filter[workspace][id]=${estate.workspaceId}&filter[organization][name]=${estate.organizationName}&filter[workspace][name]=${estate.name}`;
     const path = `${url}${pathWith(route, estate)}?include=${route.includes.join()}&${filters}`;
@@ -60,6 +62,7 @@ test.each(including.map((route) => [route.path, route] as const))(
 );
 
 test("nor of workspaces that have everything, and one in the default project", async () => {
+  proves("Workspace includes/never organization and project both ways");
   const route = including.find(({ path }) => path.endsWith("/:organizationName/workspaces"));
   const include = route?.includes.join();
   for (const path of [

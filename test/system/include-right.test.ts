@@ -1,4 +1,5 @@
 import { routes } from "@statehouse/gateway/routes/routes";
+import { proves } from "@statehouse/testing/proves";
 import { beforeAll, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { workspaceAccess } from "../stack/team-access.ts";
@@ -50,6 +51,10 @@ const including = routes.filter(({ method, includes }) => method === "GET" && in
 test.each(["owner", "reader", "guest", "auditor", "stranger"] as const)(
   "nothing is included that %s could not ask for by itself",
   async (who) => {
+    proves(
+      "Isolation/includes",
+      "State version includes/nothing that the caller could not ask for by itself",
+    );
     const parties = { ...world(), guest, auditor };
     const { api } = parties[who];
     const seen = new Set<string>();

@@ -1,4 +1,5 @@
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document, upload } from "../stack/http.ts";
 import { startStack } from "../stack/stack.ts";
@@ -38,6 +39,7 @@ const [one, two, three] = states(1, 2, 3) as [StateFile, StateFile, StateFile];
 
 describe("while the workspace is locked", () => {
   test("a snapshot is shown and listed, and nothing of it is current", async () => {
+    proves("Versioning/2023-09-25", "State version/intermediate");
     const { organization } = world();
     const { id, attributes } = await newLockedWorkspace(world());
     const first = await create(id, inlineState(one));
@@ -54,6 +56,11 @@ describe("while the workspace is locked", () => {
   });
 
   test("unlock is 503 in the words that clients retry on until the newest is uploaded, then promotes it", async () => {
+    proves(
+      "State under a lock/unlock while one is not finalized",
+      "Workspace lock/locked, unlock by the locker",
+      "Workspace lock/locked, unlock, intermediate not finalized",
+    );
     const { id } = await newLockedWorkspace(world());
     await snapshot(id, one);
     const second = await pending(id, two);
@@ -70,6 +77,7 @@ describe("while the workspace is locked", () => {
   });
 
   test("another's unlock is 409 and promotes nothing", async () => {
+    proves("State under a lock/unlock by another");
     const { id } = await newLockedWorkspace(world());
     const newest = await snapshot(id, one);
     const { member: other } = await newTeam(world(), ["manage-workspaces"]);
@@ -82,6 +90,10 @@ describe("while the workspace is locked", () => {
   });
 
   test("what is unlocked already is 409 to both", async () => {
+    proves(
+      "State under a lock/unlock or force-unlock of what is unlocked",
+      "Workspace lock/unlocked, unlock",
+    );
     const { id } = await newLockedWorkspace(world());
     await snapshot(id, one);
     expect((await act(id, "unlock")).status).toBe(200);
@@ -97,6 +109,7 @@ describe("what unlock and force-unlock promote", () => {
   test.each(["unlock", "force-unlock"])(
     "%s: the newest of several, with its outputs and resources",
     async (action) => {
+      proves("State under a lock/unlock by the locker");
       const { id } = await newLockedWorkspace(world());
       const lineage = one.lineage;
       const outputs = { text: { value: "new", type: "string" } };
@@ -117,6 +130,7 @@ describe("what unlock and force-unlock promote", () => {
   );
 
   test("is nothing older than a state that came in its create request, or than a rollback", async () => {
+    proves("State under a lock/inline state and rollback");
     const { id } = await newLockedWorkspace(world());
     const older = await snapshot(id, one);
     const inline = await create(id, inlineState(two));
@@ -136,6 +150,7 @@ describe("what unlock and force-unlock promote", () => {
   });
 
   test("by force is the last good one: what is pending is discarded, and takes nothing any more", async () => {
+    proves("State under a lock/force-unlock");
     const { id } = await newLockedWorkspace(world());
     const good = await snapshot(id, one);
     const late = await pending(id, two);
@@ -147,6 +162,10 @@ describe("what unlock and force-unlock promote", () => {
 });
 
 test("every answer about state versions asks for snapshots, by its header", async () => {
+  proves(
+    "Editions/X-Terraform-Snapshot-Interval",
+    "State under a lock/X-Terraform-Snapshot-Interval, hosted edition only",
+  );
   const { organization } = world();
   const { id, attributes } = await newLockedWorkspace(world());
   const created = await create(id, inlineState(one));
@@ -172,6 +191,11 @@ describe("in the self-hosted edition", () => {
   const selfHosted = useStack(() => startStack());
 
   test("an uploaded state is current at once and no snapshot; nothing asks for any", async () => {
+    proves(
+      "Editions/intermediate",
+      "State version/intermediate",
+      "State under a lock/X-Terraform-Snapshot-Interval, hosted edition only",
+    );
     const { owner: own } = selfHosted();
     const { id } = await newLockedWorkspace(selfHosted());
     const created = await own.api.post(`/workspaces/${id}/state-versions`, announcement(one));

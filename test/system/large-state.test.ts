@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { upload } from "../stack/http.ts";
 import { startProcesses } from "../stack/stack.ts";
@@ -26,6 +27,7 @@ function withLongNames(state: StateFile): StateFile {
 }
 
 test("what no single message holds is shown: many resources, large outputs", async () => {
+  proves("Extraction/states of any size, beside an event loop that stays free");
   const { owner } = world();
   const { id } = await newLockedWorkspace(world());
   const state = withLongNames(

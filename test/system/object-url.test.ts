@@ -1,5 +1,6 @@
 import { newId } from "@statehouse/postgres/ids";
 import { createUploadTokens, type UploadClaims } from "@statehouse/state/domain/upload-token";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document, upload } from "../stack/http.ts";
 import { announcement, stateFile, writeState } from "../stack/state.ts";
@@ -42,6 +43,7 @@ const ownKeys = () => world().stack.environments.state.UPLOAD_TOKEN_KEYS ?? "";
 
 describe("an upload URL", () => {
   test("that is altered, another installation's or expired is the same as one that never was", async () => {
+    proves("Isolation/upload and download URLs");
     const { workspaceId, versionId, state, raw, status } = await pending();
     const claims = { workspaceId, versionId } as Pick<UploadClaims, "workspaceId" | "versionId">;
     const keyId = ownKeys().split(":", 1)[0] ?? "";
@@ -63,6 +65,7 @@ describe("an upload URL", () => {
   });
 
   test("takes the bytes of its own version only, and of its own workspace", async () => {
+    proves("Isolation/upload and download URLs");
     const [one, other] = [await pending(), await pending()];
     expect((await upload(one.raw, other.state.bytes)).status).toBe(409);
     const mixed = signedBy(ownKeys(), {
@@ -80,6 +83,7 @@ describe("an upload URL", () => {
   });
 
   test("replayed after its use changes nothing, whoever replays it and with whatever token", async () => {
+    proves("Isolation/upload and download URLs");
     const { owner, stranger } = world();
     const { workspaceId, versionId, state, raw } = await pending();
     expect((await upload(raw, state.bytes)).status).toBe(200);
@@ -139,6 +143,7 @@ describe("a download URL", () => {
   }
 
   test("of another organization answers as one that is not there, to every credential of a stranger", async () => {
+    proves("Isolation/upload and download URLs");
     const { stranger, url, nobody } = world();
     const urls = await written();
     const made = await stranger.api.post(

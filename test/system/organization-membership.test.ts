@@ -1,4 +1,5 @@
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { organizationId, unusedName } from "../stack/organization.ts";
@@ -10,6 +11,7 @@ const path = () => `/organizations/${world().organization}/organization-membersh
 const invitation = (email: string) => document("organization-memberships", { email });
 
 test("who is invited belongs to the organization once they accept, and can be removed", async () => {
+  proves("Teams and users/organization memberships: invited by");
   const { owner, stack, organization } = world();
   const guest = await newParty(stack);
   const email = `${guest.username}@example.com`;
@@ -41,6 +43,7 @@ test("who is invited belongs to the organization once they accept, and can be re
 });
 
 test("an invitation is told with all that a mail needs, and only by its event to the invited", async () => {
+  proves("Teams and users/organization memberships: invited by");
   const { owner, stack, organization } = world();
   await using bus = published(stack.nats.url);
   const guest = await newParty(stack);
@@ -60,6 +63,7 @@ test("an invitation is told with all that a mail needs, and only by its event to
 });
 
 test("somebody unknown is invited by address, and is that person once an administrator adds them", async () => {
+  proves("Teams and users/organization memberships: invited by");
   const { owner, stack, organization } = world();
   const administrator = await newParty(stack, { administrator: true });
   const username = unusedName("new");
@@ -93,6 +97,7 @@ test("an address that was invited is not taken by whoever says that it is theirs
 });
 
 test("an invitation does not tell whether its address is somebody's, and whose, until they accept", async () => {
+  proves("Isolation/invitations");
   const { owner, stack, organization } = world();
   const known = await newParty(stack);
   const unknown = unusedName("user");
@@ -144,6 +149,7 @@ test("an invitation is refused for a bad address, and for who is invited already
 });
 
 test("members are listed, found and counted; addresses only to who manages them", async () => {
+  proves("Teams and users/organization memberships: list with");
   const { owner, reader } = world();
   const listed = await owner.api.get(`${path()}?page[size]=1`);
   expect(listed.status).toBe(200);
@@ -182,6 +188,7 @@ test("who may not manage members invites and removes nobody, but may go", async 
 });
 
 test("the last owner cannot go", async () => {
+  proves("Teams and users/the owners team");
   const { owner } = world();
   const found = await owner.api.get(`${path()}?q=${owner.username}`);
   const left = await owner.api.delete(`/organization-memberships/${found.body.data[0].id}`);

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
@@ -29,6 +30,12 @@ const settings = {
 };
 
 test("every setting can be given at creation and changed, and stays when it is not given", async () => {
+  proves(
+    "Versioning/2024-10-14",
+    "Versioning/2024-01-04",
+    "Organizations/list (q), create, show, update, delete",
+    "Organizations/assessments-enforced, collaborator-auth-policy, speculative-plan-management-enabled, aggregated-commit-status-enabled",
+  );
   const { api } = world().owner;
   const name = unusedName("org");
   const created = await api.post("/organizations", wanted({ name, ...settings }));
@@ -45,6 +52,7 @@ test("every setting can be given at creation and changed, and stays when it is n
 });
 
 test("a rename frees the old name and takes the new one", async () => {
+  proves("Organizations/names");
   const { api } = world().owner;
   const { organization, path } = await fresh();
   const name = unusedName("renamed");
@@ -95,6 +103,7 @@ test("all that is wrong is said at once, and nothing is changed", async () => {
 });
 
 test("workspaces inherit the default mode and its pool; leaving agent clears the pool", async () => {
+  proves("Versioning/2023-09-08", "Organizations/default-execution-mode and default agent");
   const { owner } = world();
   const { organization, path } = await fresh();
   const workspace = await newWorkspace({ organization, owner });

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { type Answer, document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
@@ -26,6 +27,7 @@ async function tagged() {
 const refs = (type: string, ...ids: string[]) => ({ data: ids.map((id) => ({ type, id })) });
 
 test("the list has each tag with the number of workspaces that have it", async () => {
+  proves("Tags/organization tags");
   const { path, api, organization, first } = await tagged();
   const all = await api.get(path);
   expect(all.status).toBe(200);
@@ -51,6 +53,7 @@ test("the list has each tag with the number of workspaces that have it", async (
 });
 
 test("a tag that is deleted is taken from every workspace; a binding of that key stays", async () => {
+  proves("Tags/organization tags");
   const { path, api, first, second, idOf } = await tagged();
   await api.patch(`/workspaces/${second.id}/tag-bindings`, {
     data: [{ type: "tag-bindings", attributes: { key: "one", value: "1" } }],
@@ -74,6 +77,7 @@ test("a tag that is deleted is taken from every workspace; a binding of that key
 });
 
 test("a tag used nowhere disappears, and comes back under another id", async () => {
+  proves("Tags/a tag removed from all workspaces disappears");
   const { path, api, first, idOf } = await tagged();
   const id = await idOf("one");
   const tags = `/workspaces/${first.id}/relationships/tags`;
@@ -87,6 +91,7 @@ test("a tag used nowhere disappears, and comes back under another id", async () 
 });
 
 test("a tag is given to many workspaces at once, all of them or none", async () => {
+  proves("Tags/organization tags");
   const { api, first, second, idOf, path } = await tagged();
   const assign = `/tags/${await idOf("two")}/relationships/workspaces`;
   const { stranger } = world();
@@ -125,6 +130,7 @@ test("a member sees them and takes none away; a stranger sees nothing", async ()
 });
 
 test("a member sees the tags of workspaces that it may read, and counts those", async () => {
+  proves("Isolation/lists that leak");
   const { owner, reader, organization, readable } = world();
   const shown = await newWorkspace(world(), {}, readable.id);
   const hidden = await newWorkspace(world());
@@ -155,6 +161,7 @@ test("a member sees the tags of workspaces that it may read, and counts those", 
 });
 
 test("by its id, too, a tag that one does not see is none", async () => {
+  proves("Isolation/lists that leak");
   const { owner, organization, readable, stack } = world();
   const { id: teamId, member: admin } = await newTeam(world());
   await stack.people.grant({ teamId, projectId: readable.id, access: "admin" });
@@ -178,6 +185,7 @@ test("by its id, too, a tag that one does not see is none", async () => {
 });
 
 test("a reserved key whose overrides are off keeps what the project says", async () => {
+  proves("Tags/reserved tag keys");
   const { owner } = world();
   const organization = await newOrganization(owner.api);
   const path = `/organizations/${organization}/reserved-tag-keys`;

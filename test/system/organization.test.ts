@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
@@ -17,6 +18,10 @@ const wanted = (name: unknown = unusedName("org"), email: unknown = "owner@examp
   document("organizations", { name, email });
 
 test("a new organization has its default project, and reads as it was created", async () => {
+  proves(
+    "Organizations/list (q), create, show, update, delete",
+    "Organizations/creating makes the default",
+  );
   const { api } = await newParty(world().stack);
   const body = wanted();
   const created = await api.post("/organizations", body);
@@ -52,6 +57,7 @@ test("its default project is included where it is asked for, and nothing else is
 });
 
 test("its creator owns it, a member may read it", async () => {
+  proves("Organizations/creating makes the default");
   const { owner, reader, organization } = world();
   const path = `/organizations/${organization}`;
   const own = (await owner.api.get(path)).body.data.attributes;
@@ -71,6 +77,9 @@ test("its creator owns it, a member may read it", async () => {
 });
 
 test("its document has every attribute that clients read, with its kind", async () => {
+  proves(
+    "Organizations/assessments-enforced, collaborator-auth-policy, speculative-plan-management-enabled, aggregated-commit-status-enabled",
+  );
   const { owner, organization } = world();
   const { attributes } = (await owner.api.get(`/organizations/${organization}`)).body.data;
   expect(attributes).toMatchObject({
@@ -95,6 +104,7 @@ test("its document has every attribute that clients read, with its kind", async 
 });
 
 test("it counts its projects and workspaces, to who may read all of them", async () => {
+  proves("Organizations/project-count, workspace-count");
   const { owner, reader, organization } = world();
   const own = await newOrganization(owner.api);
   const counts = async (name: string, { api } = owner) => {
@@ -115,6 +125,7 @@ test("it counts its projects and workspaces, to who may read all of them", async
 });
 
 test("a name that is taken is refused, whoever has it", async () => {
+  proves("Organizations/names");
   const { stranger, organization } = world();
   for (const name of [organization, stranger.organization]) {
     const again = await stranger.api.post("/organizations", wanted(name));
@@ -154,6 +165,7 @@ test("all that is wrong is said at once", async () => {
 });
 
 test("the list has those that one belongs to: all of them, those asked for, or a page", async () => {
+  proves("Organizations/list (q), create, show, update, delete");
   const { api } = await newParty(world().stack);
   const prefix = unusedName("list");
   const names: string[] = [];

@@ -1,4 +1,5 @@
 import { newId } from "@statehouse/postgres/ids";
+import { proves } from "@statehouse/testing/proves";
 import { beforeAll, describe, expect, test } from "vitest";
 import { unusedName } from "../stack/organization.ts";
 import { type RawAnswer, rawRequest } from "../stack/raw-http.ts";
@@ -71,6 +72,7 @@ const spellings: Record<string, (id: string) => string> = {
 
 describe("a path with", () => {
   test.each(Object.keys(spellings))("%s leads nowhere that its caller may not go", async (how) => {
+    proves("Isolation/paths");
     const { organization, stranger } = world();
     const spell = spellings[how] ?? String;
     const places: ((id: string, name: string) => string)[] = [
@@ -105,6 +107,7 @@ describe("a path with", () => {
 });
 
 test("a request line of another form finds no more than the usual one", async () => {
+  proves("Isolation/paths");
   const { url } = world();
   const path = `/api/v2/workspaces/${foreign.id}`;
   for (const line of [

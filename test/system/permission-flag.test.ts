@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { teamRole, teamRoles } from "../stack/roles.ts";
 import { newActor } from "./actors.ts";
@@ -56,6 +57,12 @@ test("every permission of a custom grant is told", () => {
 });
 
 test.each(Object.keys(flags))("%s has these flags, and no others", async (name) => {
+  proves(
+    "Team project permissions/workspace-access.runs",
+    "Team project permissions/workspace-access.policy-mocks",
+    "Team project permissions/workspace-access.variables",
+    "Team project permissions/workspace-access.run-tasks",
+  );
   const actor = await newActor(world(), teamRole(name));
   const { body } = await actor.api.get(`/workspaces/${await actor.workspace()}`);
   const { permissions } = body.data.attributes;

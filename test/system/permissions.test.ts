@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { beforeAll, describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
@@ -73,6 +74,17 @@ describe.each(everybody)("%s", (_, newActor) => {
   });
 
   test("may do to a workspace what its document says, and nothing else", async () => {
+    proves(
+      "Team project implied permissions/effective access",
+      "Authentication/1 viewing workspaces",
+      "Authentication/2 changing settings, force-unlocking",
+      "Authentication/3 lock and unlock",
+      "Authentication/7 create state version, rollback",
+      "Authentication/8 list, fetch, show state versions",
+      "Workspace rights/viewing",
+      "Workspace rights/settings and force-unlock",
+      "Workspace rights/lock and unlock",
+    );
     const { said, done } = await compare(actor, onWorkspace, {
       target: () => actor.workspace(),
       path: (id) => `/workspaces/${id}`,
@@ -81,6 +93,7 @@ describe.each(everybody)("%s", (_, newActor) => {
   });
 
   test("may do to a project what its document says, and nothing else", async () => {
+    proves("Team project implied permissions/effective access", "Workspace rights/creating");
     const { said, done } = await compare(actor, onProject, {
       target: () => actor.project(),
       path: (id) => `/projects/${id}`,
@@ -89,6 +102,12 @@ describe.each(everybody)("%s", (_, newActor) => {
   });
 
   test("may do in the organization what its document says, and nothing else", async () => {
+    proves(
+      "Authentication/4 creating a workspace",
+      "Teams and users/teams: each organization-access flag",
+      "Versioning/2023-01-18",
+      "Workspace rights/creating",
+    );
     const path = () => `/organizations/${actor.organization}`;
     const { "can-destroy": destroy, ...others } = onOrganization;
     const { said, done } = await compare(actor, others, { target: () => actor.workspace(), path });
@@ -99,6 +118,10 @@ describe.each(everybody)("%s", (_, newActor) => {
   });
 
   test("may do to a team what its document says, and nothing else", async () => {
+    proves(
+      "Teams and users/teams: each organization-access flag",
+      "Workspace rights/permissions of each document agree with what happens",
+    );
     const { said, done } = await compare(actor, onTeam, {
       target: () => openTeam(actor),
       path: (id) => `/teams/${id}`,
@@ -108,6 +131,7 @@ describe.each(everybody)("%s", (_, newActor) => {
 });
 
 test("every flag of every document is tried here, or is of something that has no endpoint", async () => {
+  proves("Workspace rights/permissions of each document agree with what happens");
   const actor = await plainActor(world(), world().owner);
   const documents: [string, Record<string, Attempt>, readonly string[]][] = [
     [`/workspaces/${await actor.workspace()}`, onWorkspace, withoutEndpoint.workspace],
@@ -125,6 +149,7 @@ test("every flag of every document is tried here, or is of something that has no
 });
 
 test("a list says of each document what the document says", async () => {
+  proves("Workspace rights/permissions of each document agree with what happens");
   const role = teamRole("project workspace-access.locking=true");
   const actor = await newActor(world(), role);
   const id = await actor.workspace();
@@ -171,6 +196,12 @@ test.each([
   ["manage-workspaces", true],
   ["project write", false],
 ])("with force deletion allowed to workspace admins, %s: %s", async (name, allowed) => {
+  proves(
+    "Authentication/5 force delete",
+    "Versioning/2022-10-17",
+    "Workspace rights/force delete",
+    "Organizations/allow-force-delete-workspaces",
+  );
   const { owner } = world();
   const organization = await newOrganization(owner.api);
   await expectStatus(

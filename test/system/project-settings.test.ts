@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
@@ -14,6 +15,7 @@ const pairs = (data: { attributes: { key: string; value: string } }[]) =>
   data.map(({ attributes: { key, value } }) => `${key}=${value}`);
 
 test("an update changes what is given and keeps the rest", async () => {
+  proves("Projects/create, show, update, delete");
   const { api } = world().owner;
   const project = await newProject(world());
   const self = `/projects/${project.id}`;
@@ -32,6 +34,7 @@ test("an update changes what is given and keeps the rest", async () => {
 });
 
 test("its default mode is what its workspaces inherit, until it says that the organization's counts", async () => {
+  proves("Projects/execution mode");
   const { owner } = world();
   const organization = await newOrganization(owner.api);
   const project = await newProject({ organization, owner });
@@ -111,6 +114,7 @@ test("all that is wrong is said at once, and nothing is changed", async () => {
 });
 
 test("bindings are added and changed by PATCH, replaced through the project, and inherited", async () => {
+  proves("Projects/bindings and effective bindings");
   const { owner } = world();
   const project = await newProject(world());
   const path = `/projects/${project.id}/tag-bindings`;
@@ -144,6 +148,7 @@ test("bindings are added and changed by PATCH, replaced through the project, and
 });
 
 test("the list can be filtered by bindings: by key, by value, by several at once", async () => {
+  proves("Projects/list: filter[tagged]");
   const { owner } = world();
   const organization = await newOrganization(owner.api);
   const path = `/organizations/${organization}/projects`;
@@ -171,6 +176,7 @@ test("the list can be filtered by bindings: by key, by value, by several at once
 });
 
 test("one with workspaces stays, the default one always, an empty one goes", async () => {
+  proves("Projects/refused while it has workspaces, the default one never");
   const { owner, organization } = world();
   const project = await newProject(world());
   const self = `/projects/${project.id}`;
@@ -188,6 +194,7 @@ test("one with workspaces stays, the default one always, an empty one goes", asy
 });
 
 test("a deletion and workspaces that are made in it at once: never both", async () => {
+  proves("Projects/refused while it has workspaces, the default one never");
   const { owner, organization } = world();
   for (let round = 0; round < 5; round++) {
     const project = await newProject(world());

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
@@ -25,6 +26,7 @@ const projects = () => `/organizations/${world().organization}/projects`;
 const wanted = (attributes: Record<string, unknown>) => document("projects", attributes);
 
 test("a new project reads as it was created", async () => {
+  proves("Projects/create, show, update, delete");
   const { owner, organization } = world();
   const name = `Team ${unusedName("a_b")}`.slice(0, 40);
   const created = await owner.api.post(projects(), wanted({ name, description: "What it is ✓" }));
@@ -52,6 +54,7 @@ test("a new project reads as it was created", async () => {
 });
 
 test("it counts its workspaces", async () => {
+  proves("Projects/workspace-count");
   const project = await newProject(world());
   await newWorkspace(world(), {}, project.id);
   await newWorkspace(world(), {}, project.id);
@@ -60,6 +63,7 @@ test("it counts its workspaces", async () => {
 });
 
 test("how many they are is nothing for who may not read them", async () => {
+  proves("Isolation/lists that leak");
   const project = await newProject(world());
   await newWorkspace(world(), {}, project.id);
   const { member } = await newTeam(world(), ["read-projects"]);
@@ -70,6 +74,7 @@ test("how many they are is nothing for who may not read them", async () => {
 });
 
 test("its tag bindings count for its workspaces", async () => {
+  proves("Tags/effective bindings");
   const { owner } = world();
   const created = await owner.api.post(
     projects(),
@@ -98,6 +103,7 @@ test("its tag bindings count for its workspaces", async () => {
 
 // The provider reads a project's tags through this include, and treats them as deleted if it returns none.
 test("its effective bindings are included where they are asked for, shown and listed", async () => {
+  proves("Projects/bindings and effective bindings");
   const { api } = world().owner;
   const organization = await newOrganization(api);
   const list = `/organizations/${organization}/projects`;
@@ -148,6 +154,7 @@ test.each([
   ["that is missing", undefined, "Name is required"],
   ["that is taken", "Default Project", "Name has already been taken"],
 ])("a name %s is refused", async (_, name, detail) => {
+  proves("Versioning/2024-04-25", "Workspace limits/project name up to 40 characters");
   const answer = await world().owner.api.post(projects(), wanted({ name }));
   expect(answer.status).toBe(422);
   expect(problems(answer)).toEqual({ "/data/attributes/name": detail });
@@ -164,6 +171,7 @@ test("of many projects of one name made at once, one is made", async () => {
 });
 
 test("the list can be searched, filtered by exact names, sorted and paged", async () => {
+  proves("Versioning/2024-04-04", "Versioning/2023-03-20", "Projects/list: q, filter[names], sort");
   const { api } = await newParty(world().stack);
   const organization = unusedName("org");
   await api.post(

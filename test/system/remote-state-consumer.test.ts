@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { errorDetails, namesOf, newTeam, newWorkspace, problems, useWorld } from "./fixture.ts";
@@ -26,6 +27,7 @@ async function administrator() {
 
 describe("the approved consumers of a workspace", () => {
   test("are none at first, come by name and in pages, and are shown whole", async () => {
+    proves("Remote state consumers/global off");
     const { owner } = world();
     const [producer, ...others] = await several(4);
     const empty = await owner.api.get(pathOf(producer.id));
@@ -42,6 +44,7 @@ describe("the approved consumers of a workspace", () => {
   });
 
   test("come 20 on a page where no size is given", async () => {
+    proves("Workspace limits/default page size 20 of workspaces, consumers, tags");
     const { owner } = world();
     const [producer, ...others] = await several(22);
     await owner.api.post(pathOf(producer.id), items(...others));
@@ -51,6 +54,7 @@ describe("the approved consumers of a workspace", () => {
   });
 
   test("are added and removed as often as one likes, whole documents in the body", async () => {
+    proves("Remote state consumers/POST, DELETE");
     const { owner } = world();
     const [producer, one, other] = await several(3);
     for (const body of [items(one), items(one, other, one), { data: [one, other] }]) {
@@ -68,6 +72,7 @@ describe("the approved consumers of a workspace", () => {
   });
 
   test("are replaced as a whole, by an empty list too", async () => {
+    proves("Versioning/2021-04-16", "Remote state consumers/PATCH");
     const { owner } = world();
     const [producer, one, two, three] = await several(4);
     await owner.api.post(pathOf(producer.id), items(one, two));
@@ -78,6 +83,10 @@ describe("the approved consumers of a workspace", () => {
   });
 
   test("are not the workspace itself, nor what is not there: all problems at once, nothing changed", async () => {
+    proves(
+      "Remote state consumers/readable ones only, never itself",
+      "Workspace errors/remote state consumers",
+    );
     const { owner, stranger } = world();
     const [producer, one] = await several(2);
     const foreign = await newWorkspace({ organization: stranger.organization, owner: stranger });
@@ -98,6 +107,7 @@ describe("the approved consumers of a workspace", () => {
     ["another type", { data: [{ type: "projects", id: "ws-1" }] }],
     ["no id's form", { data: [{ type: "workspaces", id: "ws 1\0" }] }],
   ])("are not changed by a body with %s", async (_, body) => {
+    proves("Remote state consumers/readable ones only, never itself");
     const { api } = world().owner;
     const [producer] = await several(1);
     for (const send of [api.post, api.patch, api.delete]) {
@@ -106,6 +116,7 @@ describe("the approved consumers of a workspace", () => {
   });
 
   test("are listed as far as the caller may read them, and removed only then", async () => {
+    proves("Remote state consumers/global off");
     const { owner, readable } = world();
     const party = await administrator();
     const producer = await newWorkspace(world(), {}, readable.id);
@@ -124,6 +135,10 @@ describe("the approved consumers of a workspace", () => {
 
 describe("with global remote state", () => {
   test("everybody but the workspace itself is a consumer, and the set cannot be changed", async () => {
+    proves(
+      "Remote state consumers/global on",
+      "Remote state consumers/only while global-remote-state is false",
+    );
     const { owner, organization } = world();
     const [producer, other] = await several(2);
     await owner.api.post(pathOf(producer.id), items(other));
@@ -146,6 +161,7 @@ describe("with global remote state", () => {
   });
 
   test("a reader sees those of everybody that it may read, and counts only them", async () => {
+    proves("Remote state consumers/global on");
     const { owner, reader, readable } = world();
     const share = { "global-remote-state": true };
     const producer = await newWorkspace(world(), share, readable.id);
@@ -162,6 +178,7 @@ describe("with global remote state", () => {
   });
 
   test("project remote state is refused, and alone it is kept", async () => {
+    proves("Remote state consumers/project remote state, not beside the global one");
     const { owner } = world();
     const [{ id }] = await several(1);
     const change = (attributes: object) =>
@@ -186,6 +203,12 @@ describe("with global remote state", () => {
 });
 
 test("adding and removing needs admin on the workspace, replacing the whole organization", async () => {
+  proves(
+    "Authentication/6 replacing all remote state consumers",
+    "Remote state consumers/PATCH needs manage-workspaces for",
+    "Workspace rights/replacing all remote state consumers",
+    "Workspace errors/remote state consumers",
+  );
   const { reader, stranger, readable, owner } = world();
   const party = await administrator();
   const producer = await newWorkspace(world(), {}, readable.id);

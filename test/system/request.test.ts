@@ -1,4 +1,5 @@
 import { routes } from "@statehouse/gateway/routes/routes";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { errorDetails, newWorkspace, problems, useWorld } from "./fixture.ts";
@@ -12,6 +13,7 @@ const named = (list: typeof routes) =>
 const anywhere = (path: string) => path.replaceAll(/:[^/]+/g, "whatever");
 
 test("an unknown address is a JSON 404", async () => {
+  proves("JSON:API/never 501, unknown routes are JSON 404, wrong methods 405");
   const { url, owner, nobody } = world();
   const paths = ["/", "/api", "/api/v2", "/api/v3/ping", "/api/v2/no-such-noun", "/favicon.ico"];
   for (const path of [
@@ -28,6 +30,7 @@ test("an unknown address is a JSON 404", async () => {
 });
 
 test("a wrong method is a JSON 405 that names the right ones", async () => {
+  proves("JSON:API/never 501, unknown routes are JSON 404, wrong methods 405");
   const { owner, url } = world();
   const details = await owner.api.send("DELETE", "/account/details");
   expect(details.status).toBe(405);
@@ -45,6 +48,7 @@ describe.each(named(withBody))("%s", (_, { method, path }) => {
     world().owner.api.send(method, world().url + anywhere(path), body);
 
   test("refuses broken JSON with 400", async () => {
+    proves("JSON:API/bodies");
     for (const broken of ['{"data":', "{'data': 1}", "data", '{"data":{}}}']) {
       const answer = await send(broken);
       expect(answer.status).toBe(400);
@@ -53,6 +57,7 @@ describe.each(named(withBody))("%s", (_, { method, path }) => {
   });
 
   test("refuses a body over the limit with 413, and goes on answering", async () => {
+    proves("JSON:API/bodies");
     const answer = await send(JSON.stringify({ filler: "x".repeat(MAX_BODY_BYTES) }));
     expect(answer.status).toBe(413);
     expect(errorDetails(answer)[0]).toContain(String(MAX_BODY_BYTES));
@@ -93,6 +98,7 @@ test.each([
   ["projects", "", "project"],
   ["workspaces", "", "workspace"],
 ])("a wrong type for %s is 422 and points at it", async (noun, path) => {
+  proves("Workspace/data.type", "Workspace endpoints/PATCH relationships/ssh-key");
   const { owner, organization } = world();
   const target = path || `/organizations/${organization}/${noun}`;
   for (const type of ["things", "", 3, null, undefined]) {
@@ -107,6 +113,7 @@ const including = routes.filter(({ method, includes }) => method === "GET" && in
 test.each(named(including))(
   "%s refuses an unknown include with 400 that says so",
   async (_, { path }) => {
+    proves("JSON:API/included");
     const { url, owner } = world();
     for (const include of ["nonsense", "outputs,nonsense", "organization.project", "__proto__"]) {
       const answer = await owner.api.get(`${url}${anywhere(path)}?include=${include}`);
@@ -128,6 +135,7 @@ describe("a page", () => {
   };
 
   test("size or number of 0, below 0 or no number is 400", async () => {
+    proves("JSON:API/pagination");
     for (const path of lists()) {
       for (const value of ["0", "-1", "x", "1.5", "1e3", "%20", "NaN"]) {
         for (const parameter of ["page[size]", "page[number]"]) {
@@ -140,6 +148,7 @@ describe("a page", () => {
   });
 
   test("size beyond 100 counts as 100, and a number past the end is an empty page", async () => {
+    proves("JSON:API/pagination");
     for (const path of lists()) {
       const large = await world().owner.api.get(`${path}?page%5Bsize%5D=1000000000`);
       expect(large.status).toBe(200);
@@ -157,6 +166,7 @@ describe("a page", () => {
 });
 
 test("unknown query parameters are ignored", async () => {
+  proves("JSON:API/unknown query parameters are ignored");
   const { owner, organization } = world();
   const workspace = await newWorkspace(world());
   const junk = "TagBindings=&page%5Bnonsense%5D=1&filter%5Bnonsense%5D%5B0%5D=a&fields=name&&=&%5B";
@@ -276,6 +286,7 @@ test("an address that is none is JSON, and never our fault", async () => {
 });
 
 test("a body as deep as its length allows is refused, not stumbled over", async () => {
+  proves("JSON:API/bodies");
   const { owner, organization } = world();
   const deep = (inside: string) => "[".repeat(40_000) + inside + "]".repeat(40_000);
   for (const body of [

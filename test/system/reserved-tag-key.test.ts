@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
@@ -8,6 +9,7 @@ const path = () => `/organizations/${world().organization}/reserved-tag-keys`;
 const wanted = (attributes: Record<string, unknown>) => document("reserved-tag-keys", attributes);
 
 test("a key is reserved, changed and freed", async () => {
+  proves("Tags/reserved tag keys");
   const { api } = world().owner;
   const key = unusedName("key");
   const created = await api.post(path(), wanted({ key }));

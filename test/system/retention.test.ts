@@ -1,4 +1,5 @@
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { beforeAll, expect, test } from "vitest";
 import { document, download } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
@@ -49,6 +50,7 @@ const all = [GONE, GONE, "finalized"];
 const none = ["finalized", "finalized", "finalized"];
 
 test("what a workspace's policy lets go cannot be read any more, and its bytes are gone; the current state stays", async () => {
+  proves("Data retention/delete-older-than-n-days");
   const { owner } = world();
   const organization = await newOrganization(owner.api);
   const { id, versions, policy } = await written(organization, 31);
@@ -68,6 +70,7 @@ test("what a workspace's policy lets go cannot be read any more, and its bytes a
 });
 
 test("a workspace's own policy counts before its organization's, that before none", async () => {
+  proves("Data retention/policies of workspace, organization");
   const { owner } = world();
   const organization = await newOrganization(owner.api);
   const [kept, young, due] = [

@@ -1,6 +1,7 @@
 import { type Runner, startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres/ids";
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { download } from "../stack/http.ts";
 import type { RunnerCalls } from "../stack/runner-calls.ts";
@@ -64,6 +65,7 @@ async function reads(
 
 describe("a run's token", () => {
   test("shows its workspace, its organization and what that can, and nothing else", async () => {
+    proves("Teams and users/run tokens");
     const { organization } = world();
     const own = await producer();
     const [other, project] = [await producer(), await newProject(world())];
@@ -91,6 +93,7 @@ describe("a run's token", () => {
   });
 
   test("writes the workspace's state under the run's own lock only", async () => {
+    proves("Teams and users/run tokens", "State version includes/created_by: an internal account");
     const { owner } = world();
     const { id } = await newWorkspace(world());
     const run = await running(id);
@@ -170,6 +173,7 @@ describe("a run's token", () => {
 
 describe("the state of another workspace", () => {
   test("is read by runs of its consumers, for as long as they are consumers", async () => {
+    proves("Reading/what runs read", "Remote state consumers/enforced");
     const { owner, reader } = world();
     const shared = await producer();
     const [consumer, stranger] = [await newWorkspace(world()), await newWorkspace(world())];
@@ -197,6 +201,7 @@ describe("the state of another workspace", () => {
   });
 
   test("is read by every run of the organization, or of the project, where it is shared so", async () => {
+    proves("Remote state consumers/enforced");
     const { stranger, readable } = world();
     const toAll = await producer({ "global-remote-state": true });
     const toProject = await producer({ "project-remote-state": true }, readable.id);
@@ -222,6 +227,7 @@ describe("a workspace that a run locks", () => {
   });
 
   test("says so, and shows the run once it is reported", async () => {
+    proves("Workspace includes/locked_by");
     const { owner } = world();
     const shown = await owner.api.get(`/workspaces/${id}?include=locked_by`);
     expect(shown.body.data.attributes).toMatchObject({
@@ -276,6 +282,7 @@ describe("a workspace that a run locks", () => {
 });
 
 test("a state version that names a run of another workspace is 422", async () => {
+  proves("State version creation/relationships.run");
   const { owner } = world();
   const [{ id }, other] = [await newWorkspace(world()), await newWorkspace(world())];
   const runId = await runner.run({ workspaceId: other.id, status: "applying" });

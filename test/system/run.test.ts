@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { moment, type Runner, startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres/ids";
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { costOf } from "../stack/request-cost.ts";
 import { inlineState, stateFile } from "../stack/state.ts";
@@ -56,6 +57,7 @@ describe("a workspace whose runs a runner reports", () => {
   });
 
   test("shows the run, its plan, its configuration and the commit behind it, each when asked for", async () => {
+    proves("Workspace includes/current_run, its configuration_version, the");
     const { owner } = world();
     const { id } = await newWorkspace(world());
     const configurationVersionId = await runner.configurationVersion({
@@ -106,6 +108,9 @@ describe("a workspace whose runs a runner reports", () => {
   });
 
   test("measures those that errored or were applied, whatever order and however often it is told", async () => {
+    proves(
+      "Workspace run attributes/apply-duration-average, plan-duration-average, policy-check-failures, run-failures",
+    );
     const { id } = await newWorkspace(world());
     const finished = (plan: bigint, apply?: bigint) => ({
       plan: { id: newId("plan"), status: "finished", durationMs: plan },
@@ -154,6 +159,7 @@ describe("a workspace whose runs a runner reports", () => {
   });
 
   test("shows the most recent readme, and none once it is gone", async () => {
+    proves("Workspace includes/readme");
     const { id } = await newWorkspace(world());
     await runner.readme({ workspaceId: id, rawMarkdown: "# Network", revision: 2n });
     await runner.readme({ workspaceId: id, rawMarkdown: "# Old", revision: 1n });
@@ -211,6 +217,10 @@ describe("a workspace whose runs a runner reports", () => {
 
 describe("a state version that names a run", () => {
   test("shows it, who started it and the commit behind it, once it is reported", async () => {
+    proves(
+      "State version/vcs-commit-sha, vcs-commit-url",
+      "State version includes/run, run.created_by, run.configuration_version",
+    );
     const { owner } = world();
     const { id } = await newLockedWorkspace(world());
     const runId = newId("run");
@@ -247,6 +257,7 @@ describe("a state version that names a run", () => {
   });
 
   test("shows none that turns out to be another workspace's", async () => {
+    proves("State version creation/relationships.run");
     const { owner } = world();
     const [{ id }, other] = [await newLockedWorkspace(world()), await newWorkspace(world())];
     const runId = newId("run");

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
@@ -13,6 +14,7 @@ const create = async (name = unusedName("key")) =>
   world().owner.api.post(path(), wanted({ name, value: SECRET }));
 
 test("a key is created, shown, changed and deleted, and never told", async () => {
+  proves("SSH keys/CRUD; the private key is never returned");
   const { api } = world().owner;
   const name = unusedName("key");
   const created = await create(name);
@@ -40,6 +42,7 @@ test("a key is created, shown, changed and deleted, and never told", async () =>
 });
 
 test("any text is a key; a missing one is refused, and all that is wrong is said at once", async () => {
+  proves("SSH keys/any text is accepted");
   const { api } = world().owner;
   const any = await api.post(path(), wanted({ name: "odd", value: "ünïcode\n\t✓" }));
   expect(any.status).toBe(201);
@@ -69,6 +72,10 @@ test("the list is by name, and has pages", async () => {
 });
 
 test("a workspace has at most one: assigned, replaced, taken away by null, and gone with the key", async () => {
+  proves(
+    "Workspace endpoints/PATCH relationships/ssh-key",
+    "SSH keys/at most one for a workspace; deletable while assigned",
+  );
   const { api } = world().owner;
   const [first, second] = [(await create()).body.data.id, (await create()).body.data.id];
   const { id } = await newWorkspace(world());
@@ -94,6 +101,7 @@ test("a workspace has at most one: assigned, replaced, taken away by null, and g
 });
 
 test("another organization's key cannot be assigned", async () => {
+  proves("SSH keys/at most one for a workspace; deletable while assigned");
   const { owner, stranger } = world();
   const foreign = await stranger.api.post(
     `/organizations/${stranger.organization}/ssh-keys`,

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { download } from "../stack/http.ts";
 import { inlineState, md5Of, processedVersion, stateFile } from "../stack/state.ts";
@@ -72,6 +73,7 @@ test.concurrent.each(Object.entries(strange))("%s is kept, and done with soon", 
 });
 
 test("outputs that come with the create request are as strange as they like: refused, or shown", async () => {
+  proves("State version creation/json-state-outputs");
   const { owner } = world();
   const texts = [
     `{"a\\u0000b":${output('"x"')}}`,

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { announcement, inlineState, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, problems, useWorld } from "./fixture.ts";
@@ -18,6 +19,11 @@ describe("a create request", () => {
     ["/data/attributes/json-state", { "json-state": "" }],
     ["/data/attributes/json-state-outputs", { "json-state-outputs": "" }],
   ])("is refused at %s: %j", async (pointer, attributes) => {
+    proves(
+      "State version creation/serial",
+      "State version creation/state: optional Base64; given",
+      "State version creation/json-state",
+    );
     const { id } = await newLockedWorkspace(world());
     const answer = await create(id, announcement(stateFile(), attributes));
     expect(answer.status).toBe(422);
@@ -30,6 +36,7 @@ describe("a create request", () => {
     ["/data/relationships/run/data/type", { type: "users", id: "run-0123456789abcdef" }],
     ["/data/relationships/run/data", [{ type: "runs", id: "run-0123456789abcdef" }]],
   ])("names no run that cannot be: %s", async (pointer, data) => {
+    proves("State version creation/relationships.run");
     const { id } = await newLockedWorkspace(world());
     const body = announcement(stateFile()).data;
     const answer = await create(id, { data: { ...body, relationships: { run: { data } } } });
@@ -38,6 +45,7 @@ describe("a create request", () => {
   });
 
   test("may leave out, by null, what it need not say; its md5 is read in either case", async () => {
+    proves("State version creation/md5: required, of the", "State version creation/lineage");
     const { id } = await newLockedWorkspace(world());
     const state = stateFile();
     const nothing = { lineage: null, force: null, "json-state": null, "json-state-outputs": null };

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { download } from "../stack/http.ts";
 import { md5Of, stateFile, writeState } from "../stack/state.ts";
@@ -23,6 +24,11 @@ async function written(projectId?: string) {
 }
 
 test("the bytes come back exactly, again and again, from the service's own address", async () => {
+  proves(
+    "State version/hosted-json-state-download-url",
+    "State version/hosted-state-download-url",
+    "State version creation/json-state",
+  );
   const { owner, url } = world();
   const version = await written();
   for (let asked = 0; asked < 2; asked++) {
@@ -33,6 +39,7 @@ test("the bytes come back exactly, again and again, from the service's own addre
 });
 
 test("without a good token there is nothing: 401", async () => {
+  proves("State version/hosted-state-download-url");
   const version = await written();
   for (const url of [version.raw, version.json]) {
     for (const token of [undefined, "sth_wrong", ""]) {
@@ -44,6 +51,10 @@ test("without a good token there is nothing: 401", async () => {
 });
 
 test("a reader may read, a stranger hears 404", async () => {
+  proves(
+    "Authentication/8 list, fetch, show state versions",
+    "State version/hosted-state-download-url",
+  );
   const { reader, stranger, readable } = world();
   const version = await written(readable.id);
   const elsewhere = await written();
@@ -54,6 +65,7 @@ test("a reader may read, a stranger hears 404", async () => {
 });
 
 test("what is not there is not found", async () => {
+  proves("State version/hosted-state-download-url");
   const { owner, url } = world();
   for (const path of ["sv-0000000000000000", "sv-0000000000000000/json", "sv-1/other", "x", ""]) {
     const { status } = await download(`${url}/v1/object/${path}`, owner.token);
@@ -62,6 +74,7 @@ test("what is not there is not found", async () => {
 });
 
 test("states of any bytes come back: empty lines, unicode, 3 MiB", async () => {
+  proves("State version/hosted-state-download-url");
   const { owner } = world();
   for (const marker of ["Zoë ✓ 名前 \u0000 \u2028", "x".repeat(3 * 1024 * 1024)]) {
     const workspace = await newWorkspace(world());

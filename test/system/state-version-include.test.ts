@@ -1,6 +1,7 @@
 import { type Runner, startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres/ids";
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { organizationId, unusedName } from "../stack/organization.ts";
 import { inlineState, processedVersion, stateFile } from "../stack/state.ts";
@@ -31,6 +32,12 @@ const sensitive = { value: "hunter2", type: "string", sensitive: true };
 const outputs = { plain: { value: "a", type: "string" }, secret: sensitive };
 
 test("show, list and current include the same: creator, run, its creator and configuration, outputs", async () => {
+  proves(
+    "State version/vcs-commit-sha, vcs-commit-url",
+    "State version includes/created_by: the user or",
+    "State version includes/run, run.created_by, run.configuration_version",
+    "State version includes/outputs, sensitive values null",
+  );
   const { owner } = world();
   const workspace = await newLockedWorkspace(world());
   const ingress = {
@@ -86,12 +93,14 @@ test("show, list and current include the same: creator, run, its creator and con
 });
 
 test("a version without a run from version control has no commit", async () => {
+  proves("State version/vcs-commit-sha, vcs-commit-url");
   const workspace = await newLockedWorkspace(world());
   const { body } = await create(workspace.id, inlineState(stateFile()));
   expect(body.data.attributes).toMatchObject({ "vcs-commit-sha": null, "vcs-commit-url": null });
 });
 
 test("a team that writes with its token is the creator, and can be included", async () => {
+  proves("State version includes/created_by: the user or");
   const { owner, organization, stack, url } = world();
   const team = await stack.people.newTeam({
     organizationId: await organizationId(stack, organization),
@@ -113,6 +122,7 @@ test("a team that writes with its token is the creator, and can be included", as
 });
 
 test("an organization's token reads states and writes none", async () => {
+  proves("State version creation rules/not with an organization's token");
   const { owner, organization, url } = world();
   const { id } = await newLockedWorkspace(world());
   const created = await create(id, inlineState(stateFile()));

@@ -1,4 +1,5 @@
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import {
   announcement,
@@ -51,6 +52,7 @@ async function written() {
 }
 
 test("every output has its name, type, detailed type and value, in both lists", async () => {
+  proves("Versioning/2021-08-18", "Outputs/of a version, of a workspace's current state");
   const { owner } = world();
   const { workspaceId, versionId } = await written();
   for (const path of [current(workspaceId), `/state-versions/${versionId}/outputs`]) {
@@ -70,6 +72,7 @@ test("every output has its name, type, detailed type and value, in both lists", 
 });
 
 test("a sensitive value is null in lists and includes, and in clear when it alone is asked for", async () => {
+  proves("State version includes/outputs, sensitive values null", "Outputs/sensitive");
   const { owner, reader } = world();
   const { workspaceId, versionId } = await written();
   const lists = [
@@ -95,6 +98,7 @@ test("a sensitive value is null in lists and includes, and in clear when it alon
 });
 
 test("numbers keep every digit", async () => {
+  proves("Outputs/numbers keep their digits");
   const { owner, url } = world();
   const workspace = await newWorkspace(world());
   const state = stateFile({ outputs: { big: { value: 0, type: "number" } } });
@@ -109,6 +113,7 @@ test("numbers keep every digit", async () => {
 });
 
 test("a workspace without state has no outputs: 200 and an empty list", async () => {
+  proves("Outputs/an empty workspace");
   const { id } = await newWorkspace(world());
   const { status, body } = await world().owner.api.get(current(id));
   expect(status).toBe(200);
@@ -116,6 +121,7 @@ test("a workspace without state has no outputs: 200 and an empty list", async ()
 });
 
 test("the outputs of the newest state are the current ones", async () => {
+  proves("Outputs/of a version, of a workspace's current state");
   const { owner } = world();
   const workspace = await newWorkspace(world());
   const first = stateFile({ outputs: { a: { value: 1, type: "number" } } });
@@ -135,6 +141,7 @@ describe("outputs that come with the create request", () => {
   const given = Buffer.from(JSON.stringify({ quick: { value: ["x"], type: ["list", "string"] } }));
 
   test("are there at once", async () => {
+    proves("Versioning/2022-09-21", "State version creation/json-state-outputs");
     const { owner } = world();
     const { id } = await newLockedWorkspace(world());
     const created = await owner.api.post(
@@ -148,6 +155,7 @@ describe("outputs that come with the create request", () => {
   });
 
   test("are those of an encrypted state, and stay when it has been processed", async () => {
+    proves("State version creation/json-state-outputs");
     const { owner } = world();
     const { id } = await newLockedWorkspace(world());
     const bytes = Buffer.from('{"serial":1,"lineage":"l","meta":{},"encrypted_data":"Zm9v"}');
@@ -164,6 +172,7 @@ describe("outputs that come with the create request", () => {
 });
 
 test("a large state's outputs are 503 in the words that clients retry on, until they are extracted", async () => {
+  proves("State version/resources-processed", "Outputs/an empty workspace");
   const { owner } = world();
   const { id } = await newLockedWorkspace(world());
   const state = stateFile({
@@ -190,6 +199,7 @@ test("a large state's outputs are 503 in the words that clients retry on, until 
 });
 
 test("many outputs come in pages", async () => {
+  proves("Outputs/of a version, of a workspace's current state");
   const { owner } = world();
   const workspace = await newWorkspace(world());
   const many = Object.fromEntries(

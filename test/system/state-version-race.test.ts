@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { upload } from "../stack/http.ts";
 import { announcement, stateFile } from "../stack/state.ts";
@@ -28,6 +29,7 @@ async function pending() {
 }
 
 test("an upload and a force-unlock: it is finalized and current, or discarded", async () => {
+  proves("State under a lock/force-unlock");
   for (let round = 0; round < ROUNDS; round++) {
     const { id, versionId, put } = await pending();
     const [uploaded, unlocked] = await Promise.all([put(), act(id, "force-unlock")]);
@@ -39,6 +41,7 @@ test("an upload and a force-unlock: it is finalized and current, or discarded", 
 });
 
 test("an upload and an unlock: the upload is never lost, and the unlock waits for it", async () => {
+  proves("State version creation rules/no late write slips through a lock that was given back");
   for (let round = 0; round < ROUNDS; round++) {
     const { id, versionId, put } = await pending();
     const [uploaded, unlocked] = await Promise.all([put(), act(id, "unlock")]);

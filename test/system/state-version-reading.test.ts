@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { download } from "../stack/http.ts";
 import { announcement, inlineState, md5Of, processedVersion, stateFile } from "../stack/state.ts";
@@ -43,6 +44,7 @@ describe("who may read outputs only", () => {
   test.each(["read-outputs", "read", "write"])(
     "with %s reads lists of outputs, sensitive ones null, and a single one in clear",
     async (level) => {
+      proves("Reading/the right to read");
       const { api, workspace, version, secretId } = await outputsReader(level);
       for (const path of [
         `/workspaces/${workspace.id}/current-state-version-outputs`,
@@ -63,6 +65,7 @@ describe("who may read outputs only", () => {
     ["none", 404],
     ["read", 200],
   ])("with %s hears %i for states and what is in them", async (level, expected) => {
+    proves("Reading/the right to read");
     const { api, token, workspace, version } = await outputsReader(level);
     const paths = [...Object.values(waysTo(workspace, version.id))];
     for (const path of [...paths, `/workspaces/${workspace.id}/resources`]) {
@@ -73,6 +76,7 @@ describe("who may read outputs only", () => {
   });
 
   test("with none hears 404 for outputs, too", async () => {
+    proves("Reading/the right to read");
     const { api, workspace, version, secretId } = await outputsReader("none");
     for (const path of [
       `/workspaces/${workspace.id}/current-state-version-outputs`,
@@ -104,6 +108,7 @@ describe("what is extracted", () => {
   const empty = { resources: [], modules: {}, providers: {}, outputs: [] };
 
   test("is that of format 3, too", async () => {
+    proves("State version/modules, providers, resources", "State version/state-version");
     const found = await read(
       JSON.stringify({
         version: 3,
@@ -138,12 +143,14 @@ describe("what is extracted", () => {
     ["no state", "\u0000 neither JSON nor text", null],
     ["broken", '{"version":4,"resources":[{"instances":"many"}]}', null],
   ])("is nothing where the state is %s, which is kept as it is", async (_, text, format) => {
+    proves("State version/resources-processed", "Extraction/encrypted and unknown formats");
     expect(await read(text)).toMatchObject({ ...empty, "state-version": format });
   });
 });
 
 describe("the list of a workspace's versions", () => {
   test("comes 20 on a page, newest first, where no size is given", async () => {
+    proves("Reading/page[number], page[size]", "State limits/default page size 20");
     const { owner } = world();
     const workspace = await newLockedWorkspace(world());
     const { lineage } = stateFile();
@@ -165,6 +172,7 @@ describe("the list of a workspace's versions", () => {
   });
 
   test("has those of a status that there is, and none of another", async () => {
+    proves("State version/status: pending, finalized, discarded", "Reading/filter[status]");
     const { owner } = world();
     const workspace = await newLockedWorkspace(world());
     const state = stateFile();

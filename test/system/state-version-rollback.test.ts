@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import {
@@ -45,6 +46,7 @@ async function twoVersions() {
 }
 
 test("a rollback is a copy with a new serial that becomes current at once, byte for byte", async () => {
+  proves("Versioning/2023-01-12", "Rollback/PATCH");
   const { owner } = world();
   const { id, state, first } = await twoVersions();
   const answer = await rollBack(id, first.id);
@@ -81,6 +83,7 @@ test("a rollback is a copy with a new serial that becomes current at once, byte 
 });
 
 test("a state may follow a rollback, and a rollback a state that is pending, which it discards", async () => {
+  proves("Rollback/what is pending is discarded; a repeat answers the same copy");
   const { owner } = world();
   const { id, first, state } = await twoVersions();
   const pending = await owner.api.post(
@@ -100,6 +103,7 @@ test("a state may follow a rollback, and a rollback a state that is pending, whi
 });
 
 test("the same request again is answered the same copy", async () => {
+  proves("Rollback/what is pending is discarded; a repeat answers the same copy");
   const { id, first } = await twoVersions();
   const answers = await Promise.all([1, 2, 3].map(() => rollBack(id, first.id)));
   expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
@@ -108,6 +112,7 @@ test("the same request again is answered the same copy", async () => {
 
 describe("refused is a rollback", () => {
   test("without the caller's lock: 409", async () => {
+    proves("Rollback/locked by the caller");
     const { owner, organization } = world();
     const { id, first } = await twoVersions();
     await act(id, "unlock");
@@ -136,6 +141,7 @@ describe("refused is a rollback", () => {
   });
 
   test("to a version without contents: 409", async () => {
+    proves("Rollback/not to a version without contents");
     const { owner } = world();
     const { id, first, state } = await twoVersions();
     await owner.api.post(`/state-versions/${first.id}/actions/soft_delete_backing_data`);
@@ -148,6 +154,7 @@ describe("refused is a rollback", () => {
   });
 
   test("to another workspace's version: 422, and 404 for who may not read it", async () => {
+    proves("Rollback/not across workspaces");
     const { reader } = world();
     const { id } = await newLockedWorkspace(world());
     const elsewhere = await twoVersions();
@@ -161,6 +168,7 @@ describe("refused is a rollback", () => {
   });
 
   test("with a body that does not name a version: 422", async () => {
+    proves("Rollback/rollback-state-version.data.id", "State errors/rollback");
     const { owner } = world();
     const { id } = await newLockedWorkspace(world());
     for (const relationships of [
@@ -179,6 +187,7 @@ describe("refused is a rollback", () => {
   });
 
   test("where version or workspace is none, or the caller may not write: 404", async () => {
+    proves("Authentication/7 create state version, rollback", "State errors/rollback");
     const { owner, reader, stranger, readable } = world();
     const { id, first } = await twoVersions();
     expect((await rollBack(id, "sv-0000000000000000")).status).toBe(404);
@@ -197,6 +206,10 @@ describe("refused is a rollback", () => {
   });
 
   test("with an organization token: 404", async () => {
+    proves(
+      "Authentication/7 create state version, rollback",
+      "Rollback/not with an organization's token",
+    );
     const { owner, organization, url } = world();
     const { id, first } = await twoVersions();
     const made = await owner.api.post(`/organizations/${organization}/authentication-token`);

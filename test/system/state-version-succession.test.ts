@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { announcement, inlineState, stateFile, writeState } from "../stack/state.ts";
 import { errorDetails, newLockedWorkspace, newWorkspace, useWorld } from "./fixture.ts";
@@ -11,6 +12,7 @@ const shown = async (id: string) =>
 
 describe("a repeat within one lock", () => {
   test("of the same state answers the version that exists", async () => {
+    proves("State version creation rules/a repeat answers the");
     const { id } = await newLockedWorkspace(world());
     const state = stateFile();
     const first = await create(id, inlineState(state));
@@ -27,6 +29,7 @@ describe("a repeat within one lock", () => {
   });
 
   test("with the state in it finishes a version that was pending", async () => {
+    proves("State version creation rules/a repeat answers the");
     const { id } = await newLockedWorkspace(world());
     const state = stateFile();
     const pending = await create(id, announcement(state));
@@ -40,6 +43,7 @@ describe("a repeat within one lock", () => {
   });
 
   test("of a version that is no longer the newest is 409, forced or not", async () => {
+    proves("State version creation rules/a repeat of what was superseded or discarded");
     const { id } = await newLockedWorkspace(world());
     const first = stateFile();
     await create(id, inlineState(first));
@@ -52,6 +56,7 @@ describe("a repeat within one lock", () => {
   });
 
   test("of the serial with another state is 409, unless it is forced", async () => {
+    proves("State version creation/force");
     const { id } = await newLockedWorkspace(world());
     const first = stateFile();
     await create(id, inlineState(first));
@@ -63,6 +68,7 @@ describe("a repeat within one lock", () => {
 
 describe("what may follow a state", () => {
   test("is a higher serial of its lineage", async () => {
+    proves("State version creation rules/a higher serial of");
     const { owner } = world();
     const { id } = await newWorkspace(world());
     const first = stateFile({ serial: 5 });
@@ -74,6 +80,7 @@ describe("what may follow a state", () => {
   });
 
   test("is a lower or equal serial, as the first of a lock and not later", async () => {
+    proves("State version creation rules/a higher serial of");
     const { owner } = world();
     const { id } = await newWorkspace(world());
     const { lineage } = stateFile();
@@ -93,6 +100,7 @@ describe("what may follow a state", () => {
   });
 
   test("is another lineage only by force", async () => {
+    proves("State version creation/lineage");
     const { owner } = world();
     const { id } = await newWorkspace(world());
     await writeState(owner.api, id, stateFile());
@@ -105,6 +113,7 @@ describe("what may follow a state", () => {
 });
 
 test("a newer version discards the one that was pending", async () => {
+  proves("State version status/pending, superseded by a newer version");
   const { owner } = world();
   const { id } = await newLockedWorkspace(world());
   const first = stateFile();
@@ -127,6 +136,7 @@ test("a newer version discards the one that was pending", async () => {
 });
 
 test.each([0, Number.MAX_SAFE_INTEGER])("the serial %d is kept as it is", async (serial) => {
+  proves("State version/serial");
   const { id } = await newWorkspace(world());
   const written = await writeState(world().owner.api, id, stateFile({ serial }));
   expect(written.status).toBe(201);

@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import { needs, waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import type { BlobKind } from "../stack/blobs.ts";
 import { download, upload } from "../stack/http.ts";
@@ -40,6 +41,11 @@ function uploads(blobs: BlobKind): void {
     (await world().owner.api.get(`/state-versions/${id}`)).body.data.attributes;
 
   test("a version without state is pending and says where its state goes", async () => {
+    proves(
+      "State version/hosted-state-upload-url",
+      "State version creation/state: omitted, it is",
+      "State version status/(none), create without state",
+    );
     const { id, raw, json } = await pending();
     for (const url of [raw, json]) expect(url).toMatch(`${world().url}/v1/object/`);
     expect(raw).not.toBe(json);
@@ -54,6 +60,7 @@ function uploads(blobs: BlobKind): void {
   });
 
   test("the raw state alone finalizes it; its URL is hidden, its bytes come back exactly", async () => {
+    proves("State version/hosted-state-upload-url", "Upload/PUT without a token");
     const { owner } = world();
     const { state, id, raw, workspaceId } = await pending();
     expect((await upload(raw, state.bytes)).status).toBe(200);
@@ -90,6 +97,7 @@ function uploads(blobs: BlobKind): void {
   });
 
   test("both contents are taken at once", async () => {
+    proves("State version/hosted-json-state-upload-url", "Upload/raw and JSON in");
     for (let round = 0; round < 5; round++) {
       const version = await pending();
       const answers = await Promise.all([
@@ -102,6 +110,11 @@ function uploads(blobs: BlobKind): void {
   });
 
   test("the same bytes again are 200 and change nothing, others are 409", async () => {
+    proves(
+      "State version/hosted-json-state-upload-url",
+      "Upload/the same bytes again 200, other bytes 409",
+      "State limits/one upload for each URL, raw and JSON",
+    );
     const { owner } = world();
     const version = await pending();
     await upload(version.raw, version.state.bytes);
@@ -129,6 +142,7 @@ function uploads(blobs: BlobKind): void {
   });
 
   test("of many uploads at once one content is kept, and all of it", async () => {
+    proves("Upload/raw and JSON in");
     const version = await pending();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => upload(version.raw, version.state.bytes)),
@@ -144,6 +158,7 @@ function uploads(blobs: BlobKind): void {
   });
 
   test("bytes with another md5 are 409, nothing is stored, and the URL stays usable", async () => {
+    proves("State version creation/md5: other bytes are");
     const { owner } = world();
     const { state, id, raw, workspaceId } = await pending();
     const wrong = Buffer.from(state.bytes).fill("x", 10, 20);
@@ -160,6 +175,7 @@ function uploads(blobs: BlobKind): void {
   });
 
   test("an upload that breaks off stores nothing, and the URL stays usable", async () => {
+    proves("Upload/a failed upload leaves the URL usable");
     const { state, id, raw } = await pending();
     await new Promise<void>((resolve) => {
       const put = request(raw, {
@@ -179,6 +195,7 @@ function uploads(blobs: BlobKind): void {
   });
 
   test("a content beyond the limit is 413 before it is read, and one without a length 411", async () => {
+    proves("Upload/without length 411, without");
     const { state, id, raw } = await pending();
     const large = await upload(raw, Buffer.alloc(MAX_STATE_BYTES + 1, "x"));
     expect(large.status).toBe(413);
@@ -200,6 +217,7 @@ function uploads(blobs: BlobKind): void {
   });
 
   test("inline state beyond the limits is refused, as a body or as a state", async () => {
+    proves("State version creation/state: optional Base64; given");
     const { owner } = world();
     const { id } = await newLockedWorkspace(world());
     const path = `/workspaces/${id}/state-versions`;
@@ -229,6 +247,7 @@ function uploads(blobs: BlobKind): void {
   });
 
   test("an altered or made-up upload token is no capability", async () => {
+    proves("Upload/PUT without a token");
     const { state, raw, json: jsonUrl, id } = await pending();
     const [, token = ""] = raw.split("/v1/object/");
     const [key = "", payload = "", signature = ""] = token.split(".");
@@ -260,6 +279,7 @@ function uploads(blobs: BlobKind): void {
   });
 
   test("an upload URL stands only in documents of those who may write", async () => {
+    proves("State version/hosted-state-upload-url");
     const { owner, reader, readable } = world();
     const { id } = await newWorkspace(world(), {}, readable.id);
     await owner.api.post(`/workspaces/${id}/actions/lock`);
@@ -280,6 +300,7 @@ describe("when the pending window is over", () => {
   const world = useStack(() => startStack({ settings: { PENDING_WINDOW: "6" } }));
 
   test("the upload URL is dead, the version is discarded, and unlocking works again", async () => {
+    proves("Upload/ends with the pending");
     const { owner } = world();
     const { id } = await newLockedWorkspace(world());
     const state = stateFile();
@@ -302,6 +323,7 @@ describe("a token that another installation signed", () => {
   const elsewhere = useStack(() => startStack());
 
   test("is none here", async () => {
+    proves("Upload/PUT without a token");
     const { owner } = elsewhere();
     const { id } = await newLockedWorkspace(elsewhere());
     const state = stateFile();

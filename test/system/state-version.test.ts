@@ -1,4 +1,5 @@
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { download } from "../stack/http.ts";
 import {
@@ -28,6 +29,14 @@ const processed = (id: string) => processedVersion(world().owner.api, id);
 
 describe("a state version created with its state", () => {
   test("is finalized and current at once, and reads as it was created", async () => {
+    proves(
+      "State version/modules, providers, resources",
+      "State version/state-version",
+      "State version/engine-version, also as terraform-version",
+      "State version creation/state: optional Base64; given",
+      "State version status/(none), create with state",
+      "Reading/GET /state-versions/:id, GET /workspaces/:id/current-state-version",
+    );
     const { owner } = world();
     const { id } = await newLockedWorkspace(world());
     const state = stateFile({ serial: 7, resources: 2 });
@@ -69,6 +78,7 @@ describe("a state version created with its state", () => {
   });
 
   test("has every attribute and relationship that clients read", async () => {
+    proves("State version/created-at, size, md5, lineage; relationships and links");
     const { owner } = world();
     const { id } = await newLockedWorkspace(world());
     const { data } = (await create(id, inlineState(stateFile()))).body;
@@ -92,6 +102,7 @@ describe("a state version created with its state", () => {
   });
 
   test("whose md5 is not that of the state is 422, and nothing is made", async () => {
+    proves("State version creation/md5: other bytes are");
     const { owner } = world();
     const { id } = await newLockedWorkspace(world());
     const answer = await create(id, inlineState(stateFile(), { md5: "0".repeat(32) }));
@@ -102,6 +113,7 @@ describe("a state version created with its state", () => {
   });
 
   test("that is encrypted needs no outputs, and says nothing of what it holds", async () => {
+    proves("State version/resources-processed");
     const { id } = await newLockedWorkspace(world());
     const encrypted = Buffer.from(
       '{"serial":1,"lineage":"x","meta":{},"encrypted_data":"Zm9v","encryption_version":"v0"}',
@@ -113,6 +125,7 @@ describe("a state version created with its state", () => {
   });
 
   test("keeps the request's serial, whatever the file says", async () => {
+    proves("State version/serial");
     const { id } = await newLockedWorkspace(world());
     const created = await create(id, inlineState({ ...stateFile({ serial: 3 }), serial: 9 }));
     expect(created.status).toBe(201);
@@ -120,6 +133,7 @@ describe("a state version created with its state", () => {
   });
 
   test("keeps the id of a run that is not known yet", async () => {
+    proves("State version creation/relationships.run");
     const { id } = await newLockedWorkspace(world());
     const body = inlineState(stateFile());
     const run = { data: { id: "run-0123456789abcdef", type: "runs" } };
@@ -130,6 +144,7 @@ describe("a state version created with its state", () => {
 
 describe("who may create one", () => {
   test("nobody, while nobody holds the lock: 412", async () => {
+    proves("State version creation rules/locked by the caller", "State errors/create");
     const { id } = await newWorkspace(world());
     const answer = await create(id, inlineState(stateFile()));
     expect(answer.status).toBe(412);
@@ -137,6 +152,7 @@ describe("who may create one", () => {
   });
 
   test("nobody but the holder of the lock: 409", async () => {
+    proves("State version creation rules/locked by the caller", "State errors/create");
     const { owner } = world();
     const { member: other } = await newTeam(world(), ["manage-workspaces"]);
     const { id } = await newLockedWorkspace(world());
@@ -146,6 +162,7 @@ describe("who may create one", () => {
   });
 
   test("not readers, not strangers, and not for what is not there: 404", async () => {
+    proves("Authentication/8 list, fetch, show state versions", "State errors/create");
     const { reader, stranger, readable, owner } = world();
     const { id } = await newWorkspace(world(), {}, readable.id);
     await owner.api.post(`/workspaces/${id}/actions/lock`);
@@ -157,6 +174,12 @@ describe("who may create one", () => {
 });
 
 test("a malformed body is 422 with every problem", async () => {
+  proves(
+    "State version creation/data.type",
+    "State version creation/serial",
+    "State version creation/md5: required, of the",
+    "State errors/create",
+  );
   const { id } = await newLockedWorkspace(world());
   const answer = await create(id, {
     data: { type: "state-versions", attributes: { serial: "1", md5: "zz", state: "not base64!" } },
@@ -190,6 +213,7 @@ describe("the list", () => {
     `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${workspace}${more}`;
 
   test("has a workspace's versions, newest first, by status and in pages", async () => {
+    proves("State version/status: pending, finalized, discarded", "Reading/GET /state-versions");
     const { owner, organization } = world();
     const { id, attributes } = await newLockedWorkspace(world());
     const { lineage } = stateFile();
@@ -222,6 +246,7 @@ describe("the list", () => {
   });
 
   test("wants to know of which workspace, and takes only pages and includes that there can be", async () => {
+    proves("Reading/GET /state-versions");
     const { owner, organization } = world();
     const { attributes } = await newWorkspace(world());
     for (const query of [
@@ -243,6 +268,7 @@ describe("the list", () => {
 });
 
 test("what is asked for is included, each resource once", async () => {
+  proves("State version includes/created_by: the user or", "State version includes/any other name");
   const { owner, organization } = world();
   const { id, attributes } = await newLockedWorkspace(world());
   const outputs = { text: { value: "a", type: "string" } };
@@ -270,6 +296,10 @@ test("what is asked for is included, each resource once", async () => {
 });
 
 test("a workspace without state has no current version, and what is not there is not found", async () => {
+  proves(
+    "Reading/GET /state-versions/:id, GET /workspaces/:id/current-state-version",
+    "State errors/current, show",
+  );
   const { owner, stranger } = world();
   const { id } = await newWorkspace(world());
   expect((await owner.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newWorkspace, problems, useWorld } from "./fixture.ts";
@@ -16,6 +17,7 @@ const own = async (id: string) =>
   pairs((await world().owner.api.get(path(id))).body.data).toSorted();
 
 test("bindings are added and changed, the others kept, and answered in the order of the request", async () => {
+  proves("Tags/bindings: PATCH upserts, in");
   const { id } = await newWorkspace(world());
   const first = await patch(id, binding("zone", "b"), binding("app", "web"), binding("flat"));
   expect(first.status).toBe(200);
@@ -35,6 +37,7 @@ test("bindings are added and changed, the others kept, and answered in the order
 });
 
 test("an update of the workspace replaces them all", async () => {
+  proves("Tags/bindings: PATCH of the");
   const { owner } = world();
   const { id } = await newWorkspace(world());
   await patch(id, binding("old", "1"), binding("flat"));
@@ -53,6 +56,7 @@ test("an update of the workspace replaces them all", async () => {
 });
 
 test("effective bindings are the workspace's own where the project has none", async () => {
+  proves("Tags/effective bindings");
   const { owner } = world();
   const { id } = await newWorkspace(world());
   await patch(id, binding("team", "core"));
@@ -67,6 +71,7 @@ test("effective bindings are the workspace's own where the project has none", as
 });
 
 test("ten bindings with a value are the most; flat tags do not count", async () => {
+  proves("Tags/bindings: PATCH upserts, in");
   const { id } = await newWorkspace(world());
   const ten = Array.from({ length: 10 }, (_, index) => binding(`k${index}`, "v"));
   expect((await patch(id, ...ten, binding("flat1"), binding("flat2"))).status).toBe(200);
@@ -88,6 +93,7 @@ test.each([
   ["a key that is a number", 3, "v"],
   ["no key", undefined, "v"],
 ])("%s is refused", async (_, key, value) => {
+  proves("Tags/bindings: forms, lengths, refused");
   const { id } = await newWorkspace(world());
   const answer = await patch(id, binding("fine", "1"), binding(key, value));
   expect(answer.status).toBe(422);
@@ -97,6 +103,7 @@ test.each([
 });
 
 test("the longest key and value, of every character there may be, are kept", async () => {
+  proves("Tags/bindings: forms, lengths, refused");
   const { id } = await newWorkspace(world());
   const key = "aZ0_.=+-@:".padEnd(128, "k");
   const value = "aZ0_.=+-@:".padEnd(256, "v");

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
@@ -13,6 +14,11 @@ const tagNames = async (id: string): Promise<string[]> =>
   (await world().owner.api.get(`/workspaces/${id}`)).body.data.attributes["tag-names"];
 
 test("tags are added once each, listed, and shown with the workspace", async () => {
+  proves(
+    "Versioning/2021-07-30",
+    "Workspace run attributes/tag-names, resource-count, updated-at, locked",
+    "Tags/POST",
+  );
   const { owner, organization } = world();
   const { id } = await newWorkspace(world());
   expect((await add(id, tag("green"), tag("app"))).status).toBe(204);
@@ -32,6 +38,7 @@ test("tags are added once each, listed, and shown with the workspace", async () 
 });
 
 test("a tag is one tag of the organization, and counts its workspaces", async () => {
+  proves("Tags/POST");
   const { owner } = world();
   const name = unusedName("shared");
   const [one, other] = [await newWorkspace(world()), await newWorkspace(world())];
@@ -43,6 +50,7 @@ test("a tag is one tag of the organization, and counts its workspaces", async ()
 });
 
 test("tags are removed by name and by id; a name that is not there does nothing", async () => {
+  proves("Tags/DELETE");
   const { owner } = world();
   const { id } = await newWorkspace(world());
   await add(id, tag("one"), tag("two"), tag("three"));
@@ -57,6 +65,7 @@ test("tags are removed by name and by id; a name that is not there does nothing"
 });
 
 test("tags of a new workspace, and bindings without a value, are the same thing", async () => {
+  proves("Tags/a flat tag and");
   const { owner, organization } = world();
   const made = await owner.api.post(
     `/organizations/${organization}/workspaces`,
@@ -91,6 +100,10 @@ test("tags of a new workspace, and bindings without a value, are the same thing"
 });
 
 test("many tags are listed in pages", async () => {
+  proves(
+    "Tags/GET relationships/tags",
+    "Workspace limits/default page size 20 of workspaces, consumers, tags",
+  );
   const { owner } = world();
   const { id } = await newWorkspace(world());
   const names = Array.from({ length: 25 }, (_, index) => `t${String(index).padStart(2, "0")}`);
@@ -114,6 +127,7 @@ test("tags added at once by several are all there", async () => {
 });
 
 test("what is no tag is refused, and nothing is changed", async () => {
+  proves("Tags/POST");
   const { id } = await newWorkspace(world());
   for (const data of [
     [tag("fine"), tag("not fine")],
@@ -135,6 +149,7 @@ test("what is no tag is refused, and nothing is changed", async () => {
 });
 
 test("a reader may see tags and not change them; a stranger sees nothing", async () => {
+  proves("Workspace errors/tags");
   const { reader, stranger, readable } = world();
   const { id } = await newWorkspace(world(), {}, readable.id);
   await add(id, tag("seen"));

@@ -1,4 +1,5 @@
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
@@ -25,12 +26,14 @@ describe("the access that a team was given", () => {
   }
 
   test("is gone with its team, at once", async () => {
+    proves("Team project endpoints/a grant goes with its team, its project, its workspace");
     const { team, statuses } = await furnished();
     expect((await world().owner.api.delete(`/teams/${team.id}`)).status).toBe(204);
     expect(await statuses()).toEqual([404, 404]);
   });
 
   test("is gone with its project and with its workspace", async () => {
+    proves("Team project endpoints/a grant goes with its team, its project, its workspace");
     const { owner } = world();
     const { project, workspace, statuses } = await furnished();
     expect((await owner.api.delete(`/projects/${project.id}`)).status).toBe(204);
@@ -39,6 +42,11 @@ describe("the access that a team was given", () => {
   });
 
   test("is listed in pages", async () => {
+    proves(
+      "Team project endpoints/GET /team-projects",
+      "Access limits/page size",
+      "Versioning/2021-03-18",
+    );
     const { owner } = world();
     const project = await newProject(world());
     const ids: string[] = [];
@@ -59,6 +67,7 @@ describe("the access that a team was given", () => {
 test.each(["the organization's token", "the token of the owners' team"])(
   "%s sees and changes every team's access, as an owner does",
   async (which) => {
+    proves("Authentication/10 team access: the");
     const { owner, organization, url } = world();
     const found = await owner.api.get(`/organizations/${organization}/teams?filter[names]=owners`);
     const made = await owner.api.post(
@@ -150,6 +159,14 @@ describe("a level of the project lets its team", () => {
   };
 
   test.each(Object.keys(table))("do what the level %s says, and nothing else", async (access) => {
+    proves(
+      "Team project levels/read",
+      "Team project levels/write",
+      "Team project levels/maintain",
+      "Team project levels/admin",
+      "Authentication/1 viewing workspaces",
+      "Authentication/2 changing settings, force-unlocking",
+    );
     const seen = await effects({ access });
     const done = Object.keys(seen).filter((what) => seen[what]);
     expect(done.toSorted()).toEqual([...(table[access] ?? [])].toSorted());
@@ -176,6 +193,17 @@ describe("a level of the project lets its team", () => {
   };
 
   test.each(Object.keys(single))("do what custom with %s says, and nothing else", async (name) => {
+    proves(
+      "Team project levels/custom",
+      "Team project permissions/project-access.settings",
+      "Team project permissions/project-access.teams",
+      "Team project permissions/workspace-access.state-versions",
+      "Team project permissions/workspace-access.create",
+      "Team project permissions/workspace-access.locking",
+      "Team project permissions/workspace-access.delete",
+      "Team project permissions/workspace-access.move",
+      "Authentication/3 lock and unlock",
+    );
     const [permissions, more] = single[name] ?? [{}, []];
     const seen = await effects({ access: "custom", ...permissions });
     const done = Object.keys(seen).filter((what) => seen[what]);

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
@@ -42,6 +43,33 @@ const attributesOf = (access: keyof typeof implied) => {
 test.each(Object.keys(implied) as (keyof typeof implied)[])(
   "the level %s is made, shown, listed and deleted with what it implies",
   async (access) => {
+    proves(
+      "Team project levels/read",
+      "Team project levels/write",
+      "Team project levels/maintain",
+      "Team project levels/admin",
+      "Team project levels/custom",
+      "Team project permissions/reflecting the implicit level otherwise",
+      "Team project implied permissions/project-access.settings",
+      "Team project implied permissions/project-access.teams",
+      "Team project implied permissions/workspace-access.runs",
+      "Team project implied permissions/workspace-access.policy-mocks",
+      "Team project implied permissions/workspace-access.state-versions",
+      "Team project implied permissions/workspace-access.variables",
+      "Team project implied permissions/workspace-access.create",
+      "Team project implied permissions/workspace-access.locking",
+      "Team project implied permissions/workspace-access.delete",
+      "Team project implied permissions/workspace-access.move",
+      "Team project implied permissions/workspace-access.run-tasks",
+      "Team project endpoints/GET /team-projects/:id",
+      "Team project endpoints/POST /team-projects: 200 document",
+      "Team project endpoints/DELETE /team-projects/:id",
+      "Team project errors/show: 200",
+      "Team project errors/add: 200",
+      "Team project errors/remove: 204",
+      "Versioning/2023-03-13",
+      "Versioning/2023-01-17",
+    );
     const { owner } = world();
     const project = await newProject(world());
     const team = await newTeam(world());
@@ -68,6 +96,24 @@ test.each(Object.keys(implied) as (keyof typeof implied)[])(
 );
 
 test("custom keeps what is given, defaults what is not, and changes one at a time", async () => {
+  proves(
+    "Team project levels/custom",
+    "Team project permissions/project-access.settings",
+    "Team project permissions/project-access.teams",
+    "Team project permissions/workspace-access.runs",
+    "Team project permissions/workspace-access.policy-mocks",
+    "Team project permissions/workspace-access.state-versions",
+    "Team project permissions/workspace-access.variables",
+    "Team project permissions/workspace-access.create",
+    "Team project permissions/workspace-access.locking",
+    "Team project permissions/workspace-access.delete",
+    "Team project permissions/workspace-access.move",
+    "Team project permissions/workspace-access.run-tasks",
+    "Team project permissions/an unspecified permission has the default of custom",
+    "Team project endpoints/PATCH /team-projects/:id",
+    "Team project errors/update: 200",
+    "Versioning/2023-07-26",
+  );
   const { owner } = world();
   const team = await newTeam(world());
   const made = await grant((await newProject(world())).id, team.id, {
@@ -107,6 +153,24 @@ test("custom keeps what is given, defaults what is not, and changes one at a tim
 });
 
 test("unknown and disallowed values are named by their key", async () => {
+  proves(
+    "Team project permissions/project-access.settings",
+    "Team project permissions/project-access.teams",
+    "Team project permissions/workspace-access.runs",
+    "Team project permissions/workspace-access.policy-mocks",
+    "Team project permissions/workspace-access.state-versions",
+    "Team project permissions/workspace-access.variables",
+    "Team project permissions/workspace-access.create",
+    "Team project permissions/workspace-access.locking",
+    "Team project permissions/workspace-access.delete",
+    "Team project permissions/workspace-access.move",
+    "Team project permissions/workspace-access.run-tasks",
+    "Team project permissions/settable only when access is custom; otherwise read-only",
+    "Team project endpoints/POST /team-projects: data.attributes.access required",
+    "Team project endpoints/POST /team-projects: project and",
+    "Team project errors/add: 422 malformed body",
+    "Access errors/all problems of a request at once",
+  );
   const { owner } = world();
   const { id: projectId } = await newProject(world());
   const { id: teamId } = await newTeam(world());
@@ -148,6 +212,10 @@ test("unknown and disallowed values are named by their key", async () => {
 });
 
 test("the types and the ids of a body must be there, and be right", async () => {
+  proves(
+    "Team project endpoints/POST /team-projects: data.type required",
+    "Team project endpoints/POST /team-projects: project and",
+  );
   const { owner } = world();
   const { id: projectId } = await newProject(world());
   const { id: teamId } = await newTeam(world());
@@ -179,6 +247,10 @@ test("the types and the ids of a body must be there, and be right", async () => 
 });
 
 test("a team has one access to a project; a second is refused", async () => {
+  proves(
+    "Team project endpoints/one grant for each team and project",
+    "Team project errors/update: 422 malformed body",
+  );
   const { owner } = world();
   const { id: projectId } = await newProject(world());
   const { id: teamId } = await newTeam(world());
@@ -192,6 +264,11 @@ test("a team has one access to a project; a second is refused", async () => {
 });
 
 test("lists need a project, and a project that can be read", async () => {
+  proves(
+    "Team project endpoints/GET /team-projects",
+    "Team project errors/list: 200",
+    "Team project errors/list: 404 project not",
+  );
   const { owner, stranger, readable } = world();
   expect((await owner.api.get("/team-projects")).status).toBe(400);
   const path = `/team-projects?filter[project][id]=${readable.id}`;
@@ -225,6 +302,7 @@ describe("who sees and changes what", () => {
   const idsOf = ({ body }: { body: { data: { id: string }[] } }) => body.data.map(({ id }) => id);
 
   test("members see their own teams' access, project admins and owners all of it", async () => {
+    proves("Team project errors/show: 404 not found", "Authentication/10 team access: members");
     const { projectId, admin, reader, ids } = await furnished();
     const path = `/team-projects?filter[project][id]=${projectId}`;
     expect(idsOf(await world().owner.api.get(path))).toEqual(ids);
@@ -236,6 +314,12 @@ describe("who sees and changes what", () => {
   });
 
   test("project admins change it, others hear 404, and the change counts on the next request", async () => {
+    proves(
+      "Team project errors/add: 404 project or",
+      "Team project errors/update: 404 not found",
+      "Team project errors/remove: 404 not found",
+      "Authentication/10 team access: owners",
+    );
     const { owner, organization } = world();
     const { projectId, admin, reader, ids } = await furnished();
     const workspace = await newWorkspace({ owner, organization }, {}, projectId);
@@ -258,6 +342,7 @@ describe("who sees and changes what", () => {
   });
 
   test("a team of another organization has no access to give", async () => {
+    proves("Team project errors/add: 404 project or");
     const { stranger, readable } = world();
     const theirs = await stranger.api.post(
       `/organizations/${stranger.organization}/teams`,

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document, download } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
@@ -14,6 +15,7 @@ const asToken = (answer: { body: { data: { attributes: { token: string } } } }) 
 
 describe("a team's plain token", () => {
   test("speaks for the team, is one, and is replaced by the next", async () => {
+    proves("Credentials/team token", "Authentication/4 creating a workspace");
     const { owner, organization } = world();
     const team = await newTeam(world(), ["manage-workspaces"]);
     const path = `/teams/${team.id}/authentication-token`;
@@ -53,6 +55,11 @@ describe("a team's plain token", () => {
 
 describe("described tokens", () => {
   test("are many, each with a description of its own", async () => {
+    proves(
+      "Credentials/team token",
+      "Teams and users/tokens: a description is",
+      "Versioning/2024-08-14",
+    );
     const { owner, organization } = world();
     const team = await newTeam(world());
     const path = `/teams/${team.id}/authentication-tokens`;
@@ -89,6 +96,7 @@ describe("described tokens", () => {
   });
 
   test("members manage their team's unless the team says no; others never", async () => {
+    proves("Teams and users/tokens: allow-member-token-management", "Versioning/2024-07-15");
     const { owner, organization, reader } = world();
     const team = await newTeam(world());
     const path = `/teams/${team.id}/authentication-tokens`;
@@ -110,6 +118,13 @@ describe("described tokens", () => {
 
 describe("the organization's token", () => {
   test("is one in each slot, acts as an owner, and never locks or writes state", async () => {
+    proves(
+      "Credentials/organization token",
+      "Authentication/4 creating a workspace",
+      "Authentication/7 create state version, rollback",
+      "Versioning/2024-05-29",
+      "Versioning/2023-11-17",
+    );
     const { owner, organization, reader } = world();
     const path = `/organizations/${organization}/authentication-token`;
     expect((await owner.api.get(path)).status).toBe(404);
@@ -159,6 +174,7 @@ describe("the organization's token", () => {
 });
 
 test("where user tokens are switched off they are 401 in the organization's name, and only there", async () => {
+  proves("Credentials/user-tokens-enabled false");
   const { stack } = world();
   const boss = await newParty(stack);
   const name = unusedName("tokenless");

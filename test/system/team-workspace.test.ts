@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { workspaceAccess } from "../stack/team-access.ts";
@@ -19,6 +20,7 @@ const levels = {
 test.each(Object.keys(levels) as (keyof typeof levels)[])(
   "the level %s is made, shown, listed and deleted with what it implies",
   async (access) => {
+    proves("Teams and users/team-workspaces: fixed levels and");
     const { owner } = world();
     const workspace = await newWorkspace(world());
     const team = await newTeam(world());
@@ -60,6 +62,7 @@ test.each(Object.keys(levels) as (keyof typeof levels)[])(
 );
 
 test("a fixed level takes no permissions; custom takes each, in either spelling", async () => {
+  proves("Teams and users/team-workspaces: fixed levels and");
   const { owner } = world();
   const { id: workspaceId } = await newWorkspace(world());
   const { id: teamId } = await newTeam(world());
@@ -97,6 +100,7 @@ test("a fixed level takes no permissions; custom takes each, in either spelling"
 });
 
 test("workspace admins see and change all of it, others their own, strangers nothing", async () => {
+  proves("Teams and users/team-workspaces: who sees and");
   const { owner, stranger } = world();
   const { id: workspaceId } = await newWorkspace(world());
   const [admin, reader] = [await newTeam(world()), await newTeam(world())];

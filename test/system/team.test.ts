@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
@@ -39,6 +40,7 @@ const ownersTeam = async () =>
   (await world().owner.api.get(`${teamsPath()}?filter[names]=owners`)).body.data[0];
 
 test("a team is made, shown, found, changed and deleted", async () => {
+  proves("Teams and users/teams: create, list with", "Versioning/2023-01-17");
   const { owner, organization } = world();
   const team = await newTeam({
     visibility: "organization",
@@ -95,6 +97,7 @@ test("a team is made, shown, found, changed and deleted", async () => {
 });
 
 test("what is wrong with a team is said, all of it", async () => {
+  proves("Teams and users/teams: what is wrong");
   const { owner } = world();
   const wrong = await owner.api.post(
     teamsPath(),
@@ -123,6 +126,7 @@ test("what is wrong with a team is said, all of it", async () => {
 
 describe("the team of owners", () => {
   test("is neither deleted nor renamed, and never empty", async () => {
+    proves("Teams and users/the owners team");
     const { owner } = world();
     const { id } = await ownersTeam();
     expect((await owner.api.delete(`/teams/${id}`)).status).toBe(409);
@@ -144,6 +148,7 @@ describe("the team of owners", () => {
   });
 
   test("is touched by owners only, whatever others may do to teams", async () => {
+    proves("Teams and users/the owners team");
     const manager = await newMember({
       "manage-teams": true,
       "manage-membership": true,
@@ -178,6 +183,7 @@ describe("the team of owners", () => {
 
 describe("secret teams are seen", () => {
   test("by owners, their members and who may see secret teams, and are not found for others", async () => {
+    proves("Teams and users/teams: visibility secret and");
     const { owner } = world();
     const secret = await newTeam();
     const open = await newTeam({ visibility: "organization" });
@@ -197,6 +203,7 @@ describe("secret teams are seen", () => {
 
 describe("members", () => {
   test("come and go by name and by membership, repeats change nothing", async () => {
+    proves("Teams and users/members by user and by membership", "Versioning/2022-10-12");
     const { owner, stack } = world();
     const team = await newTeam();
     const member = await newMember();
@@ -235,6 +242,7 @@ describe("members", () => {
 });
 
 test("who calls themselves by another's id comes into no team with them", async () => {
+  proves("Isolation/names that are others' ids");
   const { owner } = world();
   const team = await newTeam();
   const [wanted, thief] = [await newMember(), await newMember()];
@@ -253,6 +261,11 @@ test("who calls themselves by another's id comes into no team with them", async 
 
 describe("each organization permission alone", () => {
   test("manage-teams makes, changes and deletes teams, and gives no organization permission", async () => {
+    proves(
+      "Teams and users/teams: each organization-access flag",
+      "Versioning/2024-06-25",
+      "Versioning/2024-04-08",
+    );
     const { api } = await newMember({ "manage-teams": true, "access-secret-teams": true });
     const name = unusedName("managed");
     const made = await api.post(teamsPath(), document("teams", { name }));
@@ -272,6 +285,7 @@ describe("each organization permission alone", () => {
   });
 
   test("manage-teams may send permissions along as they are, as clients do that know them", async () => {
+    proves("Teams and users/teams: each organization-access flag");
     const { api } = await newMember({ "manage-teams": true });
     const { id } = await newTeam({
       visibility: "organization",
@@ -290,6 +304,7 @@ describe("each organization permission alone", () => {
   });
 
   test("manage-membership puts people into teams and changes nothing else", async () => {
+    proves("Teams and users/teams: each organization-access flag", "Versioning/2023-02-16");
     const team = await newTeam({ visibility: "organization" });
     const { api, username } = await newMember({ "manage-membership": true });
     const body = { data: [{ type: "users", id: username }] };
@@ -299,6 +314,7 @@ describe("each organization permission alone", () => {
   });
 
   test("manage-organization-access changes permissions and nothing else", async () => {
+    proves("Teams and users/teams: each organization-access flag");
     const team = await newTeam({ visibility: "organization" });
     const { api } = await newMember({ "manage-organization-access": true });
     const access = document("teams", { "organization-access": { "read-projects": true } });
@@ -311,6 +327,7 @@ describe("each organization permission alone", () => {
   });
 
   test("none of them makes nothing", async () => {
+    proves("Teams and users/teams: each organization-access flag");
     const { api, team } = await newMember();
     expect((await api.post(teamsPath(), document("teams", { name: "none" }))).status).toBe(404);
     expect((await api.patch(`/teams/${team.id}`, document("teams", {}))).status).toBe(404);

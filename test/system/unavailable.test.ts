@@ -1,4 +1,5 @@
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, expect, test } from "vitest";
 import { layWires, type Wires, type Wiring } from "../faults/wires.ts";
 import { type Answer, document } from "../stack/http.ts";
@@ -146,6 +147,7 @@ test("a safe deletion that could not ask state deletes nothing, and works afterw
 });
 
 test("inline state that could not be put is finished by the repeat", async () => {
+  proves("State version creation/state: optional Base64; given");
   const { owner } = world();
   const { id } = await newLockedWorkspace(world());
   const state = stateFile();

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
@@ -16,6 +17,7 @@ test("people who share an organization see each other, without their addresses",
 });
 
 test("a user changes its own name and address", async () => {
+  proves("Teams and users/account/details and account/update");
   const person = await newParty(world().stack);
   const username = unusedName("renamed");
   const changed = await person.api.patch(
@@ -41,6 +43,7 @@ test("a user changes its own name and address", async () => {
 
 describe("administrators", () => {
   test("add, find, promote, suspend and let back in", async () => {
+    proves("Teams and users/administrators create, suspend and");
     const { api } = await administrator();
     const username = unusedName("added");
     const body = document("users", { username, email: `${username}@example.com` });
@@ -69,6 +72,7 @@ describe("administrators", () => {
   });
 
   test("suspend somebody from the next request on, and give everything back", async () => {
+    proves("Credentials/expired, revoked, of a suspended user");
     const { api } = await administrator();
     const { stack } = world();
     const person = await newParty(stack);
@@ -80,6 +84,7 @@ describe("administrators", () => {
   });
 
   test("are the only ones: to others there is nothing there", async () => {
+    proves("Teams and users/administrators create, suspend and");
     const { owner } = world();
     expect((await owner.api.get("/admin/users")).status).toBe(404);
     const body = document("users", { username: "x", email: "x@example.com" });
@@ -91,6 +96,7 @@ describe("administrators", () => {
   });
 
   test("are at least one", async () => {
+    proves("Teams and users/administrators create, suspend and");
     const last = await administrator();
     const listed = await last.api.get("/admin/users?filter[admin]=true&page[size]=100");
     for (const { id } of listed.body.data) {

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
@@ -127,21 +128,32 @@ const create = (given: Record<string, unknown>) =>
 const update = (id: string, given: Record<string, unknown>) =>
   world().owner.api.patch(`/workspaces/${id}`, document("workspaces", given));
 
+/** The row of the specification about an attribute. */
+const rowOf = (name: string): string => `Workspace/${rows[name] ?? name}`;
+const rows: Record<string, string> = {
+  name: "name: required",
+  "source-name": "source-name, source-url",
+  "source-url": "source-name, source-url",
+};
+
 describe.each(Object.entries({ ...attributes, ...atCreation }))("%s", (name, attribute) => {
   const [first] = attribute.values;
 
   test("has its default where creation does not give it", async () => {
+    proves(rowOf(name));
     const { attributes } = await newWorkspace(world());
     expect(attributes[name]).toEqual(attribute.initially);
   });
 
   test("is what creation gives", async () => {
+    proves(rowOf(name));
     const created = await create({ [name]: first });
     expect(created.status).toBe(201);
     expect(created.body.data.attributes[name]).toEqual(first);
   });
 
   test("of another kind, or against a rule, is refused with words that name it, and changes nothing", async () => {
+    proves(rowOf(name));
     const workspace = await newWorkspace(world());
     for (const [value, problem] of attribute.refused) {
       const created = await create({ [name]: value });
@@ -159,6 +171,7 @@ describe.each(Object.entries({ ...attributes, ...atCreation }))("%s", (name, att
 
 describe.each(Object.entries(attributes))("%s", (name, { values: [, second] }) => {
   test("is changed by an update, by id and by name, and kept by one that does not give it", async () => {
+    proves(rowOf(name), "Workspace/on update everything is", "Versioning/2023-10-31");
     const { api } = world().owner;
     const one = await newWorkspace(world());
     const changed = await update(one.id, { [name]: second });
@@ -178,6 +191,7 @@ describe.each(Object.entries(attributes))("%s", (name, { values: [, second] }) =
 });
 
 test("all problems of a request are told at once, those of relationships too", async () => {
+  proves("Workspace/errors");
   const wrong = {
     name: "a b",
     description: "x".repeat(4097),
@@ -225,6 +239,7 @@ test("all problems of a request are told at once, those of relationships too", a
 });
 
 test("wrong kinds and wrong values are told together, each place once", async () => {
+  proves("Workspace/errors");
   const { owner, organization } = world();
   const wrong = {
     name: "a b",
@@ -290,6 +305,7 @@ test("a workspace stops to inherit auto-destroy with settings of its own, and st
 });
 
 test("a workspace has many flat tags, and not too many", async () => {
+  proves("Workspace limits/ours, where the specification has none");
   const { owner, organization } = world();
   const { id } = await newWorkspace(world());
   const tags = (count: number) => ({
@@ -317,6 +333,7 @@ test("a workspace has many flat tags, and not too many", async () => {
 });
 
 test("long descriptions of projects and roles of owners are refused", async () => {
+  proves("Workspace limits/ours, where the specification has none");
   const { owner, organization } = world();
   const project = await owner.api.post(
     `/organizations/${organization}/projects`,

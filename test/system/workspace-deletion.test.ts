@@ -1,4 +1,5 @@
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { download } from "../stack/http.ts";
 import { announcement, processedVersion, stateFile, writeState } from "../stack/state.ts";
@@ -34,6 +35,7 @@ const settled = (id: string) =>
   });
 
 test("an empty workspace is deleted safely, by id and by name, and its name is free", async () => {
+  proves("Versioning/2022-12-22", "Workspace endpoints/POST actions/safe-delete by id and by name");
   const { owner } = world();
   const [one, other] = [await newWorkspace(world()), await newWorkspace(world())];
   expect((await safeDelete(one.id)).status).toBe(204);
@@ -49,6 +51,7 @@ test("an empty workspace is deleted safely, by id and by name, and its name is f
 });
 
 test("a locked one is refused, and the text says that it is locked, by whom", async () => {
+  proves("Workspace errors/safe delete");
   const { owner } = world();
   const { id, attributes } = await newLockedWorkspace(world());
   for (const path of [`/workspaces/${id}`, byName(attributes.name)]) {
@@ -64,6 +67,7 @@ test("a locked one is refused, and the text says that it is locked, by whom", as
 });
 
 test("one that manages resources is refused, and the text says how many and nothing of locks", async () => {
+  proves("Workspace errors/safe delete");
   const { workspace } = await withState(stateFile({ resources: 3 }));
   const answer = await settled(workspace.id);
   expect(answer.status).toBe(409);
@@ -78,6 +82,7 @@ test("one that manages resources is refused, and the text says how many and noth
 });
 
 test("one whose state manages nothing any more is deleted", async () => {
+  proves("Workspace endpoints/POST actions/safe-delete by id and by name");
   const { owner } = world();
   const first = stateFile({ resources: 2 });
   const { workspace } = await withState(first);
@@ -106,6 +111,7 @@ test("what a deleted workspace held cannot be read any more", async () => {
 });
 
 test("an owner may force it, whatever it holds and whoever locked it", async () => {
+  proves("Authentication/5 force delete", "Workspace endpoints/DELETE by id and by name");
   const { owner } = world();
   const { workspace } = await withState(stateFile({ resources: 1 }));
   expect((await owner.api.post(`/workspaces/${workspace.id}/actions/lock`)).status).toBe(200);
@@ -124,6 +130,11 @@ test("an owner may force it, whatever it holds and whoever locked it", async () 
 });
 
 test("who may read but not force it hears 403; who may not read, 404", async () => {
+  proves(
+    "Authentication/11 unauthorized is 404, not 403",
+    "Workspace errors/safe delete",
+    "Workspace errors/force delete",
+  );
   const { reader, readable, stranger } = world();
   const { id, attributes } = await newWorkspace(world(), {}, readable.id);
   for (const path of [`/workspaces/${id}`, byName(attributes.name)]) {
@@ -137,6 +148,7 @@ test("who may read but not force it hears 403; who may not read, 404", async () 
 });
 
 test("a project's administrator may delete safely, and not by force", async () => {
+  proves("Authentication/5 force delete", "Workspace rights/force delete");
   const { id: teamId, member: administrator } = await newTeam(world());
   const project = await newProject(world());
   await world().stack.people.grant({ teamId, projectId: project.id, access: "admin" });

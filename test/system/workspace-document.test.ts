@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { inlineState, stateFile } from "../stack/state.ts";
 import { errorDetails, newLockedWorkspace, newWorkspace, useWorld } from "./fixture.ts";
@@ -9,6 +10,11 @@ const boolean = expect.any(Boolean);
 const text = expect.any(String);
 
 test("the document has every attribute that clients read, with its kind", async () => {
+  proves(
+    "Versioning/2024-08-16",
+    "Workspace run attributes/tag-names, resource-count, updated-at, locked",
+    "Documents/permissions with every key",
+  );
   const { attributes } = await newWorkspace(world(), {
     description: "a",
     "working-directory": "b",
@@ -60,6 +66,7 @@ test("the document has every attribute that clients read, with its kind", async 
 });
 
 test("permissions has every key, with true or false", async () => {
+  proves("Documents/permissions with every key");
   const { attributes } = await newWorkspace(world());
   const keys = [
     "can-update",
@@ -107,6 +114,7 @@ test("permissions of a reader tell what the reader may", async () => {
 });
 
 test("relationships and links are those that clients follow", async () => {
+  proves("Documents/permissions with every key");
   const { organization } = world();
   const { id, type, attributes, relationships, links } = await newWorkspace(world());
   expect(type).toBe("workspaces");
@@ -138,6 +146,7 @@ test("relationships and links are those that clients follow", async () => {
 
 describe("included", () => {
   test("is what was asked for, each resource once", async () => {
+    proves("Workspace includes/outputs");
     const { owner, organization } = world();
     const { id } = await newLockedWorkspace(world());
     const state = stateFile({ outputs: { text: { value: "a", type: "string" } } });

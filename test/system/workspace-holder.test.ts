@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
@@ -7,6 +8,7 @@ import { errorDetails, newWorkspace, recordedApi, useWorld } from "./fixture.ts"
 const world = useWorld();
 
 test("a team that holds the lock is shown and included", async () => {
+  proves("Workspace includes/locked_by");
   const { owner, organization, url } = world();
   const name = unusedName("lockers");
   const made = await expectStatus(

@@ -1,6 +1,7 @@
 import { type Runner, startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres/ids";
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer, Api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
@@ -66,6 +67,15 @@ describe("of a workspace that has everything", () => {
   };
 
   test.each(names)("%s comes by id, by name and with the list, and nothing else", async (name) => {
+    proves(
+      "Versioning/2023-06-09",
+      "Versioning/2021-07-19",
+      "Versioning/2021-03-08",
+      "Workspace includes/current_configuration_version, and its ingress_attributes",
+      "Workspace includes/current_run, its configuration_version, the",
+      "Workspace includes/locked_by",
+      "Workspace includes/outputs",
+    );
     const shown = await get("id", name);
     expect(shown.status).toBe(200);
     expect(typesIn(shown)).toEqual(includes[name]);
@@ -79,6 +89,7 @@ describe("of a workspace that has everything", () => {
   });
 
   test("all come at once, each resource once and linked from another", async () => {
+    proves("Versioning/2021-03-18", "Workspace includes/each resource once, only");
     for (const way of ["id", "name", "list"] as const) {
       const answer = await get(way, names.join());
       expect(typesIn(answer)).toEqual([...new Set(Object.values(includes).flat())].toSorted());
@@ -89,6 +100,10 @@ describe("of a workspace that has everything", () => {
   });
 
   test("what is included is what its own address shows", async () => {
+    proves(
+      "Workspace includes/organization, project",
+      "Workspace includes/effective_tag_bindings, current_state_version",
+    );
     const { body } = await get("id", names.join());
     const shown = async (path: string) => (await full.owner.api.get(path)).body.data;
     const included = (type: string) =>
@@ -109,6 +124,7 @@ describe("of a workspace that has everything", () => {
   test.each(["nothing", "vars", "project.organization", "current_run.nothing", "project,nothing"])(
     "%s is no include: 400 that says so",
     async (name) => {
+      proves("Workspace includes/unknown names");
       for (const way of ["id", "name", "list"] as const) {
         const refused = await get(way, name);
         expect(refused.status).toBe(400);
@@ -119,6 +135,7 @@ describe("of a workspace that has everything", () => {
 });
 
 test("what the caller may not read is left out", async () => {
+  proves("Workspace includes/each resource once, only");
   const { owner } = world();
   const actor = await newActor(world(), teamRole("workspace custom"));
   const id = await actor.workspace();
@@ -174,6 +191,7 @@ describe("of many workspaces", () => {
     costOf(() => expectStatus(200, api.get(`${list}?page[size]=${size}&include=${include}`)));
 
   test.each(names)("%s costs the same for one as for many, and little", async (name) => {
+    proves("Workspace includes/current_configuration_version, and its ingress_attributes");
     const plain = await cost(SEVERAL, "");
     const one = await cost(1, name);
     expect(await cost(SEVERAL, name)).toEqual(one);

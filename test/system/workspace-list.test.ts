@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { beforeAll, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
@@ -45,6 +46,7 @@ beforeAll(async () => {
 const names = async (query: string) => namesOf(await owner.api.get(`${path}?${query}`)).toSorted();
 
 test("the list holds whole documents, the same as when they are shown", async () => {
+  proves("Workspace endpoints/GET organizations/:o/workspaces");
   const listed = await owner.api.get(path);
   expect(listed.status).toBe(200);
   expect(listed.body.data).toHaveLength(4);
@@ -54,6 +56,7 @@ test("the list holds whole documents, the same as when they are shown", async ()
 });
 
 test("a part of the name finds, whatever its case, and its characters mean themselves", async () => {
+  proves("Workspace list/search[name]", "Workspace list/brackets percent-encoded or not");
   expect(await names("search[name]=net-")).toEqual(["net-east", "net-west"]);
   expect(await names("search%5Bname%5D=app")).toEqual(["APP-two", "app_one"]);
   expect(await names("search[name]=_")).toEqual(["app_one"]);
@@ -62,6 +65,7 @@ test("a part of the name finds, whatever its case, and its characters mean thems
 });
 
 test("several tags must all be there", async () => {
+  proves("Versioning/2022-06-09", "Workspace list/search[tags]");
   expect(await names("search[tags]=app")).toEqual(["net-east", "net-west"]);
   expect(await names("search[tags]=app,blue")).toEqual(["net-east"]);
   expect(await names("search[tags]=blue&search[name]=app")).toEqual(["app_one"]);
@@ -69,18 +73,21 @@ test("several tags must all be there", async () => {
 });
 
 test("a project narrows the list", async () => {
+  proves("Workspace list/filter[project][id]");
   expect(await names(`filter[project][id]=${project.id}`)).toEqual(["net-east", "net-west"]);
   expect(await names(`filter[project][id]=${project.id}&search[tags]=blue`)).toEqual(["net-east"]);
   expect(await names("filter[project][id]=prj-0000000000000000")).toEqual([]);
 });
 
 test("excluded tags take away, in both spellings, several as any of them", async () => {
+  proves("Versioning/2022-06-21", "Workspace list/search[exclude-tags]");
   expect(await names("search[exclude-tags]=app")).toEqual(["APP-two", "app_one"]);
   expect(await names("search[exclude_tags]=app,blue")).toEqual(["APP-two"]);
   expect(await names("search[tags]=blue&search[exclude-tags]=app")).toEqual(["app_one"]);
 });
 
 test("a star stands for anything at the beginning, at the end, or both", async () => {
+  proves("Workspace list/search[wildcard-name]");
   expect(await names("search[wildcard-name]=net-*")).toEqual(["net-east", "net-west"]);
   expect(await names("search[wildcard-name]=*one")).toEqual(["app_one"]);
   expect(await names("search[wildcard-name]=*p*")).toEqual(["APP-two", "app_one"]);
@@ -89,6 +96,7 @@ test("a star stands for anything at the beginning, at the end, or both", async (
 });
 
 test("sorting is by name or by latest change, in both directions; anything else is refused", async () => {
+  proves("Versioning/2023-03-30", "Workspace list/sort: name, latest-change-at, a");
   const sorted = async (sort: string) => namesOf(await owner.api.get(`${path}?sort=${sort}`));
   const byName = await sorted("name");
   expect(byName).toEqual(byName.toSorted());
@@ -103,6 +111,7 @@ test("sorting is by name or by latest change, in both directions; anything else 
 });
 
 test("bindings are matched by key, by value and by both, and all of them must match", async () => {
+  proves("Workspace list/filter[tagged][i][key] and [value]");
   const own = await newOrganization(owner.api);
   const workspace = (name: string, bindings: [string, string][]) =>
     owner.api.post(
@@ -135,6 +144,7 @@ test("bindings are matched by key, by value and by both, and all of them must ma
 });
 
 test("pages cover the list once, with true totals and links that lead on", async () => {
+  proves("Workspace endpoints/GET organizations/:o/workspaces", "Workspace list/page[number]");
   const seen: string[] = [];
   let next: string | null = `${path}?page[size]=3&search[name]=e`;
   const totals = new Set<number>();
@@ -163,6 +173,10 @@ test("pages cover the list once, with true totals and links that lead on", async
 });
 
 test("without a page size there are 20 on a page", async () => {
+  proves(
+    "Workspace list/page[size]",
+    "Workspace limits/default page size 20 of workspaces, consumers, tags",
+  );
   const own = await newOrganization(owner.api);
   for (let made = 0; made < 21; made++) await newWorkspace({ organization: own, owner });
   const { body } = await owner.api.get(`/organizations/${own}/workspaces`);
@@ -171,6 +185,7 @@ test("without a page size there are 20 on a page", async () => {
 });
 
 test("a reader's list has only what the reader may read, and its pages are full", async () => {
+  proves("Workspace list/in every combination, stable, exact, full");
   const { reader, readable, organization: shared } = world();
   for (let made = 0; made < 3; made++) {
     await newWorkspace(world());

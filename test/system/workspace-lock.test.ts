@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { announcement, inlineState, stateFile } from "../stack/state.ts";
@@ -22,6 +23,10 @@ const colleague = async (): Promise<Party> =>
 
 describe("an unlocked workspace", () => {
   test("is locked, and its document says by whom and why", async () => {
+    proves(
+      "Workspace endpoints/POST actions/lock",
+      "Workspace lock/unlocked, lock, caller may lock",
+    );
     const { owner } = world();
     const { id } = await newWorkspace(world());
     const locked = await act(id, "lock", owner, document("", { reason: "maintenance ✓" }));
@@ -39,6 +44,7 @@ describe("an unlocked workspace", () => {
     ["no body", undefined, ""],
     ["a null reason", document("", { reason: null }), ""],
   ])("is locked with %s", async (_, body, reason) => {
+    proves("Workspace endpoints/POST actions/lock");
     const { id } = await newWorkspace(world());
     const locked = await act(id, "lock", world().owner, body);
     expect(locked.status).toBe(200);
@@ -64,6 +70,7 @@ describe("an unlocked workspace", () => {
 
 describe("a locked workspace", () => {
   test("refuses another lock, the holder's own too, and names the holder", async () => {
+    proves("Workspace lock/locked, lock", "Workspace errors/lock");
     const { owner } = world();
     const { id } = await newLockedWorkspace(world());
     for (const party of [owner, await colleague()]) {
@@ -74,6 +81,10 @@ describe("a locked workspace", () => {
   });
 
   test("is unlocked by its holder, and can be locked again", async () => {
+    proves(
+      "Workspace endpoints/POST actions/unlock",
+      "Workspace lock/locked, unlock by the locker",
+    );
     const { id } = await newLockedWorkspace(world());
     const unlocked = await act(id, "unlock");
     expect(unlocked.status).toBe(200);
@@ -85,6 +96,7 @@ describe("a locked workspace", () => {
   });
 
   test("refuses to be unlocked by another, in the words that clients look for", async () => {
+    proves("Workspace lock/locked, unlock by another", "Workspace errors/unlock");
     const { owner } = world();
     const { id } = await newLockedWorkspace(world());
     const answer = await act(id, "unlock", await colleague());
@@ -94,6 +106,10 @@ describe("a locked workspace", () => {
   });
 
   test("is unlocked by force by whoever administers it", async () => {
+    proves(
+      "Workspace endpoints/POST actions/force-unlock",
+      "Workspace lock/locked, force-unlock by an admin",
+    );
     const { id } = await newLockedWorkspace(world());
     const administrator = await colleague();
     const freed = await act(id, "force-unlock", administrator);
@@ -119,6 +135,7 @@ describe("a locked workspace", () => {
 });
 
 test("of 50 locks at once, one wins and all others hear who has it", async () => {
+  proves("Workspace lock/locked, lock");
   const { owner } = world();
   const parties = [owner, await colleague(), await colleague()];
   const { id } = await newWorkspace(world());
@@ -136,6 +153,7 @@ test("of 50 locks at once, one wins and all others hear who has it", async () =>
 });
 
 test("of many unlocks at once, one unlocks", async () => {
+  proves("Workspace lock/unlocked, unlock");
   const { id } = await newLockedWorkspace(world());
   const answers = await Promise.all(Array.from({ length: 10 }, () => act(id, "unlock")));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(409)]);
@@ -143,6 +161,12 @@ test("of many unlocks at once, one unlocks", async () => {
 
 describe("while a state version is pending", () => {
   test("unlock is 503 in the words that clients retry on, until it is uploaded", async () => {
+    proves(
+      "State version creation/state: omitted, it is",
+      "State under a lock/unlock while one is not finalized",
+      "Workspace lock/locked, unlock, intermediate not finalized",
+      "Workspace errors/unlock",
+    );
     const { owner } = world();
     const { id } = await newLockedWorkspace(world());
     const state = stateFile();
@@ -168,6 +192,7 @@ describe("while a state version is pending", () => {
   });
 
   test("force-unlock discards it, and its upload comes too late", async () => {
+    proves("State under a lock/force-unlock", "Workspace lock/locked, force-unlock by an admin");
     const { owner } = world();
     const { id } = await newLockedWorkspace(world());
     const state = stateFile();
@@ -184,6 +209,7 @@ describe("while a state version is pending", () => {
   });
 
   test("force-unlock keeps what was finalized", async () => {
+    proves("State under a lock/force-unlock");
     const { owner } = world();
     const { id } = await newLockedWorkspace(world());
     const state = stateFile();
@@ -197,6 +223,10 @@ describe("while a state version is pending", () => {
 });
 
 test("a state that was written under a lock is not stale right after the unlock", async () => {
+  proves(
+    "Reading/GET /state-versions/:id, GET /workspaces/:id/current-state-version",
+    "Workspace run attributes/tag-names, resource-count, updated-at, locked",
+  );
   const { owner } = world();
   const { id } = await newLockedWorkspace(world());
   const created = await owner.api.post(
@@ -210,6 +240,12 @@ test("a state that was written under a lock is not stale right after the unlock"
 });
 
 test("only who may lock locks, and only who administers breaks locks", async () => {
+  proves(
+    "Authentication/2 changing settings, force-unlocking",
+    "Workspace rights/settings and force-unlock",
+    "Workspace errors/lock",
+    "Workspace errors/force-unlock",
+  );
   const { owner, reader, readable, stranger } = world();
   const { id } = await newWorkspace(world(), {}, readable.id);
   for (const action of ["lock", "unlock", "force-unlock"]) {

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
@@ -16,6 +17,7 @@ test.each([
   ["the destination alone", ["maintain", "admin"], 404],
   ["the source, and no more than reading there", ["admin", "read"], 404],
 ] as const)("moving needs the right in both projects: %s", async (_, levels, status) => {
+  proves("Workspace/relationships.project");
   const { owner } = world();
   const [source, destination] = [await newProject(world()), await newProject(world())];
   const { id: teamId, member } = await newTeam(world());
@@ -54,6 +56,7 @@ test("a custom right to move is enough to move, and for nothing else", async () 
 });
 
 test("a blank project, its own and none at all are no move", async () => {
+  proves("Workspace/relationships.project");
   const { owner } = world();
   const project = await newProject(world());
   const { id } = await newWorkspace(world(), {}, project.id);

@@ -1,4 +1,5 @@
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { stateFile, writeState } from "../stack/state.ts";
 import { newWorkspace, useWorld } from "./fixture.ts";
@@ -22,6 +23,7 @@ const addresses = (data: { attributes: { address: string } }[]) =>
   data.map(({ attributes }) => attributes.address);
 
 test("what a workspace's current state manages is listed, with every attribute", async () => {
+  proves("Workspace resources/GET /workspaces/:id/resources");
   const { reader } = world();
   const { id, versionId, listed } = await written(2);
   expect(listed.status).toBe(200);
@@ -47,6 +49,7 @@ test("what a workspace's current state manages is listed, with every attribute",
 });
 
 test("the list comes in pages, by address or as it is asked for, and is searched by address", async () => {
+  proves("Workspace resources/GET /workspaces/:id/resources");
   const { owner } = world();
   const { id } = await written(25);
   const first = await owner.api.get(resources(id));
@@ -68,6 +71,7 @@ test("the list comes in pages, by address or as it is asked for, and is searched
 });
 
 test("a workspace without state manages nothing; another's is not found", async () => {
+  proves("Workspace resources/GET /workspaces/:id/resources");
   const { owner, stranger } = world();
   const { id } = await newWorkspace(world());
   const { status, body } = await owner.api.get(resources(id));

@@ -1,5 +1,6 @@
 import { moment, startRunner } from "@statehouse/events/testing";
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { newOrganization } from "../stack/organization.ts";
 import { namesOf, newWorkspace, useWorld } from "./fixture.ts";
@@ -7,6 +8,10 @@ import { namesOf, newWorkspace, useWorld } from "./fixture.ts";
 const world = useWorld();
 
 test("workspaces are found by their current run's status, and sorted by its creation", async () => {
+  proves(
+    "Workspace list/sort: current-run.created-at",
+    "Workspace list/filter[current-run][status]",
+  );
   const { owner, stack } = world();
   const organization = await newOrganization(owner.api);
   const list = `/organizations/${organization}/workspaces`;

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
@@ -30,6 +31,7 @@ describe("vcs-repo", () => {
   const least = { identifier: "acme/network", "oauth-token-id": "ot-1234567890abcdef" };
 
   test("is created, changed key by key, and removed by null alone", async () => {
+    proves("Workspace/vcs-repo");
     const { id, attributes } = await newWorkspace(world(), { "vcs-repo": least });
     expect(attributes["vcs-repo"]).toMatchObject({
       ...least,
@@ -46,6 +48,7 @@ describe("vcs-repo", () => {
   });
 
   test("knows an app installation by both names", async () => {
+    proves("Versioning/2023-03-08", "Workspace/vcs-repo.vcs-app-installation-id");
     const { id } = await newWorkspace(world(), { "vcs-repo": least });
     const expected = {
       "oauth-token-id": null,
@@ -59,6 +62,7 @@ describe("vcs-repo", () => {
   });
 
   test("needs its required keys and good forms, and tells all problems at once", async () => {
+    proves("Workspace/vcs-repo");
     const answer = await create({ "vcs-repo": { "tags-regex": "(", branch: "main" } });
     expect(answer.status).toBe(422);
     expect(Object.keys(problems(answer)).toSorted()).toEqual([
@@ -71,6 +75,7 @@ describe("vcs-repo", () => {
 
 describe("auto-destroy", () => {
   test("takes a moment, and null takes it away", async () => {
+    proves("Versioning/2023-09-15", "Workspace/auto-destroy-at");
     const { id } = await newWorkspace(world(), { "auto-destroy-at": "2099-01-01T12:00:00+01:00" });
     expect(await updated(id, {})).toMatchObject({ "auto-destroy-at": "2099-01-01T11:00:00.000Z" });
     expect(await updated(id, { "auto-destroy-at": null })).toMatchObject({
@@ -79,6 +84,7 @@ describe("auto-destroy", () => {
   });
 
   test("takes a duration, from which the moment follows", async () => {
+    proves("Versioning/2023-11-07", "Workspace/auto-destroy-activity-duration");
     const { id, attributes } = await newWorkspace(world(), {
       "auto-destroy-activity-duration": "14d",
     });
@@ -92,6 +98,7 @@ describe("auto-destroy", () => {
   });
 
   test("tells both problems at once, in the words that clients show", async () => {
+    proves("Workspace/auto-destroy-activity-duration");
     const answer = await create({
       "auto-destroy-at": "soon",
       "auto-destroy-activity-duration": "12345d",
@@ -109,6 +116,7 @@ describe("agent-pool-id", () => {
   const pointer = "/data/attributes/agent-pool-id";
 
   test("goes with the mode agent, and leaves with it", async () => {
+    proves("Workspace/agent-pool-id");
     const pool = await newAgentPool();
     const { id } = await newWorkspace(world(), {
       "execution-mode": "agent",
@@ -134,6 +142,7 @@ describe("agent-pool-id", () => {
     [{ "execution-mode": "agent" }, "must be specified when using 'agent' execution mode"],
     [{ "execution-mode": "agent", "agent-pool-id": "junk" }, "Agent pool is invalid"],
   ])("%j is refused", async (attributes, text) => {
+    proves("Workspace/agent-pool-id");
     const answer = await create(attributes);
     expect(answer.status).toBe(422);
     expect(problems(answer)).toEqual({ [pointer]: text });
@@ -152,6 +161,7 @@ describe("agent-pool-id", () => {
 });
 
 test("who made a workspace is said at its creation only", async () => {
+  proves("Workspace/source-name, source-url");
   const made = { "source-name": "a client", "source-url": "https://example.com" };
   const { id, attributes } = await newWorkspace(world(), made);
   expect(attributes).toMatchObject(made);
@@ -159,6 +169,7 @@ test("who made a workspace is said at its creation only", async () => {
 });
 
 test("assessments are of another edition: false is ignored, true refused, and nothing shown", async () => {
+  proves("Workspace/assessments-enabled");
   const { id, attributes } = await newWorkspace(world(), { "assessments-enabled": false });
   expect(attributes).not.toHaveProperty("assessments-enabled");
   const answer = await update(id, { "assessments-enabled": true });
@@ -167,6 +178,7 @@ test("assessments are of another edition: false is ignored, true refused, and no
 });
 
 test("a new workspace starts with the newest engine, and keeps what a client sets", async () => {
+  proves("Workspace/engine-version");
   const { id, attributes } = await newWorkspace(world());
   expect(attributes["engine-version"]).toMatch(/^\d+\.\d+\.\d+$/);
   for (const version of ["~> 1.9.0", "latest", "1.12.3"]) {
@@ -178,6 +190,7 @@ test("a new workspace starts with the newest engine, and keeps what a client set
 });
 
 test("updates at once lose nothing of each other", async () => {
+  proves("Workspace/two updates at once lose nothing");
   const { id } = await newWorkspace(world());
   const changes = [
     { "auto-apply": true },
@@ -197,6 +210,7 @@ test("updates at once lose nothing of each other", async () => {
 });
 
 test("a renamed workspace frees its old name, which another may take", async () => {
+  proves("Workspace/name: unique within the");
   const { id, attributes } = await newWorkspace(world());
   await updated(id, { name: unusedName("workspace") });
   const taken = await newWorkspace(world(), { name: attributes.name });

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
@@ -28,6 +29,10 @@ const everything = {
 };
 
 test("a new workspace reads the same by id, by name and as it was created", async () => {
+  proves(
+    "Workspace endpoints/POST organizations/:o/workspaces",
+    "Workspace endpoints/GET workspaces/:id and by name",
+  );
   const { owner } = world();
   for (const attributes of [
     {},
@@ -48,6 +53,7 @@ test("a new workspace reads the same by id, by name and as it was created", asyn
 });
 
 test("what is not given has the specification's defaults", async () => {
+  proves("Workspace endpoints/POST organizations/:o/workspaces");
   const { attributes, relationships } = await newWorkspace(world());
   expect(attributes).toMatchObject({
     "allow-destroy-plan": true,
@@ -75,6 +81,7 @@ test("what is not given has the specification's defaults", async () => {
 });
 
 test("both spellings of the engine's version are read and shown; two values are refused", async () => {
+  proves("Workspace/branded names");
   for (const spelling of ["engine-version", "terraform-version"]) {
     const { attributes } = await newWorkspace(world(), { [spelling]: "1.9.8" });
     expect(attributes["engine-version"]).toBe("1.9.8");
@@ -90,6 +97,7 @@ test("both spellings of the engine's version are read and shown; two values are 
 test.each(["1.11.0", "1.12.0-beta1", "~> 1.0.0", ">= 1.2, < 2.0", "latest", "1.10.99"])(
   "the version %s is kept as it was sent",
   async (version) => {
+    proves("Workspace/engine-version");
     const { id } = await newWorkspace(world());
     const updated = await update(id, { "terraform-version": version });
     expect(updated.status).toBe(200);
@@ -98,6 +106,7 @@ test.each(["1.11.0", "1.12.0-beta1", "~> 1.0.0", ">= 1.2, < 2.0", "latest", "1.1
 );
 
 test("what is neither a version, a constraint nor latest is refused", async () => {
+  proves("Workspace/engine-version");
   const { id } = await newWorkspace(world());
   for (const version of ["newest", "1.x", "", "~> one"]) {
     expect((await update(id, { "terraform-version": version })).status, version).toBe(422);
@@ -105,6 +114,7 @@ test("what is neither a version, a constraint nor latest is refused", async () =
 });
 
 test("all that is wrong is said at once, in words and with pointers", async () => {
+  proves("Workspace/properties without a default are required on create");
   const answer = await create({
     name: "not a name",
     "engine-version": "x",
@@ -130,6 +140,7 @@ test("all that is wrong is said at once, in words and with pointers", async () =
 });
 
 test("the execution mode follows the organization until it is given, and again when it is given back", async () => {
+  proves("Workspace/execution-mode", "Workspace/setting-overwrites");
   const { id } = await newWorkspace(world(), { operations: true });
   const own = await update(id, {});
   expect(own.body.data.attributes).toMatchObject({
@@ -151,6 +162,7 @@ test("the execution mode follows the organization until it is given, and again w
 });
 
 test("an update changes what it names and keeps the rest, by id and by name", async () => {
+  proves("Workspace/on update everything is", "Workspace endpoints/PATCH by id and by name");
   const { owner } = world();
   const workspace = await newWorkspace(world(), everything);
   const byId = await update(workspace.id, { description: "new" });
@@ -174,6 +186,7 @@ test("an update changes what it names and keeps the rest, by id and by name", as
 });
 
 test("null is the same as absent", async () => {
+  proves("Workspace/on update everything is");
   const nulls = Object.fromEntries(Object.keys(everything).map((name) => [name, null]));
   const workspace = await newWorkspace(world(), everything);
   const updated = await update(workspace.id, { ...nulls, name: null });
@@ -181,6 +194,7 @@ test("null is the same as absent", async () => {
 });
 
 test("an update that is refused changes nothing", async () => {
+  proves("Workspace/errors");
   const workspace = await newWorkspace(world());
   const refused = await update(workspace.id, { description: "half", name: "not a name" });
   expect(refused.status).toBe(422);
@@ -189,6 +203,7 @@ test("an update that is refused changes nothing", async () => {
 });
 
 test("a new name frees the old one", async () => {
+  proves("Workspace/name: required; letters, numbers");
   const { owner } = world();
   const { id, attributes } = await newWorkspace(world());
   const renamed = unusedName("renamed");
@@ -203,12 +218,14 @@ test("a new name frees the old one", async () => {
 });
 
 test("of many workspaces of one name made at once, one is made", async () => {
+  proves("Workspace/name: unique within the");
   const name = unusedName("race");
   const answers = await Promise.all(Array.from({ length: 10 }, () => create({ name })));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(9).fill(422)]);
 });
 
 test("two updates at once lose nothing", async () => {
+  proves("Workspace/two updates at once lose nothing");
   const { id } = await newWorkspace(world());
   const attributes = [
     "auto-apply",
@@ -231,6 +248,7 @@ test("two updates at once lose nothing", async () => {
 });
 
 test("a workspace is made in a project, and moved to another", async () => {
+  proves("Workspace/relationships.project");
   const { owner } = world();
   const [one, other] = [await newProject(world()), await newProject(world())];
   const workspace = await newWorkspace(world(), {}, one.id);
@@ -251,6 +269,7 @@ test("a workspace is made in a project, and moved to another", async () => {
 });
 
 test("a project that is not there, or is another organization's, is refused", async () => {
+  proves("Workspace/relationships.project");
   const { stranger, owner } = world();
   const foreign = await newProject({ organization: stranger.organization, owner: stranger });
   const { id } = await newWorkspace(world());
@@ -266,6 +285,7 @@ test("a project that is not there, or is another organization's, is refused", as
 });
 
 test("what is not there is not found, by id and by name", async () => {
+  proves("Workspace endpoints/GET workspaces/:id and by name");
   const { owner } = world();
   const body = document("workspaces", {});
   for (const path of ["/workspaces/ws-0000000000000000", `${workspaces()}/nothing`]) {
@@ -277,6 +297,7 @@ test("what is not there is not found, by id and by name", async () => {
 });
 
 test("a wrong type is refused on update too", async () => {
+  proves("Workspace/data.type");
   const { attributes, id } = await newWorkspace(world());
   for (const path of [`/workspaces/${id}`, `${workspaces()}/${attributes.name}`]) {
     const answer = await world().owner.api.patch(path, document("projects", {}));

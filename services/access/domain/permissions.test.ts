@@ -1,4 +1,5 @@
 import { Problems } from "@statehouse/errors";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { problemsOf } from "../test/problems-of.ts";
 import { type CheckedGrant, checkedGrant, effectivePermissions } from "./permissions.ts";
@@ -28,6 +29,7 @@ test("a fixed level takes no permissions, and the problem names the permission",
 });
 
 test("with a fixed level each given permission is a problem, and so is each unknown one", () => {
+  proves("Team project permissions/settable only when access is custom; otherwise read-only");
   const permissions = {
     "workspace-access.runs": "read",
     "workspace-access.variables": "write",
@@ -68,6 +70,7 @@ test("a permission of projects is unknown on a workspace", () => {
 });
 
 test("permissions absent from custom have the table's default, then keep their value, until the level changes", () => {
+  proves("Team project permissions/an unspecified permission has the default of custom");
   const first = onProject({
     access: "custom",
     permissions: { "workspace-access.locking": true },

@@ -3,6 +3,7 @@ import { connectNats, type Event, subscribe } from "@statehouse/events";
 import { newId } from "@statehouse/postgres/ids";
 import { createLogger } from "@statehouse/runtime";
 import { sharedParts, waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { runAccess } from "./running-access.ts";
 
@@ -18,6 +19,7 @@ const types = [
 ].map((name) => `statehouse.access.${name}.v1`);
 
 test("every change is announced once, in order, under growing revisions, without a secret", async () => {
+  proves("Access events/every change of access is published");
   await using access = await runAccess();
   const heard: Event[] = [];
   await using nats = connectNats({ url: sharedParts().nats.url, name: "test" });

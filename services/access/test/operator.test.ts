@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningAccess, runAccess } from "./running-access.ts";
 
@@ -20,6 +21,7 @@ const run = async (args: readonly string[], env: Record<string, string> = {}) =>
 const user = (...args: string[]) => run(["user", ...args]);
 
 test("the first administrator comes from the configuration, once", async () => {
+  proves("Teams and users/the first administrator comes from the configuration");
   const env = { FIRST_ADMIN_USERNAME: "root", FIRST_ADMIN_EMAIL: "root@example.com" };
   expect(await run(["migrate", "access"], env)).toContain("root administers the installation");
   expect(await run(["migrate", "access"], env)).toBe("nothing to apply");
@@ -29,6 +31,7 @@ test("the first administrator comes from the configuration, once", async () => {
 });
 
 test("the operator creates, promotes, suspends and gives tokens, without any service", async () => {
+  proves("Teams and users/administrators create, suspend and");
   expect(await user("create", "ops", "ops@example.com")).toMatch(/^created user-\w{16}$/);
   const secret = await user("token", "ops");
   expect(await access.versionsOf(secret)).toMatch(/^u:/);

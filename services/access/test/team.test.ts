@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RunningAccess, runAccess } from "./running-access.ts";
 
@@ -23,6 +24,7 @@ const team = async (organizationId: string, name: string, visibility = "") =>
   "";
 
 test("an id means whose it is, also where somebody is called so since before that was refused", async () => {
+  proves("Isolation/names that are others' ids");
   const { organizationId, owner, ownersTeamId } = await organization();
   const teamId = await team(organizationId, "ops");
   const [wanted, thief] = [await access.person(), await access.person()];

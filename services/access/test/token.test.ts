@@ -1,5 +1,6 @@
 import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hashOf } from "../domain/token-secret.ts";
 import { type RunningAccess, runAccess } from "./running-access.ts";
@@ -15,6 +16,7 @@ const absent = { kind: "notFound" };
 
 describe("a token's life", () => {
   test("its secret is shown once, kept as a hash, and speaks for its user", async () => {
+    proves("Teams and users/tokens: shown once, kept");
     const { user } = await access.users.createUser({ username: "ada", email: "ada@example.com" });
     const userId = user?.id ?? "";
     const { token: userToken, secret } = await access.tokens.createUserToken({
@@ -36,6 +38,7 @@ describe("a token's life", () => {
   });
 
   test("it expires two years after it was made when nobody says otherwise", async () => {
+    proves("Teams and users/tokens: expire after two");
     const { id, secret } = await access.person();
     const { token: userToken } = await access.tokens.createUserToken(
       { userId: id },

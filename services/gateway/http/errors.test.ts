@@ -13,6 +13,7 @@ import {
 } from "@statehouse/errors";
 import { methodNotAllowed, unknownAddress } from "@statehouse/errors/http";
 import { createLogger } from "@statehouse/runtime";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { bodyTooLarge, errorAnswer } from "./errors.ts";
 
@@ -43,6 +44,7 @@ describe("an error of ours", () => {
   });
 
   test("that forbids is 403 where the route declares it", () => {
+    proves("Access errors/a JSON API error object");
     expect(answer(forbidden("x", "Only owners may."), [403])).toMatchObject({
       status: 403,
       errors: [{ status: "403", code: "x", title: "forbidden", detail: "Only owners may." }],
@@ -50,6 +52,7 @@ describe("an error of ours", () => {
   });
 
   test("about fields names each with its pointer, all at once", () => {
+    proves("Access errors/a JSON API error object", "JSON:API/errors");
     const { status, errors } = answer(
       invalid([
         { field: "/data/attributes/name", detail: "Name has already been taken" },

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { ask, fetchFrom, logged, seen, useGateway } from "../test/use-gateway.ts";
 
@@ -7,12 +8,14 @@ const error = (status: string, title: string) => ({ errors: [{ status, title }] 
 
 describe("what clients ask first", () => {
   test("discovery is plain JSON, without a token", async () => {
+    proves("Discovery/discovery");
     const { headers, json } = await ask("GET", "/.well-known/terraform.json", undefined, "bad");
     expect(headers.get("content-type")).toBe("application/json");
     expect(json).toMatchObject({ "tfe.v2": "/api/v2/", "state.v2": "/api/v2/" });
     expect(seen.authenticated).toBe(0);
   });
   test("ping is 204 with the headers that clients decide by", async () => {
+    proves("Discovery/ping asks no other service");
     const { status, headers } = await ask("GET", "/api/v2/ping", undefined, "bad");
     expect(status).toBe(204);
     expect(headers.get("tfp-api-version")).toBe("2.6");
@@ -72,6 +75,7 @@ describe("the edge", () => {
     expect((await ask("GET", "/api/v2/workspaces/ws-1")).status).toBe(200);
   });
   test("refuses characters that no column takes, with their pointer", async () => {
+    proves("JSON:API/bodies");
     const { status, json } = await ask("POST", "/api/v2/organizations/acme/workspaces", {
       data: { type: "workspaces", attributes: { name: "a\0b" } },
     });
@@ -79,6 +83,7 @@ describe("the edge", () => {
     expect(json.errors[0].source.pointer).toBe("/data/attributes/name");
   });
   test("shows problems of fields from the schema and from the service alike", async () => {
+    proves("JSON:API/errors");
     const path = "/api/v2/organizations/acme/workspaces";
     const missing = await ask("POST", path, { data: { type: "workspaces" } });
     expect(seen.validated).toBe(true);

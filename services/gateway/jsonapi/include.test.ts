@@ -1,4 +1,5 @@
 import { AppError } from "@statehouse/errors";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { documentOf, listDocument } from "./document.ts";
 import { parseInclude } from "./include.ts";
@@ -118,6 +119,7 @@ describe("include names", () => {
     expect([...(tree.get("author")?.keys() ?? [])]).toEqual(["town"]);
   });
   test("may be spelled with a hyphen", () => {
+    proves("JSON:API/included");
     expect([...parseInclude("kept-by", allowed).keys()]).toEqual(["kept_by"]);
   });
   test("that are unknown are a bad request that names the include parameter", () => {
@@ -138,6 +140,7 @@ describe("include names", () => {
 
 describe("includes", () => {
   test("cost one call for each name of a level, whatever the number of parents", async () => {
+    proves("JSON:API/included");
     const context: Calls = { calls: [] };
     const items = Array.from({ length: 50 }, (_, n) => ({ id: `b${n}`, author: `p${n % 3}` }));
     const document = await listDocument(
@@ -206,6 +209,7 @@ describe("includes", () => {
   });
 
   test("make no call and add no member when none is asked for", async () => {
+    proves("JSON:API/included");
     const context: Calls = { calls: [] };
     const document = await documentOf(books, { id: "b1", author: "p1" }, context);
     expect(context.calls).toEqual([]);

@@ -1,4 +1,5 @@
 import { AppError } from "@statehouse/errors";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { parseBody } from "../http/body.ts";
 import { bodyOf } from "../jsonapi/noun.ts";
@@ -60,6 +61,7 @@ describe("a body", () => {
     });
   });
   test("names everything that is wrong with it at once", () => {
+    proves("Workspace/properties without a default are required on create");
     expect(
       problems(() =>
         parseBody(createWorkspaceBody, {

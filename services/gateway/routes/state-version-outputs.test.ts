@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { ask, useGateway } from "../test/use-gateway.ts";
 
@@ -6,6 +7,7 @@ useGateway();
 describe("the outputs of a workspace", () => {
   const path = "/api/v2/workspaces/ws-1/current-state-version-outputs";
   test("are all there where no page is asked for: the CLI asks once", async () => {
+    proves("JSON:API/pagination");
     const { json } = await ask("GET", path);
     expect(json.data).toHaveLength(45);
     expect(json.meta.pagination).toMatchObject({ "total-pages": 1, "total-count": 45 });
@@ -16,6 +18,7 @@ describe("the outputs of a workspace", () => {
     expect(json.meta.pagination).toMatchObject({ "total-pages": 5 });
   });
   test("keep every digit of a number", async () => {
+    proves("JSON:API/kinds");
     expect((await ask("GET", path)).text).toContain('"value":12345678901234567890');
   });
 });

@@ -1,9 +1,11 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { tagFilters } from "./tag-filters.ts";
 
 const filters = (text: string) => tagFilters(new URLSearchParams(text));
 
 test("key and value of one index belong together; an empty one counts as absent", () => {
+  proves("Workspace list/filter[tagged][i][key] and [value]");
   expect(
     filters(
       "filter[tagged][0][key]=env&filter[tagged][0][value]=prod&filter[tagged][1][key]=team" +

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { proves } from "@statehouse/testing/proves";
+import { beforeEach, describe, expect, test } from "vitest";
 import { madeVersion } from "../test/made-version.ts";
 import { type BackingDataAction, changeBackingData } from "./backing-data.ts";
 import { makeCurrent, type StateVersion } from "./state-version.ts";
@@ -21,6 +22,9 @@ const soft = "backing_data_soft_deleted";
 const gone = "backing_data_permanently_deleted";
 
 describe("the specification's table of statuses", () => {
+  beforeEach(() =>
+    proves("State version status/every other transition is 400, with the text that says so"),
+  );
   test.each([
     ["softDelete", "pending", "refused"],
     ["softDelete", "discarded", "refused"],
@@ -42,6 +46,7 @@ describe("the specification's table of statuses", () => {
   });
 
   test("the current version is neither soft-deleted nor deleted for good", () => {
+    proves("State version status/every other transition is 400, with the text that says so");
     const workspace = newWorkspaceState("ws-a");
     const current = madeVersion();
     makeCurrent(workspace, current, now);
@@ -52,6 +57,7 @@ describe("the specification's table of statuses", () => {
   });
 
   test("nor is the snapshot that the next unlock makes current; one that was passed over is", () => {
+    proves("State version status/every other transition is 400, with the text that says so");
     const workspace = newWorkspaceState("ws-a");
     makeCurrent(workspace, madeVersion({ position: 2n }), now);
     const next = madeVersion({ position: 3n, intermediate: true });

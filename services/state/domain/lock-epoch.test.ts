@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { madeVersion } from "../test/made-version.ts";
 import { endLockEpoch } from "./lock-epoch.ts";
@@ -15,6 +16,7 @@ const sealing = { epoch: 10n, discardPending: false, now };
 
 describe("sealing", () => {
   test("promotes the newest finalized intermediate version, once", () => {
+    proves("State under a lock/unlock by the locker");
     const workspace = newWorkspaceState("ws-a");
     const [older, newer] = [version(1n), version(2n)];
     expect(endLockEpoch(workspace, [newer, older], sealing).promoted).toBe(newer);
@@ -47,6 +49,7 @@ describe("sealing", () => {
   });
 
   test("waits for what is pending, changing nothing, unless told to discard it", () => {
+    proves("State under a lock/unlock while one is not finalized");
     const workspace = newWorkspaceState("ws-a");
     const pending = version(1n, { status: "pending" });
     expect(() => endLockEpoch(workspace, [pending], sealing)).toThrow("is still pending");
@@ -57,6 +60,7 @@ describe("sealing", () => {
 });
 
 test("an older version whose upload ends last does not become current", () => {
+  proves("State version creation rules/the current version is");
   const workspace = newWorkspaceState("ws-a");
   expect(makeCurrent(workspace, version(2n), now)).toBe(true);
   expect(makeCurrent(workspace, version(1n), now)).toBe(false);

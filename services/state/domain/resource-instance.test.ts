@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, it, test } from "vitest";
 import { extractStateFile } from "../test/extract.ts";
 import { providerName } from "./resource-instance.ts";
@@ -15,6 +16,7 @@ const managed = (parts: object) => ({
 
 describe("the instances of a state", () => {
   it("have the addresses that plans call them by", () => {
+    proves("Workspace resources/GET /workspaces/:id/resources");
     const found = instancesOf({
       version: 4,
       resources: [
@@ -85,6 +87,7 @@ describe("the instances of a state", () => {
 });
 
 test("what stands for nothing that runs is not billed", () => {
+  proves("State version/billable-rum-count");
   const found = extractStateFile(
     JSON.stringify({
       version: 4,

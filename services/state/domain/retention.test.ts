@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { proves } from "@statehouse/testing/proves";
+import { beforeEach, describe, expect, test } from "vitest";
 import { madeVersion } from "../test/made-version.ts";
 import {
   dueOf,
@@ -24,6 +25,7 @@ const retention = (more: Partial<Retention>): Retention => ({
 });
 
 describe("what is due", () => {
+  beforeEach(() => proves("State limits/free tier"));
   test.each([
     ["no policy", {}, both, undefined],
     ["days", { deleteOlderThanNDays: 30 }, both, ["policy", daysAgo(30)]],

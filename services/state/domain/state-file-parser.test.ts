@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { extractStateFile } from "../test/extract.ts";
@@ -13,6 +14,7 @@ const version4 = (parts: object = {}) =>
 
 describe("a state of format 4", () => {
   it("says its format, engine, serial and lineage", () => {
+    proves("State version/engine-version, also as terraform-version");
     expect(version4()).toEqual({
       serial: 7n,
       lineage: "abc",
@@ -30,6 +32,7 @@ describe("a state of format 4", () => {
   });
 
   it("lists resources and data sources, and counts only what it manages", () => {
+    proves("State version/modules, providers, resources");
     const found = version4({
       resources: [
         resource({ instances: [{}, { index_key: 1 }] }),
@@ -91,6 +94,7 @@ describe("a state of format 4", () => {
     ["object", '["object",{"a":"string","b":["map","number"]}]', '{"a":"x","b":{"c":1.0}}'],
     ["string", '"string"', "null"],
   ])("shows an output as %s of type %s, its value as it is written", (type, detailed, value) => {
+    proves("Outputs/type and detailed-type for every nesting");
     const text = `{"version":4,"outputs":{"it":{"value":${value},"type":${detailed},"sensitive":true}}}`;
     expect(extractStateFile(text).outputs).toEqual([
       { name: "it", sensitive: true, type, detailedTypeJson: detailed, valueJson: value },
@@ -131,6 +135,7 @@ describe("a state of format 3", () => {
   });
 
   it("counts its resources by name, not by index", () => {
+    proves("State version/modules, providers, resources");
     expect(found).toMatchObject({ formatVersion: 3, engineVersion: "0.11.14", serial: 2n });
     expect(found.resourceCount).toBe(3);
     expect(found.resources).toEqual([
@@ -154,6 +159,7 @@ describe("a state of format 3", () => {
   });
 
   it("gives the outputs of its root module, typed by their values", () => {
+    proves("Outputs/type and detailed-type for every nesting");
     expect(found.outputs).toEqual([
       {
         name: "ids",
@@ -195,6 +201,7 @@ describe("a state that nobody here can look into", () => {
   });
 
   it.each([5, 2, "4", null, undefined])("has the format version %j", (version) => {
+    proves("State version/state-version");
     expect(extract({ version, resources: "?" }).opaque).toMatch(/format/);
   });
 });
@@ -221,6 +228,7 @@ describe("a state that comes bit by bit", () => {
   });
 
   it("is done with at its encrypted data, whatever comes then", () => {
+    proves("Extraction/encrypted and unknown formats");
     const text = `{"serial":4,"encrypted_data":"${"A".repeat(200_000)}`;
     expect(extractStateFile(text, 1000)).toMatchObject({ serial: 4n, resources: [] });
   });
@@ -252,6 +260,7 @@ describe("what is no state", () => {
   });
 
   it("is refused when it holds more than anybody can be shown", () => {
+    proves("Extraction/a poisonous file ends as processed, with a reason");
     const long = "x".repeat(1024 * 1024);
     const many = Array.from({ length: 130 }, () => resource({ name: long }));
     const file = new StateFile();
@@ -263,6 +272,7 @@ describe("what is no state", () => {
   });
 
   it("is refused when it is nested beyond all reason, at once", () => {
+    proves("Extraction/a poisonous file ends as processed, with a reason");
     const deep = `{"version":4,"x":${"[".repeat(300_000)}`;
     expect(() => extractStateFile(deep)).toThrow("nested too deeply");
   });
@@ -272,6 +282,7 @@ describe("what is no state", () => {
   });
 
   it("never breaks extraction otherwise", () => {
+    proves("Extraction/a poisonous file ends as processed, with a reason");
     fc.assert(
       fc.property(fc.constantFrom(3, 4), fc.object(), (version, parts) => {
         try {

@@ -1,4 +1,5 @@
 import { Problems } from "@statehouse/errors";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { outputsFrom, parseJsonStateOutputs } from "./state-version-output.ts";
 
@@ -25,12 +26,14 @@ test.each([
   ["[]", '"v"', "dynamic"],
   ['{"x":1}', '"v"', "dynamic"],
 ])("type %s with value %s is shown as %s, nothing respelled", (type, value, shown) => {
+  proves("Outputs/type and detailed-type for every nesting");
   expect(given(`{"o":{"type":${type},"value":${value}}}`)).toEqual([
     { name: "o", sensitive: false, type: shown, detailedTypeJson: type, valueJson: value },
   ]);
 });
 
 test("a missing type is inferred from the value", () => {
+  proves("Outputs/type and detailed-type for every nesting");
   const [output] = given('{"o":{"sensitive":true,"value":{"a":[1,true],"b":"x"}}}');
   expect(output).toMatchObject({ sensitive: true, type: "object" });
   expect(output?.detailedTypeJson).toBe(

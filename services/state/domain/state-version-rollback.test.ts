@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { madeVersion } from "../test/made-version.ts";
 import { rollbackEpoch } from "./lock-epoch.ts";
@@ -81,6 +82,7 @@ describe("the lock", () => {
 
 describe("the new serial", () => {
   test("follows that of the newest version, whatever serials there were before", () => {
+    proves("Rollback/PATCH");
     const older = version({ position: 1n, serial: 50n, lockEpoch: 1n });
     expect(followingSerial(11n, [older, version({ position: 2n, serial: 4n })])).toBe(5n);
   });

@@ -6,12 +6,14 @@ import { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { withFileLimit } from "@statehouse/local-services";
 import { temporaryFolder, waitFor } from "@statehouse/testing";
-import { describe, expect, it } from "vitest";
+import { proves } from "@statehouse/testing/proves";
+import { beforeEach, describe, expect, it } from "vitest";
 import { conformance } from "../test/blob-store-conformance.ts";
 import { type FullDiskReport, ROOM } from "../test/full-disk.ts";
 import { openDirectoryStore } from "./directory-store.ts";
 
 describe("a blob store in a folder", () => {
+  beforeEach(() => proves("Object store/one suite for folder and MinIO"));
   conformance(async (stack) => {
     const folder = stack.use(await temporaryFolder());
     return { store: await openDirectoryStore(folder.path), onFullDisk };

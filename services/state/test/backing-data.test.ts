@@ -1,6 +1,7 @@
 import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backing_data";
 import { createClient } from "@statehouse/rpc";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { proves } from "@statehouse/testing/proves";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { deleteExpiredBackingData } from "../app/backing-data.ts";
 import { claimBlobDeletions } from "../app/blob.ts";
 import { discardExpiredVersions } from "../app/discarded-version.ts";
@@ -72,6 +73,7 @@ async function blobsToDelete(keys: readonly string[]) {
 }
 
 test("soft-deleted data is not read, and is the same again when it is restored", async () => {
+  proves("State version status/finalized, soft_delete_backing_data, not current");
   const { workspaceId, first } = await twoVersions();
   const before = (await state.versions.getStateVersion({ id: first })).stateVersion;
   const outputs = () => state.outputs.listStateVersionOutputs({ stateVersionId: first });
@@ -103,6 +105,7 @@ test("soft-deleted data is not read, and is the same again when it is restored",
 });
 
 test("what is deleted for good is gone: blobs, outputs, resources, and nothing restores it", async () => {
+  proves("State version status/backing_data_soft_deleted, permanently_delete_backing_data");
   const { workspaceId, first, keys } = await twoVersions();
   await softDelete(first);
   expect(await permanentlyDelete(first)).toMatchObject({
@@ -123,6 +126,7 @@ test("what is deleted for good is gone: blobs, outputs, resources, and nothing r
 });
 
 test("a copy keeps the blob of what was deleted for good", async () => {
+  proves("Data retention/never the current version, nor what a rollback shares");
   const { workspaceId, first, keys } = await twoVersions();
   const { stateVersion: copy } = await state.versions.rollbackStateVersion({
     workspaceId,
@@ -140,6 +144,7 @@ test("a copy keeps the blob of what was deleted for good", async () => {
 });
 
 describe("a rollback to data that is", () => {
+  beforeEach(() => proves("Rollback/not to a version without contents"));
   test.each([
     ["soft-deleted", [softDelete]],
     ["deleted for good", [softDelete, permanentlyDelete]],
@@ -189,6 +194,7 @@ test.each([
 });
 
 describe("no upload URL leads to deleted data", () => {
+  beforeEach(() => proves("Upload/never onto a discarded or deleted version"));
   test.each([
     ["soft-deleted", [softDelete]],
     ["permanently deleted", [softDelete, permanentlyDelete]],
@@ -240,6 +246,7 @@ test("the lock and what is pending have nothing to do with deleted data", async 
 
 describe("after its days soft-deleted data", () => {
   test("is deleted for good by itself, and not before; restored data has days of its own", async () => {
+    proves("State version status/soft-deleted data is deleted for good after its days");
     const { first, keys } = await twoVersions();
     const other = await twoVersions();
     await softDelete(first);
@@ -258,6 +265,7 @@ describe("after its days soft-deleted data", () => {
   });
 
   test("is deleted once, however many replicas find it, and never what a restoration won", async () => {
+    proves("State version status/soft-deleted data is deleted for good after its days");
     const made = await Promise.all(Array.from({ length: 12 }, () => twoVersions()));
     await Promise.all(made.map(({ first }) => softDelete(first)));
     state.pass(state.app.settings.softDeletionMs + 1000);
@@ -279,6 +287,7 @@ describe("after its days soft-deleted data", () => {
 });
 
 test("what is restored and deleted anew when its days are found over has days of its own", async () => {
+  proves("State version status/soft-deleted data is deleted for good after its days");
   const { first } = await twoVersions();
   await softDelete(first);
   const { reads, settings } = state.app;

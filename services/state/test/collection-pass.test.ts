@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { collectEverything, collectNextPage } from "../app/retention-scan.ts";
 import { age, gone, statuses, written } from "./retained.ts";
@@ -42,6 +43,7 @@ test("a pass goes page by page, one holder at a time, and takes over what died",
 });
 
 test("a holder that was slow, and taken over, stops after its batch and moves nothing", async () => {
+  proves("Data retention/in batches, resumable, by any number of replicas");
   await using own = await runState();
   const { workspaceId, ids } = await written(own, 2);
   await age(own, ids, 31);
@@ -68,6 +70,7 @@ test("a holder that was slow, and taken over, stops after its batch and moves no
 });
 
 test("while workspaces does not answer nothing is deleted, and the page is taken again", async () => {
+  proves("Data retention/don't-delete, no policy, no answer");
   await using own = await runState();
   const { workspaceId, ids } = await written(own, 2);
   await age(own, ids, 31);

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { organizationToken, otherOwner, owner, reader, stranger } from "./neighbours.ts";
 import { refusal } from "./refusal.ts";
@@ -24,6 +25,7 @@ describe("who may create a state version", () => {
   });
 
   test("not who does not hold the lock", async () => {
+    proves("State version creation rules/locked by the caller");
     const id = state.lockedWorkspace();
     state.neighbours.lock(id, otherOwner, 10n);
     expect(await refusal(state.create(id, "x"))).toBe("conflict workspace_locked");
@@ -34,6 +36,7 @@ describe("who may create a state version", () => {
     ["a stranger", stranger, "notFound not_found"],
     ["an organization token", organizationToken, "forbidden organization_token"],
   ])("not %s", async (_, principal, expected) => {
+    proves("State version creation rules/not with an organization's token");
     const id = state.lockedWorkspace();
     state.neighbours.lock(id, principal, 10n);
     const call = state.versions.createStateVersion(request(id), state.as(principal));
@@ -47,6 +50,7 @@ describe("who may create a state version", () => {
 });
 
 test("malformed attributes are named all at once", async () => {
+  proves("State version creation/serial");
   const id = state.lockedWorkspace();
   const max = state.app.settings.maxStateBytes;
   const call = state.versions.createStateVersion({
@@ -73,6 +77,7 @@ test("malformed attributes are named all at once", async () => {
 });
 
 test("a new version is pending, with upload URLs for its creator and no download", async () => {
+  proves("State version status/(none), create without state");
   const id = state.lockedWorkspace();
   const { stateVersion } = await state.create(id, "x", { serial: 4n, lineage: "b" });
   expect(stateVersion).toMatchObject({
@@ -114,12 +119,14 @@ describe("within one lock epoch", () => {
   });
 
   test("parallel requests make one version", async () => {
+    proves("State version creation rules/a repeat answers the");
     const id = state.lockedWorkspace();
     const answers = await Promise.all(Array.from({ length: 10 }, () => state.create(id, "x")));
     expect(new Set(answers.map(({ stateVersion }) => stateVersion?.id)).size).toBe(1);
   });
 
   test("parallel requests of several contents keep one pending", async () => {
+    proves("State version status/pending, superseded by a newer version");
     const id = state.lockedWorkspace();
     const serials = [1n, 2n, 3n, 4n, 5n, 6n];
     await Promise.allSettled(serials.map((serial) => state.create(id, `x${serial}`, { serial })));
@@ -131,6 +138,7 @@ describe("within one lock epoch", () => {
   });
 
   test("a newer version discards the pending one, whose repeat is then refused, forced or not", async () => {
+    proves("State version status/pending, superseded by a newer version");
     const id = state.lockedWorkspace();
     const old = await state.create(id, "x");
     await state.create(id, "y", { serial: 2n });
@@ -153,6 +161,7 @@ describe("within one lock epoch", () => {
   });
 
   test("a repeat of what is no longer the newest, or has expired, is refused, forced or not", async () => {
+    proves("State version creation rules/a repeat of what was superseded or discarded");
     await using own = await runState();
     const id = own.lockedWorkspace();
     const old = await own.create(id, "x");

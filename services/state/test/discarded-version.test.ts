@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { claimBlobDeletions, ownedKeys } from "../app/blob.ts";
 import { discardExpiredVersions } from "../app/discarded-version.ts";
@@ -66,6 +67,7 @@ describe("of a version that was discarded nothing is kept", () => {
   ] as [string, (half: Awaited<ReturnType<typeof halfThere>>) => Promise<unknown>][])(
     "%s: neither its JSON form nor its outputs",
     async (_, discard) => {
+      proves("State version status/discarded");
       const half = await halfThere();
       const { id, jsonKey, jsonUrl, outputId, workspaceId } = half;
       expect((await ownedKeys(state.app, [jsonKey])).size).toBe(1);

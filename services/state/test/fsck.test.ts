@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { temporaryFolder } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { newBlobKey } from "../objects/blob-key.ts";
 import { openDirectoryStore } from "../objects/directory-store.ts";
@@ -28,6 +29,7 @@ const run = (environment: Record<string, string>, ...options: string[]) =>
 test(
   "the command names what is damaged on disk, and takes nothing from a service that runs beside it",
   async () => {
+    proves("Object store/fsck on a live system");
     await using stack = new AsyncDisposableStack();
     const fresh = stack.use(await freshDatabase({ contextName: "state", migrations }));
     const folder = stack.use(await temporaryFolder()).path;

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { owner, reader, stranger } from "./neighbours.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
@@ -30,6 +31,7 @@ test.each([
   [stranger, 0],
   [run, 0],
 ])("whoever asks for many is told of what it may read: %o", async (who, expected) => {
+  proves("Reading/the right to read");
   const made = [await written(), await written()];
   const ids = made.map(({ id }) => id);
   const workspaceIds = made.map(({ workspaceId }) => workspaceId);
@@ -48,6 +50,7 @@ test.each([
   [stranger, "notFound"],
   [run, "notFound"],
 ])("and so is whoever asks for one: %o is %s", async (who, expected) => {
+  proves("Reading/the right to read");
   const { workspaceId, id } = await written();
   const as = state.as(who);
   const { versions, outputs } = state;

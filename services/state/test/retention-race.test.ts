@@ -1,5 +1,6 @@
 import { BackingDataService } from "@statehouse/proto/statehouse/state/v1/backing_data";
 import { createClient } from "@statehouse/rpc";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { age, collect, statuses, written } from "./retained.ts";
 import { type RunningState, runState } from "./running-state.ts";
@@ -12,6 +13,7 @@ afterAll(() => state[Symbol.asyncDispose]());
 
 describe("while it runs", () => {
   test("a policy that is forbidden before it is acted on holds, though the answer was on its way", async () => {
+    proves("Data retention/a policy that changes meanwhile");
     const { workspaceId, ids } = await written(state, 2);
     await age(state, ids, 31);
     state.neighbours.retain(workspaceId, { days: 30 });
@@ -45,6 +47,7 @@ describe("while it runs", () => {
       (workspaceId: string) => state.workspaceState.dropWorkspace({ workspaceId }),
     ],
   ])("a version that is %s after it was found due is left alone", async (_, reason, meanwhile) => {
+    proves("Data retention/what is copied, deleted or dropped after it was found due");
     const { workspaceId, ids } = await written(state, 2);
     await age(state, ids, 31);
     state.neighbours.retain(workspaceId, { days: 30 });
@@ -118,6 +121,7 @@ describe("while it runs", () => {
   });
 
   test("several at once delete each version once", async () => {
+    proves("Data retention/in batches, resumable, by any number of replicas");
     const workspaces = await Promise.all([written(state, 4), written(state, 4), written(state, 4)]);
     for (const { ids, workspaceId } of workspaces) {
       await age(state, ids, 31);

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collectWorkspaces } from "../app/retention-collection.ts";
 import { age, collect, deletions, gone, statuses, written } from "./retained.ts";
@@ -11,6 +12,7 @@ afterAll(() => state[Symbol.asyncDispose]());
 
 describe("what a policy lets go", () => {
   test("is deleted for good, with its bytes; younger versions and the current one stay", async () => {
+    proves("Data retention/delete-older-than-n-days");
     const { workspaceId, versions, ids } = await written(state, 4);
     await age(state, ids.slice(0, 2), 31);
     state.neighbours.retain(workspaceId, { days: 30 });
@@ -27,6 +29,7 @@ describe("what a policy lets go", () => {
   });
 
   test("is never the current version, however old, nor anything that is newer", async () => {
+    proves("Data retention/never the current version, nor what a rollback shares");
     const { workspaceId, ids } = await written(state, 2);
     const pending = await state.create(workspaceId, "late", { serial: 9n });
     await age(state, [...ids, pending.stateVersion?.id ?? ""], 400);
@@ -55,6 +58,7 @@ describe("what a policy lets go", () => {
   });
 
   test("is nothing that a rollback shares a blob with, until that one is gone", async () => {
+    proves("Data retention/never the current version, nor what a rollback shares");
     const { workspaceId, versions, ids } = await written(state, 2);
     const copied = await state.versions.rollbackStateVersion({
       workspaceId,
@@ -74,6 +78,7 @@ describe("what a policy lets go", () => {
   });
 
   test("is nothing where nothing counts: without a policy, kept for ever, or unknown to workspaces", async () => {
+    proves("Data retention/don't-delete, no policy, no answer");
     const without = await written(state, 2);
     const unknown = await written(state, 2);
     const dropped = await written(state, 2);
@@ -89,6 +94,7 @@ describe("what a policy lets go", () => {
   });
 
   test("is asked for once for all workspaces of a page, and deleted in more than one batch", async () => {
+    proves("Data retention/in batches, resumable, by any number of replicas");
     const one = await written(state, 3);
     const copies = 450;
     await state.database.query(
@@ -118,6 +124,7 @@ describe("what a policy lets go", () => {
 });
 
 test("a dry run names what would go, and deletes nothing", async () => {
+  proves("Data retention/a dry run deletes nothing");
   const { workspaceId, ids, versions } = await written(state, 3);
   await age(state, ids, 31);
   state.neighbours.retain(workspaceId, { days: 30 });
@@ -143,6 +150,7 @@ test("a dry run names what would go, and deletes nothing", async () => {
 
 describe("in the hosted edition", () => {
   test("a free organization keeps its last 100 states, each workspace's newest, and all for six months", async () => {
+    proves("State limits/free tier");
     await using own = await runState({ edition: "hosted" });
     const old = await written(own, 3);
     const single = await written(own, 1);

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   claimExtraction,
@@ -64,6 +65,7 @@ test("outputs are unavailable until they are extracted, and none where there is 
 });
 
 test("one sensitive output is shown in clear to whoever may read outputs, and sealed in its row", async () => {
+  proves("Outputs/sensitive");
   const { workspaceId, versionId } = await finalized();
   await storeExtraction(state.app, await claimOf(state, versionId), extraction);
   const { outputs: list } = await state.outputs.listCurrentOutputs({ workspaceId });
@@ -81,6 +83,7 @@ test("one sensitive output is shown in clear to whoever may read outputs, and se
 });
 
 test("outputs given at creation are there at once, and extraction leaves them alone", async () => {
+  proves("State version creation/json-state-outputs");
   const workspaceId = state.lockedWorkspace();
   const { stateVersion, internalUploadPath } = await state.versions.createStateVersion({
     workspaceId,
@@ -100,6 +103,7 @@ test("outputs given at creation are there at once, and extraction leaves them al
 
 describe("extraction", () => {
   test("is claimed once, and again when its lease is over; the late result is not stored", async () => {
+    proves("Extraction/idempotent, claimed once, taken over from a killed reader");
     await using own = await runState();
     const { workspaceId, versionId } = await finalized(own);
     const late = await claimOf(own, versionId);
@@ -122,6 +126,7 @@ describe("extraction", () => {
   });
 
   test("is another reader's soon after one was killed, and nobody else's while one goes on", async () => {
+    proves("Extraction/idempotent, claimed once, taken over from a killed reader");
     await using own = await runState();
     const { versionId } = await finalized(own);
     const killed = await claimOf(own, versionId);
@@ -136,6 +141,7 @@ describe("extraction", () => {
   });
 
   test("of a workspace that is dropped meanwhile is not kept, and nobody is told", async () => {
+    proves("Extraction/idempotent, claimed once, taken over from a killed reader");
     const { workspaceId, versionId } = await finalized();
     const claim = await claimOf(state, versionId);
     await state.workspaceState.dropWorkspace({ workspaceId });
@@ -149,6 +155,7 @@ describe("extraction", () => {
   });
 
   test("warns of a serial that is not the file's, and keeps the request's", async () => {
+    proves("State version/serial");
     const { versionId } = await finalized();
     const warnings: unknown[] = [];
     const logger = { ...state.app.logger, warn: (...told: unknown[]) => void warnings.push(told) };
@@ -161,6 +168,7 @@ describe("extraction", () => {
   });
 
   test("gives up a poisonous file after a few attempts; its resources then count as some", async () => {
+    proves("Extraction/a poisonous file ends as processed, with a reason");
     await using own = await runState();
     const { workspaceId, versionId } = await finalized(own);
     for (let attempts = 1; attempts <= 4; attempts++) {
@@ -175,6 +183,7 @@ describe("extraction", () => {
   });
 
   test("never gives up while only the store is away", async () => {
+    proves("Extraction/retried while the store is away");
     await using own = await runState();
     const { workspaceId, versionId } = await finalized(own);
     for (let attempts = 1; attempts <= 10; attempts++) {
@@ -210,6 +219,7 @@ test("SQL is counted: shows take one statement, batches one whatever their numbe
 });
 
 test("a list is newest first, by status, with its true total past the end", async () => {
+  proves("Reading/page[number], page[size]");
   const workspaceId = state.lockedWorkspace();
   for (const serial of [1n, 2n, 3n]) await state.create(workspaceId, `x${serial}`, { serial });
   const list = async (more: { status?: string; pageNumber?: number; pageSize?: number }) => {

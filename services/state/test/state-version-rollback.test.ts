@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { claimExtraction, storeExtraction } from "../app/extraction.ts";
 import { extractionOf } from "./extract.ts";
@@ -50,6 +51,7 @@ const references = async (versionId: string) =>
 
 describe("a rollback", () => {
   test("is a finalized, current copy with the next serial, whose bytes are the source's blob", async () => {
+    proves("Rollback/PATCH");
     const { workspaceId, first } = await twoVersions();
     const copy = await rollBack(workspaceId, first);
     const { stateVersion: source } = await state.versions.getStateVersion({ id: first });
@@ -78,6 +80,7 @@ describe("a rollback", () => {
   });
 
   test("shares the JSON form, and copies outputs and resources, sealed values anew", async () => {
+    proves("Rollback/PATCH");
     const workspaceId = state.lockedWorkspace();
     const created = await state.create(workspaceId, "x");
     await state.put(created.internalJsonUploadPath, "{}");
@@ -162,6 +165,7 @@ describe("refused is a rollback", () => {
   });
 
   test("under a lock that was given back", async () => {
+    proves("Rollback/locked by the caller");
     const { workspaceId, first } = await twoVersions();
     await state.workspaceState.sealLock({ workspaceId, epoch: 10n });
     expect(await refusal(rollBack(workspaceId, first))).toBe("conflict lock_sealed");
@@ -213,6 +217,7 @@ describe("refused is a rollback", () => {
 });
 
 test("in the hosted edition a rollback is current at once, above snapshots that came before", async () => {
+  proves("State under a lock/inline state and rollback");
   await using hosted = await runState({ edition: "hosted" });
   const workspaceId = hosted.lockedWorkspace();
   const first = await hosted.write(workspaceId, "x", { inline: true });

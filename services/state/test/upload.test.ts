@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ownedKeys } from "../app/blob.ts";
 import { authorizeDownload } from "../app/state-version.ts";
@@ -14,6 +15,7 @@ const current = async (workspaceId: string) =>
   (await state.versions.getCurrentStateVersion({ workspaceId })).stateVersion;
 
 test("the raw upload finalizes the version and makes it current; its URL is then hidden", async () => {
+  proves("State version status/pending, upload");
   const id = state.lockedWorkspace();
   const { stateVersion } = await state.create(id, "x");
   const { opening, outcome } = await state.put(stateVersion?.uploadUrl ?? "", "x");
@@ -47,6 +49,7 @@ test("a used URL takes the same bytes again and refuses others", async () => {
 });
 
 test("of two racing uploads one wins and the other's blob has no owner", async () => {
+  proves("Upload/raw and JSON in");
   const id = state.lockedWorkspace();
   const { internalUploadPath: url } = await state.create(id, "x");
   const attempts = [state.attemptOf("x"), state.attemptOf("x")];
@@ -67,6 +70,7 @@ test("bytes with another md5 are refused and the URL stays usable", async () => 
 });
 
 test.each([["before"], ["after"]])("JSON may come %s the raw state", async (when) => {
+  proves("State version/hosted-json-state-upload-url");
   const id = state.lockedWorkspace();
   const created = await state.create(id, "x");
   const raw = () => state.put(created.internalUploadPath, "x");
@@ -91,6 +95,7 @@ test("an attempt so old that its blob may be swept is refused", async () => {
 });
 
 test("a write that comes after the seal fails, and what was finalized stays current", async () => {
+  proves("State version creation rules/no late write slips through a lock that was given back");
   const id = state.lockedWorkspace();
   const first = await state.create(id, "x");
   await state.put(first.internalUploadPath, "x");
@@ -106,6 +111,7 @@ test("a write that comes after the seal fails, and what was finalized stays curr
 });
 
 test("a seal that races creations leaves nothing pending", async () => {
+  proves("State version creation rules/no late write slips through a lock that was given back");
   const id = state.lockedWorkspace();
   const seal = { workspaceId: id, epoch: 10n, discardPending: true };
   await Promise.allSettled([

@@ -1,5 +1,6 @@
 import { WorkspaceResourceService } from "@statehouse/proto/statehouse/state/v1/workspace_resource";
 import { createClient } from "@statehouse/rpc";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { claimExtraction, failExtraction, storeExtraction } from "../app/extraction.ts";
 import { purgeDroppedWorkspaces } from "../app/workspace-state.ts";
@@ -52,6 +53,7 @@ async function resourcesOf(owned: RunningState, workspaceId: string) {
 }
 
 test("resources keep their id and creation time, and say what changed them last", async () => {
+  proves("Workspace resources/what changed them last");
   const workspaceId = state.lockedWorkspace();
   const first = await written(state, workspaceId, stateOf({ a: "1", b: "1", c: "1" }));
   const before = await resourcesOf(state, workspaceId);
@@ -75,6 +77,7 @@ test("resources keep their id and creation time, and say what changed them last"
 });
 
 test("resources are those of the current version, whatever order versions are read in", async () => {
+  proves("Workspace resources/what changed them last");
   await using own = await runState({ edition: "hosted" });
   const workspaceId = own.lockedWorkspace();
   await written(own, workspaceId, stateOf({ a: "1" }));
@@ -91,6 +94,7 @@ test("resources are those of the current version, whatever order versions are re
 });
 
 test("a current state that nobody can read shows no resources", async () => {
+  proves("Workspace resources/what changed them last");
   await using own = await runState();
   const workspaceId = own.lockedWorkspace();
   await written(own, workspaceId, stateOf({ a: "1" }));

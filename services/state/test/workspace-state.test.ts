@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { claimBlobDeletions, confirmBlobDeletions, ownedKeys } from "../app/blob.ts";
 import { discardExpiredVersions } from "../app/discarded-version.ts";
@@ -59,6 +60,7 @@ describe("sealing a lock", () => {
   });
 
   test("does not wait for a version whose window is over", async () => {
+    proves("Upload/ends with the pending");
     await using own = await runState();
     const id = own.lockedWorkspace();
     await own.create(id, "x");
@@ -69,6 +71,7 @@ describe("sealing a lock", () => {
 });
 
 test("in the hosted edition an uploaded version is current only after the seal", async () => {
+  proves("State under a lock/unlock by the locker");
   await using hosted = await runState({ edition: "hosted" });
   const id = hosted.lockedWorkspace();
   const current = () => hosted.versions.getCurrentStateVersion({ workspaceId: id });
@@ -97,6 +100,7 @@ test("in the hosted edition a repeat with its state in it makes a pending snapsh
 });
 
 test("pending versions are discarded when their window is over", async () => {
+  proves("Upload/ends with the pending");
   await using own = await runState();
   const id = own.lockedWorkspace();
   const { stateVersion } = await own.create(id, "x");
@@ -130,6 +134,7 @@ describe("what a safe deletion would forget", () => {
 });
 
 test("an upload that ends when its version is found expired is kept", async () => {
+  proves("Upload/ends with the pending");
   const id = state.lockedWorkspace();
   const { stateVersion, internalUploadPath } = await state.create(id, "x");
   const { reads, settings } = state.app;

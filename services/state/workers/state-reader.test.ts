@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, describe, expect, it } from "vitest";
 import { StateFileError } from "../domain/extraction.ts";
 import { StateReader } from "./state-reader.ts";
@@ -53,6 +54,7 @@ describe("the state reader", () => {
   });
 
   it("leaves the event loop free while it reads a large state", async () => {
+    proves("Extraction/states of any size, beside an event loop that stays free");
     const bytes = bytesOf(stateOf(60_000));
     const delay = monitorEventLoopDelay({ resolution: 5 });
     const reading = reader.read(bytes, never);
@@ -74,6 +76,7 @@ describe("the state reader", () => {
   });
 
   it("needs memory for what it finds, not for the state", { timeout: 60_000 }, async () => {
+    proves("Extraction/states of any size, beside an event loop that stays free");
     await using small = new StateReader({ heapMiB: 48 });
     const large = stateOf(2000, 50_000);
     expect(large.length).toBeGreaterThan(2 * 48_000_000);
@@ -83,6 +86,7 @@ describe("the state reader", () => {
   it("outlives a state that needs more memory than the thread has", {
     timeout: 60_000,
   }, async () => {
+    proves("Extraction/a poisonous file ends as processed, with a reason");
     await using small = new StateReader({ heapMiB: 16 });
     const content = `[${"1.5,".repeat(4_000_000)}1]`;
     const greedy = bytesOf(`{"version":4,"resources":[{"instances":${content}}]}`);

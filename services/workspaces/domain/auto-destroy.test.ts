@@ -1,4 +1,5 @@
 import { AppError, Problems } from "@statehouse/errors";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import {
   type AutoDestroy,
@@ -33,12 +34,17 @@ test.each([
   ["9999d", 9999 * 24 * HOUR],
   ["0001h", HOUR],
 ])("%s is a duration", (text, ms) => {
+  proves("Workspace/auto-destroy-activity-duration");
   expect(durationMs(text)).toBe(ms);
 });
 
 test.each(["", "0d", "0000h", "14", "d", "12345h", "1w", "1 d", "-1d", "1.5h", "1d2h", "1D"])(
   "%j is none",
   (text) => {
+    proves(
+      "Workspace/auto-destroy-activity-duration",
+      "Workspace limits/auto-destroy-activity-duration",
+    );
     expect(apply({ autoDestroyActivityDuration: text })).toEqual([
       "autoDestroyActivityDuration: Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
     ]);

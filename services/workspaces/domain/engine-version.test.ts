@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { isEngineVersion, latestRelease, resolveEngineVersion } from "./engine-version.ts";
 
@@ -53,5 +54,6 @@ test.each([
   ["~> 0.15.4", "0.15.5"],
   ["01.2", undefined],
 ])("%s comes to %s", (text, version) => {
+  proves("Workspace/engine-version");
   expect(resolveEngineVersion(text, releases)).toBe(version);
 });

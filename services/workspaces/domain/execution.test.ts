@@ -1,4 +1,5 @@
 import { AppError, Problems } from "@statehouse/errors";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { applyExecution, type Execution, type ExecutionSettings } from "./execution.ts";
 
@@ -38,6 +39,7 @@ describe("execution-mode", () => {
     [{ operations: false }, "local"],
     [{ overwritesExecutionMode: false }, null],
   ])("%j gives the workspace %s", (settings, executionMode) => {
+    proves("Workspace/execution-mode");
     expect(apply(settings)).toMatchObject({ executionMode });
   });
 
@@ -56,10 +58,12 @@ describe("execution-mode", () => {
       "executionMode: Execution mode must not be given when setting-overwrites.execution-mode is false",
     ],
   ])("%j is refused", (settings, problem) => {
+    proves("Workspace/execution-mode", "Workspace/operations");
     expect(apply(settings)).toEqual([problem]);
   });
 
   test("an overwrite stays when it is confirmed, and ends when it is set to false", () => {
+    proves("Workspace/setting-overwrites");
     const own: Execution = { ...nothing, executionMode: "remote" };
     expect(apply({ overwritesExecutionMode: true }, own)).toEqual(own);
     expect(apply({ overwritesExecutionMode: false }, own)).toEqual(nothing);
@@ -80,6 +84,7 @@ describe("agent-pool-id", () => {
   });
 
   test("is needed for the mode agent, unless there is one to inherit", () => {
+    proves("Workspace/agent-pool-id");
     expect(apply({ executionMode: "agent" })).toEqual(needed);
     expect(apply({ executionMode: "agent" }, withAgents)).toEqual(withAgents);
     expect(apply({ executionMode: "agent" }, nothing, inheritsAgents)).toEqual({
@@ -94,6 +99,7 @@ describe("agent-pool-id", () => {
   });
 
   test("is inherited by whoever goes back to what is inherited, after it went with another mode", () => {
+    proves("Workspace/setting-overwrites");
     const left: Execution = { ...withAgents, executionMode: "local", agentPoolId: null };
     expect(apply({ executionMode: "local" }, withAgents)).toEqual(left);
     expect(apply({ overwritesExecutionMode: false }, left, inheritsAgents)).toEqual(nothing);
@@ -108,10 +114,12 @@ describe("agent-pool-id", () => {
     { agentPoolId: POOL, operations: true },
     { agentPoolId: POOL, operations: false },
   ])("does not go with %j", (settings) => {
+    proves("Workspace/agent-pool-id");
     expect(apply(settings)).toEqual(refused);
   });
 
   test("must be one of the organization's", () => {
+    proves("Workspace/agent-pool-id");
     const settings = { executionMode: "agent", agentPoolId: "apool-8" } as const;
     expect(apply(settings, nothing, inheritsLocal, false)).toEqual([
       "agentPoolId: Agent pool is invalid",

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -24,6 +25,9 @@ const run = (values: Partial<MeasuredRun> = {}): MeasuredRun => ({
 });
 
 test("an errored run is a failure, and lacks the phases that it never reached", () => {
+  proves(
+    "Workspace run attributes/apply-duration-average, plan-duration-average, policy-check-failures, run-failures",
+  );
   const failed = run({ status: "errored", policyCheckFailed: true, planMs: 500, applyMs: null });
   expect(performanceOf([run(), { ...failed, id: "run-2" }])).toEqual({
     runs: 2,
@@ -37,6 +41,10 @@ test("an errored run is a failure, and lacks the phases that it never reached", 
 });
 
 test("only the newest thirty count", () => {
+  proves(
+    "Workspace run attributes/they cover the past 30 runs that errored or were applied",
+    "Workspace limits/performance metrics window",
+  );
   const runs = Array.from({ length: WINDOW + 5 }, (_, index) =>
     run({ id: `run-${index}`, createdAt: at(index), planMs: index }),
   );

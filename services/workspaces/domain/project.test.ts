@@ -1,4 +1,5 @@
 import { AppError, Problems } from "@statehouse/errors";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { applyProjectSettings, newProject, type ProjectSettings } from "./project.ts";
 
@@ -16,6 +17,7 @@ function problemsOf(name: string, nameTaken = false): string[] {
 }
 
 test.each(["abc", "Default Project", "a-b_c 9", "a".repeat(40)])("%s is accepted", (name) => {
+  proves("Projects/names");
   expect(problemsOf(name)).toEqual([]);
 });
 
@@ -27,6 +29,7 @@ test.each([
   ["prójekt", "Name is invalid"],
   [" abc", "Name is invalid"],
 ])("%j is refused: %s", (name, problem) => {
+  proves("Workspace limits/project name up to 40 characters", "Projects/names");
   expect(problemsOf(name)).toEqual([problem]);
 });
 

@@ -1,4 +1,5 @@
 import { AppError, Problems } from "@statehouse/errors";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { changeVcsRepo, type VcsRepo, type VcsRepoSettings } from "./vcs-repo.ts";
 
@@ -25,6 +26,7 @@ function change(settings: VcsRepoSettings, previous: VcsRepo | null): VcsRepo | 
 }
 
 test("a new one has defaults for all but identifier and credentials", () => {
+  proves("Workspace/vcs-repo.branch", "Workspace/vcs-repo.ingress-submodules");
   expect(change(least, null)).toEqual({
     ...least,
     branch: "",
@@ -40,12 +42,14 @@ test("a new one has defaults for all but identifier and credentials", () => {
 });
 
 test("an update changes what it gives and keeps the rest", () => {
+  proves("Workspace/vcs-repo");
   expect(change({ branch: "next" }, known)).toEqual({ ...known, branch: "next" });
   expect(change({ branch: "" }, known)).toEqual({ ...known, branch: "" });
   expect(change({}, known)).toEqual(known);
 });
 
 test("one kind of credential takes the place of the other, and both at once are refused", () => {
+  proves("Workspace/vcs-repo.oauth-token-id", "Workspace/vcs-repo.vcs-app-installation-id");
   const installed = { ...known, oauthTokenId: null, appInstallationId: "ghain-abc" };
   expect(change({ appInstallationId: "ghain-abc" }, known)).toEqual(installed);
   expect(change({ oauthTokenId: "ot-1234567890abcdef" }, installed)).toEqual(known);
@@ -56,6 +60,7 @@ test("one kind of credential takes the place of the other, and both at once are 
 test.each(["a/b", "acme/net.work_1", "org/project/_git/repo"])(
   "%s is an identifier",
   (identifier) => {
+    proves("Workspace/vcs-repo.identifier");
     expect(change({ identifier }, known)).toMatchObject({ identifier });
   },
 );
@@ -75,12 +80,14 @@ test.each<VcsRepoSettings>([
   { tagsRegex: "[a" },
   { branch: "b".repeat(2000) },
 ])("%j is refused", (settings) => {
+  proves("Workspace/vcs-repo.identifier", "Workspace/vcs-repo.tags-regex");
   expect(change(settings, known)).toHaveLength(1);
 });
 
 test.each(["^v\\d+$", "(?i)release", "(?P<major>v\\d+)", "\\Av1\\z", ""])(
   "%j is a regular expression",
   (tagsRegex) => {
+    proves("Workspace/vcs-repo.tags-regex");
     expect(change({ tagsRegex }, known)).toMatchObject({ tagsRegex });
   },
 );

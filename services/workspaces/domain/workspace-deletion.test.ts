@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { endDeletionLock, refusalToDelete, takeDeletionLock } from "./workspace-deletion.ts";
 import { type Lockable, takeLock } from "./workspace-lock.ts";
@@ -37,6 +38,7 @@ test("a deletion whose lease has ended meets whoever came after it", () => {
 });
 
 test("the texts of a refusal tell resources from processing, and neither from a lock", () => {
+  proves("Workspace errors/safe delete");
   const managing = refusalToDelete({ count: 3, processed: true })?.message ?? "";
   expect(managing).toMatch(/3 resources/);
   expect(managing).not.toMatch(/locked|being processed/);

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import {
   epochToForceUnlock,
@@ -78,6 +79,7 @@ describe("unlock", () => {
   });
 
   test("of an unlocked workspace is refused", () => {
+    proves("Workspace lock/unlocked, unlock");
     expect(() => epochToUnlock(unlocked(), alice)).toThrow(/already unlocked/);
   });
 
@@ -100,6 +102,7 @@ describe("force-unlock", () => {
   });
 
   test("of an unlocked workspace is refused", () => {
+    proves("Workspace lock/unlocked, unlock");
     expect(() => epochToForceUnlock(unlocked())).toThrow(/already unlocked/);
   });
 });

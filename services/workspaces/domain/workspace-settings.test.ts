@@ -1,4 +1,5 @@
 import { AppError, Problems } from "@statehouse/errors";
+import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { newWorkspace, type Workspace } from "./workspace.ts";
 import {
@@ -83,9 +84,11 @@ describe("name", () => {
     expect(workspace({ name }).name).toBe(name);
   });
   test.each(["net work", "net/work", "nétwork", "a.b", "a\0"])("%j is refused", (name) => {
+    proves("Workspace limits/workspace name characters");
     expect(problemsOf(() => workspace({ name }))).toEqual(["name: Name is invalid"]);
   });
   test("blank, too long and taken are told apart", () => {
+    proves("Workspace/name: unique within the");
     expect(problemsOf(() => workspace({ name: "" }))).toEqual(["name: Name can't be blank"]);
     expect(problemsOf(() => workspace({ name: "a".repeat(10_000) }))).toEqual([
       "name: Name is too long (maximum is 90 characters)",
@@ -97,6 +100,7 @@ describe("name", () => {
 });
 
 test("assessments need a plan, an engine and a mode that have them", () => {
+  proves("Workspace/assessments-enabled");
   const wanted: WorkspaceSettings = {
     assessmentsEnabled: true,
     engineVersion: "0.15.3",

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { failureOf } from "./failure.ts";
 import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
@@ -26,6 +27,7 @@ async function pool(settings: Record<string, unknown> = {}): Promise<string> {
 }
 
 test("the list says which pools a workspace may use", async () => {
+  proves("Agent pools/allowed workspaces and projects, excluded workspaces");
   const [one, other] = [await workspace(), await workspace()];
   const everybody = await pool();
   const butOne = await pool({ excludedWorkspaces: { ids: [one.id] } });

@@ -1,6 +1,7 @@
 import { openDatabase } from "@statehouse/postgres";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
+import { proves } from "@statehouse/testing/proves";
 import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { publishDueAutoDestroys } from "../app/auto-destroy.ts";
@@ -66,6 +67,7 @@ const told = async (): Promise<string[]> =>
   (await client.query("select subject from outbox order by id")).rows.map(({ subject }) => subject);
 
 test("what is due is told, and what is to come waits for its moment", async () => {
+  proves("Workspace/auto-destroy-at");
   const [late, soon] = [await workspace(1), await workspace(2)];
   expect(await publishDueAutoDestroys(app())).toBe(0);
   time = start + HOUR;
@@ -86,6 +88,7 @@ test("what is due is told, and what is to come waits for its moment", async () =
 });
 
 test("of many that look at once, each is told of by one", async () => {
+  proves("Workspace/auto-destroy-at");
   const ids: string[] = [];
   for (let hour = 0; hour < 120; hour++) ids.push(await workspace(hour % 7));
   time = start + 10 * HOUR;
@@ -123,6 +126,7 @@ const state = (workspaceId: `ws-${string}`, revision: bigint, hours: number) =>
   });
 
 test("a run moves the moment by the duration, once however often it is told, a destroying one not", async () => {
+  proves("Workspace/auto-destroy-activity-duration");
   const id = await workspace(5, "5h");
   time = start + HOUR;
   await run(id);

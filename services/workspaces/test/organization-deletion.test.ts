@@ -1,4 +1,5 @@
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { failureOf } from "./failure.ts";
 import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
@@ -98,6 +99,7 @@ test("nothing is left of it, in any service, but bare ids", async () => {
 });
 
 test("its name is free at once, and who takes it inherits nothing", async () => {
+  proves("Organizations/deleting cascades");
   const { name } = await furnished();
   const found = running.toAccess.lose("DropOrganization", "request");
   try {

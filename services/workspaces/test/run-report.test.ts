@@ -2,6 +2,7 @@ import { openDatabase } from "@statehouse/postgres";
 import { newId } from "@statehouse/postgres/ids";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
+import { proves } from "@statehouse/testing/proves";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { reportRun } from "../app/run-report.ts";
@@ -102,6 +103,9 @@ const newestFirst = (one: Run, other: Run) =>
   other.createdAt.getTime() - one.createdAt.getTime() || (one.id < other.id ? 1 : -1);
 
 test("whatever order reports come in, what is kept is what a recount would find", async () => {
+  proves(
+    "Workspace run attributes/apply-duration-average, plan-duration-average, policy-check-failures, run-failures",
+  );
   await fc.assert(
     fc.asyncProperty(reports, async (given) => {
       const workspaceId = await workspaceOfItsOwn();

@@ -1,6 +1,7 @@
 import { createSealer, openDatabase } from "@statehouse/postgres";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
+import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { sshKeyPlace } from "../domain/ssh-key.ts";
 import { migrations } from "../store/migrations.ts";
@@ -11,6 +12,7 @@ import { runWorkspaces } from "./running-workspaces.ts";
 const ring = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString("base64")}`;
 
 test("the private key is nowhere in the database, in no answer and in no event", async () => {
+  proves("SSH keys/CRUD; the private key is never returned");
   await using running = await runWorkspaces();
   const owner = await running.person();
   const { name: organizationName } = await running.organization(owner);

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
@@ -166,6 +167,7 @@ function expected(model: Model) {
 }
 
 test("whatever is done to tags and bindings, they stay in step", async () => {
+  proves("Tags/a flat tag and");
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {
       const { take, shown } = await world();
@@ -181,6 +183,7 @@ test("whatever is done to tags and bindings, they stay in step", async () => {
 }, 120_000);
 
 test("done at the same time they stay in step too: no tag without a workspace, none without its id", async () => {
+  proves("Tags/a flat tag and");
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 20 }), async (steps) => {
       const { take, shown } = await world();

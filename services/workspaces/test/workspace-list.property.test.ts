@@ -1,6 +1,7 @@
 import { type Database, openDatabase } from "@statehouse/postgres";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger } from "@statehouse/runtime";
+import { proves } from "@statehouse/testing/proves";
 import fc from "fast-check";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -190,6 +191,7 @@ test.each([
 ])(
   "every combination of filters, sort and page has what a naive filter over the rows has: %s",
   async (_, few) => {
+    proves("Workspace list/in every combination, stable, exact, full");
     const lists = createWorkspaceLists(database, few);
     await fc.assert(
       fc.asyncProperty(searches, readables, async (search, readable) => {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { failureOf } from "./failure.ts";
 import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
@@ -217,6 +218,7 @@ describe("force-unlock", () => {
   });
 
   test("of an unlocked workspace is refused; a reader may not", async () => {
+    proves("Workspace lock/unlocked, force-unlock", "Workspace errors/force-unlock");
     expect(await failureOf(forceUnlock(owner))).toMatchObject({ reason: "already_unlocked" });
     await lock(owner);
     expect(await failureOf(forceUnlock(reader))).toMatchObject({ kind: "forbidden" });

@@ -1,3 +1,4 @@
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { failureOf } from "./failure.ts";
 import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
@@ -79,6 +80,7 @@ describe("a move", () => {
   );
 
   test("needs the right in both projects", async () => {
+    proves("Workspace/relationships.project");
     const mover = await running.person();
     const [from, to, foreign] = [await newProject(), await newProject(), await newProject()];
     const grants = [

@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { expect, it, onTestFinished } from "vitest";
 import { permanentlyDeleteBackingData, softDeleteBackingData } from "../../app/backing-data.ts";
 import type { StateVersionId } from "../../domain/ids.ts";
@@ -31,6 +32,7 @@ function standingReader({ port }: RunningObjects, versionId: string): void {
 
 onEveryStore("downloads", (objects) => {
   it("takes raw and JSON state and gives back the same bytes", async () => {
+    proves("State version/hosted-json-state-download-url");
     const content = randomBytes(1_500_000);
     const version = await objects().pending(content);
     expect((await objects().send(version.json, "PUT", { body: "{}" })).status).toBe(200);
@@ -163,6 +165,7 @@ onEveryStore("downloads", (objects) => {
   });
 
   it("is not found for what is deleted for good between its look-up and the first byte", async () => {
+    proves('State errors/a storage error is 5xx, never "no state"');
     const { state, store } = objects();
     const workspaceId = state.lockedWorkspace();
     const version = await objects().pending("first", workspaceId);
@@ -190,6 +193,7 @@ onEveryStore("downloads", (objects) => {
   });
 
   it("sends nothing of bytes that are more or fewer than were uploaded", async () => {
+    proves('State errors/a storage error is 5xx, never "no state"');
     const version = await objects().pending("whole");
     await objects().send(version.raw, "PUT", { body: "whole" });
     const [key = ""] = await objects().keysOf(version.id);
@@ -206,6 +210,7 @@ onEveryStore("downloads", (objects) => {
   });
 
   it("says that it is the store that fails when bytes are lost", async () => {
+    proves('State errors/a storage error is 5xx, never "no state"');
     const version = await objects().pending("x");
     await objects().send(version.raw, "PUT", { body: "x" });
     await objects().store.delete(await objects().keysOf(version.id));

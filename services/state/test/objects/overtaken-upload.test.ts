@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
+import { proves } from "@statehouse/testing/proves";
 import { expect, it } from "vitest";
 import { permanentlyDeleteBackingData, softDeleteBackingData } from "../../app/backing-data.ts";
 import { ownedKeys } from "../../app/blob.ts";
@@ -71,6 +72,7 @@ onEveryStore("uploads whose version is gone by the time that they are whole", (o
       (workspaceId: string) => objects().state.workspaceState.dropWorkspace({ workspaceId }),
     ],
   ])("%s: refused with %s", async (_, status, meanwhile) => {
+    proves("Upload/never onto a discarded or deleted version");
     const workspaceId = objects().state.lockedWorkspace();
     const content = randomBytes(5000);
     const version = await objects().pending(content, workspaceId);
@@ -88,6 +90,7 @@ onEveryStore("uploads whose version is gone by the time that they are whole", (o
     ["soft-deleted", [softDeleteBackingData]],
     ["deleted for good", [softDeleteBackingData, permanentlyDeleteBackingData]],
   ])("%s, while its JSON form comes", async (_, actions) => {
+    proves("Upload/never onto a discarded or deleted version");
     const { state } = objects();
     const workspaceId = state.lockedWorkspace();
     const version = await objects().pending("first", workspaceId);

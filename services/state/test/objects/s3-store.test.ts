@@ -10,6 +10,7 @@ import {
   startWire,
   waitFor,
 } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { S3Settings } from "../../objects/s3-connection.ts";
 import { S3Store } from "../../objects/s3-store.ts";
@@ -76,6 +77,7 @@ needs("minio")("a blob store in a bucket with versioning", () => {
   });
 
   it("leaves no version of what was deleted, and of what it was refused", async () => {
+    proves("Object store/one suite for folder and MinIO");
     await using store = new S3Store(settings, silent);
     await store.prepared;
     const [one, other] = ["ws-v/sv-1/raw-1", "ws-v/sv-1/raw-10"];
@@ -91,6 +93,7 @@ needs("minio")("a blob store in a bucket with versioning", () => {
 
 needs("minio")("a blob store in a bucket with object lock", () => {
   it("hides what it may not delete yet, deletes what it may, and goes on", async () => {
+    proves("Object store/versioning and object lock");
     await using minio = await ownMinio();
     const settings = { ...minio, bucket: "statehouse" };
     const client = minioClient(minio);
@@ -131,6 +134,7 @@ needs("minio")("a store in S3 that cannot be used says in one sentence why", () 
   };
 
   it("with wrong keys, names and regions", async () => {
+    proves("Object store/versioning and object lock");
     await using bucket = await freshBucket();
     const problem = (change: Partial<S3Settings>) => problemOf({ ...bucket, ...change });
     const { endpoint } = bucket;
@@ -155,6 +159,7 @@ needs("minio")("a store in S3 that cannot be used says in one sentence why", () 
   });
 
   it("with a certificate that is not trusted, or made for another name", async () => {
+    proves("Object store/versioning and object lock");
     const authority = await newAuthority();
     const issued = await authority.issue("127.0.0.1");
     await using minio = await ownMinio({ tls: { ...issued, authority: authority.certificate } });

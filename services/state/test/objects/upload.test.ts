@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
+import { proves } from "@statehouse/testing/proves";
 import { request } from "undici";
 import { expect, it } from "vitest";
 import type { UploadClaims, UploadTokens } from "../../domain/upload-token.ts";
@@ -102,6 +103,7 @@ onEveryStore("uploads", (objects) => {
   });
 
   it("refuses uploads without length, without content, and above the limit", async () => {
+    proves("Upload/without length 411, without");
     const { raw } = await objects().pending("x");
     const chunked = await request(objects().base + raw, {
       method: "PUT",
@@ -141,6 +143,7 @@ onEveryStore("uploads", (objects) => {
   });
 
   it("refuses content for a version that was discarded", async () => {
+    proves("Upload/never onto a discarded or deleted version");
     const workspaceId = objects().state.lockedWorkspace();
     const version = await objects().pending("x", workspaceId);
     await objects().state.workspaceState.sealLock({

@@ -1,6 +1,7 @@
 import { createLogger, metricsText } from "@statehouse/runtime";
 import { startTelemetry } from "@statehouse/runtime/telemetry";
 import { waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startCollector } from "../../workers/collector.ts";
 import { type RunningState, runState } from "../running-state.ts";
@@ -47,6 +48,7 @@ async function metricOf(name: string, labels: Record<string, string>): Promise<n
 }
 
 test("its metrics say what went by which rule, what stayed and why, and how far a scan has come", async () => {
+  proves("Data retention/metrics");
   const [plain, copied] = [await oldVersions(), await oldVersions()];
   await state.versions.rollbackStateVersion({
     workspaceId: copied.workspaceId,

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { createLogger } from "@statehouse/runtime";
 import { temporaryFolder, waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { beginUpload, finishUpload } from "../../app/upload.ts";
 import { newBlobKey } from "../../objects/blob-key.ts";
@@ -47,6 +48,7 @@ const processed = (id: string) =>
 
 describe("extraction", () => {
   it("finds outputs and resources of what was uploaded before and after it started", async () => {
+    proves("State version/modules, providers, resources");
     const content = JSON.stringify({
       version: 4,
       terraform_version: "1.11.0",
@@ -74,6 +76,7 @@ describe("extraction", () => {
   });
 
   it("is done with what it cannot read", async () => {
+    proves("Extraction/a poisonous file ends as processed, with a reason");
     const encrypted = await uploaded(JSON.stringify({ serial: 1, encrypted_data: "x" }));
     const broken = await uploaded("no state at all");
     await using _ = startExtraction({ app: state.app, store, logger, intervalMs: 20 });
@@ -88,6 +91,7 @@ describe("extraction", () => {
   });
 
   it("tries again as long as the bytes cannot be loaded", async () => {
+    proves("Extraction/retried while the store is away");
     const id = await uploaded(JSON.stringify({ version: 4 }));
     const failing: BlobStore = {
       ...store,
@@ -108,6 +112,7 @@ describe("extraction", () => {
   });
 
   it("lets two replicas share the work", async () => {
+    proves("Extraction/idempotent, claimed once, taken over from a killed reader");
     const contents = Array.from({ length: 8 }, (_, serial) =>
       JSON.stringify({ version: 4, serial }),
     );

@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { queryIn } from "@statehouse/postgres";
 import { createLogger } from "@statehouse/runtime";
 import { temporaryFolder, waitFor } from "@statehouse/testing";
+import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { beginUpload, finishUpload } from "../../app/upload.ts";
 import { verifyNextPage } from "../../app/verification-scan.ts";
@@ -52,6 +53,7 @@ async function attempt(workspaceId: string, { age = 0, finish = false } = {}): P
 }
 
 it("sweeps what is old and has no owner, and nothing else", async () => {
+  proves("Object store/blobs without rows are");
   const { sweepGraceMs } = state.app.settings;
   const foreign = "somebody/elses/file";
   await store.put(foreign, Readable.from([Buffer.from("x")]), { size: 1 }, never);
@@ -72,6 +74,7 @@ it("sweeps what is old and has no owner, and nothing else", async () => {
 });
 
 it("sweeps all that it can, and says at the end that something stays", async () => {
+  proves("Object store/blobs without rows are");
   const workspaceId = state.lockedWorkspace();
   const startedAt = new Date(state.app.now().getTime() - state.app.settings.sweepGraceMs - 1000);
   const keysOf = Array.from({ length: 501 }, (_, index) =>
@@ -100,6 +103,7 @@ it("sweeps all that it can, and says at the end that something stays", async () 
 });
 
 it("never sweeps the bytes of an upload whose end is slow, unless that upload fails", async () => {
+  proves("Object store/blobs without rows are");
   const sweepGraceMs = 2000;
   const settings = { ...state.app.settings, sweepGraceMs };
   const app = { ...state.app, settings, now: () => new Date() };
@@ -147,6 +151,7 @@ it("deletes the bytes of dropped workspaces", async () => {
 });
 
 it("says of rows without their bytes so, loudly and again, and hides nothing", async () => {
+  proves("Object store/blobs without rows are");
   const lines: string[] = [];
   const loud = createLogger({
     service: "state",
@@ -180,6 +185,7 @@ it("says of rows without their bytes so, loudly and again, and hides nothing", a
 });
 
 it("raises no alarm for bytes that are deleted while it looks for them", async () => {
+  proves("Object store/blobs without rows are");
   const workspaceId = state.lockedWorkspace();
   const key = await attempt(workspaceId, { finish: true });
   state.pass(state.app.settings.verificationIntervalMs);

@@ -1,4 +1,5 @@
 import { freshDatabase } from "@statehouse/postgres/testing";
+import { proves } from "@statehouse/testing/proves";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { migrations } from "../../store/migrations.ts";
@@ -147,6 +148,7 @@ test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: num
   ["a value", { tagged: [{ key: "", value: "prod" }] }, 20_000],
   ["all at once", { name: "a", tags: ["rare"], excludedTags: ["none"], projectId: "prj-0" }, 23],
 ])("%s is found by its index", async (_, part, ownerFinds, ownerSees = PAGE_SEES) => {
+  proves("Workspace list/each has its index at 100,000 workspaces");
   const search = { ...everything, ...part };
   for (const [who, readable] of [
     ["owner", owner],

@@ -1,0 +1,11 @@
+import { TestRunner } from "vitest";
+
+/**
+ * Declares that the running test proves these rows of the specification: test/golden/specification.ts. First line of
+ * the test.
+ */
+export function proves(...rows: readonly string[]): void {
+  const test = TestRunner.getCurrentTest();
+  if (!test) throw new Error("proves() is called by a test");
+  test.meta.spec = [...(test.meta.spec ?? []), ...rows];
+}
