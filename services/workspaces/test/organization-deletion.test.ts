@@ -92,7 +92,7 @@ test("nothing is left of it, in any service, but bare ids", async () => {
   // The work of the collector, which runs by the clock.
   await waitFor(async () => {
     const [left] = await running.stateSql<{ count: string }>(
-      "select count(*) from workspace_state where dropped_at is not null and collected_at is null",
+      "select count(*) from workspace_states where dropped_at is not null and purged_at is null",
     );
     return left?.count === "0";
   });

@@ -53,7 +53,7 @@ test("a placement that state has not acknowledged is sent again", async () => {
   await running.sql("update workspaces set retry_at = now() where id = $1", [id]);
   const placed = await waitFor(async () => {
     const rows = await running.stateSql<{ project_id: string }>(
-      "select project_id from workspace_state where workspace_id = $1",
+      "select project_id from workspace_states where workspace_id = $1",
       [id],
     );
     return rows[0];

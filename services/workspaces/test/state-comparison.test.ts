@@ -41,7 +41,7 @@ const placementOf = async (id: string) => {
 /** State as if its events had been lost by the bus. */
 const stateRow = (id: string, of: { placementVersion: string; revision: string }) =>
   running.stateSql(
-    `insert into workspace_state (workspace_id, organization_id, project_id, placement_version,
+    `insert into workspace_states (workspace_id, organization_id, project_id, placement_version,
        sealed_epoch, current_version_id, current_position, resource_count, latest_change_at, revision)
      values ($1, 'org-lost', 'prj-lost', $2, 0, 'sv-lost', 1, 3, now(), $3)`,
     [id, of.placementVersion, of.revision],
@@ -81,14 +81,14 @@ test("a summary whose event was lost is taken over, and only a newer one", async
 
   // As after a restore of state from a backup: nothing is reverted, an operator has to check.
   await running.stateSql(
-    "update workspace_state set revision = 800, resource_count = 1 where workspace_id = $1",
+    "update workspace_states set revision = 800, resource_count = 1 where workspace_id = $1",
     [id],
   );
   await compare();
   expect(await summary()).toEqual([{ current: "sv-lost", count: 3, revision: "900" }]);
   await waitFor(() => reported().length > 0);
   expect(reported()).toEqual([["stateBehind", [id]]]);
-  await running.stateSql("delete from workspace_state where workspace_id = $1", [id]);
+  await running.stateSql("delete from workspace_states where workspace_id = $1", [id]);
   lines.length = 0;
   await compare();
   await waitFor(() => reported().length > 0);
@@ -103,7 +103,7 @@ test("a move that state has not heard of is sent again", async () => {
   await compare();
   const [row] = await running.stateSql(
     `select organization_id as organization, project_id as project, placement_version as version
-     from workspace_state where workspace_id = $1`,
+     from workspace_states where workspace_id = $1`,
     [id],
   );
   expect(row).toEqual({ organization, project, version });
@@ -114,12 +114,12 @@ test("a deletion that state has forgotten is sent again", async () => {
   const id = await newWorkspace();
   await running.service.deleteWorkspace({ workspace: { by: { case: "id", value: id } } }, owner);
   await running.stateSql(
-    "update workspace_state set dropped_at = null, collected_at = null where workspace_id = $1",
+    "update workspace_states set dropped_at = null, purged_at = null where workspace_id = $1",
     [id],
   );
   await compare();
   const dropped = await running.stateSql(
-    "select from workspace_state where workspace_id = $1 and dropped_at is not null",
+    "select from workspace_states where workspace_id = $1 and dropped_at is not null",
     [id],
   );
   expect(dropped).toHaveLength(1);
@@ -132,11 +132,11 @@ test("what is absent here without a deletion record is never deleted, only repor
   await compare();
   expect(reported()).toEqual([["unknownHere", [id]]]);
   const kept = await running.stateSql(
-    "select current_version_id, dropped_at from workspace_state where workspace_id = $1",
+    "select current_version_id, dropped_at from workspace_states where workspace_id = $1",
     [id],
   );
   expect(kept).toEqual([{ current_version_id: "sv-lost", dropped_at: null }]);
-  await running.stateSql("delete from workspace_state where workspace_id = $1", [id]);
+  await running.stateSql("delete from workspace_states where workspace_id = $1", [id]);
 });
 
 test("a workspace that state has dropped, and that is here, stays here and is reported", async () => {
@@ -144,7 +144,7 @@ test("a workspace that state has dropped, and that is here, stays here and is re
   const { version } = await placementOf(id);
   await stateRow(id, { placementVersion: version, revision: "0" });
   await running.stateSql(
-    `update workspace_state set dropped_at = now(), collected_at = now(), current_version_id = null
+    `update workspace_states set dropped_at = now(), purged_at = now(), current_version_id = null
      where workspace_id = $1`,
     [id],
   );
@@ -156,13 +156,13 @@ test("a workspace that state has dropped, and that is here, stays here and is re
 test("while nothing differs it says nothing, and many workspaces take a few pages", async () => {
   const organization = (await placementOf(await newWorkspace())).organization;
   await running.stateSql(
-    `insert into workspace_state (workspace_id, organization_id, project_id, placement_version,
-       sealed_epoch, current_position, resource_count, revision, dropped_at, collected_at)
+    `insert into workspace_states (workspace_id, organization_id, project_id, placement_version,
+       sealed_epoch, current_position, resource_count, revision, dropped_at, purged_at)
      select 'ws-many' || n, $1, 'prj-1', 1, 0, 0, 0, 0, now(), now() from generate_series(1, 1200) n`,
     [organization],
   );
   await running.stateSql(
-    "delete from workspace_state where dropped_at is not null and workspace_id not like 'ws-many%'",
+    "delete from workspace_states where dropped_at is not null and workspace_id not like 'ws-many%'",
   );
   await compare();
   expect(reported()).toEqual([]);

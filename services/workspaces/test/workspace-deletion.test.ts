@@ -112,7 +112,7 @@ const gone = () => ({
 
 const droppedAtState = async () => {
   const rows = await running.stateSql<{ dropped: boolean }>(
-    "select dropped_at is not null as dropped from workspace_state where workspace_id = $1",
+    "select dropped_at is not null as dropped from workspace_states where workspace_id = $1",
     [workspaceId],
   );
   return rows.some(({ dropped }) => dropped);

@@ -48,7 +48,7 @@ describe("a move", () => {
     expect(after?.projectId).toBe(projectId);
     expect(after?.version).toBeGreaterThan(before?.version ?? 0n);
     const atState = await running.stateSql(
-      "select project_id, placement_version from workspace_state where workspace_id = $1",
+      "select project_id, placement_version from workspace_states where workspace_id = $1",
       [id],
     );
     expect(atState).toEqual([{ project_id: projectId, placement_version: String(after?.version) }]);
