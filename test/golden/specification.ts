@@ -40,7 +40,7 @@ export interface Declaration {
 export const goldenFiles = (): string[] =>
   readdirSync(folder).filter((file) => file.endsWith(".golden.txt"));
 
-/** The rows of a golden file. Throws for a line that is none of table, row, test or comment. */
+/** The rows of a golden file. Throws for a line that is not a table, a row, a test or a comment. */
 export function readRows(golden: string): Row[] {
   const rows: Row[] = [];
   let table = "";
