@@ -1,7 +1,5 @@
 import { AppError, badRequest, unavailable } from "@statehouse/errors";
 
-export { md5Mismatch } from "../domain/errors.ts";
-
 /** The body was shorter or longer than announced. */
 export const contentTruncated = (expected: number, received: number) =>
   badRequest(

@@ -1,7 +1,8 @@
 import { createHash, type Hash } from "node:crypto";
 import { IncomingMessage } from "node:http";
 import { type Readable, Transform, type TransformCallback } from "node:stream";
-import { contentTruncated, md5Mismatch } from "./blob-errors.ts";
+import { md5Mismatch } from "../domain/errors.ts";
+import { contentTruncated } from "./blob-errors.ts";
 import type { ExpectedContent, StoredBlob } from "./blob-store.ts";
 import { own } from "./spent-memory.ts";
 
