@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from "node:fs";
+import process from "node:process";
+import { layoutProblems, mergeMarkers, structureProblems } from "./structure.ts";
+import { trackedFiles } from "./tracked-files.ts";
+
+// npm run check:structure: reports what CONTRIBUTING.md requires and neither TypeScript nor Biome reports: imports
+// across packages, casts, misplaced files, markers of an unresolved merge.
+
+const services = readdirSync("services");
+const files = trackedFiles();
+
+const problems = [
+  ...layoutProblems(files),
+  ...files.flatMap((file) => {
+    const source = readFileSync(file, "utf8");
+    const markers = source.includes("\0") ? [] : mergeMarkers(source);
+    return [
+      ...markers.map((line) => `${file}:${line}: a marker of an unresolved merge.`),
+      ...(/\.(ts|mjs)$/.test(file) && !file.startsWith("examples/")
+        ? structureProblems(file, source, services).map((problem) => `${file}:${problem}`)
+        : []),
+    ];
+  }),
+];
+
+for (const problem of problems) console.log(problem);
+if (problems.length > 0) {
+  console.log(`\n${problems.length} problems of structure; CONTRIBUTING.md has the rules.`);
+  process.exitCode = 1;
+}

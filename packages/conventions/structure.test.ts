@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { layoutProblems, mergeMarkers, structureProblems } from "./structure.ts";
+
+const services = ["access", "cli", "gateway", "standalone", "state", "workspaces"];
+const problemsOf = (file: string, source: string) => structureProblems(file, source, services);
+
+test.each([
+  ["services/state/app/a.ts", 'import { b } from "../../access/domain/b.ts";'],
+  ["services/state/app/a.ts", 'export * from "../../../packages/rpc/server.ts";'],
+  ["services/state/test/a.test.ts", 'import { b } from "../../../packages/rpc/b.ts";'],
+  ["packages/rpc/a.ts", 'const b = await import("../events/index.ts");'],
+  ["packages/rpc/a.ts", 'type B = import("../events/index.ts").B;'],
+  ["test/system/a.test.ts", 'export { b } from "../../services/state/service.ts";'],
+])("a relative import that leaves its package is found: %s, %s", (file, source) => {
+  expect(problemsOf(file, `\n${source}`)).toEqual([
+    expect.stringMatching(/^2: '.*' leads to another package; import it by its name/),
+  ]);
+});
+
+test.each([
+  ["services/state/clients/a.ts", "@statehouse/access/service", "is another service"],
+  ["services/gateway/routes/a.ts", "@statehouse/state/domain/errors", "is another service"],
+  ["packages/service/a.ts", "@statehouse/access", "is a service; a package serves services"],
+])("an import of a service is found: %s, %s", (file, from, problem) => {
+  expect(problemsOf(file, `import { b } from "${from}";`)).toEqual([
+    expect.stringContaining(problem),
+  ]);
+});
+
+test.each([
+  ["services/state/app/a.ts", 'import { b } from "../domain/b.ts";'],
+  ["services/state/app/a.ts", 'import { b } from "@statehouse/rpc";'],
+  ["services/state/app/a.ts", 'import { b } from "@statehouse/state/domain/b";'],
+  ["services/cli/commands.ts", 'const a = () => import("@statehouse/access/service");'],
+  ["services/standalone/compose.ts", 'import { a } from "@statehouse/access/service";'],
+  ["services/state/test/a.test.ts", 'import { a } from "@statehouse/access/service";'],
+  ["test/system/a.test.ts", 'import { a } from "../stack/http.ts";'],
+])("other imports are not: %s, %s", (file, source) => {
+  expect(problemsOf(file, source)).toEqual([]);
+});
+
+test("a cast is found in the layers that need none", () => {
+  expect(problemsOf("services/state/app/a.ts", "const a = b as C;")).toEqual([
+    "1: a cast; casts belong to rpc and store.",
+  ]);
+  expect(problemsOf("services/state/store/a.ts", "const a = b as C;")).toEqual([]);
+  expect(problemsOf("services/state/app/a.ts", "const a = [1] as const;")).toEqual([]);
+  expect(problemsOf("services/state/app/a.ts", "const a = Object.keys(b) as C[];")).toEqual([]);
+});
+
+test("a marker of an unresolved merge is found, in comments too", () => {
+  const side = (mark: string) => mark.repeat(7);
+  const text = `/*\n${side("<")} HEAD\na\n${side("=")}\nb\n${side(">")} topic\n*/\n`;
+  expect(mergeMarkers(text)).toEqual([2, 4, 6]);
+  expect(mergeMarkers("a\n==========\n<<<<<<<\n")).toEqual([]);
+});
+
+test("a service without a file of the one layout, and files without a role, are found", () => {
+  const complete = [
+    ...["app/clients.ts", "config.ts", "create-app.ts", "domain/errors.ts", "domain/ids.ts"],
+    ...["rpc/bindings.ts", "rpc/ids.ts", "service.ts", "store/nouns.ts"],
+  ].map((file) => `services/runs/${file}`);
+  expect(layoutProblems(complete)).toEqual([]);
+  expect(
+    layoutProblems([
+      ...complete.filter((file) => !file.endsWith("bindings.ts")),
+      "services/runs/store/migrations/0001_init.ts",
+      "packages/rpc/utils/text.ts",
+    ]),
+  ).toEqual([
+    "services/runs/rpc/bindings.ts is missing; every service with a database has it.",
+    "packages/rpc/utils/text.ts is named after no role; name it after what it contains.",
+    "services/runs/store/migrations/0001_init.ts is not SQL; store/migrations contains only <name>.sql.",
+  ]);
+});

@@ -1,0 +1,12 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+
+/** The files of the repository below these paths, including new ones that are not ignored. */
+export const trackedFiles = (...paths: readonly string[]): string[] =>
+  execFileSync(
+    "git",
+    ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", "--", ...paths],
+    { encoding: "utf8", maxBuffer: 16 * 2 ** 20 },
+  )
+    .split("\n")
+    .filter((file) => file && existsSync(file));
