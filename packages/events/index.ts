@@ -4,7 +4,13 @@ export { createLocalBus, type LocalBus, startLocalRelay } from "./local-bus.ts";
 export { eventMigrations } from "./migrations.ts";
 export { connectNats, type Nats } from "./nats.ts";
 export { recordEvent } from "./outbox.ts";
-export { createRecorder, type Published, type PublishedEvents, published } from "./published.ts";
+export {
+  createRecorder,
+  type EventOf,
+  type Published,
+  type PublishedEvents,
+  published,
+} from "./published.ts";
 export { startRelay } from "./relay.ts";
 export { STREAM } from "./stream.ts";
 export { type EventHandlers, on, subscribe } from "./subscribe.ts";

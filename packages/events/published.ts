@@ -18,7 +18,7 @@ interface DomainEvent {
 }
 
 /** The member of a union of events that has this type. */
-type EventOf<Event extends DomainEvent, Type extends Event["type"]> = Event extends DomainEvent
+type EventOfType<Event extends DomainEvent, Type extends Event["type"]> = Event extends DomainEvent
   ? Type extends Event["type"]
     ? Event
     : never
@@ -26,7 +26,7 @@ type EventOf<Event extends DomainEvent, Type extends Event["type"]> = Event exte
 
 /** The message of every event of a service, by the event's type. */
 export type PublishedEvents<Event extends DomainEvent> = {
-  [Type in Event["type"]]: (event: EventOf<Event, Type>) => Published;
+  [Type in Event["type"]]: (event: EventOfType<Event, Type>) => Published;
 };
 
 /** An entry of the table, with its fields checked against the message. */
@@ -36,13 +36,27 @@ export const published = <Schema extends DescMessage>(
   fields: Omit<MessageInitShape<Schema>, "revision">,
 ): Published => ({ schema, subject, fields });
 
-/** Creates the function that adds an event to the outbox, in the transaction of `em`. */
-export const createRecorder =
-  <Event extends DomainEvent>(table: PublishedEvents<Event>) =>
-  async (em: EntityManager, event: Event): Promise<void> => {
-    const toPublished: (event: never) => Published = table[event.type as Event["type"]];
+type EventOfTable<Table> = Table extends unknown
+  ? {
+      [Type in keyof Table]: Table[Type] extends (event: infer Event) => unknown ? Event : never;
+    }[keyof Table]
+  : never;
+
+/** Every event that the nouns of a service's store publish, from their `published` tables. */
+export type EventOf<Nouns> = EventOfTable<
+  Extract<Nouns[keyof Nouns], { published: object }>["published"]
+>;
+
+/** Creates the function that adds an event of these nouns to the outbox, in the transaction of `em`. */
+export function createRecorder<Nouns extends Record<string, object>>(nouns: Nouns) {
+  const tables = Object.values<{ published?: object }>(nouns).map(({ published }) => published);
+  const table: Record<string, (event: never) => Published> = Object.assign({}, ...tables);
+  return async (em: EntityManager, event: EventOf<Nouns>): Promise<void> => {
+    const { type, revision } = event as DomainEvent;
+    const toPublished = table[type];
+    if (!toPublished) throw new Error(`no message is published for the event ${type}`);
     const { schema, subject, fields } = toPublished(event as never);
-    const { revision } = event;
     const message = create(schema, { ...fields, revision } as MessageInitShape<typeof schema>);
     await recordEvent(em, { schema, message, subject, revision });
   };
+}

@@ -4,7 +4,14 @@ export { schemaDrift } from "./drift.ts";
 export { uniqueViolation } from "./failures.ts";
 export { rotateColumnKeys } from "./key-rotation.ts";
 export { migrate, readMigrations, type SqlMigration } from "./migrations.ts";
-export { type PartsOf, partsOf } from "./nouns.ts";
+export {
+  createTransactions,
+  entitiesOf,
+  type PartsOf,
+  partsOf,
+  type TxOf,
+  tablesOfOrganization,
+} from "./nouns.ts";
 export { offsetOf, type Page, type PageInput, pageOf } from "./paging.ts";
 export { createSealer, type Sealer } from "./sealing.ts";
 export { awaitedStatementCount } from "./statements.ts";

@@ -1,14 +1,21 @@
+import type { EntitySchema } from "@mikro-orm/core";
+import type { EntityManager } from "@mikro-orm/postgresql";
+import type { Database } from "./database.ts";
+import { afterCommit, type TransactionMode } from "./transaction.ts";
+
 /**
- * The nouns of a service's store that have this part, with the part made of what is given to all of them:
- * `tx.<noun>` of `rows`, `app.reads.<noun>` of `reads`.
+ * The nouns of a service's store that have this part, with what the part creates: `tx.<noun>` of `rows`,
+ * `app.reads.<noun>` of `reads`.
  */
 export type PartsOf<Nouns, Part extends string> = {
   [Name in keyof Nouns as Nouns[Name] extends Record<Part, unknown>
     ? Name
-    : never]: Nouns[Name] extends Record<Part, (...given: never[]) => infer Made> ? Made : never;
+    : never]: Nouns[Name] extends Record<Part, (...given: never[]) => infer Created>
+    ? Created
+    : never;
 };
 
-/** Makes one part of every noun that has it. The hub of a store, `store/nouns.ts`, is made of such folds. */
+/** Creates one part of every noun that has it. The hub of a store, `store/nouns.ts`, consists of such folds. */
 export const partsOf = <Nouns extends Record<string, object>, Part extends string>(
   nouns: Nouns,
   part: Part,
@@ -16,7 +23,50 @@ export const partsOf = <Nouns extends Record<string, object>, Part extends strin
 ): PartsOf<Nouns, Part> =>
   Object.fromEntries(
     Object.entries<Partial<Record<string, unknown>>>(nouns).flatMap(([name, noun]) => {
-      const make = noun[part];
-      return typeof make === "function" ? [[name, make(...given)]] : [];
+      const create = noun[part];
+      return typeof create === "function" ? [[name, create(...given)]] : [];
     }),
   ) as PartsOf<Nouns, Part>;
+
+interface Mapped {
+  entity?: EntitySchema;
+  entities?: readonly EntitySchema[];
+}
+
+/** The ORM schemas of all nouns: of each its `entity` or `entities`. */
+export const entitiesOf = (nouns: Readonly<Record<string, object>>): readonly EntitySchema[] =>
+  Object.values<Mapped>(nouns).flatMap(({ entity, entities = [] }) =>
+    entity ? [entity] : entities,
+  );
+
+/** The tables whose rows are deleted with their organization, `deletedWithOrganization`, in the order of the nouns. */
+export const tablesOfOrganization = (nouns: Readonly<Record<string, object>>): readonly string[] =>
+  Object.values<{ deletedWithOrganization?: string }>(nouns).flatMap(
+    ({ deletedWithOrganization: table }) => (table === undefined ? [] : [table]),
+  );
+
+/** The rows of one transaction, `tx.<noun>`, and the events and hooks that take effect with its commit. */
+export type TxOf<Nouns, Event> = PartsOf<Nouns, "rows"> & {
+  record(event: Event): Promise<void>;
+  /** Runs `hook` once the transaction is committed. */
+  afterCommit(hook: () => void): void;
+};
+
+/** Runs use cases in transactions of the database; see `Database.transaction`. */
+export const createTransactions =
+  <Nouns extends Record<string, object>, Event>(
+    database: Database,
+    nouns: Nouns,
+    record: (em: EntityManager, event: Event) => Promise<void>,
+    ...given: unknown[]
+  ) =>
+  <T>(work: (tx: TxOf<Nouns, Event>) => Promise<T>, mode?: TransactionMode): Promise<T> =>
+    database.transaction(
+      (em) =>
+        work({
+          ...partsOf(nouns, "rows", em, ...given),
+          record: (event) => record(em, event),
+          afterCommit: (hook) => afterCommit(em, hook),
+        }),
+      mode,
+    );

@@ -6,8 +6,7 @@ import { createAccessClient } from "./clients/access.ts";
 import { createWorkspacesClient } from "./clients/workspaces.ts";
 import type { StateConfig } from "./config.ts";
 import { createUploadTokens } from "./domain/upload-token.ts";
-import { createLeases, createReads } from "./store/nouns.ts";
-import { transactions } from "./store/transaction.ts";
+import { createLeases, createReads, transactions } from "./store/nouns.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 

@@ -2,8 +2,7 @@ import type { Caller } from "@statehouse/authorization";
 import type { Edition, Logger, Wake } from "@statehouse/runtime";
 import type { RetentionRules } from "../domain/retention.ts";
 import type { UploadTokens } from "../domain/upload-token.ts";
-import type { Leases, Reads } from "../store/nouns.ts";
-import type { Transactions } from "../store/transaction.ts";
+import type { Leases, Reads, Tx } from "../store/nouns.ts";
 import type { WorkspacesClient } from "./clients.ts";
 
 export interface Settings {
@@ -27,7 +26,7 @@ export interface Settings {
 /** The dependencies of the use cases. */
 export interface App {
   /** Other services are never called inside. */
-  transaction: Transactions;
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   reads: Reads;
   leases: Leases;
   workspaces: WorkspacesClient;

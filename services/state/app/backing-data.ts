@@ -8,8 +8,8 @@ import { stateVersionNotFound } from "../domain/errors.ts";
 import type { StateVersionId } from "../domain/ids.ts";
 import type { StateVersion } from "../domain/state-version.ts";
 import { targetOf, touch, type WorkspaceState } from "../domain/workspace-state.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { VersionKey } from "../store/state-version.ts";
-import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { documentOf, type StateVersionDocument } from "./state-version-document.ts";
 

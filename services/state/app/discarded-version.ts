@@ -1,8 +1,8 @@
 import { stateVersionDiscarded } from "../domain/events.ts";
 import { awaitsContent, discard, removeJson, type StateVersion } from "../domain/state-version.ts";
 import { touch, type WorkspaceState } from "../domain/workspace-state.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { VersionKey } from "../store/state-version.ts";
-import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 
 /**

@@ -11,7 +11,7 @@ import {
 } from "../domain/state-version-extraction.ts";
 import { touch, type WorkspaceState } from "../domain/workspace-state.ts";
 import type { ExtractionClaim } from "../store/extraction.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 
 /** How long a state waits after its worker was killed. */

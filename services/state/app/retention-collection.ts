@@ -11,12 +11,12 @@ import {
   reasonToRetain,
 } from "../domain/retention.ts";
 import { touch, type WorkspaceState } from "../domain/workspace-state.ts";
+import type { Tx } from "../store/nouns.ts";
 import type {
   CollectibleVersion,
   RetentionCandidate,
   RetentionSearch,
 } from "../store/retention.ts";
-import type { Tx } from "../store/transaction.ts";
 import type { App } from "./app.ts";
 import { deleteContents } from "./backing-data.ts";
 

@@ -17,7 +17,7 @@ import {
   requireOwnSource,
 } from "../domain/state-version-rollback.ts";
 import { applyPlacement, targetOf, touch, type WorkspaceState } from "../domain/workspace-state.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 import { discardSuperseded } from "./discarded-version.ts";
 import { authorizeRead, requireNoOrganizationToken } from "./state-access.ts";

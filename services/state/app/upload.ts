@@ -18,7 +18,7 @@ import {
 } from "../domain/state-version-upload.ts";
 import type { UploadClaims } from "../domain/upload-token.ts";
 import { touch, type WorkspaceState } from "../domain/workspace-state.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 
 /**

@@ -11,7 +11,7 @@ import {
   type WorkspaceState,
   type WorkspaceStateRecord,
 } from "../domain/workspace-state.ts";
-import type { Tx } from "../store/transaction.ts";
+import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 import { deleteContentsOfDiscarded } from "./discarded-version.ts";
 

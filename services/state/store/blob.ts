@@ -1,6 +1,20 @@
+import { EntitySchema } from "@mikro-orm/core";
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
-import type { Blob } from "../domain/blob.ts";
-import { blobSchema } from "./entities.ts";
+import { bigint, integer, primaryKey, text, timestamptz } from "@statehouse/postgres/columns";
+import { Blob } from "../domain/blob.ts";
+
+const entity = new EntitySchema({
+  class: Blob,
+  tableName: "blobs",
+  properties: {
+    key: primaryKey,
+    workspaceId: text,
+    size: bigint,
+    sha256: text,
+    references: integer,
+    createdAt: timestamptz,
+  },
+});
 
 /** Locks the blobs, so that no other transaction adds or removes a reference before this one ends. */
 const lockBlobs = (em: EntityManager, keys: readonly string[]) =>
@@ -78,4 +92,4 @@ const reads = (database: Database) => ({
   },
 });
 
-export const blobs = { entity: blobSchema, rows, reads };
+export const blobs = { entity, rows, reads };

@@ -1,4 +1,13 @@
-import type { Database, EntityManager, Sealer } from "@statehouse/postgres";
+import { createRecorder, type EventOf } from "@statehouse/events";
+import {
+  createTransactions,
+  type Database,
+  entitiesOf,
+  type PartsOf,
+  partsOf,
+  type Sealer,
+  type TxOf,
+} from "@statehouse/postgres";
 import { blobs } from "./blob.ts";
 import { blobDeletions } from "./blob-deletion.ts";
 import { contents } from "./contents.ts";
@@ -12,9 +21,10 @@ import { workspaceResources } from "./workspace-resource.ts";
 import { workspaceStates } from "./workspace-state.ts";
 
 /**
- * Every noun of the store, and nothing else lists them. Each has some of: `entity`, its ORM schema; `rows`, its part of
- * a transaction; `reads`, single statements outside any transaction that change nothing; `leases`, single statements
- * outside any transaction that take work for one replica.
+ * Every noun of the store; no other file lists them. Each has some of: `entity`, its ORM schema; `rows`, its part of a
+ * transaction (`tx.<noun>`); `reads`, single statements outside any transaction that change nothing
+ * (`app.reads.<noun>`); `leases`, single statements outside any transaction that take work for one replica
+ * (`app.leases.<noun>`); `published`, the messages of its events.
  */
 const nouns = {
   workspaceStates,
@@ -31,37 +41,23 @@ const nouns = {
 };
 
 type Nouns = typeof nouns;
-type Part = "rows" | "reads" | "leases";
-type Made<Key extends Part> = {
-  [Name in keyof Nouns as Nouns[Name] extends Record<Key, unknown>
-    ? Name
-    : never]: Nouns[Name] extends Record<Key, (...given: never[]) => infer Methods>
-    ? Methods
-    : never;
-};
 
-/** The rows of a transaction: `tx.<noun>`. */
-export type Rows = Made<"rows">;
-/** `app.reads.<noun>` */
-export type Reads = Made<"reads">;
-/** `app.leases.<noun>` */
-export type Leases = Made<"leases">;
+/**
+ * Rows loaded for update stay locked until the end of the transaction; their changes are written before it. To avoid
+ * deadlocks, every use case locks in the order workspace state, state version, blob, and several of a kind by id.
+ */
+export type Tx = TxOf<Nouns, EventOf<Nouns>>;
+export type Reads = PartsOf<Nouns, "reads">;
+export type Leases = PartsOf<Nouns, "leases">;
 
-export const entities = Object.values(nouns).flatMap((noun) =>
-  "entity" in noun ? [noun.entity] : [],
-);
+export const entities = entitiesOf(nouns);
 
-export const createRows = (em: EntityManager, sealer: Sealer) => make("rows", em, sealer) as Rows;
+const record = createRecorder(nouns);
 
-export const createReads = (database: Database, sealer: Sealer) =>
-  make("reads", database, sealer) as Reads;
+export const createReads = (database: Database, sealer: Sealer): Reads =>
+  partsOf(nouns, "reads", database, sealer);
 
-export const createLeases = (database: Database) => make("leases", database) as Leases;
+export const createLeases = (database: Database): Leases => partsOf(nouns, "leases", database);
 
-const make = (part: Part, ...given: unknown[]): object =>
-  Object.fromEntries(
-    Object.entries<Partial<Record<Part, unknown>>>(nouns).flatMap(([name, noun]) => {
-      const create = noun[part] as ((...given: unknown[]) => object) | undefined;
-      return create ? [[name, create(...given)]] : [];
-    }),
-  );
+export const transactions = (database: Database, sealer: Sealer) =>
+  createTransactions(database, nouns, record, sealer);

@@ -1,15 +1,65 @@
-import { LockMode } from "@mikro-orm/core";
+import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { type PublishedEvents, published } from "@statehouse/events";
 import { type Database, type EntityManager, queryIn, type Sealer } from "@statehouse/postgres";
+import {
+  bigint,
+  boolean,
+  integer,
+  optional,
+  primaryKey,
+  text,
+  timestamptz,
+} from "@statehouse/postgres/columns";
+import * as events from "@statehouse/proto/statehouse/state/v1/events";
 import { stateVersionNotFound } from "../domain/errors.ts";
+import type { StateEvent } from "../domain/events.ts";
 import type { PackedExtraction } from "../domain/extraction.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
-import type { StateVersion, StateVersionView } from "../domain/state-version.ts";
+import { StateVersion, type StateVersionView } from "../domain/state-version.ts";
 import { shareBlobs } from "./blob.ts";
-import { stateVersionSchema } from "./entities.ts";
 import { type Slice, totalOf } from "./slice.ts";
 import { copyOutputs, deleteOutputs } from "./state-version-output.ts";
 import { type StateVersionRow, stateVersionColumns, viewOf } from "./state-version-view.ts";
 import { isVisible, workspaceStateColumns } from "./workspace-state.ts";
+
+/** Without resources, modules and providers: they may be large, and no rule uses them. */
+const entity = new EntitySchema({
+  class: StateVersion,
+  tableName: "state_versions",
+  properties: {
+    id: primaryKey,
+    workspaceId: text,
+    position: bigint,
+    lockEpoch: bigint,
+    serial: bigint,
+    md5: text,
+    lineage: text,
+    status: text,
+    intermediate: boolean,
+    createdAt: timestamptz,
+    createdByType: text,
+    createdById: text,
+    runId: optional(text),
+    expiresAt: timestamptz,
+    blobKey: optional(text),
+    size: optional(bigint),
+    sha256: optional(text),
+    jsonBlobKey: optional(text),
+    jsonSize: optional(bigint),
+    jsonSha256: optional(text),
+    outputsGiven: boolean,
+    resourcesProcessed: boolean,
+    resourceCount: integer,
+    billableResourceCount: optional(integer),
+    formatVersion: optional(integer),
+    engineVersion: optional(text),
+    extractionDueAt: optional(timestamptz),
+    extractionAttempts: integer,
+    extractionError: optional(text),
+    rollbackVersionId: optional(text),
+    softDeletedAt: optional(timestamptz),
+  },
+});
 
 const selectVersions = `select ${stateVersionColumns}, ${workspaceStateColumns}
   from state_versions version join workspace_states workspace using (workspace_id)`;
@@ -31,12 +81,12 @@ const rows = (em: EntityManager, sealer: Sealer) => {
     const found = await queryIn<{ id: StateVersionId }>(em, sql, params);
     if (found.length === 0) return [];
     const ids = found.map(({ id }) => id);
-    return em.find(stateVersionSchema, { id: { $in: ids } }, { lockMode, orderBy: { id: 1 } });
+    return em.find(entity, { id: { $in: ids } }, { lockMode, orderBy: { id: 1 } });
   };
 
   return {
     async findForUpdate(id: StateVersionId): Promise<StateVersion | undefined> {
-      return (await em.findOne(stateVersionSchema, { id }, { lockMode })) ?? undefined;
+      return (await em.findOne(entity, { id }, { lockMode })) ?? undefined;
     },
 
     async getForUpdate(id: StateVersionId): Promise<StateVersion> {
@@ -260,4 +310,32 @@ const reads = (database: Database) => {
   };
 };
 
-export const stateVersions = { entity: stateVersionSchema, rows, reads };
+type VersionEvent = Extract<StateEvent, { type: `stateVersion${string}` }>;
+
+export const stateVersions = {
+  entity,
+  rows,
+  reads,
+  // Never output values. The subject is the workspace.
+  published: {
+    stateVersionCreated: ({ type, rollbackStateVersionId, ...event }) =>
+      published(events.StateVersionCreatedSchema, event.workspaceId, {
+        ...event,
+        rollbackStateVersionId: rollbackStateVersionId ?? "",
+      }),
+    stateVersionFinalized: ({ type, ...event }) =>
+      published(events.StateVersionFinalizedSchema, event.workspaceId, event),
+    stateVersionDiscarded: ({ type, ...event }) =>
+      published(events.StateVersionDiscardedSchema, event.workspaceId, event),
+    stateVersionProcessed: ({ type, ...event }) =>
+      published(events.StateVersionProcessedSchema, event.workspaceId, event),
+    stateVersionSoftDeleted: ({ type, ...event }) =>
+      published(events.StateVersionSoftDeletedSchema, event.workspaceId, event),
+    stateVersionRestored: ({ type, ...event }) =>
+      published(events.StateVersionRestoredSchema, event.workspaceId, event),
+    stateVersionPermanentlyDeleted: ({ type, ...event }) =>
+      published(events.StateVersionPermanentlyDeletedSchema, event.workspaceId, event),
+    stateVersionsCollected: ({ type, ...event }) =>
+      published(events.StateVersionsCollectedSchema, event.workspaceId, event),
+  } satisfies PublishedEvents<VersionEvent>,
+};

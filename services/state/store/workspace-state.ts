@@ -1,14 +1,44 @@
-import { LockMode } from "@mikro-orm/core";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { EntitySchema, LockMode } from "@mikro-orm/core";
+import { type PublishedEvents, published } from "@statehouse/events";
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import {
+  bigint,
+  integer,
+  optional,
+  primaryKey,
+  text,
+  timestamptz,
+} from "@statehouse/postgres/columns";
+import { WorkspaceStateChangedSchema } from "@statehouse/proto/statehouse/state/v1/events";
+import type { StateEvent } from "../domain/events.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { StateVersionView } from "../domain/state-version.ts";
-import type {
+import {
   WorkspaceState,
-  WorkspaceStateRecord,
-  WorkspaceStateView,
+  type WorkspaceStateRecord,
+  type WorkspaceStateView,
 } from "../domain/workspace-state.ts";
-import { workspaceStateSchema } from "./entities.ts";
 import { type StateVersionRow, stateVersionColumns, viewOf } from "./state-version-view.ts";
+
+const entity = new EntitySchema({
+  class: WorkspaceState,
+  tableName: "workspace_states",
+  properties: {
+    workspaceId: primaryKey,
+    organizationId: optional(text),
+    projectId: optional(text),
+    placementVersion: bigint,
+    sealedEpoch: bigint,
+    currentVersionId: optional(text),
+    currentPosition: bigint,
+    resourceCount: integer,
+    latestChangeAt: optional(timestamptz),
+    revision: bigint,
+    droppedAt: optional(timestamptz),
+    purgedAt: optional(timestamptz),
+  },
+});
 
 /** SQL: the `workspace` is not dropped, and its placement is known. */
 export const isVisible = "workspace.dropped_at is null and workspace.organization_id is not null";
@@ -61,7 +91,7 @@ const recordOf = (row: RecordRow): WorkspaceStateRecord => ({
 const rows = (em: EntityManager) => ({
   async findForUpdate(workspaceId: WorkspaceId): Promise<WorkspaceState | undefined> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
-    return (await em.findOne(workspaceStateSchema, { workspaceId }, { lockMode })) ?? undefined;
+    return (await em.findOne(entity, { workspaceId }, { lockMode })) ?? undefined;
   },
 
   /** The row, inserted without a placement where it is missing. */
@@ -76,13 +106,13 @@ const rows = (em: EntityManager) => ({
       [workspaceId],
     );
     const lockMode = LockMode.PESSIMISTIC_WRITE;
-    return em.findOneOrFail(workspaceStateSchema, { workspaceId }, { lockMode });
+    return em.findOneOrFail(entity, { workspaceId }, { lockMode });
   },
 
   /** Those of the rows that no other transaction has locked. */
   listUnlockedForUpdate: (ids: readonly WorkspaceId[]): Promise<WorkspaceState[]> =>
     em.find(
-      workspaceStateSchema,
+      entity,
       { workspaceId: { $in: [...ids] } },
       { lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE, orderBy: { workspaceId: 1 } },
     ),
@@ -161,4 +191,16 @@ const reads = (database: Database) => ({
   },
 });
 
-export const workspaceStates = { entity: workspaceStateSchema, rows, reads };
+export const workspaceStates = {
+  entity,
+  rows,
+  reads,
+  published: {
+    workspaceStateChanged: ({ type, currentVersionId, latestChangeAt, ...event }) =>
+      published(WorkspaceStateChangedSchema, event.workspaceId, {
+        ...event,
+        currentStateVersionId: currentVersionId ?? "",
+        ...(latestChangeAt ? { latestChangeAt: timestampFromDate(latestChangeAt) } : {}),
+      }),
+  } satisfies PublishedEvents<Extract<StateEvent, { type: "workspaceStateChanged" }>>,
+};

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import type { StateVersionOutputId } from "../domain/ids.ts";
 import { newStateVersion } from "../domain/state-version.ts";
 import { migrations } from "../store/migrations.ts";
-import { createReads, createRows, entities } from "../store/nouns.ts";
+import { createReads, entities, transactions } from "../store/nouns.ts";
 import { rotateOutputKeys } from "../store/state-version-output.ts";
 
 const key = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
@@ -22,8 +22,10 @@ test("after sealing again the old key is not needed any more, and no value has c
   });
   const [old, current] = [key("old"), key("new")];
   const names = Array.from({ length: 1200 }, (_, index) => `o${index}`);
-  await database.transaction(async (em) => {
-    const tx = createRows(em, createSealer({ keys: old }));
+  await transactions(
+    database,
+    createSealer({ keys: old }),
+  )(async (tx) => {
     const workspaceState = await tx.workspaceStates.getOrInsertForUpdate("ws-a");
     workspaceState.organizationId = "org-1";
     workspaceState.projectId = "prj-1";

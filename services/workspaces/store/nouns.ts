@@ -1,11 +1,12 @@
-import type { EntitySchema } from "@mikro-orm/core";
-import { createRecorder, type PublishedEvents } from "@statehouse/events";
+import { createRecorder, type EventOf } from "@statehouse/events";
 import {
-  afterCommit,
+  createTransactions,
   type Database,
+  entitiesOf,
   type PartsOf,
   partsOf,
-  type TransactionMode,
+  type TxOf,
+  tablesOfOrganization,
 } from "@statehouse/postgres";
 import { agentPools } from "./agent-pool.ts";
 import { configurationVersions } from "./configuration-version.ts";
@@ -59,58 +60,18 @@ const nouns = {
 };
 
 type Nouns = typeof nouns;
-type Published = Extract<Nouns[keyof Nouns], { published: object }>["published"];
-type EventOf<Table> = Table extends unknown
-  ? {
-      [Type in keyof Table]: Table[Type] extends (event: infer Event) => unknown ? Event : never;
-    }[keyof Table]
-  : never;
 
-/** Every event that a use case can record. */
-export type WorkspacesEvent = EventOf<Published>;
-
-/** The rows of one transaction, and the events and hooks that take effect with its commit. */
-export interface Tx extends PartsOf<Nouns, "rows"> {
-  record(event: WorkspacesEvent): Promise<void>;
-  /** Runs `hook` once the transaction is committed. */
-  afterCommit(hook: () => void): void;
-}
-
+export type Tx = TxOf<Nouns, EventOf<Nouns>>;
 export type Reads = PartsOf<Nouns, "reads">;
 export type Leases = PartsOf<Nouns, "leases">;
 
-const all = Object.values(nouns);
+export const entities = entitiesOf(nouns);
 
-export const entities: readonly EntitySchema[] = all.flatMap((noun): EntitySchema[] => {
-  if ("entities" in noun) return [...noun.entities];
-  return "entity" in noun ? [noun.entity] : [];
-});
-
-const tablesOfOrganization = all.flatMap((noun) =>
-  "deletedWithOrganization" in noun ? [noun.deletedWithOrganization] : [],
-);
-
-const record = createRecorder<WorkspacesEvent>(
-  Object.assign(
-    {},
-    ...all.map((noun) => ("published" in noun ? noun.published : {})),
-  ) as PublishedEvents<WorkspacesEvent>,
-);
+const record = createRecorder(nouns);
 
 export const createReads = (database: Database): Reads => partsOf(nouns, "reads", database);
 
 export const createLeases = (database: Database): Leases => partsOf(nouns, "leases", database);
 
-/** Runs use cases in transactions of the database; see `Database.transaction`. */
-export const transactions =
-  (database: Database) =>
-  <T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T> =>
-    database.transaction(
-      (em) =>
-        work({
-          ...partsOf(nouns, "rows", em, tablesOfOrganization),
-          record: (event) => record(em, event),
-          afterCommit: (hook) => afterCommit(em, hook),
-        }),
-      mode,
-    );
+export const transactions = (database: Database) =>
+  createTransactions(database, nouns, record, tablesOfOrganization(nouns));

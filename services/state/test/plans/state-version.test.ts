@@ -4,7 +4,7 @@ import { createLogger } from "@statehouse/runtime";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { migrations } from "../../store/migrations.ts";
-import { createLeases, createReads, createRows, entities } from "../../store/nouns.ts";
+import { createLeases, createReads, entities, transactions } from "../../store/nouns.ts";
 import { madeVersion } from "../made-version.ts";
 
 const stack = new AsyncDisposableStack();
@@ -103,8 +103,10 @@ beforeAll(async () => {
   await leases.extractions.renew(claimed, now);
   await leases.blobDeletions.claim(now, now, 100);
   await leases.blobDeletions.confirm(["gone-1"]);
-  await database.transaction(async (em) => {
-    const tx = createRows(em, sealer);
+  await transactions(
+    database,
+    sealer,
+  )(async (tx) => {
     await tx.stateVersions.listBeforeCreation("ws-5", { epoch: 3n, serial: 3n });
     await tx.stateVersions.listBeforeRollback("ws-5", { epoch: 3n, sourceId: "sv-27" });
     await tx.stateVersions.listBeforeSealing("ws-5", 2n);
