@@ -54,7 +54,7 @@ const running = <Schema extends z.ZodObject>(
 const asksForHelp = (args: readonly string[]): boolean =>
   args.includes("--help") || args.includes("-h");
 
-/** Prints its lines; a failure is one line and exit code 1, as is `false`. */
+/** Prints the lines that the command returns; a failure prints one line and exits with 1, as `false` does. */
 const printing = (
   args: string,
   summary: string,

@@ -17,7 +17,7 @@ export function createClients(channels: Channels): Clients {
   const clients = new Map<DescService, object>();
   return <Service extends DescService>(service: Service) => {
     const known = clients.get(service);
-    // Created for this service below.
+    // The service for which `client` below creates the client.
     if (known) return known as Client<Service>;
     const name = service.file.proto.package.split(".")[1] ?? "";
     const channel = byName.get(name);

@@ -10,7 +10,7 @@ export const configSchema = z.object({
   OPS_PORT: portSetting(9200, "health, readiness and metrics"),
   PUBLIC_URL: settings.PUBLIC_URL,
   STATE_OBJECT_URL: settings.PUBLIC_URL.optional().describe(
-    "Where inline state is put: the state service's object server (default PUBLIC_URL).",
+    "The address to which inline state is uploaded: the state service's object server (default PUBLIC_URL).",
   ),
   ACCESS_ADDRESS: settings.ACCESS_ADDRESS,
   WORKSPACES_ADDRESS: settings.WORKSPACES_ADDRESS,
@@ -20,13 +20,13 @@ export const configSchema = z.object({
     .number()
     .positive()
     .default(30)
-    .describe("Seconds that a request may take once it is read."),
+    .describe("Seconds that a request may take after it was read."),
   MAX_BODY_BYTES: z.coerce
     .number()
     .int()
     .positive()
     .default(64 * 1024 * 1024)
-    .describe("Largest request body; inline state counts in Base64."),
+    .describe("Largest request body in bytes; inline state counts in its Base64 form."),
   REMOTE_OPERATIONS: z
     .stringbool()
     .default(false)

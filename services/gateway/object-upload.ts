@@ -2,9 +2,9 @@ import { conflict, unavailable } from "@statehouse/errors";
 import { remainingMs, traceparent, withClientSpan } from "@statehouse/runtime";
 import { Agent, request } from "undici";
 
-/** Uploads bytes to the state service's object server, like a client. */
+/** Uploads bytes to the state service's object server as a client does. */
 export interface ObjectUpload extends AsyncDisposable {
-  /** `path` contains the capability: never logged. Throws `conflict`, `unavailable`. */
+  /** `path` contains the capability and is never logged. Throws `conflict`, `unavailable`. */
   put(path: string, bytes: Uint8Array): Promise<void>;
 }
 
@@ -14,7 +14,9 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const refused = (cause?: unknown) =>
   unavailable("state_upload", "The state could not be stored; try again.", cause);
 
-/** Other bytes were uploaded first, or the version was discarded in the meantime: a repeat would change nothing. */
+/**
+ * Other bytes were uploaded first, or the version was discarded in the meantime: repeating the upload cannot succeed.
+ */
 const notTaken = () =>
   conflict("state_not_taken", "The state version no longer accepts this state.");
 

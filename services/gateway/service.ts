@@ -33,7 +33,7 @@ interface Dependencies {
 export interface RunningGateway extends AsyncDisposable {
   readonly handler: RequestListener;
   readonly routes: readonly Route[];
-  /** None is required: a gateway without its services still responds in JSON. */
+  /** No service is required: the gateway responds in JSON even if its services are down. */
   readonly checks: Readonly<Record<keyof Channels, Check>>;
   /** Undefined when embedded. */
   readonly ports: Ports<"http" | "ops"> | undefined;
@@ -42,7 +42,10 @@ export interface RunningGateway extends AsyncDisposable {
 const SERVICE = "gateway";
 /** How long requests in progress may take to end when it stops, in ms. */
 const DRAIN_MS = 10_000;
-/** Longer than an ingress keeps its idle connections, so that it never writes to a closing one. */
+/**
+ * Longer than an ingress keeps idle connections, so that the ingress never sends a request on a connection that is
+ * closing.
+ */
 const KEEP_ALIVE_MS = 75_000;
 
 /** Starts the gateway. Throws `StartError` if a port is in use. */
@@ -98,7 +101,7 @@ export const service = { name: SERVICE, config: configSchema, start } as const;
 /** How long a check waits, in ms; shorter than the limit of the operations server. */
 const CHECK_MS = 1500;
 
-/** A service that refuses a call has responded, which is sufficient here. */
+/** A service that refuses a call has responded, which is enough for this check. */
 async function answers(call: () => Promise<unknown>): Promise<void> {
   try {
     await runWithDeadline(Date.now() + CHECK_MS, call);
@@ -108,7 +111,7 @@ async function answers(call: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Calls that change nothing and that each service refuses: made as the gateway itself, not as a user. */
+/** Calls that change nothing and that each service refuses; the gateway makes them as itself, not as a user. */
 const checksOf = (client: Clients, identity: ServiceIdentity): RunningGateway["checks"] => ({
   access: () =>
     answers(() => client(AuthenticationService).authenticate({ token: "readiness" }, identity)),

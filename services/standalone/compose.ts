@@ -35,7 +35,7 @@ interface Startable<Schema extends z.ZodObject, Running> {
 
 /**
  * Starts access, workspaces, state and the gateway over in-process channels. Each reads its own settings from its
- * environment. Events pass through `bus` where it is given, else through NATS. Throws ConfigError.
+ * environment. Events are sent through `bus` if it is given, otherwise through NATS. Throws ConfigError.
  */
 export async function compose(
   environments: Record<ServiceName, Environment>,

@@ -13,7 +13,7 @@ export const standaloneSchema = z.object({
     .transform((folder) => path.resolve(folder))
     .describe("Folder for the database, state, secrets and the CLI configuration file."),
   PUBLIC_URL: settings.PUBLIC_URL.optional().describe(
-    "The address that clients use, when it is not the one listened on.",
+    "The address that clients use, if it differs from the address listened on.",
   ),
   ORGANIZATION: z
     .string()
@@ -22,7 +22,7 @@ export const standaloneSchema = z.object({
   ADMIN_USERNAME: z
     .string()
     .default("admin")
-    .describe("Name of the user created at the first start, who owns that organization."),
+    .describe("Name of the user created at the first start; this user owns the organization."),
   ADMIN_EMAIL: z.string().default("admin@example.com").describe("That user's e-mail address."),
   LOG_LEVEL: settings.LOG_LEVEL.default("warn").describe(
     "Lines below this level are left out of the log.",

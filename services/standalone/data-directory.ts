@@ -15,7 +15,7 @@ export interface Secrets {
   sealingKeys: string;
 }
 
-/** Creates the folder. Throws StartError if it cannot be written. */
+/** Creates the folder. Throws StartError if it is not writable. */
 export async function openDataDirectory(folder: string): Promise<void> {
   try {
     await makeFolder(folder, 0o755);
@@ -56,7 +56,7 @@ export async function newSecrets(signers: readonly string[]): Promise<Secrets> {
   };
 }
 
-/** Replaces a file that only its owner may read; completely, or not at all. */
+/** Replaces a file that only its owner may read. The replacement is atomic. */
 export async function writePrivately(file: string, text: string): Promise<void> {
   const draft = `${file}.draft`;
   await writeFile(draft, text, { mode: 0o600 });

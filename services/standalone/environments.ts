@@ -18,7 +18,7 @@ export interface Installation {
   objectUrl: string;
   /** host:port of each service's gRPC; in one process they are never connected. */
   addresses: Record<Exclude<ServiceName, "gateway">, string>;
-  /** The operator's settings, and the location of state bytes. Each service reads the ones it knows. */
+  /** The operator's settings and the location of state bytes. Each service reads the settings that it declares. */
   settings: Readonly<Record<string, string | undefined>>;
 }
 

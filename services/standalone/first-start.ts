@@ -12,7 +12,7 @@ import { readIfThere, writePrivately } from "./data-directory.ts";
 export interface Welcome {
   /** The CLI configuration file. */
   cliFile: string;
-  /** Set only when the token is new. */
+  /** Set only if the token is new. */
   token: string | undefined;
 }
 
@@ -48,7 +48,7 @@ async function newToken(
   const { user } = await users
     .createUser({ username, email, administrator: true })
     .catch((error: unknown) => {
-      // Created by an earlier start whose CLI configuration file was deleted.
+      // An earlier start created the user and its CLI configuration file was deleted since.
       if (error instanceof AppError && error.kind === "invalid") {
         return users.getUserByName({ username });
       }
@@ -59,7 +59,7 @@ async function newToken(
   return secret;
 }
 
-/** Through the public API. */
+/** Created through the public API. */
 async function makeOrganization(
   { ORGANIZATION: name, ADMIN_EMAIL: email }: StandaloneConfig,
   url: string,
@@ -73,7 +73,7 @@ async function makeOrganization(
   if (found.ok) return;
   if (found.status === 401) {
     throw new StartError(
-      "The token in the CLI configuration file is no longer valid; remove cli.tfrc from the data folder to get a new one.",
+      "The token in the CLI configuration file is no longer valid; remove cli.tfrc from the data folder and start again to create a new one.",
     );
   }
   const made = await fetch(`${url}/api/v2/organizations`, {

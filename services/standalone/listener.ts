@@ -19,7 +19,7 @@ export interface Listener extends AsyncDisposable {
 
 /** Idle limit for state transfers of any size, in ms. */
 const IDLE_TIMEOUT_MS = 60_000;
-/** Longer than an ingress keeps its connections, so that this side never closes one in use, in ms. */
+/** Longer than an ingress keeps its connections, so that this side never closes one that is in use, in ms. */
 const KEEP_ALIVE_MS = 75_000;
 /** How long requests in progress may take to end, in ms. */
 const DRAIN_MS = 10_000;

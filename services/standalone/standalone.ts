@@ -22,8 +22,8 @@ export interface Standalone extends AsyncDisposable, Welcome {
 }
 
 /**
- * Starts PostgreSQL, NATS where the machine has it, and the four services on one address. `settings` are the operator's, for all services.
- * Throws StartError and ConfigError, each a sentence.
+ * Starts PostgreSQL, NATS where the machine has it, and the four services on one address. `settings` are the
+ * operator's, for all services. Throws StartError and ConfigError, whose messages are sentences.
  */
 export async function startStandalone(
   config: StandaloneConfig,
@@ -34,7 +34,7 @@ export async function startStandalone(
   await openDataDirectory(folder);
   // Two concurrent starts would each create secrets, and two NATS would write to one store.
   starting.use(claimAlone(folder));
-  // First, so that a port in use is detected before anything else is started.
+  // Opened first, so that a port in use is detected before anything else is started.
   const listener = await listen(config.HOST, config.PORT);
   starting.use(listener);
   const secrets = await openSecrets(folder, [...serviceNames, "standalone"]);
@@ -60,7 +60,7 @@ export async function startStandalone(
     publicUrl: url,
     objectUrl: listener.url,
     addresses: { access: nowhere, workspaces: nowhere, state: nowhere },
-    // Its NATS is one server, regardless of the setting.
+    // NATS is a single server here, regardless of the setting.
     settings: { ...blobsIn(folder), ...settings, STREAM_REPLICAS: "1" },
   });
   const logger = createLogger({ service: "standalone", level: config.LOG_LEVEL });

@@ -28,7 +28,7 @@ export function welcomeText(config: StandaloneConfig, standalone: Standalone): s
     ...(existsSync(example) ? [`  cd ${quoted(example)}`] : []),
     "  terraform init && terraform apply",
     "",
-    "Ctrl-C stops it; the next start finds everything again.",
+    "Ctrl-C stops it; the next start continues with the same data.",
     "",
   ].join("\n");
 }

@@ -22,7 +22,7 @@ export async function runCollect(
   const environments = await runningEnvironments(DATA_DIR, { LOG_LEVEL: "warn", ...process.env });
   await using stack = new AsyncDisposableStack();
   const channels = {
-    // The collection does not call it.
+    // The collection does not call this service.
     access: deferredChannel("access"),
     workspaces: await retentionPolicies(environments.workspaces, stack),
   };

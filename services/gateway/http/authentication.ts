@@ -17,7 +17,7 @@ export interface Caller extends CallOptions {
 export const credentialTypes = ["user", "team", "organization", "run"] as const;
 export type CredentialType = (typeof credentialTypes)[number];
 
-/** All but those of runs, which are temporary and limited to one workspace. */
+/** All kinds except run tokens, which are temporary and limited to one workspace. */
 export const longLivedCredentials = ["user", "team", "organization"] as const;
 
 const BEARER = /^bearer +(\S+) *$/i;
@@ -43,7 +43,7 @@ export function createAuthentication(
   return async (authorization: string | undefined): Promise<Caller> => {
     const token = BEARER.exec(authorization ?? "")?.[1];
     if (!token) throw unauthenticated();
-    // A call that several requests share would be in the trace of only one of them.
+    // Without the trace context: a call that several requests share would appear in the trace of only one of them.
     const principal = await (spansAreRecorded() ? alone(token) : inBatch(token));
     if (!principal || !isCredential(principal.type)) throw unauthenticated();
     const known: Principal = {

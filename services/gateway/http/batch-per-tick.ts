@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from "node:timers/promises";
 
-/** Further keys begin a batch of their own. */
+/** Further keys start a new batch. */
 const MAX_BATCH = 100;
 
 interface Batch<Key, Answer> {

@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { bodyTooLarge } from "./errors.ts";
 import { parseLeniently } from "./lenient.ts";
 
-/** Escapes that can encode characters which the database does not accept. */
+/** Escape sequences that can encode characters which the database does not accept. */
 const SUSPECT = /\\u(?:0000|d[89a-f])/i;
 
 /** Reads the body as JSON; undefined if there is none. Throws 413 beyond `limit` bytes, 400 on invalid JSON. */
@@ -38,7 +38,7 @@ async function readText(request: IncomingMessage, limit: number): Promise<string
   }
 }
 
-/** Not recursive: the sender decides how deep a body is. */
+/** Not recursive, because the client decides how deeply a body is nested. */
 function refuseUnstorable(body: unknown): void {
   const open: [value: unknown, pointer: string][] = [[body, ""]];
   for (let next = open.pop(); next; next = open.pop()) {
@@ -66,8 +66,8 @@ export function parseBody<Schema extends z.ZodType>(
 }
 
 /**
- * Like `parseBody`, for a service that validates the valid part of a body: returns that part, and the problems of the
- * rest.
+ * Like `parseBody`, for a service that validates the valid part of an invalid body: returns that part and the
+ * problems of the rest.
  */
 export function parseBodyLeniently(
   schema: z.ZodType,
@@ -83,11 +83,11 @@ function problemsIn(issues: readonly z.core.$ZodIssue[]): FieldError[] {
     field: `/${path.map(String).join("/")}`,
     detail: `${inWords(nameIn(path))} ${message}`,
   }));
-  // A number can fail several checks that are one problem for the client.
+  // A number can fail several checks; the client receives them as one problem.
   return [...new Map(problems.map((one) => [`${one.field} ${one.detail}`, one])).values()];
 }
 
-/** The last name of a path, without the indexes of lists. */
+/** The last name of a path, without list indexes. */
 const nameIn = (path: readonly PropertyKey[]): string =>
   String(path.findLast((part) => typeof part === "string" && !/^\d+$/.test(part)) ?? "body");
 
@@ -100,7 +100,7 @@ const kinds: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-/** A schema's problem, as the words that follow the field's name; undefined keeps the schema's own. */
+/** A schema's problem in the words that follow the field's name; undefined keeps the schema's own message. */
 function problemOf(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type":

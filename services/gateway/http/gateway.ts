@@ -19,7 +19,7 @@ export interface GatewayOptions extends RespondOptions {
   maxBodyBytes: number;
 }
 
-/** Serves HTTP requests by the routes' declarations. To be mounted on a listener. */
+/** Serves HTTP requests according to the route declarations. The caller mounts it on a listener. */
 export function createGateway(options: GatewayOptions): RequestListener {
   const { routes, edition, logger, maxBodyBytes, requestTimeoutMs } = options;
   const app = new Koa<RequestState>();

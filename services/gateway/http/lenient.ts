@@ -24,7 +24,7 @@ export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown
   if (schema instanceof z.ZodPipe) {
     return parseLeniently(schema.out, parseLeniently(schema.in, value));
   }
-  // A transformation that finds a problem returns its input.
+  // A transformation that finds a problem returns its input unchanged.
   if (schema instanceof z.ZodTransform) return value;
   return schema instanceof z.ZodString ? "" : undefined;
 }

@@ -5,13 +5,13 @@ import type { Page } from "../jsonapi/pagination.ts";
 /** Page numbers are uint32 in messages. */
 const MAX_NUMBER = 2 ** 31 - 1;
 
-/** The page of a query. Throws `badRequest` unless it is a whole number above 0. */
+/** The page that a query requests. Throws `badRequest` unless number and size are whole numbers above 0. */
 export const readPage = (query: URLSearchParams): Page => ({
   number: positive(query, "page[number]", 1, MAX_NUMBER),
   size: positive(query, "page[size]", DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
 });
 
-/** Like `readPage`, but undefined without paging parameters. */
+/** Like `readPage`, but undefined if the query has no paging parameters. */
 export const readOptionalPage = (query: URLSearchParams): Page | undefined =>
   query.get("page[number]") || query.get("page[size]") ? readPage(query) : undefined;
 

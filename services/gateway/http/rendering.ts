@@ -17,7 +17,7 @@ export const one = <Item>(
   },
 });
 
-/** Renders one resource whose type the item decides. */
+/** Renders one resource whose type depends on the item. */
 export const oneOf = <Item>(
   resourceOf: (item: Item) => CompiledResource<Item, RequestContext>,
 ): Rendering<Item | undefined> => ({
@@ -51,7 +51,7 @@ export const list = <Item>(
   },
 });
 
-/** Renders JSON other than JSON:API, with exactly `application/json`. */
+/** Renders JSON other than JSON:API with the content type `application/json`, without parameters. */
 export const plainJson: Rendering<object> = {
   contentType: "application/json",
   render: (value) => JSON.stringify(value),
@@ -63,7 +63,7 @@ export const html: Rendering<string> = {
   render: (text) => text,
 };
 
-/** Renders an Atom feed, with the address of its page. */
+/** Renders an Atom feed, which contains the address of its page. */
 export const atom = (feed: (address: string) => string): Rendering<unknown> => ({
   contentType: "application/atom+xml; charset=utf-8",
   render: (_, { url }) => feed(url().replace(/\.atom.*$/s, "")),

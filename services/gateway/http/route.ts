@@ -22,7 +22,7 @@ export interface Settings {
 export interface RequestContext {
   client: Clients;
   objects: ObjectUpload;
-  /** Runs, of which several resources of one document need the same. */
+  /** Loads runs once for each request: several resources of one document need the same run. */
   runs: Load<Run>;
   /** The principal of the request, asserted with every call to a service. */
   caller: Caller;
@@ -30,15 +30,15 @@ export interface RequestContext {
   settings: Settings;
 }
 
-/** What rendering needs in addition to the result. */
+/** What rendering needs in addition to the handler's result. */
 export interface Rendered {
   context: RequestContext;
   includes: IncludeTree | undefined;
-  /** Absolute URL of the request, for the links of lists. */
+  /** Absolute URL of the request, from which the links of lists are made. */
   url: () => string;
 }
 
-/** How a result becomes the body of a response. */
+/** How a handler's result becomes the body of a response. */
 export interface Rendering<Result> {
   readonly contentType: string;
   render(result: Result, rendered: Rendered): Promise<string> | string;
@@ -71,26 +71,26 @@ export interface RouteDeclaration<Path extends string, Body extends z.ZodType, R
   /** Schema of the JSON body; without it a body is ignored. */
   body?: Body;
   /**
-   * Whether the service's method has `validate_only`, so that it also validates the valid part of an invalid body: a
-   * client receives all problems of a request in one response.
+   * Whether the service's method has `validate_only`, so that it also validates the valid part of an invalid body:
+   * the client then receives all problems of a request in one response.
    */
   validatesOnly?: boolean;
-  /** Positions in the body of message fields that are not the attribute of the same name. */
+  /** Positions in the body of message fields that differ from the attribute of the same name. */
   pointers?: Pointers;
-  /** Supported includes, with their nested paths. */
+  /** Supported includes with their nested paths. */
   includes?: readonly string[];
   success: readonly [200 | 201, Rendering<Result>] | readonly [204];
   /** Failure statuses in addition to those of every route: 401, 405, 500, 504. */
   failures: readonly FailureStatus[];
-  /** Permitted credentials; every token if omitted, `none`: without a token. */
+  /** Permitted credentials; every token if omitted; `none`: no token is required. */
   credentials?: "none" | readonly CredentialType[];
-  /** Exists only in these editions. */
+  /** The route exists only in these editions. */
   edition?: Feature;
   headers?: (edition: Edition) => Readonly<Record<string, string>>;
   handle(input: RouteInput<Path, z.infer<Body>>): Promise<Result> | Result;
 }
 
-/** A route for the server and the coverage test. */
+/** A route in the form that the server and the coverage test use. */
 export interface Route {
   readonly method: Method;
   /** The complete path, with `:name` parts. */
@@ -113,7 +113,7 @@ export interface Route {
   ) => Promise<string | undefined>;
 }
 
-/** Declares a route. Router and coverage test are created from declarations. */
+/** Declares a route. The router and the coverage test are derived from declarations. */
 export function route<Path extends string, Body extends z.ZodType, Result>(
   declaration: RouteDeclaration<Path, Body, Result>,
 ): Route {
@@ -134,7 +134,7 @@ export function route<Path extends string, Body extends z.ZodType, Result>(
     contentType: rendering?.contentType,
     headers: declaration.headers,
     answer: async (input, rendered) => {
-      // The router found `params` by this path, and the body passed this schema or is its valid part.
+      // `params` come from this path, and the body passed this schema or is its valid part.
       const result = await declaration.handle(input as RouteInput<Path, z.infer<Body>>);
       return rendering?.render(result, rendered);
     },

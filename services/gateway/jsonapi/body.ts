@@ -11,7 +11,7 @@ export const section = <Schema extends z.ZodType>(schema: Schema) =>
 /** The `type` of a body's document. */
 export const typeOf = <Type extends string>(type: Type) => z.literal(type);
 
-/** A to-one linkage of which only the id counts; absent, null and a null `data` mean no linkage. */
+/** A to-one linkage whose type is ignored; absent, null and a null `data` mean no linkage. */
 export const linkage = (type: string) =>
   optional(
     z.object({ data: optional(z.object({ id: optional(z.string()), type: z.literal(type) })) }),
@@ -23,7 +23,7 @@ export const requiredLinkage = (type: string) =>
     .object({ data: section(z.object({ type: z.literal(type), id: z.string() })) })
     .transform(({ data }) => data.id);
 
-/** A to-one linkage that can be removed: its id, "" for a null `data`, undefined where the body has none. */
+/** A to-one linkage that can be removed: returns its id, "" for a null `data`, undefined if the body has none. */
 export const nullableLinkage = (type: string) =>
   z
     .object({ data: z.object({ type: z.literal(type), id: z.string() }).nullish() })
@@ -33,7 +33,7 @@ export const nullableLinkage = (type: string) =>
       return relationship.data?.id ?? "";
     });
 
-/** The ids of a to-many linkage; undefined where the body has none. */
+/** The ids of a to-many linkage; undefined if the body has none. */
 export const linkages = (type: string) =>
   z
     .object({ data: z.array(z.object({ type: z.literal(type), id: z.string() })).nullish() })

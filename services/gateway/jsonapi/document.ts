@@ -10,7 +10,7 @@ export interface Document {
   meta?: { pagination: PaginationMeta };
 }
 
-/** The document of one item. Without includes it makes no call. */
+/** The document of one item. Makes no call unless includes are requested. */
 export async function documentOf<Item, Context>(
   resource: CompiledResource<Item, Context>,
   item: Item,

@@ -34,8 +34,8 @@ export function parseInclude(value: string, allowed: readonly string[]): Include
 }
 
 /**
- * Loads the includes level by level: one batched call for each name of a level and type behind it, for any number of
- * parents. Returns each resource once, and none of `primary`.
+ * Loads the includes level by level: one batched call for each name and target type of a level, for any number of
+ * parents. Returns each resource once and omits those in `primary`.
  */
 export async function resolveIncludes<Context>(
   primary: Group<Context>,

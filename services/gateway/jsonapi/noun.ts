@@ -4,36 +4,36 @@ import { documentBody, optional, section, typeOf } from "./body.ts";
 import type { Pointers } from "./pointers.ts";
 import { bothSpellings, type Spellings } from "./spelling.ts";
 
-/** The fields of a message, as its service accepts them. */
+/** The fields of a message in the form that its service accepts. */
 export type FieldsOf<Desc extends DescMessage> = Omit<
   Exclude<MessageInitShape<Desc>, { readonly $typeName: string }>,
   "$typeName"
 >;
 
-/** A member of a body that is one field of the service's message. */
+/** A member of a body that maps to one field of the service's message. */
 interface FieldInput<Message, Field extends keyof Message> {
   field: Field;
-  /** The accepted value; absent and null mean the same. */
+  /** The schema of the value; absent and null mean the same. */
   in: z.ZodType<Message[Field] | undefined>;
-  /** Null differs from absent: it removes the value, and `unset` names the field. */
+  /** If set, null differs from absent: it removes the value, and `unset` names the field. */
   removable?: true;
 }
 type AnyFieldInput<Message> = {
   [Field in keyof Message]-?: FieldInput<Message, Field>;
 }[keyof Message];
 
-/** A member of a body that holds several fields: the result of `in`. */
+/** A member of a body that maps to several fields: the result of `in`. */
 interface GroupInput<Message> {
   field?: never;
   in: z.ZodType<Partial<Message>>;
 }
 
-/** How documents show a member that is not the field of the same name of their item. */
+/** How documents show a member that differs from the item's field of the same name. */
 type Output<Item, Context> =
   | { out: (item: Item, context: Context) => unknown; writeOnly?: never }
   | { out?: never; writeOnly: true };
 
-/** Without `out`, documents show the field of the item, or null if it is absent. */
+/** Without `out`, documents show the item's field, or null if it is absent. */
 type Attribute<Message, Item, Context> =
   | {
       [Field in keyof Message]-?: FieldInput<Message, Field> &
@@ -45,20 +45,20 @@ type Attribute<Message, Item, Context> =
   | (GroupInput<Message> & Output<Item, Context>);
 
 /**
- * Attributes that clients send for a noun, by the names of JSON:API. Bodies, attributes and pointers are derived from
- * it, so that a field is one line here. Read-only attributes are in the resource.
+ * The attributes that clients send for a noun, by their JSON:API names. Bodies, attributes and pointers are derived
+ * from this table, so that a new field is one line here. Read-only attributes are in the resource.
  */
 export interface Noun<Message, Item, Context> {
   type: string;
   attributes: Readonly<Record<string, Attribute<Message, Item, Context>>>;
   relationships?: Readonly<Record<string, AnyFieldInput<Message>>>;
-  /** Members with an alternative name. */
+  /** Members that have an alternative name. */
   spellings?: Spellings;
-  /** Positions of fields that are not a member of their own: parts of a member and items of a list. */
+  /** Positions of fields that are not a member themselves: parts of a member and items of a list. */
   pointers?: Pointers;
 }
 
-/** The fields of a body; `unset` names those that it removes. */
+/** The fields of a body; `unset` names those that the body removes. */
 export type Parsed<Message> = Partial<Message> & { unset?: string[] };
 
 type Inputs = Readonly<
@@ -90,7 +90,7 @@ export function bodyOf<Message, Item, Context>(
   };
 }
 
-/** An object with these members, converted to its fields. */
+/** The schema of an object with these members, converted to message fields. */
 export const fieldsIn = <Message>(
   inputs: Readonly<Record<string, AnyFieldInput<Message> | GroupInput<Message>>>,
   required: readonly string[] = [],
@@ -106,7 +106,7 @@ export const fieldsIn = <Message>(
       else fields[field] = value;
     }
     if (unset.length > 0) fields.unset = unset;
-    // By the types of `inputs` each value is one of its field.
+    // The types of `inputs` guarantee that each value belongs to its field.
     return fields as Parsed<Message>;
   });
 
@@ -137,8 +137,8 @@ export function attributesOf<Message, Item extends object, Context>({
       const fieldOf = (item: Item): unknown => Reflect.get(item, field ?? name) ?? null;
       return { name, show: out ?? fieldOf };
     });
-  // Compiled from text, so that the engine gives all documents of the type one shape: objects that grow by computed
-  // names have none.
+  // Compiled from source text, so that the engine gives all documents of the type one shape; objects that grow by
+  // computed names have no common shape.
   const blank = JSON.parse(JSON.stringify(Object.fromEntries(shown.map(({ name }) => [name, 0]))));
   return (item, context) => {
     const values: Record<string, unknown> = { ...blank };

@@ -35,7 +35,7 @@ export function paginationOf({ number, size }: Page, total: number): PaginationM
   };
 }
 
-/** The links of a page: `url` with its query, with changed paging parameters. */
+/** The links of a page: `url` with its query, in which only the paging parameters change. */
 export function pageLinks(url: string, pagination: PaginationMeta): PageLinks {
   const [path, query = ""] = url.split("?", 2);
   const parameters = new URLSearchParams(query);

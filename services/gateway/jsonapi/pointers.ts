@@ -7,8 +7,9 @@
 export type Pointers = Readonly<Record<string, string | ((index: string) => string)>>;
 
 /**
- * The JSON pointer of a field path such as `vcsRepo.identifier` or `tagBindings[2].key`. The longest prefix of the path
- * in `pointers` applies; without one the field is an attribute: `autoApply` is `/data/attributes/auto-apply`.
+ * The JSON pointer of a field path such as `vcsRepo.identifier` or `tagBindings[2].key`. The longest prefix of the
+ * path that is in `pointers` applies; if there is none the field is an attribute: `autoApply` is
+ * `/data/attributes/auto-apply`.
  */
 export function pointerOf(path: string, pointers: Pointers = {}): string {
   const segments = path.match(/[^.[\]]+|\[[^\]]*\]/g) ?? [];

@@ -14,7 +14,10 @@ export type Target<Parent, Context> = (
   context: Context,
 ) => Promise<Group<Context> | undefined>;
 
-/** Loads the distinct `keyOf` of all parents in one call; parents without a key have another target type. */
+/**
+ * Loads the targets of all parents in one call, each distinct `keyOf` once; parents without a key have a target of
+ * another type.
+ */
 export const target =
   <Parent, Item, Context>(
     of: () => CompiledResource<Item, Context>,
@@ -109,10 +112,10 @@ export function toMany<Parent, Item, Context>(declaration: {
 
 const nothing: RelationshipObject = { data: null };
 
-/** A to-one relationship that is always empty; clients expect the member. */
+/** A to-one relationship that is always empty; clients expect the member to exist. */
 export const empty = { show: (): RelationshipObject => nothing };
 
-/** A relationship that is always only a link. */
+/** A relationship that has a link and no linkage. */
 export const related = <Parent>(link: (parent: Parent) => string) => ({
   show: (parent: Parent): RelationshipObject => ({ links: { related: link(parent) } }),
 });

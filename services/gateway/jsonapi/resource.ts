@@ -6,7 +6,7 @@ export interface Identifier {
 
 export type Links = Readonly<Record<string, string>>;
 
-/** The content of a relationship in a document. `data` is omitted if only loading would reveal it. */
+/** The content of a relationship in a document. `data` is omitted if it is known only after loading. */
 export interface RelationshipObject {
   data?: Identifier | readonly Identifier[] | null;
   links?: Links;
@@ -31,13 +31,13 @@ export interface Group<Context> {
 /** The result of loading a relationship of many parents. */
 export interface Loaded<Item, Context> {
   groups: readonly Group<Context>[];
-  /** The linkage of each parent, where `show` cannot know it. */
+  /** The linkage of each parent, if `show` cannot determine it. */
   linkage?: ReadonlyMap<Item, readonly Identifier[]>;
 }
 
 export interface Relationship<Item, Context> {
   show(item: Item): RelationshipObject;
-  /** Absent if it cannot be included. */
+  /** Absent if the relationship cannot be included. */
   load?(parents: readonly Item[], context: Context): Promise<Loaded<Item, Context>>;
 }
 
@@ -48,16 +48,19 @@ export interface Resource<Item, Context> {
   readonly attributes: (item: Item, context: Context) => object;
   readonly relationships?: Readonly<Record<string, Relationship<Item, Context>>>;
   readonly links?: (item: Item) => Links;
-  /** One batched call; resources that the caller may not read are omitted. Keys are those of the linkages. */
+  /**
+   * Loads resources in one batched call; those that the caller may not read are omitted. Keys are those of the
+   * linkages.
+   */
   readonly loadMany?: (keys: readonly string[], context: Context) => Promise<readonly Item[]>;
 }
 
-/** A resource, compiled: `toObject` does not interpret the declaration again. */
+/** A compiled resource: `toObject` does not interpret the declaration again. */
 export interface CompiledResource<Item, Context> extends Resource<Item, Context> {
   toObject(item: Item, context: Context, linkages?: Linkages<Item>): ResourceObject;
 }
 
-/** Linkages found by includes, by relationship. */
+/** Linkages that were found by includes, by relationship. */
 export type Linkages<Item> = ReadonlyMap<string, ReadonlyMap<Item, readonly Identifier[]>>;
 
 /** Declares a resource. */
@@ -85,7 +88,7 @@ export function resource<Item, Context>(
   };
 }
 
-/** Items of one resource as a group of documents from which includes can start. */
+/** Turns items of one resource into a group of documents from which includes can start. */
 export function groupOf<Item, Context>(
   of: CompiledResource<Item, Context>,
   items: readonly Item[],

@@ -1,11 +1,11 @@
 import { z } from "zod";
 
-/** Attributes with two names: the product's and the alternative one. */
+/** An attribute with two names: the product's and the alternative one. */
 export type Spellings = Readonly<Record<string, string>>;
 
 /**
- * Reads an attributes object under the product's names, in either spelling. Both with different values are a problem of
- * the alternative name. Null counts as absent.
+ * Reads an attributes object under the product's names, in either spelling. Different values under the two names are
+ * a problem of the alternative name. Null counts as absent.
  */
 export const bothSpellings = <Schema extends z.ZodType>(spellings: Spellings, schema: Schema) =>
   z.preprocess((attributes: unknown, context) => {

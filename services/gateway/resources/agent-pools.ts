@@ -17,7 +17,7 @@ const linked = (type: string, idsOf: (pool: AgentPool) => readonly string[]) => 
 
 const idsOf = (type: string) => linkages(type).transform((ids) => ids && { ids });
 
-/** What clients send of an agent pool. */
+/** The attributes that clients send for an agent pool. */
 export const agentPoolNoun: Noun<
   FieldsOf<typeof AgentPoolSettingsSchema>,
   AgentPool,
@@ -37,7 +37,7 @@ export const agentPoolNoun: Noun<
 
 const sentAttributes = attributesOf(agentPoolNoun);
 
-/** A record for runners: no agents run here. */
+/** A record for runners: Statehouse runs no agents. */
 export const agentPoolResource = resource<AgentPool, RequestContext>({
   type: "agent-pools",
   id: ({ id }) => id,

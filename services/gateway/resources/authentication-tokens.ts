@@ -4,7 +4,7 @@ import { toOne } from "../jsonapi/relationship.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { timestamp } from "./timestamps.ts";
 
-/** A token, with its secret only in the response that creates it. */
+/** A token; only the response that creates it contains the secret. */
 export interface AuthenticationToken {
   token: Token;
   secret?: string;

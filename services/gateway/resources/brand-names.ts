@@ -8,7 +8,7 @@ export const brandNames = {
   "workspace-kpis-run-count": "workspace-kpis-runs-count",
 } as const satisfies Spellings;
 
-/** Attributes with every branded one under both its names. */
+/** The attributes, with every branded one under both its names. */
 export function withBothSpellings(
   attributes: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {

@@ -4,7 +4,7 @@ import { type Links, resource } from "../jsonapi/resource.ts";
 
 const own: Links = {};
 
-/** A binding in effect for a workspace; an inherited one names its source. */
+/** A binding in effect for a workspace; an inherited one names the project it comes from. */
 export const effectiveTagBindingResource = resource<TagBinding, RequestContext>({
   type: "effective-tag-bindings",
   id: ({ id }) => id,

@@ -4,7 +4,10 @@ import { resource } from "../jsonapi/resource.ts";
 /** The features that an organization may use. */
 export interface EntitlementSet {
   organizationName: string;
-  /** True only where a runner service executes runs: otherwise both backends of the CLI run locally. */
+  /**
+   * True only where a runner service executes runs. Otherwise the CLI's `remote` and `cloud` backends execute runs
+   * locally.
+   */
   operations: boolean;
 }
 

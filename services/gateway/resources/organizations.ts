@@ -61,7 +61,7 @@ const minutes = z
 
 type Fields = FieldsOf<typeof OrganizationSettingsSchema> & { name: string };
 
-/** What clients send of an organization; its document has further attributes. */
+/** The attributes that clients send for an organization; its document has further attributes. */
 export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
   type: "organizations",
   attributes: {
@@ -88,14 +88,14 @@ export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
     "owners-team-saml-role-id": { field: "ownersTeamSamlRoleId", in: z.string() },
   },
   relationships: {
-    // Wins over the attribute.
+    // Takes precedence over the attribute.
     "default-agent-pool": { field: "defaultAgentPoolId", in: nullableLinkage("agent-pools") },
   },
 };
 
 const sentAttributes = attributesOf(organizationNoun);
 
-/** Its id in documents is its name: the internal id, which is never reused, is not shown. */
+/** In documents the id is the name; the internal id, which is never reused, is not shown. */
 export const organizationResource = resource<Organization, RequestContext>({
   type: "organizations",
   id: ({ name }) => name,

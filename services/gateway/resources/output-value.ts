@@ -5,6 +5,6 @@ import { parseExactJson } from "@statehouse/runtime/exact-json";
 export const outputValue = ({ valueJson }: StateVersionOutput): unknown =>
   valueJson === undefined || valueJson === "" ? null : parseExactJson(valueJson);
 
-/** Its type in the engine's notation: a word, or a nested list. */
+/** The type in the engine's notation: a word, or a nested list. */
 export const outputDetailedType = ({ detailedTypeJson, type }: StateVersionOutput): unknown =>
   detailedTypeJson === "" ? type : parseExactJson(detailedTypeJson);

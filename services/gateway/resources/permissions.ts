@@ -1,7 +1,7 @@
 /** `can-…` keys with their action of packages/authorization; null: never allowed here. */
 export type PermissionTable = Readonly<Record<string, string | null>>;
 
-/** Bounded by the few combinations of actions that grants allow. */
+/** Bounded: grants result in few combinations of actions. */
 const MAX_KEPT = 1000;
 
 /**

@@ -43,14 +43,14 @@ interface Fields extends Settings {
   tagBindings: TagBindingFields[];
 }
 
-/** What clients send of a project; its document has further attributes. */
+/** The attributes that clients send for a project; its document has further attributes. */
 export const projectNoun: Noun<Fields, Project, RequestContext> = {
   type: "projects",
   attributes: {
     name: { field: "name", in: z.string() },
     description: { field: "description", in: z.string() },
     "default-execution-mode": { field: "defaultExecutionMode", in: z.string() },
-    // Clients send it here, where the public documentation has the relationship.
+    // Clients send it as an attribute; the public documentation describes a relationship.
     "default-agent-pool-id": { field: "defaultAgentPoolId", in: z.string(), writeOnly: true },
     "setting-overwrites": {
       in: fieldsIn<Settings>({

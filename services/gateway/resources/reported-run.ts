@@ -5,7 +5,7 @@ import type { RequestContext } from "../http/route.ts";
 /** A state version with the run that created it, once that run is reported. */
 export type ShownStateVersion = StateVersion & { run?: Run | undefined };
 
-/** Requests the runs of all versions in one call; none if no version has a run. */
+/** Loads the runs of all versions in one call; makes no call if no version has a run. */
 export async function withRuns(
   versions: readonly StateVersion[],
   { runs }: Pick<RequestContext, "runs">,
@@ -15,12 +15,13 @@ export async function withRuns(
   const known = new Map((await runs(ids)).map((run) => [run.id, run]));
   return versions.map((version) => {
     const run = known.get(version.runId ?? "");
-    // The id was named before the run was reported, by another workspace's runner: not its run.
+    // A client named the id before the run was reported, and the runner of another workspace reported it: not this
+    // version's run.
     return { ...version, run: run?.workspaceId === version.workspaceId ? run : undefined };
   });
 }
 
-/** The same for one version; undefined if there is none. */
+/** Loads the run of one version; undefined if it has none. */
 export async function withRun(
   version: StateVersion | undefined,
   context: Pick<RequestContext, "runs">,
@@ -28,7 +29,7 @@ export async function withRun(
   return version && (await withRuns([version], context))[0];
 }
 
-/** The same after a commit, which must not fail: without the run if workspaces does not respond. */
+/** Loads the run after a commit and never fails: without the run if workspaces does not respond. */
 export const withRunIfReported = (
   version: StateVersion | undefined,
   context: Pick<RequestContext, "runs">,

@@ -8,7 +8,7 @@ import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { timestamp } from "./timestamps.ts";
 
-/** What clients send of a reserved tag key. */
+/** The attributes that clients send for a reserved tag key. */
 export const reservedTagKeyNoun: Noun<
   FieldsOf<typeof CreateReservedTagKeyRequestSchema>,
   ReservedTagKey,
@@ -28,7 +28,7 @@ export const reservedTagKeyResource = resource<ReservedTagKey, RequestContext>({
   id: ({ id }) => id,
   attributes: (reserved, context) => ({
     ...sentAttributes(reserved, context),
-    // With underscores, as clients read these two.
+    // With underscores, because clients read these two so.
     created_at: timestamp(reserved.createdAt),
     updated_at: timestamp(reserved.updatedAt),
   }),

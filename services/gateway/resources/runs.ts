@@ -16,7 +16,7 @@ const reportOf = ({ id, report }: Run): RunReported => {
 const configurationVersionOf = (run: Run) => reportOf(run).configurationVersionId || undefined;
 const creatorOf = (run: Run) => reportOf(run).createdByUserId || undefined;
 
-/** Statehouse executes no runs, so that no action on a run is allowed. */
+/** Statehouse executes no runs, therefore no action on a run is allowed. */
 const actions = {
   "is-cancelable": false,
   "is-confirmable": false,

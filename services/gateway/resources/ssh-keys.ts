@@ -7,7 +7,7 @@ import type { RequestContext } from "../http/route.ts";
 import { attributesOf, type FieldsOf, type Noun } from "../jsonapi/noun.ts";
 import { resource } from "../jsonapi/resource.ts";
 
-/** What clients send of an SSH key. The private key is never shown. */
+/** The attributes that clients send for an SSH key. Documents never show the private key. */
 export const sshKeyNoun: Noun<
   FieldsOf<typeof CreateSshKeyRequestSchema>,
   SshKey,

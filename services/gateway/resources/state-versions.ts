@@ -65,7 +65,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
     "state-version": version.formatVersion ?? null,
     "engine-version": version.engineVersion ?? null,
     "terraform-version": version.engineVersion ?? null,
-    // Absent for callers who may not see what is billed.
+    // Absent for callers who may not see the number of billed resources.
     "billable-rum-count": version.showsBillableResources
       ? (version.billableResourceCount ?? null)
       : undefined,
@@ -98,7 +98,7 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
         ).outputs,
       parentKeyOf: ({ stateVersionId }) => stateVersionId,
     }),
-    // Shown once the run is reported: clients can name one before its runner reports it.
+    // Shown once the run is reported: clients can name a run before its runner reports it.
     run: embedded({ resource: () => runResource, of: ({ run }) => run }),
     "rollback-state-version": toOne({
       linkage: ({ rollbackStateVersionId: id }) => (id ? { type: "state-versions", id } : null),

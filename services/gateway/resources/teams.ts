@@ -12,7 +12,7 @@ import { userResource } from "./users.ts";
 
 // Teams and memberships are in one file: each can include the other.
 
-/** A team, with the name of its organization where it is known: access knows ids only. */
+/** A team with the name of its organization if it is known: access stores ids only. */
 export type NamedTeam = Team & { organizationName?: string | undefined };
 
 export const teamPermissions = {
@@ -68,7 +68,7 @@ export const teamResource: CompiledResource<NamedTeam, RequestContext> = resourc
     (await client(TeamService).batchGetTeams({ ids: [...ids] }, caller)).teams,
 });
 
-/** A membership, with the name of its organization where it is known. */
+/** A membership with the name of its organization if it is known. */
 export type NamedMembership = OrganizationMembership & { organizationName?: string | undefined };
 
 export const organizationMembershipResource: CompiledResource<NamedMembership, RequestContext> =

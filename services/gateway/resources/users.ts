@@ -36,7 +36,7 @@ const common = {
   links: ({ id }: User) => ({ self: `/api/v2/users/${id}` }),
 };
 
-/** Another user, as includes show them: without the address, which is not public. */
+/** Another user in the form of includes: without the e-mail address, which is not public. */
 export const userResource = resource<User, RequestContext>({
   ...common,
   attributes: publicAttributes,
@@ -64,7 +64,7 @@ export type Account =
 const identifierOf = (account: Account): Identifier =>
   account.kind === "user" ? { type: "users", id: account.user.id } : account.resource;
 
-/** For tokens without a user. */
+/** For tokens that belong to no user. */
 const impersonal = {
   ...Object.fromEntries(Object.keys(own).map((name) => [name, false])),
   "can-view-organizations": true,

@@ -40,7 +40,7 @@ type Settings = FieldsOf<typeof WorkspaceSettingsSchema>;
 
 const texts = z.array(z.string()).transform((values) => ({ values }));
 
-/** Attributes that clients send for a workspace; its document has further attributes. */
+/** The attributes that clients send for a workspace; its document has further attributes. */
 export const workspaceNoun: Noun<Settings, Workspace, RequestContext> = {
   type: "workspaces",
   attributes: {
@@ -104,7 +104,7 @@ export const workspaceNoun: Noun<Settings, Workspace, RequestContext> = {
     "working-directory": { field: "workingDirectory", in: z.string() },
   },
   relationships: {
-    // Blank means the current project, or the organization's default one.
+    // A blank value means the current project, or the organization's default project for a new workspace.
     project: { field: "projectId", in: linkage("projects").transform((id) => id || undefined) },
     tags: { field: "tagNames", in: tagNameLinkages.transform((values) => values && { values }) },
     "tag-bindings": {

@@ -18,7 +18,7 @@ export const workspacePermissionTable = {
   "can-read-settings": "workspace:read",
   "can-manage-tags": "workspace:update",
   "can-manage-run-tasks": "workspace:manage-run-tasks",
-  // The CLI assumes that a server without this key does not support safe deletion.
+  // The CLI takes the absence of this key to mean that the server does not support safe deletion.
   "can-force-delete": "workspace:force-delete",
   "can-manage-assessments": null,
   "can-manage-ephemeral-workspaces": "workspace:update",

@@ -21,7 +21,7 @@ function readSort(query: URLSearchParams): string {
   return sort;
 }
 
-/** In the spelling of go-tfe, or that of the public documentation. */
+/** In the spelling of go-tfe, or in that of the public documentation. */
 const allowedNames = (query: URLSearchParams) => ({
   allowedWorkspaceName:
     parameter(query, "filter[allowed_workspaces][name]") ??

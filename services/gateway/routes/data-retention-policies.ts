@@ -21,7 +21,7 @@ const kinds = {
   [dataRetentionTypes["dont-delete"]]: "dont-delete",
 } as const;
 
-/** The kind is the type of the document. */
+/** The type of the document determines the kind of policy. */
 const body = documentBody(
   z
     .object({

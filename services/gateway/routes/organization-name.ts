@@ -3,13 +3,13 @@ import type { RequestContext } from "../http/route.ts";
 
 type Context = Pick<RequestContext, "client" | "caller">;
 
-/** The internal id of an organization's name: access knows no names. Throws `notFound`. */
+/** Returns the internal id of the organization with a name: access knows no names. Throws `notFound`. */
 export async function organizationIdOf({ client, caller }: Context, name: string): Promise<string> {
   const found = await client(OrganizationService).getOrganization({ name }, caller);
   return found.organization?.id ?? "";
 }
 
-/** An object of an organization, with the organization's name, as in documents. */
+/** An item of an organization together with the organization's name, which documents show. */
 export async function withOrganizationName<Item extends { organizationId: string }>(
   { client, caller }: Context,
   item: Item | undefined,

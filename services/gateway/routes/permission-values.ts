@@ -1,10 +1,10 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { z } from "zod";
 
-/** Any JSON value of a permission; access validates the values of each. */
+/** Any JSON value of a permission; access validates it. */
 export const permissionValue = z.union([z.string(), z.boolean(), z.number(), z.null()]);
 
-/** Permissions in the form of access: with their prefix, and without nulls, which have no effect. */
+/** Permissions with the prefix that access uses, without nulls, which have no effect. */
 export const permissionsOf = (
   prefix: string,
   attributes: Readonly<Record<string, unknown>> = {},

@@ -19,7 +19,7 @@ const includes = [
   "run.configuration_version",
 ] as const;
 
-/** Seconds between the snapshots that a CLI then sends during an apply. */
+/** Seconds between the snapshots that the CLI then sends during an apply. */
 const SNAPSHOT_INTERVAL = "20";
 const headers = (edition: RequestContext["edition"]): Readonly<Record<string, string>> =>
   edition.has("header.snapshot-interval")
@@ -27,8 +27,8 @@ const headers = (edition: RequestContext["edition"]): Readonly<Record<string, st
     : {};
 
 /**
- * Inline bytes use the same upload as other bytes. A repeat after a lost response finds its version finalized and
- * uploads nothing; a repeat after an interruption uploads what is missing.
+ * Inline bytes use the same upload as other bytes. A repeated request after a lost response finds its version
+ * finalized and uploads nothing; after an interruption it uploads what is missing.
  */
 async function putInline(
   objects: ObjectUpload,
@@ -37,7 +37,7 @@ async function putInline(
 ): Promise<boolean> {
   const { state: raw, jsonState } = inline;
   const wanted = raw !== undefined && created.stateVersion?.status === "pending";
-  // The raw state last, because it finalizes the version.
+  // The raw state is uploaded last, because it finalizes the version.
   if (jsonState) await objects.put(created.internalJsonUploadPath, jsonState);
   if (wanted) await objects.put(created.internalUploadPath, raw);
   return wanted || jsonState !== undefined;
@@ -50,7 +50,7 @@ export const stateVersionRoutes: readonly Route[] = [
     summary: "Create a state version",
     body: createStateVersionBody,
     pointers: {
-      // `run` is the complete linkage, which is invalid with a run of another workspace.
+      // `run` is a complete linkage; a run of another workspace is invalid.
       run: "/data/relationships/run",
       runId: "/data/relationships/run/data/id",
       inlineSize: "/data/attributes/state",
@@ -120,7 +120,7 @@ export const stateVersionRoutes: readonly Route[] = [
       const page = readPage(query);
       const name = requiredParameter(query, "filter[workspace][name]");
       const organizationName = requiredParameter(query, "filter[organization][name]");
-      // Requested every time: a name can move from one workspace to another.
+      // Requested every time, because a name can move from one workspace to another.
       const { workspace } = await client(WorkspaceService).getWorkspace(
         { workspace: { by: { case: "name", value: { organizationName, name } } } },
         caller,

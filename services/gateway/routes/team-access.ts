@@ -31,7 +31,7 @@ interface Kind<Path extends string, ById extends string, Attributes> {
   idIn: (params: ParamsOf<ById>) => string;
   resource: CompiledResource<TeamAccess, RequestContext>;
   includes: readonly string[];
-  /** The attributes of a create request, which requires the level, and of an update. */
+  /** The attributes of a create request, in which the level is required, and of an update. */
   createAttributes: z.ZodType<Attributes & { access: string }>;
   updateAttributes: z.ZodType<Attributes & { access: string | undefined }>;
   permissionsIn: (attributes: Attributes) => JsonObject;
@@ -142,7 +142,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
     route({
       method: "DELETE",
       path: byId,
-      summary: `Take a team's access to a ${targetType} away`,
+      summary: `Remove a team's access to a ${targetType}`,
       success: [204],
       failures: [404],
       credentials: longLivedCredentials,
@@ -162,7 +162,7 @@ const projectAttributes = z.object({
 
 type ProjectAttributes = Omit<z.infer<typeof projectAttributes>, "access">;
 
-/** Every attribute except the level counts as a permission. */
+/** Every attribute except the level is read as a permission. */
 const workspaceAttributes = <Access extends z.ZodType>(access: Access) =>
   bothSpellings(brandNames, z.object({ access }).catchall(permissionValue));
 
@@ -200,7 +200,7 @@ export const teamWorkspaceRoutes = teamAccessRoutesOf({
   includes: ["team"],
   createAttributes: workspaceAttributes(z.string()),
   updateAttributes: workspaceAttributes(optional(z.string())),
-  // Unknown attributes keep their name.
+  // Unknown attributes keep their name and are validated by access.
   permissionsIn: ({ access: _, ...attributes }: Record<string, unknown>) =>
     permissionsOf(
       "",

@@ -54,7 +54,7 @@ export const teamTokenRoutes: readonly Route[] = [
   route({
     method: "POST",
     path: "/teams/:teamId/authentication-tokens",
-    summary: "Create an additional token of a team, with a description",
+    summary: "Create an additional team token, with a description",
     body: tokenBody,
     success: [201, one(authenticationTokenResource)],
     failures: [404, 422],

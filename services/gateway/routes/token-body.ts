@@ -15,7 +15,7 @@ export const tokenBody = documentBody(
   }),
 );
 
-/** The expiry of a body, in the form of access. */
+/** Converts the expiry of a body to the form of access. */
 export const expiryOf = ({ data }: z.infer<typeof tokenBody>): { expiredAt?: Timestamp } => {
   const expiredAt = data.attributes["expired-at"];
   return expiredAt ? { expiredAt: timestampFromDate(new Date(expiredAt)) } : {};

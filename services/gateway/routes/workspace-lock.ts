@@ -7,7 +7,10 @@ import { workspaceResource } from "../resources/workspaces.ts";
 
 const reason = optional(z.string());
 
-/** The CLI sends a document with an empty type, the documentation a bare `reason`, others nothing. */
+/**
+ * The CLI sends a document with an empty type, the documentation shows a bare `reason`, and other clients send
+ * nothing.
+ */
 const lockBody = z
   .object({
     reason,

@@ -4,7 +4,7 @@ import type { Middleware } from "./state.ts";
 
 const noFailures: readonly number[] = [];
 
-/** Turns whatever the request fails with into a JSON:API error document. */
+/** Turns any error of the request into a JSON:API error document. */
 export const errors =
   (logger: Logger): Middleware =>
   async (ctx, next) => {

@@ -21,7 +21,7 @@ export interface RespondOptions {
 
 const noQuery = new URLSearchParams();
 
-/** Calls the handler of the route and renders its result. */
+/** Calls the route's handler and renders its result. */
 export const respond =
   (
     route: Route,
@@ -51,7 +51,7 @@ export const respond =
     if (text !== undefined) ctx.body = text;
   };
 
-/** On a route without includes the parameter is unknown, and ignored like others. */
+/** A route without includes ignores the parameter, like every unknown parameter. */
 function readIncludes(route: Route, query: URLSearchParams): IncludeTree | undefined {
   if (query === noQuery || route.includes.length === 0) return undefined;
   const include = query.get("include");

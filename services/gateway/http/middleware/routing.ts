@@ -7,16 +7,16 @@ import type { Middleware, RequestState } from "./state.ts";
 /** In the order in which `Allow` lists them. */
 const methods = ["GET", "POST", "PATCH", "DELETE"] as const;
 
-/** No name or id is longer than this many characters. */
+/** No name or id is longer than this number of characters. */
 const MAX_SEGMENT = 1000;
 
-/** Throws 404 for paths that no route can match: each segment must be able to be a name. */
+/** Throws 404 for paths that no route can match, because a segment cannot be a name. */
 export const readablePath: Middleware = (ctx, next) => {
   if (!ctx.path.split("/").every(isReadable)) throw unknownAddress();
   return next();
 };
 
-/** Valid percent-encoding, and no NUL, which no database accepts. */
+/** Valid percent-encoding without NUL, which no database accepts. */
 function isReadable(segment: string): boolean {
   if (segment.length > MAX_SEGMENT) return false;
   if (!segment.includes("%")) return true;
@@ -29,8 +29,8 @@ function isReadable(segment: string): boolean {
 
 /**
  * Runs the middleware of the route that a request matches. Of several paths that match, the one with the fewest
- * parameters wins: static segments win over parameters. A router compares a path with all of its routes, which cost 3 %
- * of showing a workspace in one list; so there is one router for each first segment.
+ * parameters wins: static segments win over parameters. A router compares a path with all of its routes. A single
+ * router for all routes took 3 % of the time of showing a workspace, so each first segment has its own router.
  */
 export function routing(
   routes: readonly Route[],
@@ -52,7 +52,7 @@ export function routing(
     router.register(route.path, [route.method], [enter, ...middlewareOf(route)]);
   }
   const dispatchers = new Map(
-    // A router adds the members that its own type of context has.
+    // Members that the router adds to its context type.
     [...routers].map(([segment, router]) => [segment, router.routes() as unknown as Middleware]),
   );
   return (ctx, next) => dispatchers.get(firstSegment(ctx.path))?.(ctx, next) ?? next();
@@ -60,7 +60,7 @@ export function routing(
 
 const API = "/api/v2/";
 
-/** The first segment below the base of the API; of other paths the first one. */
+/** The first segment below the base of the API; for other paths the first segment. */
 function firstSegment(path: string): string {
   const start = path.startsWith(API) ? API.length : 1;
   const end = path.indexOf("/", start);

@@ -3,15 +3,15 @@ import type Koa from "koa";
 import type { Caller } from "../authentication.ts";
 import type { Route } from "../route.ts";
 
-/** What middleware leaves on `ctx.state` for the middleware around and after it. */
+/** The values that middleware stores in `ctx.state` for the middleware around and after it. */
 export interface RequestState {
-  /** By `routing`; undefined where no route matches. */
+  /** Set by `routing`; undefined if no route matches. */
   route: Route | undefined;
-  /** By `errors`: what the request failed with. */
+  /** Set by `errors`: the error with which the request failed. */
   failure: unknown;
-  /** By `authenticate`. */
+  /** Set by `authenticate`. */
   caller: Caller;
-  /** By `body`: the parsed body; with `problems` the part that parses. */
+  /** Set by `body`: the parsed body; if there are `problems`, its valid part. */
   body: unknown;
   problems: readonly FieldError[];
 }

@@ -17,5 +17,5 @@ export const trace: Middleware = (ctx, next) =>
     },
   );
 
-/** Never the path of the request: paths contain names and whatever else a client sends. */
+/** Never the path of the request: paths contain names and other text from clients. */
 export const routeName = (route: { path: string } | undefined): string => route?.path ?? "unknown";
