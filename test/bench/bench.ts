@@ -3,11 +3,11 @@ import type { StackOptions } from "../stack/stack.ts";
 import { startProcesses, startStack } from "../stack/stack.ts";
 import type { Aim } from "./aim.ts";
 import { type Contender, contest, type Measured, type Pace } from "./contest.ts";
+import { type BenchFixture, openFixture } from "./fixture.ts";
 import { type Generator, startGenerator } from "./load/load.ts";
 import type { PlannedRequest } from "./load/plan.ts";
 import type { Options } from "./options.ts";
 import type { Counted } from "./processes.ts";
-import { openSite, type Site } from "./site.ts";
 
 /** Contents shared by all sections. */
 export interface Ground {
@@ -20,9 +20,9 @@ export interface Ground {
 /** Contents for sections about single requests. */
 export interface Bench extends Ground {
   /** The four services in this process, as in standalone. */
-  one: Site;
+  one: BenchFixture;
   /** The four services as separate processes. */
-  four: Site;
+  four: BenchFixture;
   /** Process id of state among the four, and the location of its bytes. */
   statePid: number;
   stateBucket: string;
@@ -69,12 +69,12 @@ export async function startBench(ground: Ground): Promise<Bench & AsyncDisposabl
   const connections = options.clients;
   const bench = {
     ...ground,
-    one: await openSite(one, {
+    one: await openFixture(one, {
       name: "one process",
       connections,
       processes: [{ name: "statehouse", pid: process.pid }, postgres],
     }),
-    four: await openSite(four, {
+    four: await openFixture(four, {
       name: "four processes",
       connections,
       processes: [
@@ -92,23 +92,23 @@ export async function startBench(ground: Ground): Promise<Bench & AsyncDisposabl
   return Object.assign(bench, { [Symbol.asyncDispose]: () => started.disposeAsync() });
 }
 
-/** A site as a contender in which each connection repeats the requests for its workspace as a separate user. */
+/** A fixture as a contender in which each connection repeats the requests for its workspace as a separate user. */
 export const contender = (
-  site: Site,
+  fixture: BenchFixture,
   requestsFor: (workspaceId: string) => readonly PlannedRequest[],
 ): Contender => ({
-  name: site.name,
+  name: fixture.name,
   plan: {
-    origin: site.origin,
-    headers: site.headers,
-    connections: site.workspaceIds.map((id, index) =>
+    origin: fixture.origin,
+    headers: fixture.headers,
+    connections: fixture.workspaceIds.map((id, index) =>
       requestsFor(id).map((request) => ({
         ...request,
-        headers: site.people[index] ?? site.headers,
+        headers: fixture.people[index] ?? fixture.headers,
       })),
     ),
   },
-  processes: site.processes,
+  processes: fixture.processes,
   requestsEach: requestsFor("").length,
 });
 

@@ -1,60 +1,66 @@
 import { spawn } from "node:child_process";
 import { readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { type FreshBucket, freshBucket, needs, startWire, waitFor } from "@statehouse/testing";
+import {
+  type FreshBucket,
+  freshBucket,
+  needs,
+  startFaultProxy,
+  waitFor,
+} from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { download } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
 import { storeView } from "../stack/store.ts";
 import { expectWhole } from "./check.ts";
-import { type Site, s3Settings, startSite } from "./site.ts";
+import { type FaultFixture, s3Settings, startFaultFixture } from "./fixture.ts";
 import { forget, newLockedWorkspace, one, succession, unlock, write } from "./steps.ts";
 
 const STATES = 8;
 
 needs("minio")("moving states from a folder to MinIO", () => {
   vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
-  let site: Site;
+  let fixture: FaultFixture;
   let bucket: FreshBucket;
   let stack: AsyncDisposableStack;
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
-    site = stack.use(await startSite({}));
+    fixture = stack.use(await startFaultFixture({}));
     bucket = stack.use(await freshBucket());
     for (let index = 0; index < STATES; index++) {
-      const id = await newLockedWorkspace(site);
-      expect((await write(site, id, one())).status).toBe(201);
-      expect((await unlock(site, id)).status).toBe(200);
+      const id = await newLockedWorkspace(fixture);
+      expect((await write(fixture, id, one())).status).toBe(201);
+      expect((await unlock(fixture, id)).status).toBe(200);
     }
   });
   afterEach(() => stack.disposeAsync());
 
   /** The operator's first step: from now on state uses both stores. */
   const beginMove = async () => {
-    const { state } = site.stack.environments;
+    const { state } = fixture.stack.environments;
     const folder = state.BLOB_DIRECTORY ?? "";
     Object.assign(state, s3Settings(bucket), { BLOB_MOVING_FROM: folder });
     await restart();
     return path.join(folder, "blobs");
   };
   const endMove = async () => {
-    const { state } = site.stack.environments;
+    const { state } = fixture.stack.environments;
     delete state.BLOB_MOVING_FROM;
     delete state.BLOB_DIRECTORY;
     await restart();
   };
   const restart = async () => {
-    const { state } = site.stack.processes;
+    const { state } = fixture.stack.processes;
     await state.terminate();
     await state.start();
   };
-  const inBucket = () => storeView(site.stack.environments.state).keys();
+  const inBucket = () => storeView(fixture.stack.environments.state).keys();
 
   /** The command, as a program of its own. */
   const startCommand = (settings: Record<string, string> = {}) => {
     const child = spawn(process.execPath, ["services/cli/main.ts", "move-blobs"], {
-      env: { PATH: process.env.PATH ?? "", ...site.stack.environments.state, ...settings },
+      env: { PATH: process.env.PATH ?? "", ...fixture.stack.environments.state, ...settings },
     });
     let output = "";
     for (const stream of [child.stdout, child.stderr])
@@ -67,26 +73,26 @@ needs("minio")("moving states from a folder to MinIO", () => {
 
   /** A user who writes and reads until stopped, and whose requests are never refused. */
   const busyClient = async (stop: AbortSignal) => {
-    const id = await newLockedWorkspace(site);
+    const id = await newLockedWorkspace(fixture);
     let written = 0;
     for (const state of succession(1000)) {
       if (stop.aborted) break;
-      const { body, status } = await write(site, id, state);
+      const { body, status } = await write(fixture, id, state);
       expect(status).toBe(201);
       const url: string = body.data.attributes["hosted-state-download-url"];
-      expect((await download(url, site.owner.token)).bytes.equals(state.bytes)).toBe(true);
+      expect((await download(url, fixture.owner.token)).bytes.equals(state.bytes)).toBe(true);
       // Never the first workspace, which is deleted during the test.
       await readOne(1 + (written++ % (STATES - 1)));
     }
-    expect((await unlock(site, id)).status).toBe(200);
+    expect((await unlock(fixture, id)).status).toBe(200);
     return written;
   };
   const readOne = async (index: number) => {
-    const [id, { bytes }] = [...site.acknowledged].at(index % STATES) ?? ["", { bytes: "" }];
-    const { body } = await expectStatus(200, site.owner.api.get(`/state-versions/${id}`));
+    const [id, { bytes }] = [...fixture.acknowledged].at(index % STATES) ?? ["", { bytes: "" }];
+    const { body } = await expectStatus(200, fixture.owner.api.get(`/state-versions/${id}`));
     const kept = await download(
       body.data.attributes["hosted-state-download-url"],
-      site.owner.token,
+      fixture.owner.token,
     );
     expect([kept.status, kept.bytes.equals(Buffer.from(bytes))]).toEqual([200, true]);
   };
@@ -96,43 +102,43 @@ needs("minio")("moving states from a folder to MinIO", () => {
     await beginMove();
     const stop = new AbortController();
     const clients = [busyClient(stop.signal), busyClient(stop.signal)];
-    const wire = stack.use(await startWire(Number(new URL(bucket.endpoint).port)));
+    const proxy = stack.use(await startFaultProxy(Number(new URL(bucket.endpoint).port)));
     let puts = 0;
-    const held = wire.hold({
+    const held = proxy.hold({
       direction: "requests",
       when: (piece) => piece.includes("PUT /") && piece.includes("/ws-") && ++puts === STATES / 2,
     });
-    const first = startCommand({ S3_ENDPOINT: `http://127.0.0.1:${wire.port}` });
+    const first = startCommand({ S3_ENDPOINT: `http://127.0.0.1:${proxy.port}` });
     await held;
     first.kill();
     expect((await first.ended).code).toBeNull();
 
-    const [kept] = site.acknowledged;
+    const [kept] = fixture.acknowledged;
     if (!kept) throw new Error("nothing was written");
-    forget(site, kept[1].workspaceId);
+    forget(fixture, kept[1].workspaceId);
     const doomed = `/workspaces/${kept[1].workspaceId}`;
-    await expectStatus(204, site.owner.api.delete(doomed));
+    await expectStatus(204, fixture.owner.api.delete(doomed));
     const { code, output } = await startCommand().ended;
     expect([code, output]).toEqual([0, expect.stringContaining("everything is moved")]);
     stop.abort();
     for (const written of await Promise.all(clients)) expect(written).toBeGreaterThan(0);
     await endMove();
-    await expectWhole({ ...site, store: storeView(site.stack.environments.state) });
+    await expectWhole({ ...fixture, store: storeView(fixture.stack.environments.state) });
   });
 
   test("what is damaged is reported and stays where it is; all else is moved", async () => {
     proves("Object store/moving from a folder to MinIO");
     const folder = await beginMove();
-    const [row] = await site.rows<{ key: string }>("state", "select key from blobs limit 1");
+    const [row] = await fixture.rows<{ key: string }>("state", "select key from blobs limit 1");
     const key = row?.key ?? "";
-    const index = [...site.acknowledged.keys()].findIndex((id) => key.includes(id));
-    const bytes = [...site.acknowledged.values()].at(index)?.bytes ?? Buffer.alloc(0);
+    const index = [...fixture.acknowledged.keys()].findIndex((id) => key.includes(id));
+    const bytes = [...fixture.acknowledged.values()].at(index)?.bytes ?? Buffer.alloc(0);
     const file = path.join(folder, (await shardOf(folder, key)) ?? "", key);
     await writeFile(file, Buffer.alloc(bytes.length));
     const damaged = await startCommand().ended;
     expect(damaged.code).toBe(1);
     expect(damaged.output.match(/^(damaged|lost): .*$/gm)).toEqual([`damaged: ${key}`]);
-    const keys = await site.rows<{ key: string }>("state", "select key from blobs order by key");
+    const keys = await fixture.rows<{ key: string }>("state", "select key from blobs order by key");
     expect(await inBucket()).toEqual(
       keys
         .map((one) => one.key)
@@ -145,7 +151,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
     await readOne(index);
     expect(await startCommand().ended).toMatchObject({ code: 0 });
     await endMove();
-    await expectWhole({ ...site, store: storeView(site.stack.environments.state) });
+    await expectWhole({ ...fixture, store: storeView(fixture.stack.environments.state) });
   });
 
   test("a store that cannot be used is one sentence", async () => {

@@ -5,7 +5,7 @@ import { mentions, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectStatus } from "../stack/state.ts";
 import { type Bus, durables, openBus } from "./bus.ts";
-import { mendAll } from "./site.ts";
+import { healAll } from "./fixture.ts";
 import {
   forget,
   lock,
@@ -16,13 +16,13 @@ import {
   unlock,
   write,
 } from "./steps.ts";
-import { useSite } from "./use-site.ts";
+import { useFaultFixture } from "./use-fixture.ts";
 
-const site = useSite(() => ({}));
+const fixture = useFaultFixture(() => ({}));
 let bus: Bus;
 
 beforeAll(async () => {
-  const { url } = site().stack.nats;
+  const { url } = fixture().stack.nats;
   bus = await waitFor(() => openBus(url));
 });
 afterAll(() => bus?.[Symbol.asyncDispose]());
@@ -33,22 +33,22 @@ const services = ["workspaces", "state"] as const;
 async function quiet(): Promise<void> {
   await waitFor(async () => {
     const unread = "select from state_versions where extraction_due_at is not null";
-    return (await site().rows("state", unread)).length === 0;
+    return (await fixture().rows("state", unread)).length === 0;
   });
   for (const service of services) {
-    await waitFor(async () => (await site().rows(service, "select from outbox")).length === 0);
+    await waitFor(async () => (await fixture().rows(service, "select from outbox")).length === 0);
   }
   await bus.quiet();
 }
 
 const outbox = async (service: (typeof services)[number]): Promise<string[]> =>
-  (await site().rows<{ event_id: string }>(service, "select event_id from outbox order by id")).map(
-    ({ event_id }) => event_id,
-  );
+  (
+    await fixture().rows<{ event_id: string }>(service, "select event_id from outbox order by id")
+  ).map(({ event_id }) => event_id);
 
 const currentVersion = async (id: string) =>
   (
-    await site().rows<{ current: string | null }>(
+    await fixture().rows<{ current: string | null }>(
       "workspaces",
       "select current_state_version_id as current from workspaces where id = $1",
       [id],
@@ -59,7 +59,7 @@ describe("while NATS is stopped", () => {
   test.each(["stopped", "killed"])(
     "the API works, and all events arrive later, in order, each handled once: %s",
     async (end) => {
-      const { stack, owner } = site();
+      const { stack, owner } = fixture();
       await quiet();
       const before = await bus.lastSequence();
       const delivered = async () =>
@@ -70,12 +70,12 @@ describe("while NATS is stopped", () => {
       if (end === "stopped") await stack.nats.stop();
       else await stack.nats.kill();
 
-      const ids = await Promise.all([1, 2, 3].map(() => newWorkspace(site())));
+      const ids = await Promise.all([1, 2, 3].map(() => newWorkspace(fixture())));
       for (const id of ids) {
         for (const state of succession(2)) {
-          expect((await lock(site(), id)).status).toBe(200);
-          expect((await write(site(), id, state)).status).toBe(201);
-          const unlocked = await unlock(site(), id);
+          expect((await lock(fixture(), id)).status).toBe(200);
+          expect((await write(fixture(), id, state)).status).toBe(201);
+          const unlocked = await unlock(fixture(), id);
           // Not stale without the bus: the response of the seal contains the current version.
           expect(unlocked.body.data.relationships["current-state-version"].data.id).toBe(
             (await owner.api.get(`/workspaces/${id}/current-state-version`)).body.data.id,
@@ -84,7 +84,7 @@ describe("while NATS is stopped", () => {
       }
       const [gone = ""] = ids;
       await expectStatus(204, owner.api.delete(`/workspaces/${gone}`));
-      forget(site(), gone);
+      forget(fixture(), gone);
       const readiness = await fetch(
         `http://127.0.0.1:${stack.environments.workspaces.OPS_PORT}/readyz`,
       );
@@ -131,18 +131,20 @@ describe("kill -9 of a relay between publish and delete", () => {
     ["workspaces", "workspacesToNats", "workspace.locked"],
   ] as const)(
     "%s publishes again, and the event is in the stream once",
-    async (service, wire, type) => {
-      const { stack, wires, rows } = site();
-      const id = await (service === "state" ? newLockedWorkspace(site()) : newWorkspace(site()));
+    async (service, proxy, type) => {
+      const { stack, proxies, rows } = fixture();
+      const id = await (service === "state"
+        ? newLockedWorkspace(fixture())
+        : newWorkspace(fixture()));
       await quiet();
       const before = await bus.lastSequence();
-      const held = wires[wire].hold({
+      const held = proxies[proxy].hold({
         direction: "answers",
         when: mentions('"stream":"STATEHOUSE"', '"seq"'),
         after: mentions("HPUB", type, id),
       });
-      if (service === "state") expect((await write(site(), id, one())).status).toBe(201);
-      else expect((await lock(site(), id)).status).toBe(200);
+      if (service === "state") expect((await write(fixture(), id, one())).status).toBe(201);
+      else expect((await lock(fixture(), id)).status).toBe(200);
       await held;
       await stack.processes[service].kill();
       const [published] = (await bus.since(before)).filter(({ type: is }) => is.includes(type));
@@ -150,7 +152,7 @@ describe("kill -9 of a relay between publish and delete", () => {
       expect(
         await rows(service, "select from outbox where event_id = $1", [published?.id]),
       ).toHaveLength(1);
-      await mendAll(site());
+      await healAll(fixture());
       await quiet();
       const again = (await bus.since(before)).filter((event) => event.id === published?.id);
       expect(again).toHaveLength(1);
@@ -158,12 +160,12 @@ describe("kill -9 of a relay between publish and delete", () => {
   );
 
   test("an event that comes again later than the stream remembers changes nothing", async () => {
-    const { stack } = site();
+    const { stack } = fixture();
     await quiet();
     const before = await bus.lastSequence();
-    const id = await newLockedWorkspace(site());
-    for (const state of succession(2)) expect((await write(site(), id, state)).status).toBe(201);
-    expect((await unlock(site(), id)).status).toBe(200);
+    const id = await newLockedWorkspace(fixture());
+    for (const state of succession(2)) expect((await write(fixture(), id, state)).status).toBe(201);
+    expect((await unlock(fixture(), id)).status).toBe(200);
     await quiet();
     const current = await currentVersion(id);
     const old = (await bus.since(before)).find(
@@ -190,36 +192,36 @@ describe("kill -9 of a relay between publish and delete", () => {
 });
 
 test("a bus that has lost everything is set up anew, and events flow again", async () => {
-  const { owner } = site();
+  const { owner } = fixture();
   await quiet();
   await bus.manager.streams.delete(STREAM);
-  const id = await newLockedWorkspace(site());
-  expect((await write(site(), id, one())).status).toBe(201);
-  const doomed = await newWorkspace(site());
+  const id = await newLockedWorkspace(fixture());
+  expect((await write(fixture(), id, one())).status).toBe(201);
+  const doomed = await newWorkspace(fixture());
   await expectStatus(204, owner.api.delete(`/workspaces/${doomed}`));
-  const next = await newLockedWorkspace(site());
-  const written = await write(site(), next, one());
+  const next = await newLockedWorkspace(fixture());
+  const written = await write(fixture(), next, one());
   await quiet();
   await waitFor(async () => (await currentVersion(next)) === written.body.data.id);
   expect((await bus.since(0)).length).toBeGreaterThan(0);
 });
 
 test("kill -9 of a consumer between its transaction and its acknowledgement: heard again, applied once", async () => {
-  const { stack, wires } = site();
-  const id = await newLockedWorkspace(site());
+  const { stack, proxies } = fixture();
+  const id = await newLockedWorkspace(fixture());
   await quiet();
-  const held = wires.workspacesToNats.hold({
+  const held = proxies.workspacesToNats.hold({
     direction: "requests",
     when: mentions("$JS.ACK.STATEHOUSE.workspaces-workspace-state"),
   });
-  const written = await write(site(), id, one());
+  const written = await write(fixture(), id, one());
   await held;
   expect(await currentVersion(id)).toBe(written.body.data.id);
   await stack.processes.workspaces.kill();
   const { num_ack_pending } = await bus.consumer("workspaces-workspace-state");
   // The next event may also have been delivered before the crash.
   expect(num_ack_pending).toBeGreaterThanOrEqual(1);
-  await mendAll(site());
+  await healAll(fixture());
   await quiet();
   const { num_redelivered } = await bus.consumer("workspaces-workspace-state");
   expect(num_redelivered).toBe(0);

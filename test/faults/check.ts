@@ -2,7 +2,7 @@ import { waitFor } from "@statehouse/testing";
 import { expect } from "vitest";
 import { download } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
-import { endLeases, eventually, type Site, sweep } from "./site.ts";
+import { endLeases, eventually, type FaultFixture, sweep } from "./fixture.ts";
 import { brokenPromises, differences, unsettled } from "./truth.ts";
 
 /** Longer than the bus waits for the acknowledgement of a killed consumer. */
@@ -12,14 +12,14 @@ const SETTLING_MS = 60_000;
  * What must hold after every fault: no workspace is stuck, nothing is incomplete, confirmed data is stored byte for
  * byte, and the store has no surplus key.
  */
-export async function expectWhole(site: Site): Promise<void> {
-  await expectEveryLockOpens(site);
-  await endLeases(site);
-  await becomesEmpty("unsettled work", () => unsettled(site));
-  await becomesEmpty("differences between the services", () => differences(site));
-  expect(await brokenPromises(site)).toEqual([]);
-  await expectAcknowledgedStates(site);
-  await expectNoOwnerlessBlobs(site);
+export async function expectWhole(fixture: FaultFixture): Promise<void> {
+  await expectEveryLockOpens(fixture);
+  await endLeases(fixture);
+  await becomesEmpty("unsettled work", () => unsettled(fixture));
+  await becomesEmpty("differences between the services", () => differences(fixture));
+  expect(await brokenPromises(fixture)).toEqual([]);
+  await expectAcknowledgedStates(fixture);
+  await expectNoOwnerlessBlobs(fixture);
 }
 
 /** Waits until the list is empty; otherwise fails with its content. */
@@ -34,7 +34,7 @@ async function becomesEmpty(what: string, list: () => Promise<string[]>): Promis
   });
 }
 
-async function expectEveryLockOpens({ rows, owner, checked }: Site): Promise<void> {
+async function expectEveryLockOpens({ rows, owner, checked }: FaultFixture): Promise<void> {
   // An interrupted safe deletion keeps its lock until its lease ends.
   await rows(
     "workspaces",
@@ -58,7 +58,7 @@ async function expectEveryLockOpens({ rows, owner, checked }: Site): Promise<voi
   while (workspaces.length > 0) await Promise.all(workspaces.splice(0, 6).map(open));
 }
 
-async function expectAcknowledgedStates({ acknowledged, owner }: Site): Promise<void> {
+async function expectAcknowledgedStates({ acknowledged, owner }: FaultFixture): Promise<void> {
   for (const [id, { bytes }] of acknowledged) {
     const { body } = await expectStatus(200, owner.api.get(`/state-versions/${id}`));
     expect(body.data.attributes.status).toBe("finalized");
@@ -68,16 +68,19 @@ async function expectAcknowledgedStates({ acknowledged, owner }: Site): Promise<
   }
 }
 
-async function expectNoOwnerlessBlobs(site: Site): Promise<void> {
+async function expectNoOwnerlessBlobs(fixture: FaultFixture): Promise<void> {
   const ownerless = async () => {
     // Keys first: data collected in between can be a surplus key, but never a missing one.
-    const there = await site.store.keys();
-    const owned = await site.rows<{ key: string }>("state", "select key from blobs order by key");
+    const there = await fixture.store.keys();
+    const owned = await fixture.rows<{ key: string }>(
+      "state",
+      "select key from blobs order by key",
+    );
     const kept = new Set(owned.map(({ key }) => key));
     // The reverse: a row without its bytes.
     expect(there).toEqual(expect.arrayContaining([...kept]));
     return there.filter((key) => !kept.has(key));
   };
   if ((await ownerless()).length === 0) return;
-  await sweep(site, async () => (await ownerless()).length === 0);
+  await sweep(fixture, async () => (await ownerless()).length === 0);
 }

@@ -4,9 +4,9 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
-import { endLeases, eventually, mendAll, type Site, stateReplica } from "./site.ts";
+import { endLeases, eventually, type FaultFixture, healAll, stateReplica } from "./fixture.ts";
 import { newLockedWorkspace, succession, unlock, write } from "./steps.ts";
-import { useSite } from "./use-site.ts";
+import { useFaultFixture } from "./use-fixture.ts";
 
 const GONE = "backing_data_permanently_deleted";
 const older = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 });
@@ -15,15 +15,18 @@ const never = document("data-retention-policy-dont-deletes", {});
 const PATIENCE = { timeout: 30_000, interval: 100 };
 
 needs("minio")("while the collector works", () => {
-  const site = useSite(() => ({ store: "minio", settings: { COLLECTION_INTERVAL: "1" } }));
+  const fixture = useFaultFixture(() => ({
+    store: "minio",
+    settings: { COLLECTION_INTERVAL: "1" },
+  }));
 
   const setPolicy = (id: string, policy: object) =>
     eventually(200, () =>
-      site().owner.api.post(`/workspaces/${id}/relationships/data-retention-policy`, policy),
+      fixture().owner.api.post(`/workspaces/${id}/relationships/data-retention-policy`, policy),
     );
   const statuses = async (id: string) =>
     (
-      await site().rows<{ status: string }>(
+      await fixture().rows<{ status: string }>(
         "state",
         "select status from state_versions where workspace_id = $1 order by position",
         [id],
@@ -32,7 +35,7 @@ needs("minio")("while the collector works", () => {
   const isCollected = async (id: string) =>
     (await statuses(id)).filter((one) => one === GONE).length;
   const passes = async () => {
-    const [row] = await site().rows<{ finished_at: Date | null }>(
+    const [row] = await fixture().rows<{ finished_at: Date | null }>(
       "state",
       "select finished_at from scans where name = 'retention'",
     );
@@ -45,13 +48,13 @@ needs("minio")("while the collector works", () => {
 
   /** A workspace of this many versions, all created a month and a day ago. */
   async function oldWorkspace(count = 3): Promise<{ id: string; due: number }> {
-    const id = await newLockedWorkspace(site());
+    const id = await newLockedWorkspace(fixture());
     const versions: string[] = [];
     for (const state of succession(count)) {
-      const { body } = await expectStatus(201, write(site(), id, state));
+      const { body } = await expectStatus(201, write(fixture(), id, state));
       versions.push(body.data.id);
     }
-    await site().rows(
+    await fixture().rows(
       "state",
       `update state_versions set created_at = created_at - interval '31 days'
        where workspace_id = $1`,
@@ -60,7 +63,7 @@ needs("minio")("while the collector works", () => {
     return { id, due: count - 1 };
   }
   /** They are no longer promised: only the current one remains. */
-  async function promiseOnlyTheCurrent({ acknowledged, rows }: Site, id: string) {
+  async function promiseOnlyTheCurrent({ acknowledged, rows }: FaultFixture, id: string) {
     const [row] = await rows<{ id: string }>(
       "state",
       "select current_version_id as id from workspace_states where workspace_id = $1",
@@ -74,24 +77,24 @@ needs("minio")("while the collector works", () => {
 
   test("kill -9 in the middle of a batch: all of it is undone, and the page is taken over", async () => {
     proves("Data retention/in batches, resumable, by any number of replicas");
-    const { stack, wires } = site();
+    const { stack, proxies } = fixture();
     const { id, due } = await oldWorkspace(4);
-    await promiseOnlyTheCurrent(site(), id);
-    const held = wires.stateToDatabase.hold({ direction: "requests", when: collecting(id) });
+    await promiseOnlyTheCurrent(fixture(), id);
+    const held = proxies.stateToDatabase.hold({ direction: "requests", when: collecting(id) });
     await setPolicy(id, older);
     await held;
     await stack.processes.state.kill();
     expect(await isCollected(id)).toBe(0);
-    await mendAll(site());
-    await endLeases(site());
+    await healAll(fixture());
+    await endLeases(fixture());
     await waitFor(async () => (await isCollected(id)) === due, PATIENCE);
   });
 
   test("kill -9 after a batch was committed: its bytes are deleted by whoever comes next", async () => {
-    const { stack, wires, store } = site();
+    const { stack, proxies, store } = fixture();
     const { id, due } = await oldWorkspace();
-    await promiseOnlyTheCurrent(site(), id);
-    const held = wires.stateToDatabase.hold({
+    await promiseOnlyTheCurrent(fixture(), id);
+    const held = proxies.stateToDatabase.hold({
       direction: "answers",
       when: mentions("COMMIT\0"),
       after: collecting(id),
@@ -102,29 +105,29 @@ needs("minio")("while the collector works", () => {
     expect(await isCollected(id)).toBe(due);
     const keys = async () => (await store.keys()).filter((key) => key.startsWith(`${id}/`)).length;
     expect(await keys()).toBe(due + 1);
-    await mendAll(site());
-    await endLeases(site());
+    await healAll(fixture());
+    await endLeases(fixture());
     await waitFor(async () => (await keys()) === 1, PATIENCE);
   });
 
   test("workspaces away: nothing is deleted on a guess, and everything once it answers", async () => {
-    const { stack, wires } = site();
+    const { stack, proxies } = fixture();
     const { id, due } = await oldWorkspace();
-    wires.stateToWorkspaces.cut();
+    proxies.stateToWorkspaces.partition();
     await setPolicy(id, older);
     await stack.processes.workspaces.kill();
-    wires.stateToWorkspaces.mend();
+    proxies.stateToWorkspaces.heal();
     const before = await passes();
     await waitFor(held, PATIENCE);
     expect(await isCollected(id)).toBe(0);
     expect(await passes()).toBe(before);
-    await promiseOnlyTheCurrent(site(), id);
-    await mendAll(site());
+    await promiseOnlyTheCurrent(fixture(), id);
+    await healAll(fixture());
     await waitFor(async () => (await isCollected(id)) === due, PATIENCE);
   });
   /** A page was claimed and released without the end of the scan. */
   async function held(): Promise<boolean> {
-    const [row] = await site().rows<{ tried: boolean }>(
+    const [row] = await fixture().rows<{ tried: boolean }>(
       "state",
       `select holder is null and due_at > now() and started_at > coalesce(finished_at, 'epoch') as tried
        from scans where name = 'retention'`,
@@ -134,55 +137,58 @@ needs("minio")("while the collector works", () => {
 
   test("a policy that forbids it while the answer to the old one is on its way holds", async () => {
     proves("Data retention/a policy that changes meanwhile");
-    const { wires } = site();
+    const { proxies } = fixture();
     const { id } = await oldWorkspace();
-    const answered = wires.stateToWorkspaces.hold({ direction: "answers", when: mentions(id) });
+    const answered = proxies.stateToWorkspaces.hold({ direction: "answers", when: mentions(id) });
     await setPolicy(id, older);
     await answered;
     await setPolicy(id, never);
-    wires.stateToWorkspaces.release();
+    proxies.stateToWorkspaces.release();
     await wholePass();
     await wholePass();
     expect(await statuses(id)).toEqual(["finalized", "finalized", "finalized"]);
   });
 
   test("a silent store: rows are let go, their bytes wait, and nothing else does", async () => {
-    const { wires, rows } = site();
+    const { proxies, rows } = fixture();
     const { id, due } = await oldWorkspace();
-    await promiseOnlyTheCurrent(site(), id);
-    wires.stateToStore.freeze();
+    await promiseOnlyTheCurrent(fixture(), id);
+    proxies.stateToStore.freeze();
     await setPolicy(id, older);
     await waitFor(async () => (await isCollected(id)) === due, PATIENCE);
     const waiting = await rows("state", "select from blob_deletions where key like $1", [
       `${id}/%`,
     ]);
     expect(waiting).toHaveLength(due);
-    expect((await unlock(site(), id)).status).toBe(200);
-    wires.stateToStore.release();
+    expect((await unlock(fixture(), id)).status).toBe(200);
+    proxies.stateToStore.release();
   });
 
   test("deleted and locked meanwhile: a dropped workspace is left to its own collector", async () => {
-    const { wires, owner } = site();
+    const { proxies, owner } = fixture();
     const { id } = await oldWorkspace();
     const { id: locked, due } = await oldWorkspace();
-    for (const one of [id, locked]) await promiseOnlyTheCurrent(site(), one);
-    const answered = wires.stateToWorkspaces.hold({ direction: "answers", when: mentions(locked) });
+    for (const one of [id, locked]) await promiseOnlyTheCurrent(fixture(), one);
+    const answered = proxies.stateToWorkspaces.hold({
+      direction: "answers",
+      when: mentions(locked),
+    });
     for (const one of [id, locked]) await setPolicy(one, older);
     await answered;
-    for (const [versionId, { workspaceId }] of site().acknowledged) {
-      if (workspaceId === id) site().acknowledged.delete(versionId);
+    for (const [versionId, { workspaceId }] of fixture().acknowledged) {
+      if (workspaceId === id) fixture().acknowledged.delete(versionId);
     }
     await expectStatus(204, owner.api.delete(`/workspaces/${id}`));
-    wires.stateToWorkspaces.release();
+    proxies.stateToWorkspaces.release();
     await waitFor(async () => (await isCollected(locked)) === due, PATIENCE);
     await waitFor(async () => (await statuses(id)).length === 0, PATIENCE);
   });
 
   test("two replicas and a command at once: each version goes once, and the dry run names them before", async () => {
     proves("Data retention/in batches, resumable, by any number of replicas");
-    const { stack, rows } = site();
+    const { stack, rows } = fixture();
     const old = await Promise.all(Array.from({ length: 6 }, () => oldWorkspace(5)));
-    for (const { id } of old) await promiseOnlyTheCurrent(site(), id);
+    for (const { id } of old) await promiseOnlyTheCurrent(fixture(), id);
     await stack.processes.state.kill();
     for (const { id } of old) {
       await rows(
@@ -199,7 +205,7 @@ needs("minio")("while the collector works", () => {
       expect(await isCollected(id)).toBe(0);
     }
     expect(dry.lines.some((line) => /^would delete \d+ versions, \d+ bytes/.test(line))).toBe(true);
-    await using other = await stateReplica(site());
+    await using other = await stateReplica(fixture());
     await Promise.all([
       stack.processes.state.start(),
       other.start(),

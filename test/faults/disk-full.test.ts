@@ -3,9 +3,9 @@ import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import { expectStatus, type StateFile, stateFile } from "../stack/state.ts";
-import { eventually, type Site } from "./site.ts";
+import { eventually, type FaultFixture } from "./fixture.ts";
 import { acknowledge, announce, newLockedWorkspace, one, unlock, write } from "./steps.ts";
-import { useSite } from "./use-site.ts";
+import { useFaultFixture } from "./use-fixture.ts";
 
 const ROOM = 1024 * 1024;
 
@@ -14,59 +14,59 @@ const large = (): StateFile =>
   stateFile({ marker: "x".repeat(3 * ROOM), outputs: { one: { value: 1, type: "number" } } });
 
 function withoutRoom(
-  site: () => Site,
+  fixture: () => FaultFixture,
   disk: { fill(): Promise<void>; empty(): Promise<void> },
 ): void {
   test("what does not fit is 503 and not kept, all else goes on, and the same URL works once there is room", async () => {
     proves("Upload/a failed upload leaves the URL usable");
-    const { owner, rows } = site();
-    const kept = await newLockedWorkspace(site());
-    const { body } = await write(site(), kept, one());
+    const { owner, rows } = fixture();
+    const kept = await newLockedWorkspace(fixture());
+    const { body } = await write(fixture(), kept, one());
     const url: string = body.data.attributes["hosted-state-download-url"];
-    const busy = await newLockedWorkspace(site());
-    const inline = await newLockedWorkspace(site());
+    const busy = await newLockedWorkspace(fixture());
+    const inline = await newLockedWorkspace(fixture());
     const [state, sent] = [large(), large()];
-    const version = await announce(site(), busy, state);
+    const version = await announce(fixture(), busy, state);
 
     await disk.fill();
     const refused = await upload(version.uploadUrl, state.bytes);
     expect([refused.status, refused.body.errors[0].title]).toEqual([503, "service unavailable"]);
-    expect((await write(site(), inline, sent)).status).toBe(503);
+    expect((await write(fixture(), inline, sent)).status).toBe(503);
     for (const id of [busy, inline]) {
       // No document shows a state that is not stored, and no unlock ignores a pending one.
       await expectStatus(404, owner.api.get(`/workspaces/${id}/current-state-version`));
-      expect((await unlock(site(), id)).status).toBe(503);
+      expect((await unlock(fixture(), id)).status).toBe(503);
     }
     expect((await download(url, owner.token)).status).toBe(200);
-    const other = await newLockedWorkspace(site());
-    expect((await write(site(), other, one())).status).toBe(201);
+    const other = await newLockedWorkspace(fixture());
+    expect((await write(fixture(), other, one())).status).toBe(201);
     expect(
       await rows("state", "select from blobs where workspace_id = any($1)", [[busy, inline]]),
     ).toEqual([]);
 
     await disk.empty();
     await eventually(200, () => upload(version.uploadUrl, state.bytes));
-    acknowledge(site(), busy, version.id, state);
-    await eventually(201, () => write(site(), inline, sent));
+    acknowledge(fixture(), busy, version.id, state);
+    await eventually(201, () => write(fixture(), inline, sent));
     for (const id of [busy, inline, kept, other]) {
-      expect((await unlock(site(), id)).status).toBe(200);
+      expect((await unlock(fixture(), id)).status).toBe(200);
     }
   });
 }
 
 describe("a folder on a full disk", () => {
-  const site = useSite(() => ({}));
+  const fixture = useFaultFixture(() => ({}));
   const again = async (limits: { largestFile?: number }) => {
-    const { state } = site().stack.processes;
+    const { state } = fixture().stack.processes;
     await state.terminate();
     await state.start(limits);
   };
-  withoutRoom(site, { fill: () => again({ largestFile: ROOM }), empty: () => again({}) });
+  withoutRoom(fixture, { fill: () => again({ largestFile: ROOM }), empty: () => again({}) });
 });
 
 needs("minio")("a MinIO on a full disk", () => {
   let minio: Awaited<ReturnType<typeof ownMinio>>;
-  const site = useSite(async () => {
+  const fixture = useFaultFixture(async () => {
     minio = await ownMinio();
     return { store: minio };
   });
@@ -74,5 +74,5 @@ needs("minio")("a MinIO on a full disk", () => {
     await minio.stop();
     await minio.start(limits);
   };
-  withoutRoom(site, { fill: () => again({ largestFile: ROOM }), empty: () => again({}) });
+  withoutRoom(fixture, { fill: () => again({ largestFile: ROOM }), empty: () => again({}) });
 });

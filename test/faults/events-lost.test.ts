@@ -3,11 +3,11 @@ import { waitFor } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { expectStatus } from "../stack/state.ts";
 import { openBus } from "./bus.ts";
-import { eventually } from "./site.ts";
+import { eventually } from "./fixture.ts";
 import { newLockedWorkspace, succession, write } from "./steps.ts";
-import { useSite } from "./use-site.ts";
+import { useFaultFixture } from "./use-fixture.ts";
 
-const site = useSite(() => ({ settings: { COMPARISON_INTERVAL: "1" } }));
+const fixture = useFaultFixture(() => ({ settings: { COMPARISON_INTERVAL: "1" } }));
 
 test.each([
   ["purged", "purge"],
@@ -15,13 +15,13 @@ test.each([
 ] as const)(
   "with the stream %s before anybody heard, projections heal by themselves",
   async (_, act) => {
-    const { stack, owner, rows } = site();
+    const { stack, owner, rows } = fixture();
     await using bus = await waitFor(() => openBus(stack.nats.url));
-    const id = await newLockedWorkspace(site());
+    const id = await newLockedWorkspace(fixture());
     const [first, second] = succession(2);
     if (!first || !second) throw new Error("unreachable");
     // Services that have just started may need time to connect.
-    await eventually(201, () => write(site(), id, first));
+    await eventually(201, () => write(fixture(), id, first));
     const nothing = (sql: string) => async () => (await rows("state", sql)).length === 0;
     await waitFor(nothing("select from state_versions where not resources_processed"));
     await waitFor(nothing("select from outbox"));
@@ -45,7 +45,7 @@ test.each([
       { what: "the projection to heal" },
     );
     // The bus works: later events are received.
-    await eventually(201, () => write(site(), id, second));
+    await eventually(201, () => write(fixture(), id, second));
     const current = (await owner.api.get(`/workspaces/${id}/current-state-version`)).body.data.id;
     await waitFor(
       async () => {

@@ -1,14 +1,14 @@
 import { mentions } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { beforeEach, describe, expect, test } from "vitest";
-import { eventually, mendAll } from "./site.ts";
+import { eventually, healAll } from "./fixture.ts";
 import { attempted, newLockedWorkspace, one, unlock, write } from "./steps.ts";
-import { useSite } from "./use-site.ts";
+import { useFaultFixture } from "./use-fixture.ts";
 
-const site = useSite(() => ({}));
+const fixture = useFaultFixture(() => ({}));
 
 const versions = (id: string) =>
-  site().rows<{ id: string; status: string }>(
+  fixture().rows<{ id: string; status: string }>(
     "state",
     "select id, status from state_versions where workspace_id = $1",
     [id],
@@ -20,26 +20,26 @@ describe("kill -9 of the gateway while it takes a state sent inline", () => {
     ["before the bytes are put", "requests", "pending"],
     ["after the bytes are kept", "answers", "finalized"],
   ] as const)("%s: the client's repeat finishes the same version", async (_, direction, status) => {
-    const { stack, wires } = site();
-    const id = await newLockedWorkspace(site());
+    const { stack, proxies } = fixture();
+    const id = await newLockedWorkspace(fixture());
     const state = one();
     const put = mentions("PUT /v1/object");
-    const held = wires.gatewayToObjects.hold(
+    const held = proxies.gatewayToObjects.hold(
       direction === "requests"
         ? { direction, when: put }
         : { direction, when: mentions("HTTP/1.1 200"), after: put },
     );
-    const first = attempted(write(site(), id, state));
+    const first = attempted(write(fixture(), id, state));
     await held;
     await stack.processes.gateway.kill();
     expect(await first).toBeUndefined();
     const [left, ...others] = await versions(id);
     expect(left?.status).toBe(status);
     expect(others).toEqual([]);
-    await mendAll(site());
-    const repeated = await eventually(201, () => write(site(), id, state));
+    await healAll(fixture());
+    const repeated = await eventually(201, () => write(fixture(), id, state));
     expect(repeated.body.data.id).toBe(left?.id);
     expect(await versions(id)).toEqual([{ id: left?.id, status: "finalized" }]);
-    expect((await unlock(site(), id)).status).toBe(200);
+    expect((await unlock(fixture(), id)).status).toBe(200);
   });
 });

@@ -1,18 +1,18 @@
-import { mentions, startWire } from "@statehouse/testing";
+import { mentions, startFaultProxy } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { api } from "../stack/http.ts";
 import { expectStatus, inlineState, type StateFile } from "../stack/state.ts";
-import { eventually } from "./site.ts";
+import { eventually } from "./fixture.ts";
 import { lock, newLockedWorkspace, one, two, unlock, write } from "./steps.ts";
-import { useSite } from "./use-site.ts";
+import { useFaultFixture } from "./use-fixture.ts";
 
-const site = useSite(() => ({}));
+const fixture = useFaultFixture(() => ({}));
 
 /** A create request in transit that arrives when `arrive` is called. */
 async function sendLate(id: string, state: StateFile, attributes: Record<string, unknown> = {}) {
-  const { stack, owner } = site();
-  const road = await startWire(Number(new URL(stack.url).port));
+  const { stack, owner } = fixture();
+  const road = await startFaultProxy(Number(new URL(stack.url).port));
   const held = road.hold({ direction: "requests", when: mentions("POST /api") });
   const late = api(`http://127.0.0.1:${road.port}`, owner.token);
   const asked = late.post(`/workspaces/${id}/state-versions`, inlineState(state, attributes));
@@ -28,22 +28,22 @@ async function sendLate(id: string, state: StateFile, attributes: Record<string,
 }
 
 const versions = (id: string) =>
-  site().rows<{ id: string; status: string }>(
+  fixture().rows<{ id: string; status: string }>(
     "state",
     "select id, status from state_versions where workspace_id = $1 order by position",
     [id],
   );
 
 const currentSerial = async (id: string) =>
-  (await expectStatus(200, site().owner.api.get(`/workspaces/${id}/current-state-version`))).body
+  (await expectStatus(200, fixture().owner.api.get(`/workspaces/${id}/current-state-version`))).body
     .data.attributes.serial;
 
 test("a duplicate that arrives after its version was finalized is answered that version", async () => {
   proves("State version creation rules/a repeat answers the");
-  const id = await newLockedWorkspace(site());
+  const id = await newLockedWorkspace(fixture());
   const state = one();
   const late = await sendLate(id, state);
-  const written = await write(site(), id, state);
+  const written = await write(fixture(), id, state);
   expect(written.status).toBe(201);
   const answer = await late.arrive();
   expect(answer.status).toBe(201);
@@ -56,10 +56,11 @@ test.each([false, true])(
   "one that arrives after a newer version changes nothing and is 409, forced: %s",
   async (force) => {
     proves("State version creation rules/a repeat of what was superseded or discarded");
-    const id = await newLockedWorkspace(site());
+    const id = await newLockedWorkspace(fixture());
     const [first, second] = two();
     const late = await sendLate(id, first, { force });
-    for (const state of [first, second]) expect((await write(site(), id, state)).status).toBe(201);
+    for (const state of [first, second])
+      expect((await write(fixture(), id, state)).status).toBe(201);
     expect((await late.arrive()).status).toBe(409);
     expect(await currentSerial(id)).toBe(2);
     expect(await versions(id)).toHaveLength(2);
@@ -68,51 +69,51 @@ test.each([false, true])(
 
 test("one that arrives after the unlock is 412 and changes nothing", async () => {
   proves("State version creation rules/locked by the caller");
-  const id = await newLockedWorkspace(site());
+  const id = await newLockedWorkspace(fixture());
   const [first, second] = two();
   const late = await sendLate(id, first);
-  for (const state of [first, second]) expect((await write(site(), id, state)).status).toBe(201);
-  expect((await unlock(site(), id)).status).toBe(200);
+  for (const state of [first, second]) expect((await write(fixture(), id, state)).status).toBe(201);
+  expect((await unlock(fixture(), id)).status).toBe(200);
   expect((await late.arrive()).status).toBe(412);
   expect(await currentSerial(id)).toBe(2);
 });
 
 test("a write that was overtaken inside by unlock and lock meets a sealed epoch", async () => {
   proves("State version creation rules/no late write slips through a lock that was given back");
-  const { wires } = site();
-  const id = await newLockedWorkspace(site());
+  const { proxies } = fixture();
+  const id = await newLockedWorkspace(fixture());
   const [first, second] = two();
   // State has called for the lock; the response, which was true when it was sent, is late.
-  const held = wires.stateToWorkspaces.hold({
+  const held = proxies.stateToWorkspaces.hold({
     direction: "answers",
     when: () => true,
     after: mentions(id),
   });
-  const late = write(site(), id, first);
+  const late = write(fixture(), id, first);
   await held;
-  expect((await unlock(site(), id)).status).toBe(200);
-  expect((await lock(site(), id)).status).toBe(200);
-  wires.stateToWorkspaces.release();
+  expect((await unlock(fixture(), id)).status).toBe(200);
+  expect((await lock(fixture(), id)).status).toBe(200);
+  proxies.stateToWorkspaces.release();
   const answer = await late;
   expect(answer.status).toBe(409);
   expect(answer.body.errors[0].detail).toContain("released");
   expect(await versions(id)).toEqual([]);
-  await eventually(201, () => write(site(), id, second));
+  await eventually(201, () => write(fixture(), id, second));
 });
 
 test("bytes that arrive after a force-unlock are refused, and no version keeps them", async () => {
   proves("Upload/never onto a discarded or deleted version");
-  const { wires, owner } = site();
-  const id = await newLockedWorkspace(site());
+  const { proxies, owner } = fixture();
+  const id = await newLockedWorkspace(fixture());
   const state = one();
-  const held = wires.gatewayToObjects.hold({
+  const held = proxies.gatewayToObjects.hold({
     direction: "requests",
     when: mentions("PUT /v1/object"),
   });
-  const late = write(site(), id, state);
+  const late = write(fixture(), id, state);
   await held;
   expect((await owner.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(200);
-  wires.gatewayToObjects.release();
+  proxies.gatewayToObjects.release();
   expect((await late).status).toBe(409);
   expect((await versions(id)).map(({ status }) => status)).toEqual(["discarded"]);
   expect((await owner.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);

@@ -3,7 +3,7 @@ import { proves } from "@statehouse/testing/proves";
 import { beforeEach, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import { announcement, expectStatus } from "../stack/state.ts";
-import { eventually } from "./site.ts";
+import { eventually } from "./fixture.ts";
 import {
   acknowledge,
   announce,
@@ -16,10 +16,10 @@ import {
   unlock,
   write,
 } from "./steps.ts";
-import { useSiteOn } from "./use-site.ts";
+import { useFaultFixtureOn } from "./use-fixture.ts";
 
 needs("minio")("while MinIO is away", () => {
-  const { site, part: store } = useSiteOn(ownMinio, (minio) => ({
+  const { fixture, part: store } = useFaultFixtureOn(ownMinio, (minio) => ({
     store: minio,
     settings: { REQUEST_TIMEOUT: "10" },
   }));
@@ -27,7 +27,7 @@ needs("minio")("while MinIO is away", () => {
 
   const stateReady = async () => {
     const answer = await fetch(
-      `http://127.0.0.1:${site().stack.environments.state.OPS_PORT}/readyz`,
+      `http://127.0.0.1:${fixture().stack.environments.state.OPS_PORT}/readyz`,
     );
     return { status: answer.status, body: await answer.json() };
   };
@@ -39,26 +39,26 @@ needs("minio")("while MinIO is away", () => {
         "Upload/a failed upload leaves the URL usable",
         'State errors/a storage error is 5xx, never "no state"',
       );
-      const { owner } = site();
-      const kept = await newLockedWorkspace(site());
-      const written = await write(site(), kept, one());
+      const { owner } = fixture();
+      const kept = await newLockedWorkspace(fixture());
+      const written = await write(fixture(), kept, one());
       const url: string = written.body.data.attributes["hosted-state-download-url"];
-      const busy = await newLockedWorkspace(site());
+      const busy = await newLockedWorkspace(fixture());
       const state = one();
-      const version = await announce(site(), busy, state);
-      const inline = await newLockedWorkspace(site());
+      const version = await announce(fixture(), busy, state);
+      const inline = await newLockedWorkspace(fixture());
       const sent = one();
 
       await (end === "stopped" ? store().stop() : store().kill());
       expect((await download(url, owner.token)).status).toBe(503);
       expect((await upload(version.uploadUrl, state.bytes)).status).toBe(503);
-      expect((await write(site(), inline, sent)).status).toBe(503);
+      expect((await write(fixture(), inline, sent)).status).toBe(503);
       expect((await upload(version.uploadUrl, state.bytes)).status).toBe(503);
       // A state exists, and every reader sees it.
       await expectStatus(200, owner.api.get(`/workspaces/${kept}/current-state-version`));
       await expectStatus(200, owner.api.get(`/state-versions/${written.body.data.id}`));
       // A version that waits for its bytes is neither lost nor ignored by an unlock.
-      expect((await unlock(site(), busy)).status).toBe(503);
+      expect((await unlock(fixture(), busy)).status).toBe(503);
       expect(await stateReady()).toMatchObject({
         status: 200,
         body: { dependencies: { blobs: { status: "failed" }, database: { status: "ok" } } },
@@ -66,82 +66,82 @@ needs("minio")("while MinIO is away", () => {
 
       await store().start();
       await eventually(200, () => upload(version.uploadUrl, state.bytes));
-      acknowledge(site(), busy, version.id, state);
-      await eventually(201, () => write(site(), inline, sent));
+      acknowledge(fixture(), busy, version.id, state);
+      await eventually(201, () => write(fixture(), inline, sent));
       expect((await download(url, owner.token)).status).toBe(200);
-      for (const id of [kept, busy, inline]) expect((await unlock(site(), id)).status).toBe(200);
+      for (const id of [kept, busy, inline]) expect((await unlock(fixture(), id)).status).toBe(200);
     },
   );
 
   test("locking, unlocking, force-unlocking and deleting need no bytes", async () => {
-    const { owner } = site();
-    const id = await newLockedWorkspace(site());
-    expect((await write(site(), id, one())).status).toBe(201);
-    const doomed = await newLockedWorkspace(site());
-    expect((await write(site(), doomed, one())).status).toBe(201);
+    const { owner } = fixture();
+    const id = await newLockedWorkspace(fixture());
+    expect((await write(fixture(), id, one())).status).toBe(201);
+    const doomed = await newLockedWorkspace(fixture());
+    expect((await write(fixture(), doomed, one())).status).toBe(201);
     await store().stop();
-    const other = await newWorkspace(site());
+    const other = await newWorkspace(fixture());
     for (const workspace of [id, other]) {
-      if (workspace === other) expect((await lock(site(), workspace)).status).toBe(200);
-      expect((await unlock(site(), workspace)).status).toBe(200);
-      expect((await lock(site(), workspace)).status).toBe(200);
+      if (workspace === other) expect((await lock(fixture(), workspace)).status).toBe(200);
+      expect((await unlock(fixture(), workspace)).status).toBe(200);
+      expect((await lock(fixture(), workspace)).status).toBe(200);
     }
     await expectStatus(
       201,
       owner.api.post(`/workspaces/${other}/state-versions`, announcement(one())),
     );
     expect((await owner.api.post(`/workspaces/${other}/actions/force-unlock`)).status).toBe(200);
-    forget(site(), doomed);
+    forget(fixture(), doomed);
     expect((await owner.api.delete(`/workspaces/${doomed}`)).status).toBe(204);
     await store().start();
   });
 
   test("silent: inline states are given up in time, all else goes on, and what was late is kept once", async () => {
-    const { wires, rows } = site();
-    const id = await newLockedWorkspace(site());
+    const { proxies, rows } = fixture();
+    const id = await newLockedWorkspace(fixture());
     const state = one();
-    wires.stateToStore.freeze();
-    const asked = write(site(), id, state);
-    const other = await newLockedWorkspace(site());
-    expect((await unlock(site(), other)).status).toBe(200);
+    proxies.stateToStore.freeze();
+    const asked = write(fixture(), id, state);
+    const other = await newLockedWorkspace(fixture());
+    expect((await unlock(fixture(), other)).status).toBe(200);
     expect([503, 504]).toContain((await asked).status);
-    wires.stateToStore.release();
-    await eventually(201, () => write(site(), id, state));
+    proxies.stateToStore.release();
+    await eventually(201, () => write(fixture(), id, state));
     expect(
       await rows("state", "select from state_versions where workspace_id = $1", [id]),
     ).toHaveLength(1);
   });
 
   test("stopped in the middle of an upload: that one fails, and its repeat is kept", async () => {
-    const { wires } = site();
-    const id = await newLockedWorkspace(site());
+    const { proxies } = fixture();
+    const id = await newLockedWorkspace(fixture());
     const state = one();
-    const version = await announce(site(), id, state);
-    const held = wires.stateToStore.hold({
+    const version = await announce(fixture(), id, state);
+    const held = proxies.stateToStore.hold({
       direction: "requests",
       when: mentions("PUT /", version.id),
     });
     const first = attempted(upload(version.uploadUrl, state.bytes));
     await held;
     await store().kill();
-    wires.stateToStore.cut();
+    proxies.stateToStore.partition();
     expect((await first)?.status).toBe(503);
-    wires.stateToStore.mend();
+    proxies.stateToStore.heal();
     await store().start();
     await eventually(200, () => upload(version.uploadUrl, state.bytes));
-    acknowledge(site(), id, version.id, state);
+    acknowledge(fixture(), id, version.id, state);
   });
 
   test("a state service that starts without it comes up, and uses it when it is there", async () => {
-    const { stack, owner } = site();
-    const id = await newLockedWorkspace(site());
-    const written = await write(site(), id, one());
+    const { stack, owner } = fixture();
+    const id = await newLockedWorkspace(fixture());
+    const written = await write(fixture(), id, one());
     const url: string = written.body.data.attributes["hosted-state-download-url"];
     await store().stop();
     await stack.processes.state.kill();
     await stack.processes.state.start();
     expect((await download(url, owner.token)).status).toBe(503);
-    await eventually(200, () => unlock(site(), id));
+    await eventually(200, () => unlock(fixture(), id));
     await store().start();
     await waitFor(async () => (await download(url, owner.token)).status === 200);
   });

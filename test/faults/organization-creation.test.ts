@@ -3,17 +3,17 @@ import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { type Answer, api, document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
-import { eventually, mendAll } from "./site.ts";
-import { useSite } from "./use-site.ts";
+import { eventually, healAll } from "./fixture.ts";
+import { useFaultFixture } from "./use-fixture.ts";
 
-const site = useSite(() => ({}));
+const fixture = useFaultFixture(() => ({}));
 
 /** The other service's response was lost; the client receives a retryable error. */
 const expectUnanswered = (answer: Answer | undefined) => expect(answer?.status).toBe(503);
 
 describe("kill -9 of workspaces in the middle of creating an organization", () => {
   const create = (name: string, settings: Record<string, unknown> = {}) =>
-    site().owner.api.post(
+    fixture().owner.api.post(
       "/organizations",
       document("organizations", { name, email: "owner@example.com", ...settings }),
     );
@@ -23,11 +23,11 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
     lost: "call to access" | "answer of access",
     settings: Record<string, unknown> = {},
   ): Promise<string> {
-    const { stack, wires, rows } = site();
+    const { stack, proxies, rows } = fixture();
     const name = unusedName("org");
     // Otherwise the event could complete it first.
-    wires.workspacesToNats.freeze();
-    const held = wires.workspacesToAccess.hold(
+    proxies.workspacesToNats.freeze();
+    const held = proxies.workspacesToAccess.hold(
       lost === "call to access"
         ? { direction: "requests", when: mentions("org-") }
         : { direction: "answers", when: () => true, after: mentions("org-") },
@@ -50,9 +50,9 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
   test.each(["call to access", "answer of access"] as const)(
     "its %s lost: the repeat completes it",
     async (lost) => {
-      const { owner, wires, stack } = site();
+      const { owner, proxies, stack } = fixture();
       const name = await dieCreating(lost);
-      wires.workspacesToAccess.release();
+      proxies.workspacesToAccess.release();
       await stack.processes.workspaces.start();
       await eventually(201, () => create(name));
       expect((await owner.api.get(`/organizations/${name}`)).status).toBe(200);
@@ -62,27 +62,27 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
   );
 
   test("without a repeat its event completes it", async () => {
-    const { owner } = site();
+    const { owner } = fixture();
     const name = await dieCreating("call to access");
-    await mendAll(site());
+    await healAll(fixture());
     await waitFor(async () => (await owner.api.get(`/organizations/${name}`)).status === 200);
   });
 
   test("without a bus reconciliation completes it", async () => {
-    const { owner, wires, stack, rows } = site();
+    const { owner, proxies, stack, rows } = fixture();
     const name = await dieCreating("answer of access");
     await rows("workspaces", "update organizations set retry_at = now() where name = $1", [name]);
-    wires.workspacesToAccess.release();
+    proxies.workspacesToAccess.release();
     await stack.processes.workspaces.start();
     await waitFor(async () => (await owner.api.get(`/organizations/${name}`)).status === 200);
   });
 
   test("with user tokens switched off they are, whoever completes it", async () => {
     proves("Credentials/user-tokens-enabled false");
-    const { owner, wires, stack, rows } = site();
+    const { owner, proxies, stack, rows } = fixture();
     const name = await dieCreating("answer of access", { "user-tokens-enabled": false });
     await rows("workspaces", "update organizations set retry_at = now() where name = $1", [name]);
-    wires.workspacesToAccess.release();
+    proxies.workspacesToAccess.release();
     await stack.processes.workspaces.start();
     const seen: number[] = [];
     await waitFor(async () => {
@@ -93,12 +93,12 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
   });
 
   test("until then nobody else sees it or takes its name", async () => {
-    const { stack, wires } = site();
+    const { stack, proxies } = fixture();
     const name = await dieCreating("call to access");
     const other = await stack.people.newUser();
     const stranger = api(stack.url, other.token);
     // The event stays in the outbox.
-    wires.workspacesToAccess.release();
+    proxies.workspacesToAccess.release();
     await stack.processes.workspaces.start();
     const taken = await eventually(422, () =>
       stranger.post(
@@ -112,14 +112,14 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
 });
 
 test("kill -9 of access after it has made the owners, before its answer: the repeat completes it", async () => {
-  const { stack, wires, owner, rows } = site();
+  const { stack, proxies, owner, rows } = fixture();
   const name = unusedName("org");
   const create = () =>
     owner.api.post(
       "/organizations",
       document("organizations", { name, email: "owner@example.com" }),
     );
-  const held = wires.accessToDatabase.hold({
+  const held = proxies.accessToDatabase.hold({
     direction: "answers",
     when: mentions("COMMIT\0"),
     after: mentions("org-"),
@@ -128,7 +128,7 @@ test("kill -9 of access after it has made the owners, before its answer: the rep
   await held;
   await stack.processes.access.kill();
   expectUnanswered(await asked);
-  await mendAll(site());
+  await healAll(fixture());
   // Its event can complete it before the repeat.
   const repeated = await eventually(201, create).catch(() => undefined);
   if (!repeated) expect((await create()).status).toBe(422);

@@ -3,7 +3,7 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { upload } from "../stack/http.ts";
 import type { StateFile } from "../stack/state.ts";
-import { eventually } from "./site.ts";
+import { eventually } from "./fixture.ts";
 import {
   acknowledge,
   announce,
@@ -13,23 +13,23 @@ import {
   unlock,
   write,
 } from "./steps.ts";
-import { useSiteOn } from "./use-site.ts";
+import { useFaultFixtureOn } from "./use-fixture.ts";
 
-const { site, part: server } = useSiteOn(ownPostgres, (postgres) => ({ postgres }));
+const { fixture, part: server } = useFaultFixtureOn(ownPostgres, (postgres) => ({ postgres }));
 
 test.each(["stopped", "killed"])(
   "%s: requests are 503, and then work again by themselves",
   async (end) => {
-    const { owner, stack } = site();
-    const id = await newLockedWorkspace(site());
+    const { owner, stack } = fixture();
+    const id = await newLockedWorkspace(fixture());
     const state = one();
-    const version = await announce(site(), id, state);
+    const version = await announce(fixture(), id, state);
     await (end === "stopped" ? server().stop() : server().kill());
     const asked = await Promise.all([
       owner.api.get(`/workspaces/${id}`),
       owner.api.get(`/workspaces/${id}/current-state-version`),
-      unlock(site(), id),
-      write(site(), id, one()),
+      unlock(fixture(), id),
+      write(fixture(), id, one()),
       upload(version.uploadUrl, state.bytes),
     ]);
     expect(asked.map(({ status }) => status)).toEqual([503, 503, 503, 503, 503]);
@@ -40,15 +40,15 @@ test.each(["stopped", "killed"])(
     }
     await server().start();
     await eventually(200, () => upload(version.uploadUrl, state.bytes));
-    acknowledge(site(), id, version.id, state);
-    await eventually(200, () => unlock(site(), id));
+    acknowledge(fixture(), id, version.id, state);
+    await eventually(200, () => unlock(fixture(), id));
   },
 );
 
 /** Writes one state after the other as a retrying client does, and records what was confirmed. */
 async function writeAll(id: string, states: readonly StateFile[], done: () => void): Promise<void> {
   for (const state of states) {
-    await eventually(201, () => write(site(), id, state));
+    await eventually(201, () => write(fixture(), id, state));
     done();
   }
 }
@@ -57,7 +57,7 @@ test.each(["stopped", "killed"])(
   "%s under load: nothing that was acknowledged is lost",
   async (end) => {
     proves("Durability/what was acknowledged stays, whatever falls over");
-    const ids = await Promise.all([1, 2, 3].map(() => newLockedWorkspace(site())));
+    const ids = await Promise.all([1, 2, 3].map(() => newLockedWorkspace(fixture())));
     let written = 0;
     const restartTwice = async () => {
       for (const round of [1, 2]) {
@@ -71,9 +71,9 @@ test.each(["stopped", "killed"])(
     };
     await Promise.all([restartTwice(), ...ids.map((id) => writeAll(id, succession(8), count))]);
     for (const id of ids) {
-      const current = await site().owner.api.get(`/workspaces/${id}/current-state-version`);
+      const current = await fixture().owner.api.get(`/workspaces/${id}/current-state-version`);
       expect(current.body.data.attributes.serial).toBe(8);
-      await eventually(200, () => unlock(site(), id));
+      await eventually(200, () => unlock(fixture(), id));
     }
   },
 );

@@ -3,8 +3,8 @@ import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import { stateFile } from "../stack/state.ts";
+import { eventually, type FaultFixture, healAll } from "./fixture.ts";
 import { partialUpload } from "./partial-upload.ts";
-import { eventually, mendAll, type Site } from "./site.ts";
 import {
   acknowledge,
   announce,
@@ -16,11 +16,11 @@ import {
   unlock,
   write,
 } from "./steps.ts";
-import { useSite } from "./use-site.ts";
+import { useFaultFixture } from "./use-fixture.ts";
 
 const finalizing = (workspaceId: string) => mentions("state-version.finalized.v1", workspaceId);
 
-const statusOf = async ({ rows }: Site, versionId: string) =>
+const statusOf = async ({ rows }: FaultFixture, versionId: string) =>
   (
     await rows<{ status: string }>("state", "select status from state_versions where id = $1", [
       versionId,
@@ -29,139 +29,139 @@ const statusOf = async ({ rows }: Site, versionId: string) =>
 
 /** Repeats the upload until it is confirmed, as a client does without a response. */
 async function putAgain(
-  site: Site,
+  fixture: FaultFixture,
   version: { id: string; workspaceId: string; uploadUrl: string },
   bytes: Buffer,
 ) {
   await eventually(200, () => upload(version.uploadUrl, bytes));
-  acknowledge(site, version.workspaceId, version.id, { bytes });
+  acknowledge(fixture, version.workspaceId, version.id, { bytes });
 }
 
-function killingState(site: () => Site, store: "directory" | "minio") {
+function killingState(fixture: () => FaultFixture, store: "directory" | "minio") {
   test("in the middle of an upload: the same URL takes the state afterwards", async () => {
     proves("Upload/a failed upload leaves the URL usable");
-    const { stack, wires, store: view } = site();
-    const id = await newLockedWorkspace(site());
+    const { stack, proxies, store: view } = fixture();
+    const id = await newLockedWorkspace(fixture());
     const state = stateFile({
       marker: "x".repeat(4_000_000),
       outputs: { one: { value: 1, type: "number" } },
     });
-    const version = await announce(site(), id, state);
+    const version = await announce(fixture(), id, state);
     const underWay =
       store === "minio"
-        ? wires.stateToStore.hold({ direction: "requests", when: mentions("xxxxxxxx") })
+        ? proxies.stateToStore.hold({ direction: "requests", when: mentions("xxxxxxxx") })
         : waitFor(async () => (await view.keys()).some((key) => key.startsWith("unfinished/")));
     await using _ = partialUpload(version.uploadUrl, state.bytes, 2_000_000);
     await underWay;
     await stack.processes.state.kill();
-    await mendAll(site());
-    expect(await statusOf(site(), version.id)).toBe("pending");
-    expect((await unlock(site(), id)).status).toBe(503);
-    await putAgain(site(), version, state.bytes);
-    expect((await unlock(site(), id)).status).toBe(200);
+    await healAll(fixture());
+    expect(await statusOf(fixture(), version.id)).toBe("pending");
+    expect((await unlock(fixture(), id)).status).toBe(503);
+    await putAgain(fixture(), version, state.bytes);
+    expect((await unlock(fixture(), id)).status).toBe(200);
   });
 
   test("between the blob and its row: the version is still pending, the blob has no owner", async () => {
     proves("Durability/what was acknowledged stays, whatever falls over");
-    const { stack, wires, store: view } = site();
-    const id = await newLockedWorkspace(site());
+    const { stack, proxies, store: view } = fixture();
+    const id = await newLockedWorkspace(fixture());
     const state = one();
-    const version = await announce(site(), id, state);
-    const held = wires.stateToDatabase.hold({ direction: "requests", when: finalizing(id) });
+    const version = await announce(fixture(), id, state);
+    const held = proxies.stateToDatabase.hold({ direction: "requests", when: finalizing(id) });
     const first = attempted(upload(version.uploadUrl, state.bytes));
     await held;
     await stack.processes.state.kill();
     expect(await first).toBeUndefined();
     expect((await view.keys()).filter((key) => key.includes(version.id))).toHaveLength(1);
-    await mendAll(site());
-    expect(await statusOf(site(), version.id)).toBe("pending");
-    await putAgain(site(), version, state.bytes);
+    await healAll(fixture());
+    expect(await statusOf(fixture(), version.id)).toBe("pending");
+    await putAgain(fixture(), version, state.bytes);
     expect((await view.keys()).filter((key) => key.includes(version.id))).toHaveLength(2);
   });
 }
 
 describe("kill -9 of state, bytes in a directory", () => {
-  const site = useSite(() => ({ store: "directory" }));
-  killingState(site, "directory");
+  const fixture = useFaultFixture(() => ({ store: "directory" }));
+  killingState(fixture, "directory");
 
   test("after the commit, before the answer: the client's repeat of the same bytes is 200", async () => {
     proves("Upload/the same bytes again 200, other bytes 409");
-    const { stack, wires, store: view } = site();
-    const id = await newLockedWorkspace(site());
+    const { stack, proxies, store: view } = fixture();
+    const id = await newLockedWorkspace(fixture());
     const state = one();
-    const version = await announce(site(), id, state);
-    const held = wires.stateToDatabase.hold({
+    const version = await announce(fixture(), id, state);
+    const held = proxies.stateToDatabase.hold({
       direction: "answers",
       when: mentions("COMMIT\0"),
       after: finalizing(id),
     });
     const first = attempted(upload(version.uploadUrl, state.bytes));
     await held;
-    expect(await statusOf(site(), version.id)).toBe("finalized");
+    expect(await statusOf(fixture(), version.id)).toBe("finalized");
     await stack.processes.state.kill();
     expect(await first).toBeUndefined();
-    await mendAll(site());
-    await putAgain(site(), version, state.bytes);
+    await healAll(fixture());
+    await putAgain(fixture(), version, state.bytes);
     expect((await view.keys()).filter((key) => key.includes(version.id))).toHaveLength(1);
     const other = await upload(version.uploadUrl, one().bytes);
     expect(other.status).toBe(409);
   });
 
   test("after the commit of a state sent inline: the repeat of the request is answered the same version", async () => {
-    const { stack, wires } = site();
-    const id = await newLockedWorkspace(site());
+    const { stack, proxies } = fixture();
+    const id = await newLockedWorkspace(fixture());
     const state = one();
-    const held = wires.stateToDatabase.hold({
+    const held = proxies.stateToDatabase.hold({
       direction: "answers",
       when: mentions("COMMIT\0"),
       after: finalizing(id),
     });
-    const first = write(site(), id, state);
+    const first = write(fixture(), id, state);
     await held;
     await stack.processes.state.kill();
     expect((await first).status).toBe(503);
-    await mendAll(site());
-    const repeated = await eventually(201, () => write(site(), id, state));
-    const list = await site().rows(
+    await healAll(fixture());
+    const repeated = await eventually(201, () => write(fixture(), id, state));
+    const list = await fixture().rows(
       "state",
       "select id from state_versions where workspace_id = $1",
       [id],
     );
     expect(list).toEqual([{ id: repeated.body.data.id }]);
-    expect((await unlock(site(), id)).status).toBe(200);
+    expect((await unlock(fixture(), id)).status).toBe(200);
   });
 
   test("after the commit of a create request: its repeat gets the pending version and its URL", async () => {
     proves("State version creation rules/a repeat answers the");
-    const { stack, wires } = site();
-    const id = await newLockedWorkspace(site());
+    const { stack, proxies } = fixture();
+    const id = await newLockedWorkspace(fixture());
     const state = one();
-    const held = wires.stateToDatabase.hold({
+    const held = proxies.stateToDatabase.hold({
       direction: "answers",
       when: mentions("COMMIT\0"),
       after: mentions("state-version.created.v1", id),
     });
-    const first = attempted(announce(site(), id, state).then(() => Promise.reject(new Error())));
+    const first = attempted(announce(fixture(), id, state).then(() => Promise.reject(new Error())));
     await held;
     await stack.processes.state.kill();
     await first;
-    await mendAll(site());
-    const version = await announce(site(), id, state);
-    const list = await site().rows(
+    await healAll(fixture());
+    const version = await announce(fixture(), id, state);
+    const list = await fixture().rows(
       "state",
       "select id from state_versions where workspace_id = $1",
       [id],
     );
     expect(list).toEqual([{ id: version.id }]);
-    await putAgain(site(), version, state.bytes);
+    await putAgain(fixture(), version, state.bytes);
   });
 
   test("after the tombstone of a deleted workspace, before its answer: the deletion completes", async () => {
-    const { stack, wires, owner } = site();
-    const id = await newLockedWorkspace(site());
-    const written = await write(site(), id, one());
-    forget(site(), id);
-    const held = wires.stateToDatabase.hold({
+    const { stack, proxies, owner } = fixture();
+    const id = await newLockedWorkspace(fixture());
+    const written = await write(fixture(), id, one());
+    forget(fixture(), id);
+    const held = proxies.stateToDatabase.hold({
       direction: "answers",
       when: mentions("COMMIT\0"),
       after: mentions("dropped_at", id, "update"),
@@ -170,7 +170,7 @@ describe("kill -9 of state, bytes in a directory", () => {
     await held;
     await stack.processes.state.kill();
     expect((await asked).status).toBe(503);
-    await mendAll(site());
+    await healAll(fixture());
     // Its event can complete it before the repeat.
     const repeated = await owner.api.delete(`/workspaces/${id}`);
     expect([204, 404]).toContain(repeated.status);
@@ -179,34 +179,34 @@ describe("kill -9 of state, bytes in a directory", () => {
   });
 
   test("while it seals a lock: the workspace can be unlocked afterwards", async () => {
-    const { stack, wires } = site();
-    const id = await newLockedWorkspace(site());
-    expect((await write(site(), id, one())).status).toBe(201);
-    const held = wires.stateToDatabase.hold({
+    const { stack, proxies } = fixture();
+    const id = await newLockedWorkspace(fixture());
+    expect((await write(fixture(), id, one())).status).toBe(201);
+    const held = proxies.stateToDatabase.hold({
       direction: "answers",
       when: mentions("COMMIT\0"),
       after: mentions("workspace_states", id),
     });
-    const asked = unlock(site(), id);
+    const asked = unlock(fixture(), id);
     await held;
     await stack.processes.state.kill();
     expect((await asked).status).toBeGreaterThanOrEqual(503);
-    await mendAll(site());
-    await eventually(200, () => unlock(site(), id));
-    expect((await lock(site(), id)).status).toBe(200);
+    await healAll(fixture());
+    await eventually(200, () => unlock(fixture(), id));
+    expect((await lock(fixture(), id)).status).toBe(200);
   });
 });
 
 needs("minio")("kill -9 of state, bytes in MinIO", () => {
-  const site = useSite(() => ({ store: "minio" }));
-  killingState(site, "minio");
+  const fixture = useFaultFixture(() => ({ store: "minio" }));
+  killingState(fixture, "minio");
 
   test("when the store has the bytes and its answer is lost: the same URL takes them again", async () => {
-    const { stack, wires, store: view } = site();
-    const id = await newLockedWorkspace(site());
+    const { stack, proxies, store: view } = fixture();
+    const id = await newLockedWorkspace(fixture());
     const state = one();
-    const version = await announce(site(), id, state);
-    const held = wires.stateToStore.hold({
+    const version = await announce(fixture(), id, state);
+    const held = proxies.stateToStore.hold({
       direction: "answers",
       when: mentions("HTTP/1.1 200"),
       after: mentions("PUT /", version.id),
@@ -216,7 +216,7 @@ needs("minio")("kill -9 of state, bytes in MinIO", () => {
     expect((await view.keys()).filter((key) => key.includes(version.id))).toHaveLength(1);
     await stack.processes.state.kill();
     expect(await first).toBeUndefined();
-    await mendAll(site());
-    await putAgain(site(), version, state.bytes);
+    await healAll(fixture());
+    await putAgain(fixture(), version, state.bytes);
   });
 });

@@ -9,9 +9,9 @@ import {
   stateFile,
 } from "../stack/state.ts";
 import { newWorkspaceIn } from "../stack/workspace.ts";
-import type { Site } from "./site.ts";
+import type { FaultFixture } from "./fixture.ts";
 
-type Place = Pick<Site, "owner" | "organization">;
+type Place = Pick<FaultFixture, "owner" | "organization">;
 
 /** A separate workspace; returns its id. */
 export const newWorkspace = async ({ owner, organization }: Place): Promise<string> =>
@@ -24,10 +24,10 @@ export async function newLockedWorkspace(place: Place): Promise<string> {
   return id;
 }
 
-export const lock = ({ owner }: Pick<Site, "owner">, id: string): Promise<Answer> =>
+export const lock = ({ owner }: Pick<FaultFixture, "owner">, id: string): Promise<Answer> =>
   owner.api.post(`/workspaces/${id}/actions/lock`);
 
-export const unlock = ({ owner }: Pick<Site, "owner">, id: string): Promise<Answer> =>
+export const unlock = ({ owner }: Pick<FaultFixture, "owner">, id: string): Promise<Answer> =>
   owner.api.post(`/workspaces/${id}/actions/unlock`);
 
 const written = (lineage: string, serial: number): StateFile =>
@@ -56,7 +56,7 @@ export function succession(count: number): StateFile[] {
 
 /** Announces a state; returns the version and its upload URL. */
 export async function announce(
-  { owner }: Pick<Site, "owner">,
+  { owner }: Pick<FaultFixture, "owner">,
   id: string,
   state: StateFile,
 ): Promise<{ id: string; workspaceId: string; uploadUrl: string }> {
@@ -71,29 +71,29 @@ export async function announce(
 
 /** Sends a create request with inline state, and records what was confirmed. */
 export async function write(
-  site: Pick<Site, "owner" | "acknowledged">,
+  fixture: Pick<FaultFixture, "owner" | "acknowledged">,
   id: string,
   state: StateFile,
 ): Promise<Answer> {
   const path = `/workspaces/${id}/state-versions`;
-  const answer = await site.owner.api.post(path, inlineState(state));
+  const answer = await fixture.owner.api.post(path, inlineState(state));
   if (answer.status === 201) {
     expect(answer.body.data.attributes.status).toBe("finalized");
-    acknowledge(site, id, answer.body.data.id, state);
+    acknowledge(fixture, id, answer.body.data.id, state);
   }
   return answer;
 }
 
 /** This state was confirmed as stored. */
 export const acknowledge = (
-  { acknowledged }: Pick<Site, "acknowledged">,
+  { acknowledged }: Pick<FaultFixture, "acknowledged">,
   workspaceId: string,
   versionId: string,
   { bytes }: Pick<StateFile, "bytes">,
 ): void => void acknowledged.set(versionId, { workspaceId, bytes });
 
 /** Its workspace is to be deleted, with its state. */
-export function forget({ acknowledged }: Pick<Site, "acknowledged">, id: string): void {
+export function forget({ acknowledged }: Pick<FaultFixture, "acknowledged">, id: string): void {
   for (const [versionId, { workspaceId }] of acknowledged) {
     if (workspaceId === id) acknowledged.delete(versionId);
   }

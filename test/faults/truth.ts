@@ -1,7 +1,7 @@
 import type { DatabaseName } from "../stack/stack.ts";
-import type { Site } from "./site.ts";
+import type { FaultFixture } from "./fixture.ts";
 
-type Rows = Pick<Site, "rows">;
+type Rows = Pick<FaultFixture, "rows">;
 type Question = readonly [DatabaseName, string, string];
 
 /** Work in progress that must end without a request: each query returns what is not done yet. */
@@ -124,10 +124,10 @@ const ask = async ({ rows }: Rows, questions: readonly Question[]): Promise<stri
 };
 
 /** Work that has begun and not ended. */
-export const unsettled = (site: Site): Promise<string[]> => ask(site, underWay);
+export const unsettled = (fixture: FaultFixture): Promise<string[]> => ask(fixture, underWay);
 
 /** Rows that contradict each other in one service. */
-export const brokenPromises = (site: Rows): Promise<string[]> => ask(site, forbidden);
+export const brokenPromises = (fixture: Rows): Promise<string[]> => ask(fixture, forbidden);
 
 interface Summary {
   id: string;
@@ -139,8 +139,8 @@ interface Summary {
 }
 
 /** Contradictions between services about the same object. */
-export async function differences(site: Site): Promise<string[]> {
-  const { rows } = site;
+export async function differences(fixture: FaultFixture): Promise<string[]> {
+  const { rows } = fixture;
   const [shown, kept, deleted, organizations, provisioned] = await Promise.all([
     rows<Summary>(
       "workspaces",

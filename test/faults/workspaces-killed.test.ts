@@ -1,7 +1,7 @@
 import { mentions, waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { type Answer, download } from "../stack/http.ts";
-import { eventually, mendAll } from "./site.ts";
+import { eventually, healAll } from "./fixture.ts";
 import {
   attempted,
   forget,
@@ -12,13 +12,13 @@ import {
   unlock,
   write,
 } from "./steps.ts";
-import { useSite } from "./use-site.ts";
+import { useFaultFixture } from "./use-fixture.ts";
 
-const site = useSite(() => ({}));
+const fixture = useFaultFixture(() => ({}));
 
 const sealedEpoch = async (id: string) =>
   (
-    await site().rows<{ sealed: string }>(
+    await fixture().rows<{ sealed: string }>(
       "state",
       "select sealed_epoch as sealed from workspace_states where workspace_id = $1",
       [id],
@@ -27,7 +27,7 @@ const sealedEpoch = async (id: string) =>
 
 const lockEpoch = async (id: string) =>
   (
-    await site().rows<{ epoch: string | null }>(
+    await fixture().rows<{ epoch: string | null }>(
       "workspaces",
       "select lock_epoch as epoch from workspaces where id = $1",
       [id],
@@ -39,11 +39,11 @@ const expectUnanswered = (answer: Answer | undefined) => expect(answer?.status).
 
 describe("kill -9 of workspaces between seal and release", () => {
   test.each(["unlock", "force-unlock"])("a repeated %s succeeds", async (action) => {
-    const { stack, wires, owner } = site();
-    const id = await newLockedWorkspace(site());
-    expect((await write(site(), id, one())).status).toBe(201);
+    const { stack, proxies, owner } = fixture();
+    const id = await newLockedWorkspace(fixture());
+    expect((await write(fixture(), id, one())).status).toBe(201);
     const act = () => owner.api.post(`/workspaces/${id}/actions/${action}`);
-    const held = wires.workspacesToState.hold({
+    const held = proxies.workspacesToState.hold({
       direction: "answers",
       when: () => true,
       after: mentions(id),
@@ -55,31 +55,31 @@ describe("kill -9 of workspaces between seal and release", () => {
     await waitFor(async () => (await sealedEpoch(id)) === epoch, { what: "the seal" });
     await stack.processes.workspaces.kill();
     expectUnanswered(await asked);
-    await mendAll(site());
+    await healAll(fixture());
     const shown = await owner.api.get(`/workspaces/${id}`);
     expect(shown.body.data.attributes.locked).toBe(true);
     // Sealed: the holder of the lock can no longer write under it.
-    expect((await write(site(), id, one())).status).toBe(409);
+    expect((await write(fixture(), id, one())).status).toBe(409);
     await eventually(200, act);
-    expect((await lock(site(), id)).status).toBe(200);
-    expect((await unlock(site(), id)).status).toBe(200);
+    expect((await lock(fixture(), id)).status).toBe(200);
+    expect((await unlock(fixture(), id)).status).toBe(200);
   });
 
   test("after the release, before the answer: the repeat says that it is unlocked", async () => {
-    const { stack, wires, owner } = site();
-    const id = await newLockedWorkspace(site());
-    const held = wires.workspacesToDatabase.hold({
+    const { stack, proxies, owner } = fixture();
+    const id = await newLockedWorkspace(fixture());
+    const held = proxies.workspacesToDatabase.hold({
       direction: "answers",
       when: mentions("COMMIT\0"),
       after: mentions("workspace.unlocked.v1", id),
     });
-    const asked = unlock(site(), id);
+    const asked = unlock(fixture(), id);
     await held;
     await stack.processes.workspaces.kill();
     expectUnanswered(await asked);
-    await mendAll(site());
+    await healAll(fixture());
     expect((await owner.api.get(`/workspaces/${id}`)).body.data.attributes.locked).toBe(false);
-    const repeated = await unlock(site(), id);
+    const repeated = await unlock(fixture(), id);
     expect(repeated.status).toBe(409);
     expect(repeated.body.errors[0].detail).toContain("already unlocked");
   });
@@ -88,62 +88,62 @@ describe("kill -9 of workspaces between seal and release", () => {
 describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
   /** Deletes a workspace with state, and crashes before state is notified. */
   async function dieDeleting() {
-    const { stack, wires, owner } = site();
-    const id = await newLockedWorkspace(site());
-    const written = await write(site(), id, one());
+    const { stack, proxies, owner } = fixture();
+    const id = await newLockedWorkspace(fixture());
+    const written = await write(fixture(), id, one());
     expect(written.status).toBe(201);
-    expect((await unlock(site(), id)).status).toBe(200);
+    expect((await unlock(fixture(), id)).status).toBe(200);
     await waitFor(async () => (await owner.api.get(`/workspaces/${id}`)).status === 200);
     // Otherwise the event could notify state first.
-    wires.workspacesToNats.freeze();
-    const held = wires.workspacesToState.hold({ direction: "requests", when: mentions(id) });
+    proxies.workspacesToNats.freeze();
+    const held = proxies.workspacesToState.hold({ direction: "requests", when: mentions(id) });
     const asked = attempted(owner.api.delete(`/workspaces/${id}`));
     await held;
     await stack.processes.workspaces.kill();
     expectUnanswered(await asked);
     const { attributes } = written.body.data;
-    forget(site(), id);
+    forget(fixture(), id);
     const url: string = attributes["hosted-state-download-url"];
     expect((await download(url, owner.token)).status).toBe(200);
     return { id, url };
   }
 
   test("the repeated request completes it", async () => {
-    const { owner, wires } = site();
+    const { owner, proxies } = fixture();
     const { id, url } = await dieDeleting();
-    wires.workspacesToState.release();
-    await site().stack.processes.workspaces.start();
+    proxies.workspacesToState.release();
+    await fixture().stack.processes.workspaces.start();
     await eventually(204, () => owner.api.delete(`/workspaces/${id}`));
     expect((await download(url, owner.token)).status).toBe(404);
     expect((await owner.api.delete(`/workspaces/${id}`)).status).toBe(404);
   });
 
   test("without a repeat its event completes it", async () => {
-    const { owner } = site();
+    const { owner } = fixture();
     const { id, url } = await dieDeleting();
-    await mendAll(site());
+    await healAll(fixture());
     expect((await owner.api.get(`/workspaces/${id}`)).status).toBe(404);
     await waitFor(async () => (await download(url, owner.token)).status === 404);
   });
 
   test("without a bus reconciliation completes it", async () => {
-    const { owner, wires, stack, rows } = site();
+    const { owner, proxies, stack, rows } = fixture();
     const { id, url } = await dieDeleting();
     await rows(
       "workspaces",
       "update workspace_deletions set retry_at = now() where workspace_id = $1",
       [id],
     );
-    wires.workspacesToState.release();
+    proxies.workspacesToState.release();
     await stack.processes.workspaces.start();
     await waitFor(async () => (await download(url, owner.token)).status === 404);
     expect(await rows("workspaces", "select from outbox where subject = $1", [id])).not.toEqual([]);
   });
 
   test("a safe delete that died lets others in when its lease has ended", async () => {
-    const { owner, wires, stack, rows } = site();
-    const id = await newWorkspace(site());
-    const held = wires.workspacesToState.hold({
+    const { owner, proxies, stack, rows } = fixture();
+    const id = await newWorkspace(fixture());
+    const held = proxies.workspacesToState.hold({
       direction: "answers",
       when: () => true,
       after: mentions(id),
@@ -152,8 +152,8 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
     await held;
     await stack.processes.workspaces.kill();
     expectUnanswered(await asked);
-    await mendAll(site());
-    expect((await lock(site(), id)).status).toBe(409);
+    await healAll(fixture());
+    expect((await lock(fixture(), id)).status).toBe(409);
     await rows("workspaces", "update workspaces set deletion_lock_until = now() where id = $1", [
       id,
     ]);

@@ -5,16 +5,16 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { type Stack, startStack } from "../stack/stack.ts";
 import { expectStatus } from "../stack/state.ts";
-import { newParty } from "../system/fixture.ts";
+import { newUser } from "../system/fixture.ts";
 import { type Cell, callRow, expectedStatus } from "./matrix/call.ts";
 import { roles } from "./matrix/callers.ts";
 import "./proves-routes.ts";
+import { type MatrixFixture, newMatrixFixture } from "./matrix/fixture.ts";
 import { compareList, lists, surveyOf, wholeLists } from "./matrix/lists.ts";
-import { newStage, newStageApart } from "./matrix/new-stage.ts";
+import { prepareCaller, prepareCallerApart } from "./matrix/prepare-caller.ts";
+import type { PreparedCaller } from "./matrix/prepared-caller.ts";
 import type { Row } from "./matrix/row.ts";
 import { rowGroups, rows } from "./matrix/rows.ts";
-import { newSite, type Site } from "./matrix/site.ts";
-import type { Stage } from "./matrix/stage.ts";
 import { type Line, matrixText } from "./matrix/table.ts";
 
 /** Callers that are processed concurrently. */
@@ -32,8 +32,8 @@ const preface = `# Who may call what: every caller of the test has really called
 `;
 
 let stack: Stack;
-let site: Site;
-let stages: Stage[];
+let fixture: MatrixFixture;
+let preparedCallers: PreparedCaller[];
 const cells = new Map<Row, Map<string, Cell | undefined>>(rows.map((row) => [row, new Map()]));
 
 /** Processes the items with limited concurrency, each item's steps in order. */
@@ -59,20 +59,20 @@ async function callAll(pass: Row["pass"]): Promise<void> {
   // Noun by noun: while teams and grants do not change, the services can use cached grants.
   for (const group of Object.values(rowGroups)) {
     const ofPass = group.filter((row) => row.pass === pass);
-    await inLanes(lanes, stages, async (stage) => {
+    await inLanes(lanes, preparedCallers, async (prepared) => {
       for (const row of ofPass) {
-        cells.get(row)?.set(stage.caller.name, await callRow(row, stage));
+        cells.get(row)?.set(prepared.caller.name, await callRow(row, prepared));
       }
     });
   }
 }
 
 /** Calls that delete the organization for all callers run in an organization created for the cell. */
-async function callApart(stage: Stage, role: (typeof roles)[number]): Promise<void> {
+async function callApart(prepared: PreparedCaller, role: (typeof roles)[number]): Promise<void> {
   for (const row of rows.filter(({ pass }) => pass === "apart")) {
-    const [status = 0] = expectedStatus(row, stage);
-    const chosen = status < 300 ? await newStageApart(site, role) : stage;
-    cells.get(row)?.set(stage.caller.name, await callRow(row, chosen));
+    const [status = 0] = expectedStatus(row, prepared);
+    const chosen = status < 300 ? await prepareCallerApart(fixture, role) : prepared;
+    cells.get(row)?.set(prepared.caller.name, await callRow(row, chosen));
   }
 }
 
@@ -83,9 +83,9 @@ const lineOf = (row: Row): Line => ({
 
 beforeAll(async () => {
   stack = await startStack();
-  const administrator = await newParty(stack, { administrator: true });
-  site = await newSite(stack, administrator);
-  stages = await inLanes(LANES, roles, (role) => newStage(site, role));
+  const administrator = await newUser(stack, { administrator: true });
+  fixture = await newMatrixFixture(stack, administrator);
+  preparedCallers = await inLanes(LANES, roles, (role) => prepareCaller(fixture, role));
 }, PATIENCE);
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
@@ -95,18 +95,18 @@ test("the matrix has a row for every route, and a column for every kind of crede
     .map(({ method, path }) => `${method} ${path}`)
     .filter((route) => !known.has(route));
   expect(missing, "give each a row in test/golden/matrix").toEqual([]);
-  const types = new Set(stages.map(({ caller }) => caller.type));
+  const types = new Set(preparedCallers.map(({ caller }) => caller.type));
   for (const type of credentialTypes) expect(types).toContain(type);
 });
 
 test(
   "lists show what may be read, all of it, and nothing else",
   async () => {
-    const everything = await surveyOf(site);
-    const differences = await inLanes(LANES, stages, async (stage) => {
+    const everything = await surveyOf(fixture);
+    const differences = await inLanes(LANES, preparedCallers, async (prepared) => {
       const found: string[] = [];
       for (const list of lists) {
-        const compared = await compareList(list, stage, everything);
+        const compared = await compareList(list, prepared, everything);
         if (!compared) continue;
         const [seen, expected] = [new Set(compared.seen), new Set(compared.expected)];
         const wrong = [
@@ -120,7 +120,7 @@ test(
             .map((id) => `hides ${id}`),
         ];
         if (wrong.length > 0)
-          found.push(`${stage.caller.name}: ${list.route}: ${wrong.join(", ")}`);
+          found.push(`${prepared.caller.name}: ${list.route}: ${wrong.join(", ")}`);
       }
       return found;
     });
@@ -134,12 +134,12 @@ describe("role × route", () => {
     await callAll("together");
     await callAll("alone");
     for (const [index, role] of roles.entries()) {
-      const stage = stages[index];
-      if (stage) await callApart(stage, role);
+      const prepared = preparedCallers[index];
+      if (prepared) await callApart(prepared, role);
     }
-    const path = `/organizations/${site.organization}`;
+    const path = `/organizations/${fixture.organization}`;
     const allow = document("organizations", { "allow-force-delete-workspaces": true });
-    await expectStatus(200, site.owner.api.patch(path, allow));
+    await expectStatus(200, fixture.owner.api.patch(path, allow));
     await callAll("forced");
     await callAll("last");
   }, PATIENCE);
@@ -161,7 +161,7 @@ describe("role × route", () => {
     const groups = Object.entries(rowGroups).map(
       ([title, members]) => [title, members.map(lineOf)] as const,
     );
-    const names = stages.map(({ caller }) => caller.name);
+    const names = preparedCallers.map(({ caller }) => caller.name);
     const text = matrixText(preface, names, new Map(groups));
     await expect(text).toMatchFileSnapshot("./matrix.golden.txt");
   });

@@ -1,47 +1,47 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { waitFor } from "@statehouse/testing";
-import { mendAll, type Site } from "../faults/site.ts";
+import { type FaultFixture, healAll } from "../faults/fixture.ts";
 import type { Disturb } from "./history.ts";
 import type { Fault } from "./step.ts";
 
 /** How long a connection is cut or silent; waiting calls continue afterwards. */
 const PAUSE_MS = 60;
 
-const cut = async (wire: Site["wires"][keyof Site["wires"]]) => {
-  wire.cut();
+const cut = async (proxy: FaultFixture["proxies"][keyof FaultFixture["proxies"]]) => {
+  proxy.partition();
   await wait(PAUSE_MS);
-  wire.mend();
+  proxy.heal();
 };
 
-const silence = async (wire: Site["wires"][keyof Site["wires"]]) => {
-  wire.freeze();
+const silence = async (proxy: FaultFixture["proxies"][keyof FaultFixture["proxies"]]) => {
+  proxy.freeze();
   await wait(PAUSE_MS);
-  wire.release();
+  proxy.release();
 };
 
-const happen: Record<Fault, (site: Site) => Promise<void>> = {
+const happen: Record<Fault, (fixture: FaultFixture) => Promise<void>> = {
   killState: ({ stack }) => stack.processes.state.kill(),
   killWorkspaces: ({ stack }) => stack.processes.workspaces.kill(),
-  cutState: ({ wires }) => cut(wires.stateToDatabase),
-  cutWorkspaces: ({ wires }) => cut(wires.workspacesToDatabase),
-  cutBetween: ({ wires }) => cut(wires.workspacesToState),
-  silentStore: ({ wires }) => silence(wires.stateToStore),
-  silentState: ({ wires }) => silence(wires.workspacesToState),
+  cutState: ({ proxies }) => cut(proxies.stateToDatabase),
+  cutWorkspaces: ({ proxies }) => cut(proxies.workspacesToDatabase),
+  cutBetween: ({ proxies }) => cut(proxies.workspacesToState),
+  silentStore: ({ proxies }) => silence(proxies.stateToStore),
+  silentState: ({ proxies }) => silence(proxies.workspacesToState),
 };
 
-/** Causes faults in dependencies of the site from outside, as test/faults does. */
+/** Causes faults in dependencies of the fixture from outside, as test/faults does. */
 export const disturbing =
-  (site: Site): Disturb =>
+  (fixture: FaultFixture): Disturb =>
   async (fault, afterMs, during) => {
     const running = during();
     await wait(afterMs);
-    await happen[fault](site);
-    await Promise.all([running, mendAll(site)]);
-    await becomesQuiet(site);
+    await happen[fault](fixture);
+    await Promise.all([running, healAll(fixture)]);
+    await becomesQuiet(fixture);
   };
 
 /** A transaction can continue although its caller has stopped waiting. */
-async function becomesQuiet({ rows }: Site): Promise<void> {
+async function becomesQuiet({ rows }: FaultFixture): Promise<void> {
   const busy = async () => {
     const found = await Promise.all(
       (["state", "workspaces"] as const).map((database) =>

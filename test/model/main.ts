@@ -4,7 +4,7 @@ import { type SettingName, settings } from "./setting.ts";
 
 const usage = `npm run test:model -- [--hours 1] [--seed 1] [--in faults] [--path 0:1:2]
   tries random histories of clients and faults against the model until the time is over or one fails
-  --in    only this world: ${Object.keys(settings).join("; ")}
+  --in    only this fixture: ${Object.keys(settings).join("; ")}
   --seed  of the first history; the next ones count on; told with every failure
   --path  of what a failing history was made shorter to: only that is tried again`;
 
@@ -50,7 +50,7 @@ async function run(args: readonly string[]): Promise<void> {
 function worldsOf(only: string | undefined): SettingName[] {
   const all = Object.keys(settings) as SettingName[];
   const worlds = all.filter((name) => only === undefined || name === only);
-  if (worlds.length === 0) throw new Error(`--in: there is no world ${only}\n${usage}`);
+  if (worlds.length === 0) throw new Error(`--in: there is no fixture ${only}\n${usage}`);
   return worlds;
 }
 

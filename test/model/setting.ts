@@ -1,5 +1,5 @@
 import { expectWhole } from "../faults/check.ts";
-import { startSite } from "../faults/site.ts";
+import { startFaultFixture } from "../faults/fixture.ts";
 import { brokenPromises } from "../faults/truth.ts";
 import { startStack } from "../stack/stack.ts";
 import { disturbing } from "./faults.ts";
@@ -45,12 +45,12 @@ const inOneProcess =
 const withFaultsBetween =
   (store: "directory" | "minio") =>
   async ({ forMs, ...range }: Range): Promise<Found> => {
-    await using site = await startSite({ store, settings: collecting });
-    const place = await openPlace(site.stack, { owned: site });
+    await using fixture = await startFaultFixture({ store, settings: collecting });
+    const place = await openPlace(fixture.stack, { owned: fixture });
     const until = Date.now() + forMs;
-    const disturb = disturbing(site);
+    const disturb = disturbing(fixture);
     await search({ place, histories: withFaults, disturb, lanes: 1, until, ...range });
-    await expectWhole(site);
+    await expectWhole(fixture);
     return place.count;
   };
 

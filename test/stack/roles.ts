@@ -81,7 +81,7 @@ export function teamRole(name: string): TeamRole {
 }
 
 /** Where roles are given: an organization, as its owner. */
-export interface RoleSite {
+export interface RoleFixture {
   stack: Stack;
   /** Its internal id. */
   organizationId: string;
@@ -109,28 +109,28 @@ export interface RolePlace {
 
 /** A new user in a new secret team that holds the role on these targets. */
 export async function newRoleHolder(
-  site: RoleSite,
+  fixture: RoleFixture,
   role: TeamRole,
   place: RolePlace,
 ): Promise<RoleHolder> {
-  const person = await site.stack.people.newUser();
-  const { organizationId } = site;
+  const person = await fixture.stack.people.newUser();
+  const { organizationId } = fixture;
   const { organizationAccess } = role;
   const name = unusedName("role");
   const members = [person];
-  const team = await site.stack.people.newTeam({
+  const team = await fixture.stack.people.newTeam({
     organizationId,
     name,
     members,
     organizationAccess,
   });
-  const given = await giveRole(site, { role, teamId: team.id }, place);
+  const given = await giveRole(fixture, { role, teamId: team.id }, place);
   return { role, person, teamId: team.id, ...given };
 }
 
 /** Gives the holder's team its role on another project or workspace, depending on the role. */
 export async function giveRole(
-  { owner }: Pick<RoleSite, "owner">,
+  { owner }: Pick<RoleFixture, "owner">,
   { role, teamId }: Pick<RoleHolder, "role" | "teamId">,
   { projectId, workspaceId }: RolePlace,
 ): Promise<GivenRole> {

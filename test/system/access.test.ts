@@ -5,27 +5,27 @@ import { describe, expect, test } from "vitest";
 import { document, download } from "../stack/http.ts";
 import { organizationId, unusedName } from "../stack/organization.ts";
 import { announcement, stateFile } from "../stack/state.ts";
-import { bodyFor, type Estate, newEstate, parametersOf, pathWith } from "./estate.ts";
-import { errorDetails, newParty, newProject, newTeam, type Party, useWorld } from "./fixture.ts";
+import { type ApiUser, errorDetails, newProject, newTeam, newUser, useFixture } from "./fixture.ts";
+import { bodyFor, createObjects, type ObjectIds, parametersOf, pathWith } from "./object-ids.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
-const call = (route: Route, party: Party, estate: Estate) =>
-  party.api.send(route.method, world().url + pathWith(route, estate), bodyFor(route, estate));
+const call = (route: Route, user: ApiUser, objects: ObjectIds) =>
+  user.api.send(route.method, fixture().url + pathWith(route, objects), bodyFor(route, objects));
 
-/** All objects of an estate, as its owner sees them. */
-const survey = async (estate: Estate, owner: Party) =>
+/** All objects of an objects, as its owner sees them. */
+const survey = async (objects: ObjectIds, owner: ApiUser) =>
   JSON.stringify(
     await Promise.all(
       [
-        `/workspaces/${estate.workspaceId}`,
-        `/workspaces/${estate.workspaceId}/tag-bindings`,
-        `/workspaces/${estate.workspaceId}/current-state-version-outputs`,
-        `/projects/${estate.projectId}`,
-        `/teams/${estate.teamId}`,
-        `/team-projects/${estate.teamProjectId}`,
-        `/team-workspaces/${estate.teamWorkspaceId}`,
-        `/organizations/${estate.organizationName}/projects`,
+        `/workspaces/${objects.workspaceId}`,
+        `/workspaces/${objects.workspaceId}/tag-bindings`,
+        `/workspaces/${objects.workspaceId}/current-state-version-outputs`,
+        `/projects/${objects.projectId}`,
+        `/teams/${objects.teamId}`,
+        `/team-projects/${objects.teamProjectId}`,
+        `/team-workspaces/${objects.teamWorkspaceId}`,
+        `/organizations/${objects.organizationName}/projects`,
         `/users/${owner.id}/authentication-tokens?page[size]=1`,
       ].map(async (path) => {
         const { status, body } = await owner.api.get(path);
@@ -37,20 +37,20 @@ const survey = async (estate: Estate, owner: Party) =>
 const addressed = routes.filter((route) => parametersOf(route).length > 0);
 
 test("a stranger hears 404 on every route with a foreign id in any place, and nothing is changed", async () => {
-  const { owner, organization, stranger } = world();
-  const ours = await newEstate({ organization, owner });
-  const theirs = await newEstate({ organization: stranger.organization, owner: stranger });
+  const { owner, organization, stranger } = fixture();
+  const ours = await createObjects({ organization, owner });
+  const theirs = await createObjects({ organization: stranger.organization, owner: stranger });
   const before = await survey(ours, owner);
   for (const route of addressed) {
     const names = parametersOf(route);
     // Every mix of foreign and own ids, except the one without a foreign id.
     for (let mix = 1; mix < 2 ** names.length; mix++) {
       const foreign = names.filter((_, index) => mix & (1 << index));
-      const estate = {
+      const objects = {
         ...theirs,
         ...Object.fromEntries(foreign.map((name) => [name, ours[name] ?? ""])),
       };
-      const answer = await call(route, stranger, estate);
+      const answer = await call(route, stranger, objects);
       const what = `${route.method} ${route.path} with foreign ${foreign.join(", ")}`;
       expect(answer.status, what).toBe(404);
       errorDetails(answer);
@@ -61,17 +61,17 @@ test("a stranger hears 404 on every route with a foreign id in any place, and no
 });
 
 test("a stranger hears 404 for a foreign download URL and a foreign workspace's states", async () => {
-  const { owner, organization, stranger } = world();
-  const ours = await newEstate({ organization, owner });
+  const { owner, organization, stranger } = fixture();
+  const ours = await createObjects({ organization, owner });
   expect((await download(ours.downloadUrl ?? "", stranger.token)).status).toBe(404);
   const list = `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${ours.name}`;
   expect((await stranger.api.get(list)).status).toBe(404);
 });
 
 test("a foreign id inside a body counts as one that is not there", async () => {
-  const { owner, organization, stranger } = world();
-  const ours = await newEstate({ organization, owner });
-  const theirs = await newEstate({ organization: stranger.organization, owner: stranger });
+  const { owner, organization, stranger } = fixture();
+  const ours = await createObjects({ organization, owner });
+  const theirs = await createObjects({ organization: stranger.organization, owner: stranger });
   await owner.api.post(`/workspaces/${ours.workspaceId}/relationships/tags`, {
     data: [{ type: "tags", attributes: { name: "ours" } }],
   });
@@ -98,9 +98,9 @@ test("a foreign id inside a body counts as one that is not there", async () => {
 });
 
 test("nothing of a foreign organization comes by way of an include or a list", async () => {
-  const { stranger, organization, owner } = world();
-  await newEstate({ organization, owner });
-  await newEstate({ organization: stranger.organization, owner: stranger });
+  const { stranger, organization, owner } = fixture();
+  await createObjects({ organization, owner });
+  await createObjects({ organization: stranger.organization, owner: stranger });
   const listed = await stranger.api.get("/organizations");
   expect(listed.body.data).toHaveLength(1);
   const included = await stranger.api.get(
@@ -132,55 +132,55 @@ describe("a reader", () => {
 
   test("may read everything of the project, and change nothing", async () => {
     proves("Authentication/1 viewing workspaces");
-    const { owner, organization, readable, reader } = world();
-    const estate = await newEstate({ organization, owner }, readable.id);
-    const before = await survey(estate, owner);
+    const { owner, organization, readable, reader } = fixture();
+    const objects = await createObjects({ organization, owner }, readable.id);
+    const before = await survey(objects, owner);
     for (const route of addressed.filter((route) => !own(route) && !administrative(route))) {
-      const { status } = await call(route, reader, estate);
+      const { status } = await call(route, reader, objects);
       const what = `${route.method} ${route.path}`;
       if (route.method === "GET") expect(status, what).toBe(confidential(route) ? 404 : 200);
       else expect(status, what).toBe(route.failures.includes(403) ? 403 : 404);
     }
-    expect((await download(estate.downloadUrl ?? "", reader.token)).status).toBe(200);
-    expect(await survey(estate, owner)).toBe(before);
+    expect((await download(objects.downloadUrl ?? "", reader.token)).status).toBe(200);
+    expect(await survey(objects, owner)).toBe(before);
   });
 
   test("hears 404 for everything of another project of the same organization", async () => {
-    const { owner, organization, reader } = world();
-    const estate = await newEstate({ organization, owner });
-    const before = await survey(estate, owner);
+    const { owner, organization, reader } = fixture();
+    const objects = await createObjects({ organization, owner });
+    const before = await survey(objects, owner);
     const deep = addressed.filter((route) =>
       parametersOf(route).some((name) => !shared.includes(name)),
     );
     for (const route of deep) {
-      const { status } = await call(route, reader, estate);
+      const { status } = await call(route, reader, objects);
       expect(status, `${route.method} ${route.path}`).toBe(404);
     }
-    expect((await download(estate.downloadUrl ?? "", reader.token)).status).toBe(404);
-    expect(await survey(estate, owner)).toBe(before);
+    expect((await download(objects.downloadUrl ?? "", reader.token)).status).toBe(404);
+    expect(await survey(objects, owner)).toBe(before);
   });
 });
 
 describe("a right that is taken away", () => {
-  async function newWriter(): Promise<{ writer: Party; teamId: string; projectId: string }> {
-    const { id: teamId, member: writer } = await newTeam(world());
-    const { id: projectId } = await newProject(world());
-    await world().stack.people.grant({ teamId, projectId, access: "write" });
+  async function newWriter(): Promise<{ writer: ApiUser; teamId: string; projectId: string }> {
+    const { id: teamId, member: writer } = await newTeam(fixture());
+    const { id: projectId } = await newProject(fixture());
+    await fixture().stack.people.grant({ teamId, projectId, access: "write" });
     return { writer, teamId, projectId };
   }
 
   test("is gone on the next request: documents, lists, lock, state and download", async () => {
     proves("Reading/the right to read");
-    const { owner, organization, stack } = world();
+    const { owner, organization, stack } = fixture();
     const { writer, teamId, projectId } = await newWriter();
-    const estate = await newEstate({ organization, owner }, projectId);
-    const { workspaceId: id } = estate;
+    const objects = await createObjects({ organization, owner }, projectId);
+    const { workspaceId: id } = objects;
     expect((await writer.api.post(`/workspaces/${id}/actions/lock`)).status).toBe(200);
     const next = announcement(stateFile({ serial: 2 }), { force: true });
     const created = await writer.api.post(`/workspaces/${id}/state-versions`, next);
     expect(created.status).toBe(201);
     expect(created.body.data.attributes["hosted-state-upload-url"]).toMatch(/^http/);
-    expect((await download(estate.downloadUrl ?? "", writer.token)).status).toBe(200);
+    expect((await download(objects.downloadUrl ?? "", writer.token)).status).toBe(200);
 
     await stack.people.removeMember(teamId, writer);
     const answers = {
@@ -191,17 +191,17 @@ describe("a right that is taken away", () => {
       outputs: await writer.api.get(`/workspaces/${id}/current-state-version-outputs`),
     };
     for (const [what, { status }] of Object.entries(answers)) expect(status, what).toBe(404);
-    expect((await download(estate.downloadUrl ?? "", writer.token)).status).toBe(404);
+    expect((await download(objects.downloadUrl ?? "", writer.token)).status).toBe(404);
     // Leaving a team does not end the membership.
     expect((await writer.api.get("/organizations")).body.data).toHaveLength(1);
     expect((await owner.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(200);
   });
 
   test("stays away however many requests race with the removal", async () => {
-    const { owner, organization, stack } = world();
+    const { owner, organization, stack } = fixture();
     for (let round = 0; round < 3; round++) {
       const { writer, teamId, projectId } = await newWriter();
-      const { workspaceId } = await newEstate({ organization, owner }, projectId);
+      const { workspaceId } = await createObjects({ organization, owner }, projectId);
       const show = () => writer.api.get(`/workspaces/${workspaceId}`);
       const racing = Array.from({ length: 10 }, show);
       const removed = stack.people.removeMember(teamId, writer);
@@ -211,9 +211,9 @@ describe("a right that is taken away", () => {
   });
 
   test("given again, works again on the next request", async () => {
-    const { stack, organization } = world();
+    const { stack, organization } = fixture();
     const { writer, projectId } = await newWriter();
-    const other = await newProject(world());
+    const other = await newProject(fixture());
     expect((await writer.api.get(`/projects/${projectId}`)).status).toBe(200);
     expect((await writer.api.get(`/projects/${other.id}`)).status).toBe(404);
     const team = await stack.people.newTeam({
@@ -228,32 +228,32 @@ describe("a right that is taken away", () => {
 
 test("a workspace that is moved is its new project's at once, and its state with it", async () => {
   proves("Reading/the right to read");
-  const { stack, organization, owner } = world();
+  const { stack, organization, owner } = fixture();
   const inside = await organizationId(stack, organization);
   const newReader = async (projectId: string) => {
-    const party = await newParty(stack);
+    const user = await newUser(stack);
     const team = await stack.people.newTeam({
       organizationId: inside,
       name: unusedName("readers"),
-      members: [party],
+      members: [user],
     });
     await stack.people.grant({ teamId: team.id, projectId, access: "read" });
-    return party;
+    return user;
   };
-  const target = await newProject(world());
-  const estate = await newEstate({ organization, owner });
-  const [before, after] = [await newReader(estate.projectId ?? ""), await newReader(target.id)];
-  const seenBy = async ({ api, token }: Party) => [
-    (await api.get(`/workspaces/${estate.workspaceId}`)).status,
-    (await api.get(`/workspaces/${estate.workspaceId}/current-state-version`)).status,
-    (await api.get(`/state-versions/${estate.stateVersionId}`)).status,
-    (await api.get(`/state-version-outputs/${estate.stateVersionOutputId}`)).status,
-    (await download(estate.downloadUrl ?? "", token)).status,
+  const target = await newProject(fixture());
+  const objects = await createObjects({ organization, owner });
+  const [before, after] = [await newReader(objects.projectId ?? ""), await newReader(target.id)];
+  const seenBy = async ({ api, token }: ApiUser) => [
+    (await api.get(`/workspaces/${objects.workspaceId}`)).status,
+    (await api.get(`/workspaces/${objects.workspaceId}/current-state-version`)).status,
+    (await api.get(`/state-versions/${objects.stateVersionId}`)).status,
+    (await api.get(`/state-version-outputs/${objects.stateVersionOutputId}`)).status,
+    (await download(objects.downloadUrl ?? "", token)).status,
   ];
   expect(await seenBy(before)).toEqual([200, 200, 200, 200, 200]);
   expect(await seenBy(after)).toEqual([404, 404, 404, 404, 404]);
   const moved = await owner.api.patch(
-    `/workspaces/${estate.workspaceId}`,
+    `/workspaces/${objects.workspaceId}`,
     document("workspaces", {}, { project: { data: { type: "projects", id: target.id } } }),
   );
   expect(moved.status).toBe(200);

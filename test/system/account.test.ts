@@ -1,12 +1,12 @@
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
-import { useWorld } from "./fixture.ts";
+import { useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 test("the account's details say who the token belongs to", async () => {
   proves("Teams and users/account/details and account/update");
-  for (const { api, id, username } of [world().owner, world().reader]) {
+  for (const { api, id, username } of [fixture().owner, fixture().reader]) {
     const { status, body } = await api.get("/account/details");
     expect(status).toBe(200);
     expect(body.data).toMatchObject({

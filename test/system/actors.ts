@@ -2,10 +2,10 @@ import type { Api } from "../stack/http.ts";
 import { organizationId } from "../stack/organization.ts";
 import { giveRole, newRoleHolder, type RolePlace, type TeamRole } from "../stack/roles.ts";
 import { expectStatus } from "../stack/state.ts";
-import { newProject, newWorkspace, recordedApi, type World } from "./fixture.ts";
+import { type Fixture, newProject, newWorkspace, recordedApi } from "./fixture.ts";
 
 /** A user and the objects of the user's grants; everything belongs to the owner. */
-export interface Actor extends Pick<World, "organization" | "owner" | "stack"> {
+export interface Actor extends Pick<Fixture, "organization" | "owner" | "stack"> {
   api: Api;
   /** Holds the actor's grant, as does every project and workspace created with the functions below. */
   projectId: string;
@@ -15,13 +15,13 @@ export interface Actor extends Pick<World, "organization" | "owner" | "stack"> {
 
 /** An actor in the fixture's organization, to whom `give` gives the role on its targets. */
 async function actorWith(
-  world: World,
+  fixture: Fixture,
   api: Api,
   give: (place: RolePlace) => Promise<unknown>,
 ): Promise<Actor> {
-  const { organization, owner, stack } = world;
+  const { organization, owner, stack } = fixture;
   const project = async () => {
-    const { id } = await newProject(world);
+    const { id } = await newProject(fixture);
     await give({ projectId: id });
     return id;
   };
@@ -34,7 +34,7 @@ async function actorWith(
     projectId,
     project,
     async workspace(into = projectId) {
-      const { id } = await newWorkspace(world, {}, into);
+      const { id } = await newWorkspace(fixture, {}, into);
       await give({ workspaceId: id });
       return id;
     },
@@ -44,22 +44,22 @@ async function actorWith(
 const nothing = async () => {};
 
 /** A new member of the organization, whose only team has that role. */
-export async function newActor(world: World, role: TeamRole): Promise<Actor> {
-  const { stack, owner, organization, url } = world;
-  const site = { stack, owner, organizationId: await organizationId(stack, organization) };
-  const holder = await newRoleHolder(site, role, {});
-  return actorWith(world, recordedApi(url, holder.person.token), (place) =>
-    giveRole(site, holder, place),
+export async function newActor(fixture: Fixture, role: TeamRole): Promise<Actor> {
+  const { stack, owner, organization, url } = fixture;
+  const roles = { stack, owner, organizationId: await organizationId(stack, organization) };
+  const holder = await newRoleHolder(roles, role, {});
+  return actorWith(fixture, recordedApi(url, holder.person.token), (place) =>
+    giveRole(roles, holder, place),
   );
 }
 
 /** The organization's own token. */
-export async function organizationTokenActor(world: World): Promise<Actor> {
-  const path = `/organizations/${world.organization}/authentication-token`;
-  const { body } = await expectStatus(201, world.owner.api.post(path));
-  return actorWith(world, recordedApi(world.url, body.data.attributes.token), nothing);
+export async function organizationTokenActor(fixture: Fixture): Promise<Actor> {
+  const path = `/organizations/${fixture.organization}/authentication-token`;
+  const { body } = await expectStatus(201, fixture.owner.api.post(path));
+  return actorWith(fixture, recordedApi(fixture.url, body.data.attributes.token), nothing);
 }
 
 /** Any other caller unchanged: an owner, a user without access. */
-export const plainActor = (world: World, { api }: { api: Api }): Promise<Actor> =>
-  actorWith(world, api, nothing);
+export const plainActor = (fixture: Fixture, { api }: { api: Api }): Promise<Actor> =>
+  actorWith(fixture, api, nothing);

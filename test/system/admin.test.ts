@@ -2,12 +2,12 @@ import { proves } from "@statehouse/testing/proves";
 import { afterEach, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
-import { newParty, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { newUser, newWorkspace, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 const settings = "/admin/general-settings";
 const wanted = (attributes: Record<string, unknown>) => document("general-settings", attributes);
-const administrator = () => newParty(world().stack, { administrator: true });
+const administrator = () => newUser(fixture().stack, { administrator: true });
 
 afterEach(async () => {
   const { api } = await administrator();
@@ -30,7 +30,7 @@ test("an administrator decides what new workspaces share unless their creator sa
     attributes: { "default-remote-state-access": false },
   });
   const shares = async (attributes = {}) =>
-    (await newWorkspace(world(), attributes)).attributes["global-remote-state"];
+    (await newWorkspace(fixture(), attributes)).attributes["global-remote-state"];
   expect(await shares()).toBe(false);
   const changed = await api.patch(settings, wanted({ "default-remote-state-access": true }));
   expect(changed.status).toBe(200);
@@ -45,7 +45,7 @@ test("an administrator decides what new workspaces share unless their creator sa
 test("an administrator sees every organization and sets its plan; nobody else does", async () => {
   proves("Organizations/plan");
   const { api } = await administrator();
-  const { owner } = world();
+  const { owner } = fixture();
   const name = await newOrganization(owner.api);
   const list = await api.get(`/admin/organizations?q=${name}`);
   expect(list.status).toBe(200);

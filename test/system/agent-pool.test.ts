@@ -2,19 +2,19 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { type Api, document } from "../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../stack/organization.ts";
-import { namesOf, newProject, newTeam, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { namesOf, newProject, newTeam, newWorkspace, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
-const pools = () => `/organizations/${world().organization}/agent-pools`;
+const fixture = useFixture();
+const pools = () => `/organizations/${fixture().organization}/agent-pools`;
 const wanted = (attributes: Record<string, unknown>, relationships?: Record<string, unknown>) =>
   document("agent-pools", attributes, relationships);
 const many = (type: string, ...ids: string[]) => ({ data: ids.map((id) => ({ type, id })) });
 
 test("a new pool reads as it was created", async () => {
   proves("Agent pools/list, create, show, update, delete; what uses it keeps it");
-  const { owner, organization } = world();
-  const workspace = await newWorkspace(world());
-  const project = await newProject(world());
+  const { owner, organization } = fixture();
+  const workspace = await newWorkspace(fixture());
+  const project = await newProject(fixture());
   const name = unusedName("pool");
   const created = await owner.api.post(
     pools(),
@@ -52,7 +52,7 @@ test("a new pool reads as it was created", async () => {
 
 test("it can be changed and deleted, unless something uses it", async () => {
   proves("Agent pools/list, create, show, update, delete; what uses it keeps it");
-  const { api } = world().owner;
+  const { api } = fixture().owner;
   const organization = await newOrganization(api);
   const path = `/organizations/${organization}/agent-pools`;
   const { body } = await api.post(path, wanted({ name: "first" }));
@@ -81,7 +81,7 @@ test("it can be changed and deleted, unless something uses it", async () => {
 
 test("the list can be searched, sorted and paged", async () => {
   proves("Agent pools/list, create, show, update, delete; what uses it keeps it");
-  const { api } = world().owner;
+  const { api } = fixture().owner;
   const organization = await newOrganization(api);
   const path = `/organizations/${organization}/agent-pools`;
   for (const name of ["charlie", "alpha", "bravo"]) await api.post(path, wanted({ name }));
@@ -96,7 +96,7 @@ test("the list can be searched, sorted and paged", async () => {
 });
 
 test("a bad name is refused", async () => {
-  const { api } = world().owner;
+  const { api } = fixture().owner;
   const { body } = await api.post(pools(), wanted({ name: unusedName("taken") }));
   const again = await api.post(pools(), wanted({ name: body.data.attributes.name }));
   expect(again.status).toBe(422);
@@ -106,7 +106,7 @@ test("a bad name is refused", async () => {
 });
 
 test("members may read it, and change nothing; a stranger finds nothing", async () => {
-  const { owner, reader, stranger } = world();
+  const { owner, reader, stranger } = fixture();
   const { body } = await owner.api.post(pools(), wanted({ name: unusedName("pool") }));
   const self = `/agent-pools/${body.data.id}`;
   expect((await reader.api.get(self)).status).toBe(200);
@@ -122,10 +122,10 @@ test("members may read it, and change nothing; a stranger finds nothing", async 
 
 test("members are shown those of its workspaces and projects that they may read", async () => {
   proves("Isolation/lists that leak");
-  const { owner, reader, readable } = world();
-  const hiddenProject = await newProject(world());
-  const shown = await newWorkspace(world(), {}, readable.id);
-  const hidden = await newWorkspace(world());
+  const { owner, reader, readable } = fixture();
+  const hiddenProject = await newProject(fixture());
+  const shown = await newWorkspace(fixture(), {}, readable.id);
+  const hidden = await newWorkspace(fixture());
   const settings = { name: unusedName("pool"), "organization-scoped": false };
   const workspaces = many("workspaces", shown.id, hidden.id);
   const { body } = await owner.api.post(
@@ -167,7 +167,7 @@ test("members are shown those of its workspaces and projects that they may read"
 
   // A user who manages pools sees the members of a relation, which a replacement changes as a whole, and adds only
   // readable ones.
-  const { member: manager } = await newTeam(world(), ["manage-agent-pools"]);
+  const { member: manager } = await newTeam(fixture(), ["manage-agent-pools"]);
   expect(await named(manager.api)).toEqual(await named(owner.api));
   const relate = (...ids: string[]) =>
     manager.api.patch(self, wanted({}, { "allowed-workspaces": many("workspaces", ...ids) }));
@@ -181,10 +181,10 @@ test("members are shown those of its workspaces and projects that they may read"
 
 test("which pools a workspace may use is told by the name of one that can be read", async () => {
   proves("Isolation/lists that leak");
-  const { owner, reader, readable } = world();
+  const { owner, reader, readable } = fixture();
   await owner.api.post(pools(), wanted({ name: unusedName("pool") }));
-  const shown = await newWorkspace(world(), {}, readable.id);
-  const hidden = await newWorkspace(world());
+  const shown = await newWorkspace(fixture(), {}, readable.id);
+  const hidden = await newWorkspace(fixture());
   const usable = async (api: Api, { attributes }: { attributes: { name: string } }) => {
     const { body } = await api.get(
       `${pools()}?filter[allowed-workspaces][name]=${attributes.name}`,
@@ -210,7 +210,7 @@ test("which pools a workspace may use is told by the name of one that can be rea
 
 test("a team that may manage agent pools does", async () => {
   proves("Versioning/2024-05-10");
-  const { stack, reader, owner } = world();
+  const { stack, reader, owner } = fixture();
   const organization = await newOrganization(owner.api);
   await stack.people.newTeam({
     organizationId: await organizationId(stack, organization),

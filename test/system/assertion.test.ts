@@ -30,7 +30,7 @@ import { newWorkspace, useStack } from "./fixture.ts";
 
 // The services' ports are open to their network: their responses without the gateway.
 
-const world = useStack(() => startProcesses());
+const fixture = useStack(() => startProcesses());
 
 const services = ["access", "workspaces", "state"] as const;
 type ServiceName = (typeof services)[number];
@@ -56,7 +56,7 @@ const pathOf = ({ parent, name }: DescMethod) => `/${parent.typeName}/${name}`;
 let clients: Record<ServiceName, GrpcClient>;
 let gatewayKey: JWK;
 beforeAll(() => {
-  const { environments } = world().stack;
+  const { environments } = fixture().stack;
   const open = (name: ServiceName) =>
     new GrpcClient(`127.0.0.1:${environments[name].GRPC_PORT}`, credentials.createInsecure());
   clients = { access: open("access"), workspaces: open("workspaces"), state: open("state") };
@@ -87,7 +87,7 @@ const call = (
     );
   });
 
-const user = (): Principal => ({ type: "user", id: world().owner.id, versions: "1" });
+const user = (): Principal => ({ type: "user", id: fixture().owner.id, versions: "1" });
 
 /** An assertion signed by the gateway, with the given changes. */
 const signed = async (
@@ -132,7 +132,7 @@ const bad: Record<string, (audience: ServiceName) => Promise<string | undefined>
   "altered: another user": async (aud) => {
     const [head, body, signature] = (await signed({ aud })).split(".");
     const claims = JSON.parse(Buffer.from(body ?? "", "base64url").toString());
-    return [head, base64({ ...claims, sub: world().stranger.id }), signature].join(".");
+    return [head, base64({ ...claims, sub: fixture().stranger.id }), signature].join(".");
   },
   "signed by a stranger": async (aud) =>
     signed(
@@ -142,7 +142,7 @@ const bad: Record<string, (audience: ServiceName) => Promise<string | undefined>
   "of a key that nobody has": async (aud) => signed({ aud }, { header: { kid: "unknown" } }),
   "of an issuer that nobody knows": async (aud) => signed({ aud, iss: "somebody" }),
   "of another service, for a user": async (aud) => {
-    const { environments } = world().stack;
+    const { environments } = fixture().stack;
     const key: JWK = JSON.parse(environments.state.ASSERTION_PRIVATE_KEY ?? "");
     return signed({ aud, iss: "state" }, { key, header: { kid: key.kid } });
   },
@@ -187,7 +187,7 @@ describe("asked without the gateway", () => {
 
   test("what only services may ask, a user's assertion does not open, nor a service's what only users may", async () => {
     proves("Isolation/methods of other callers");
-    const { environments } = world().stack;
+    const { environments } = fixture().stack;
     const gateway = await createIdentity("gateway", gatewayKey);
     const own = await createIdentity(
       "state",
@@ -218,8 +218,8 @@ describe("an assertion that somebody has overheard", () => {
 
   test("opens what its own principal may see, and nothing of another's", async () => {
     proves("Credentials/between services");
-    const { stranger } = world();
-    const mine = await newWorkspace(world());
+    const { stranger } = fixture();
+    const mine = await newWorkspace(fixture());
     const foreign = await newWorkspace({ organization: stranger.organization, owner: stranger });
     const overheard = await signed();
     for (let again = 0; again < 3; again++) {
@@ -236,7 +236,7 @@ describe("an assertion that somebody has overheard", () => {
 
   test("works until it expires, and no longer, however often it was shown", async () => {
     proves("Credentials/between services");
-    const { id } = await newWorkspace(world());
+    const { id } = await newWorkspace(fixture());
     const expiry = new Date(Math.ceil(Date.now() / 1000) * 1000 + 5000);
     const overheard = await signed({}, { lifetime: expiry });
     expect((await call("workspaces", show, overheard, asking(id))).code).toBe(status.OK);

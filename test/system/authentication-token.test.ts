@@ -1,12 +1,12 @@
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { newParty, problems, recordedApi, useWorld } from "./fixture.ts";
+import { newUser, problems, recordedApi, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const withTokens = async () => {
-  const person = await newParty(world().stack);
+  const person = await newUser(fixture().stack);
   return { person, path: `/users/${person.id}/authentication-tokens` };
 };
 
@@ -28,7 +28,7 @@ test("a new token shows its secret once, in the answer that makes it", async () 
   const years = new Date(attributes["expired-at"]).getFullYear() - new Date().getFullYear();
   expect(years).toBe(2);
 
-  const works = await recordedApi(world().url, secret).get("/account/details");
+  const works = await recordedApi(fixture().url, secret).get("/account/details");
   expect(works.body.data.id).toBe(person.id);
   const shown = await person.api.get(`/authentication-tokens/${id}`);
   expect(shown.status).toBe(200);
@@ -101,7 +101,7 @@ test("a revoked token is gone, and revoking it again is not found", async () => 
 test("nobody sees, makes or revokes another's tokens", async () => {
   proves("Teams and users/tokens: nobody's but one's");
   const { person, path } = await withTokens();
-  const { owner } = world();
+  const { owner } = fixture();
   const made = await person.api.post(path, document("authentication-tokens", {}));
   const one = `/authentication-tokens/${made.body.data.id}`;
   expect((await owner.api.get(path)).status).toBe(404);

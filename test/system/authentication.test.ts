@@ -2,9 +2,9 @@ import { routes } from "@statehouse/gateway/routes/routes";
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { errorDetails, newParty, recordedApi, useWorld } from "./fixture.ts";
+import { errorDetails, newUser, recordedApi, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const guarded = routes.filter(({ credentials }) => credentials !== "none");
 const anywhere = (path: string) => path.replaceAll(/:[^/]+/g, "whatever");
@@ -14,7 +14,7 @@ describe.each(guarded.map(({ method, path }) => [method, path] as const))(
   (method, path) => {
     test("without a good token is 401, whatever it would be about", async () => {
       proves("Credentials/missing or bad token");
-      const { url, nobody } = world();
+      const { url, nobody } = fixture();
       const target = url + anywhere(path);
       const unknown = recordedApi(url, `sth_${"x".repeat(43)}`);
       for (const api of [nobody, unknown]) {
@@ -28,7 +28,7 @@ describe.each(guarded.map(({ method, path }) => [method, path] as const))(
 
 test("a token counts only in the form that clients send it in", async () => {
   proves("Credentials/Authorization");
-  const { url, owner, nobody } = world();
+  const { url, owner, nobody } = fixture();
   const path = `${url}/api/v2/account/details`;
   const headers = [
     owner.token,
@@ -56,10 +56,10 @@ test("a token counts only in the form that clients send it in", async () => {
 
 test("a revoked token fails on the next request, and only it", async () => {
   proves("Credentials/expired, revoked, of a suspended user");
-  const person = await newParty(world().stack);
+  const person = await newUser(fixture().stack);
   const tokens = `/users/${person.id}/authentication-tokens`;
   const made = await person.api.post(tokens, document("authentication-tokens", {}));
-  const other = recordedApi(world().url, made.body.data.attributes.token);
+  const other = recordedApi(fixture().url, made.body.data.attributes.token);
   expect((await other.get("/account/details")).status).toBe(200);
   const revoked = await person.api.delete(`/authentication-tokens/${made.body.data.id}`);
   expect(revoked.status).toBe(204);
@@ -69,14 +69,14 @@ test("a revoked token fails on the next request, and only it", async () => {
 
 test("an expired token fails", async () => {
   proves("Credentials/expired, revoked, of a suspended user");
-  const person = await newParty(world().stack);
+  const person = await newUser(fixture().stack);
   const made = await person.api.post(
     `/users/${person.id}/authentication-tokens`,
     document("authentication-tokens", {}),
   );
-  const short = recordedApi(world().url, made.body.data.attributes.token);
+  const short = recordedApi(fixture().url, made.body.data.attributes.token);
   expect((await short.get("/account/details")).status).toBe(200);
-  await world().stack.rows(
+  await fixture().stack.rows(
     "access",
     "update tokens set expired_at = now() - interval '1 second' where id = $1",
     [made.body.data.id],

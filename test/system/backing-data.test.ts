@@ -6,14 +6,14 @@ import { startStack } from "../stack/stack.ts";
 import { announcement, inlineState, processedVersion, stateFile } from "../stack/state.ts";
 import {
   errorDetails,
+  type Fixture,
   newLockedWorkspace,
   newProject,
   newTeam,
   newWorkspace,
   recordedApi,
+  useFixture,
   useStack,
-  useWorld,
-  type World,
 } from "./fixture.ts";
 
 const actions = {
@@ -22,17 +22,17 @@ const actions = {
   permanentlyDelete: "permanently_delete_backing_data",
 } as const;
 
-function onStore(world: () => World) {
-  const act = (id: string, action: keyof typeof actions, { api } = world().owner) =>
+function onStore(fixture: () => Fixture) {
+  const act = (id: string, action: keyof typeof actions, { api } = fixture().owner) =>
     api.post(`/state-versions/${id}/actions/${actions[action]}`);
   const shown = async (id: string) =>
-    (await world().owner.api.get(`/state-versions/${id}`)).body.data;
+    (await fixture().owner.api.get(`/state-versions/${id}`)).body.data;
   const statusOf = async (id: string) => (await shown(id)).attributes.status;
 
   /** A workspace whose second version is current; the first was uploaded, both forms. */
   async function twoVersions(place?: string) {
-    const { owner } = world();
-    const { id } = place ? await newWorkspace(world(), {}, place) : await newWorkspace(world());
+    const { owner } = fixture();
+    const { id } = place ? await newWorkspace(fixture(), {}, place) : await newWorkspace(fixture());
     await owner.api.post(`/workspaces/${id}/actions/lock`);
     const state = stateFile({ resources: 2, outputs: { o: { value: 1, type: "number" } } });
     const path = `/workspaces/${id}/state-versions`;
@@ -68,7 +68,7 @@ function onStore(world: () => World) {
       "State version status/finalized, soft_delete_backing_data, not current",
       "State version status/backing_data_soft_deleted, restore_backing_data",
     );
-    const { owner } = world();
+    const { owner } = fixture();
     const { first, raw, json, state } = await twoVersions();
     const before = await shown(first);
     const outputs = `/state-versions/${first}/outputs`;
@@ -101,7 +101,7 @@ function onStore(world: () => World) {
       "State version/status: backing_data_soft_deleted, backing_data_permanently_deleted in",
       "State version status/backing_data_soft_deleted, permanently_delete_backing_data",
     );
-    const { owner } = world();
+    const { owner } = fixture();
     const { id, first, second, raw } = await twoVersions();
     expect((await act(first, "softDelete")).status).toBe(200);
     const deleted = await act(first, "permanentlyDelete");
@@ -113,8 +113,8 @@ function onStore(world: () => World) {
     expect((await download(raw, owner.token)).status).toBe(404);
     const current = await owner.api.get(`/workspaces/${id}/current-state-version`);
     expect(current.body.data.id).toBe(second);
-    const list = await world().owner.api.get(
-      `/state-versions?filter[organization][name]=${world().organization}&filter[workspace][name]=${
+    const list = await fixture().owner.api.get(
+      `/state-versions?filter[organization][name]=${fixture().organization}&filter[workspace][name]=${
         (await owner.api.get(`/workspaces/${id}`)).body.data.attributes.name
       }`,
     );
@@ -139,7 +139,7 @@ function onStore(world: () => World) {
     proves("State version status/soft-deleted data is deleted for good after its days");
     const { first, raw } = await twoVersions();
     await act(first, "softDelete");
-    const { rows } = world().stack;
+    const { rows } = fixture().stack;
     const [aged] = await rows<{ blob_key: string }>(
       "state",
       "update state_versions set soft_deleted_at = now() - interval '8 days' where id = $1 returning blob_key",
@@ -154,7 +154,7 @@ function onStore(world: () => World) {
       );
       return left.length === 0;
     });
-    expect((await download(raw, world().owner.token)).status).toBe(404);
+    expect((await download(raw, fixture().owner.token)).status).toBe(404);
     expect((await act(first, "restore")).status).toBe(400);
   });
 
@@ -175,7 +175,7 @@ function onStore(world: () => World) {
         "State version status/every other transition is 400, with the text that says so",
         "State errors/soft delete, restore, permanently delete",
       );
-      const { owner } = world();
+      const { owner } = fixture();
       const { id, first, second, state } = await twoVersions();
       await owner.api.post(`/workspaces/${id}/actions/lock`);
       const announce = async (serial: number) =>
@@ -202,9 +202,9 @@ function onStore(world: () => World) {
       "Authentication/9 soft delete, restore, permanently delete",
       "State errors/soft delete, restore, permanently delete",
     );
-    const { stack, organization, owner, stranger, url } = world();
-    const project = await newProject(world());
-    const { id: teamId, member: admin } = await newTeam(world());
+    const { stack, organization, owner, stranger, url } = fixture();
+    const project = await newProject(fixture());
+    const { id: teamId, member: admin } = await newTeam(fixture());
     await stack.people.grant({ teamId, projectId: project.id, access: "admin" });
     const { first } = await twoVersions(project.id);
     const made = await owner.api.post(`/organizations/${organization}/authentication-token`);
@@ -223,9 +223,9 @@ function onStore(world: () => World) {
 
   test("the lock is neither needed nor in the way", async () => {
     proves("State errors/soft delete, restore, permanently delete");
-    const { owner } = world();
+    const { owner } = fixture();
     const { id, first, state } = await twoVersions();
-    const locked = await newLockedWorkspace(world());
+    const locked = await newLockedWorkspace(fixture());
     expect(locked.attributes.locked).toBe(true);
     await owner.api.post(`/workspaces/${id}/actions/lock`);
     const path = `/workspaces/${id}/state-versions`;
@@ -251,18 +251,18 @@ needs("minio")("bytes in MinIO", () => {
 });
 
 describe("in the hosted edition", () => {
-  const world = useWorld({ settings: { EDITION: "hosted" } });
+  const fixture = useFixture({ settings: { EDITION: "hosted" } });
 
   test("there is none of the three actions", async () => {
     proves(
       "Editions/soft delete, restore, permanently delete, and their statuses",
       "State version status/the three actions are the self-hosted edition's",
     );
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const path = `/workspaces/${id}/state-versions`;
-    const { body } = await world().owner.api.post(path, inlineState(stateFile()));
+    const { body } = await fixture().owner.api.post(path, inlineState(stateFile()));
     for (const action of Object.values(actions)) {
-      const answer = await world().owner.api.post(
+      const answer = await fixture().owner.api.post(
         `/state-versions/${body.data.id}/actions/${action}`,
       );
       expect(answer.status).toBe(404);

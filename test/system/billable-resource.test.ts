@@ -3,9 +3,9 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { inlineState, md5Of, processedVersion, stateFile } from "../stack/state.ts";
-import { newLockedWorkspace, newParty, newTeam, type Party, useWorld } from "./fixture.ts";
+import { type ApiUser, newLockedWorkspace, newTeam, newUser, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 /** A state of two billable instances, and of instances that are not billable. */
 function billedState() {
@@ -24,14 +24,14 @@ function billedState() {
 
 test("how many resources are billed is shown to owners, where the plan bills by usage", async () => {
   proves("State version/billable-rum-count");
-  const { owner, organization, stack } = world();
-  const { id } = await newLockedWorkspace(world());
+  const { owner, organization, stack } = fixture();
+  const { id } = await newLockedWorkspace(fixture());
   const created = await owner.api.post(
     `/workspaces/${id}/state-versions`,
     inlineState(billedState()),
   );
   const path = `/state-versions/${created.body.data.id}`;
-  const shownTo = async ({ api }: Pick<Party, "api">, at = path) => {
+  const shownTo = async ({ api }: Pick<ApiUser, "api">, at = path) => {
     const { status, body } = await api.get(at);
     expect(status).toBe(200);
     return body.data.attributes;
@@ -41,10 +41,10 @@ test("how many resources are billed is shown to owners, where the plan bills by 
   const current = await shownTo(owner, `/workspaces/${id}/current-state-version`);
   expect(current["billable-rum-count"]).toBe(2);
 
-  const { member } = await newTeam(world(), ["manage-workspaces"]);
+  const { member } = await newTeam(fixture(), ["manage-workspaces"]);
   expect(await shownTo(member)).not.toHaveProperty("billable-rum-count");
 
-  const administrator = await newParty(stack, { administrator: true });
+  const administrator = await newUser(stack, { administrator: true });
   const setPlan = (plan: string) =>
     administrator.api.patch(
       `/admin/organizations/${organization}`,
@@ -58,8 +58,8 @@ test("how many resources are billed is shown to owners, where the plan bills by 
 
 test("how many are billed is not known before a state is read, nor of one that nobody can read", async () => {
   proves("State version/billable-rum-count");
-  const { owner } = world();
-  const { id } = await newLockedWorkspace(world());
+  const { owner } = fixture();
+  const { id } = await newLockedWorkspace(fixture());
   const bytes = Buffer.from('{"serial":1,"encrypted_data":"Zm9v"}');
   const state = { serial: 1, lineage: "", bytes, md5: md5Of(bytes) };
   const created = await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));

@@ -1,10 +1,10 @@
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { readRows } from "../golden/specification.ts";
-import { useWorld } from "./fixture.ts";
+import { useFixture } from "./fixture.ts";
 
-const world = useWorld();
-const list = (query = "") => world().nobody.get(`/changelog${query}`);
+const fixture = useFixture();
+const list = (query = "") => fixture().nobody.get(`/changelog${query}`);
 
 test("changes are listed newest first, in pages, to anybody", async () => {
   proves("Changelog/newest first, by range of dates and edition, in pages");
@@ -41,7 +41,7 @@ test("changes are found by date and edition", async () => {
 
 test("there is a page for people and a feed for their readers", async () => {
   proves("Changelog/a page for people, an Atom feed");
-  const { nobody, url } = world();
+  const { nobody, url } = fixture();
   const page = await nobody.get(`${url}/changelog`);
   expect(page.status).toBe(200);
   expect(page.headers.get("content-type")).toContain("text/html");
@@ -54,7 +54,7 @@ test("there is a page for people and a feed for their readers", async () => {
 
 test("each change of the specification is in the list, on the page and in the feed", async () => {
   proves("Versioning/*");
-  const { nobody, url } = world();
+  const { nobody, url } = fixture();
   const published: string[] = [];
   for (let page: number | null = 1; page !== null; ) {
     const { body } = await list(`?filter[to]=2024-10-15&page[size]=100&page[number]=${page}`);

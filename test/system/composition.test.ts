@@ -50,19 +50,19 @@ async function underWay(method: string, url: string, body: Buffer, headers = {})
 }
 
 needs("minio")("four processes on MinIO", () => {
-  const world = useStack(() => startProcesses({ blobs: "minio" }));
+  const fixture = useStack(() => startProcesses({ blobs: "minio" }));
   const operations = (name: (typeof serviceNames)[number], path: string) =>
-    fetch(`http://127.0.0.1:${world().stack.environments[name].OPS_PORT}${path}`);
+    fetch(`http://127.0.0.1:${fixture().stack.environments[name].OPS_PORT}${path}`);
 
   test("a workspace lives its whole life", async () => {
-    await smoke(world());
+    await smoke(fixture());
   });
 
   test("a run gets its token, locks, writes and unlocks, and reads what admits it", async () => {
-    const { stack, owner, url } = world();
+    const { stack, owner, url } = fixture();
     const [own, shared] = [
-      await newWorkspace(world()),
-      await newWorkspace(world(), { "global-remote-state": true }),
+      await newWorkspace(fixture()),
+      await newWorkspace(fixture(), { "global-remote-state": true }),
     ];
     await writeState(owner.api, shared.id, stateFile());
     const { locks, tokens } = await stack.runnerCalls("runner");
@@ -78,8 +78,8 @@ needs("minio")("four processes on MinIO", () => {
   });
 
   test("rights and conflicts are the same as in one process", async () => {
-    const { owner, reader, stranger, readable, organization } = world();
-    const { id, attributes } = await newWorkspace(world(), {}, readable.id);
+    const { owner, reader, stranger, readable, organization } = fixture();
+    const { id, attributes } = await newWorkspace(fixture(), {}, readable.id);
     expect((await reader.api.get(`/workspaces/${id}`)).status).toBe(200);
     expect((await reader.api.delete(`/workspaces/${id}`)).status).toBe(403);
     expect((await stranger.api.get(`/workspaces/${id}`)).status).toBe(404);
@@ -120,8 +120,8 @@ needs("minio")("four processes on MinIO", () => {
   );
 
   test("a list that is more than one message takes is answered whole, and by pages", async () => {
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const outputs = Object.fromEntries(
       ["a", "b", "c", "d"].map((name) => [name, { value: name.repeat(5_000_000), type: "string" }]),
     );
@@ -143,8 +143,8 @@ needs("minio")("four processes on MinIO", () => {
   });
 
   test("gateway names a service that is away, and stays ready to say so in JSON", async () => {
-    const { stack, owner } = world();
-    const { id } = await newWorkspace(world());
+    const { stack, owner } = fixture();
+    const { id } = await newWorkspace(fixture());
     await stack.processes.state.kill();
     try {
       const dependencies = await dependenciesOf(await operations("gateway", "/readyz"));
@@ -163,7 +163,7 @@ needs("minio")("four processes on MinIO", () => {
   });
 
   test("gateway finishes the request under way when it is told to stop, and exits with 0", async () => {
-    const { stack, url, owner, organization } = world();
+    const { stack, url, owner, organization } = fixture();
     const { gateway } = stack.processes;
     const name = unusedName("under-way");
     const post = await underWay(
@@ -186,8 +186,8 @@ needs("minio")("four processes on MinIO", () => {
   });
 
   test("state finishes the upload under way when it is told to stop, and exits with 0", async () => {
-    const { stack, owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { stack, owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const state = stateFile({ marker: "x".repeat(100_000) });
     const created = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
     const target: string = created.body.data.attributes["hosted-state-upload-url"];
@@ -211,8 +211,8 @@ needs("minio")("four processes on MinIO", () => {
   test.each(["workspaces", "access"] as const)(
     "%s stops with 0 under load: each request is answered, or refused as unavailable",
     async (name) => {
-      const { stack, owner } = world();
-      const { id } = await newWorkspace(world());
+      const { stack, owner } = fixture();
+      const { id } = await newWorkspace(fixture());
       const asked = Array.from({ length: 30 }, () => owner.api.get(`/workspaces/${id}`));
       const stopped = stack.processes[name].terminate();
       const answers = await Promise.all(asked);

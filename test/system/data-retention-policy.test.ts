@@ -2,17 +2,17 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
-import { newParty, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { newUser, newWorkspace, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 const OLDER = "data-retention-policy-delete-olders";
 const NEVER = "data-retention-policy-dont-deletes";
 const older = (days?: unknown) => document(OLDER, { "delete-older-than-n-days": days });
 const never = document(NEVER, {});
 const SITE = "/admin/general-settings/relationships/data-retention-policy";
 
-async function estate() {
-  const { owner } = world();
+async function objects() {
+  const { owner } = fixture();
   const organization = await newOrganization(owner.api);
   const { id } = await newWorkspace({ organization, owner });
   const tail = "relationships/data-retention-policy";
@@ -33,7 +33,7 @@ test.each(["workspace", "organization"] as const)(
       "Data retention/policies of workspace, organization",
       "Retention policies/POST creates or updates",
     );
-    const { api, own, [kind]: path } = await estate();
+    const { api, own, [kind]: path } = await objects();
     const shown = async () =>
       (await api.get(own[kind])).body.data.relationships["data-retention-policy"].data;
     expect((await api.get(path)).status).toBe(404);
@@ -73,8 +73,8 @@ test("a workspace falls back to its organization, that one to the site; document
     "Data retention/policies of workspace, organization",
     "Retention policies/GET",
   );
-  const { api, own, workspace, organization } = await estate();
-  const administrator = await newParty(world().stack, { administrator: true });
+  const { api, own, workspace, organization } = await objects();
+  const administrator = await newUser(fixture().stack, { administrator: true });
   const days = async (path: string) =>
     (await api.get(path)).body.data?.attributes["delete-older-than-n-days"];
   expect((await administrator.api.get(SITE)).status).toBe(404);
@@ -103,29 +103,29 @@ test("a workspace falls back to its organization, that one to the site; document
 
 test("what is no policy is refused, and nothing is changed", async () => {
   proves("Retention policies/POST creates or updates");
-  const { api, workspace, organization } = await estate();
-  const administrator = await newParty(world().stack, { administrator: true });
-  for (const [party, path] of [
+  const { api, workspace, organization } = await objects();
+  const administrator = await newUser(fixture().stack, { administrator: true });
+  for (const [user, path] of [
     [api, workspace],
     [api, organization],
     [administrator.api, SITE],
   ] as const) {
-    expect(problems(await party.post(path, older()))).toEqual({
+    expect(problems(await user.post(path, older()))).toEqual({
       "/data/attributes/delete-older-than-n-days": "Delete older than n days is required",
     });
-    const wrong = await party.post(path, older(0));
+    const wrong = await user.post(path, older(0));
     expect(wrong.status).toBe(422);
-    const text = await party.patch(path, older("7"));
+    const text = await user.patch(path, older("7"));
     expect(text.status).toBe(422);
-    const kind = await party.post(path, document("data-retention-policies", {}));
+    const kind = await user.post(path, document("data-retention-policies", {}));
     expect(Object.keys(problems(kind))).toEqual(["/data/type"]);
-    expect((await party.get(path)).status).toBe(404);
+    expect((await user.get(path)).status).toBe(404);
   }
 });
 
 test("who may not change it is told 404; the site's is for administrators alone", async () => {
-  const { reader, stranger, owner, organization, readable } = world();
-  const { id } = await newWorkspace(world(), {}, readable.id);
+  const { reader, stranger, owner, organization, readable } = fixture();
+  const { id } = await newWorkspace(fixture(), {}, readable.id);
   const tail = "relationships/data-retention-policy";
   for (const path of [`/workspaces/${id}/${tail}`, `/organizations/${organization}/${tail}`]) {
     await owner.api.post(path, older(30));

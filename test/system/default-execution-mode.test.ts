@@ -3,13 +3,13 @@ import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
 import { expectStatus } from "../stack/state.ts";
-import { newParty, newWorkspace, useWorld } from "./fixture.ts";
+import { newUser, newWorkspace, useFixture } from "./fixture.ts";
 
-const world = useWorld({ settings: { DEFAULT_EXECUTION_MODE: "remote" } });
+const fixture = useFixture({ settings: { DEFAULT_EXECUTION_MODE: "remote" } });
 
 test("new organizations start with the installation's mode", async () => {
   proves("Organizations/default-execution-mode and default agent");
-  const owner = await newParty(world().stack);
+  const owner = await newUser(fixture().stack);
   const organization = await newOrganization(owner.api);
   const shown = await owner.api.get(`/organizations/${organization}`);
   expect(shown.body.data.attributes["default-execution-mode"]).toBe("remote");

@@ -4,15 +4,15 @@ import { expect, test } from "vitest";
 import { idsBelow, type Rows, rowsWith, saying } from "../stack/leftovers.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
 import { storeView } from "../stack/store.ts";
-import { useWorld } from "./fixture.ts";
+import { useFixture } from "./fixture.ts";
 import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
 
 // Superseded upload attempts are swept soon, so that the test can observe it.
-const world = useWorld({ settings: { SWEEP_GRACE: "6" } });
+const fixture = useFixture({ settings: { SWEEP_GRACE: "6" } });
 
 /** The rows of all tables of all services, and the keys of the blob store, that contain the texts. */
 async function leftovers(texts: readonly string[]): Promise<Rows & { blobs: string[] }> {
-  const { databases, environments } = world().stack;
+  const { databases, environments } = fixture().stack;
   const [rows, keys] = await Promise.all([
     rowsWith(databases, texts),
     storeView(environments.state).keys(),
@@ -54,8 +54,8 @@ const ofWorkspace = (workspaceId: string) => ({
 
 /** The texts to search; first checks that rows exist in this many tables. */
 async function traces(id: string, atLeast: readonly string[]): Promise<string[]> {
-  const ids = await idsBelow(world().stack.databases, id);
-  const tables = Object.keys(await rowsWith(world().stack.databases, ids));
+  const ids = await idsBelow(fixture().stack.databases, id);
+  const tables = Object.keys(await rowsWith(fixture().stack.databases, ids));
   for (const table of atLeast) expect(tables).toContain(table);
   return ids;
 }
@@ -104,7 +104,7 @@ async function empty({ owner, workspaceId }: FullOrganization): Promise<void> {
 
 test("of a workspace, deleted by force, only the bare id is left", async () => {
   proves("Workspace endpoints/deletion leaves nothing but bare ids");
-  const { owner, workspaceId, workspaceName } = await newFullOrganization(world());
+  const { owner, workspaceId, workspaceName } = await newFullOrganization(fixture());
   const texts = await traces(workspaceId, onWorkspaces);
   await expectStatus(204, owner.api.delete(`/workspaces/${workspaceId}`));
   await expectLeft([...texts, workspaceName], ofWorkspace(workspaceId));
@@ -112,7 +112,7 @@ test("of a workspace, deleted by force, only the bare id is left", async () => {
 
 test("of a workspace, deleted safely, only the bare id is left; of its project then nothing", async () => {
   proves("Workspace endpoints/deletion leaves nothing but bare ids");
-  const all = await newFullOrganization(world());
+  const all = await newFullOrganization(fixture());
   const { owner, workspaceId, workspaceName, projectId } = all;
   await empty(all);
   const texts = await traces(workspaceId, onWorkspaces);
@@ -130,10 +130,10 @@ test("of an organization, with all that is in it, only bare ids are left", async
     "Workspace endpoints/deletion leaves nothing but bare ids",
     "Organizations/deleting cascades",
   );
-  const { owner, organization, organizationId, ...estate } = await newFullOrganization(world());
+  const { owner, organization, organizationId, ...objects } = await newFullOrganization(fixture());
   const all = [...onOrganizations, ...onProjects, ...onWorkspaces];
   const texts = await traces(organizationId, all);
-  expect(texts).toContain(estate.workspaceId);
+  expect(texts).toContain(objects.workspaceId);
   const { body } = await owner.api.get(`/organizations/${organization}/workspaces`);
   const ids: string[] = body.data.map(({ id }: { id: string }) => id);
   expect(ids).toHaveLength(2);
@@ -141,7 +141,7 @@ test("of an organization, with all that is in it, only bare ids are left", async
 
   const tombstones = (table: keyof ReturnType<typeof ofWorkspace>) =>
     ids.toSorted().flatMap((id) => ofWorkspace(id)[table]);
-  await expectLeft([...texts, organization, estate.workspaceName], {
+  await expectLeft([...texts, organization, objects.workspaceName], {
     "workspaces.workspace_deletions": tombstones("workspaces.workspace_deletions"),
     "state.workspace_states": tombstones("state.workspace_states"),
     "workspaces.organization_deletions": [{ organization_id: organizationId }],

@@ -1,12 +1,12 @@
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
-import { useWorld } from "./fixture.ts";
+import { useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 test("a client that knows only the host finds the API, as exactly application/json", async () => {
   proves("Discovery/discovery");
-  const { nobody, url } = world();
+  const { nobody, url } = fixture();
   const answer = await nobody.get(`${url}/.well-known/terraform.json`);
   expect(answer.status).toBe(200);
   expect(answer.headers.get("content-type")).toBe("application/json");
@@ -20,7 +20,7 @@ test("a client that knows only the host finds the API, as exactly application/js
 
 test("ping says which API and which edition this is, to anybody", async () => {
   proves("Discovery/ping");
-  const answer = await world().nobody.get("/ping");
+  const answer = await fixture().nobody.get("/ping");
   expect(answer.status).toBe(204);
   expect(answer.headers.get("tfp-api-version")).toBe("2.6");
   expect(answer.headers.get("tfp-appname")).toBe("Terraform Enterprise");
@@ -29,7 +29,7 @@ test("ping says which API and which edition this is, to anybody", async () => {
 
 test("no answer speaks of rate limits that would throttle clients", async () => {
   proves("Access limits/rate limits", "Discovery/rate limits");
-  const { nobody, owner } = world();
+  const { nobody, owner } = fixture();
   for (const answer of [await nobody.get("/ping"), await owner.api.get("/organizations")]) {
     expect(answer.headers.get("x-ratelimit-limit")).toBeNull();
     expect(answer.headers.get("x-ratelimit-reset")).toBeNull();
@@ -38,7 +38,7 @@ test("no answer speaks of rate limits that would throttle clients", async () => 
 
 test("the page that login sends people to is there", async () => {
   proves("Discovery/the page that login sends people to");
-  const { nobody, url } = world();
+  const { nobody, url } = fixture();
   const answer = await nobody.get(`${url}/app/settings/tokens?source=terraform-login`);
   expect(answer.status).toBe(200);
   expect(answer.headers.get("content-type")).toContain("text/html");
@@ -47,7 +47,7 @@ test("the page that login sends people to is there", async () => {
 
 test("the entitlement set sends both backends of the command line to run locally", async () => {
   proves("Discovery/entitlement-set", "Organizations/entitlement-set");
-  const { owner, reader, organization } = world();
+  const { owner, reader, organization } = fixture();
   for (const { api } of [owner, reader]) {
     const answer = await api.get(`/organizations/${organization}/entitlement-set`);
     expect(answer.status).toBe(200);
@@ -60,7 +60,7 @@ test("the entitlement set sends both backends of the command line to run locally
 });
 
 test("the entitlement set of an organization that is not there, or another's, is not found", async () => {
-  const { owner, stranger } = world();
+  const { owner, stranger } = fixture();
   for (const name of ["no-such-organization", stranger.organization]) {
     expect((await owner.api.get(`/organizations/${name}/entitlement-set`)).status).toBe(404);
   }

@@ -11,11 +11,11 @@ import { describe, expect, test } from "vitest";
 import { document, upload } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import { announcement, expectStatus, inlineState, stateFile, writeState } from "../stack/state.ts";
-import { newLockedWorkspace, newParty, newWorkspace, useWorld, type World } from "./fixture.ts";
+import { type Fixture, newLockedWorkspace, newUser, newWorkspace, useFixture } from "./fixture.ts";
 
-const worlds: Record<EditionName, () => World> = {
-  "self-hosted": useWorld({ settings: { EDITION: "self-hosted", COLLECTION_INTERVAL: "1" } }),
-  hosted: useWorld({ settings: { EDITION: "hosted", COLLECTION_INTERVAL: "1" } }),
+const worlds: Record<EditionName, () => Fixture> = {
+  "self-hosted": useFixture({ settings: { EDITION: "self-hosted", COLLECTION_INTERVAL: "1" } }),
+  hosted: useFixture({ settings: { EDITION: "hosted", COLLECTION_INTERVAL: "1" } }),
 };
 const editionNames = Object.keys(worlds) as EditionName[];
 
@@ -29,7 +29,7 @@ async function isThere(
 
 /** A version of the workspace, created with inline state; returns its id. */
 async function writeVersion(
-  { owner }: World,
+  { owner }: Fixture,
   workspaceId: string,
   serial: number,
   lineage: string,
@@ -42,7 +42,7 @@ async function writeVersion(
   return created.body.data.id as string;
 }
 
-const age = ({ stack }: World, workspaceId: string, days: number) =>
+const age = ({ stack }: Fixture, workspaceId: string, days: number) =>
   stack.rows(
     "state",
     `update state_versions set created_at = created_at - $2 * interval '1 day'
@@ -55,19 +55,19 @@ const retentionPolicy = document("data-retention-policy-delete-olders", {
 });
 
 /** Whether the feature of the row is visible through HTTP. A new row needs a case. */
-const shows: Record<Feature, (world: World) => Promise<boolean>> = {
-  async "header.snapshot-interval"(world) {
-    const { id } = await newLockedWorkspace(world);
-    const created = await world.owner.api.post(
+const shows: Record<Feature, (fixture: Fixture) => Promise<boolean>> = {
+  async "header.snapshot-interval"(fixture) {
+    const { id } = await newLockedWorkspace(fixture);
+    const created = await fixture.owner.api.post(
       `/workspaces/${id}/state-versions`,
       inlineState(stateFile()),
     );
     return Number(created.headers.get("x-terraform-snapshot-interval")) > 0;
   },
 
-  async "state-versions.intermediate"(world) {
-    const { owner } = world;
-    const { id } = await newLockedWorkspace(world);
+  async "state-versions.intermediate"(fixture) {
+    const { owner } = fixture;
+    const { id } = await newLockedWorkspace(fixture);
     const state = stateFile();
     const { body } = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
     await upload(body.data.attributes["hosted-state-upload-url"], state.bytes);
@@ -78,12 +78,12 @@ const shows: Record<Feature, (world: World) => Promise<boolean>> = {
     return intermediate;
   },
 
-  async "state-versions.backing-data-actions"(world) {
-    const { owner } = world;
-    const { id } = await newLockedWorkspace(world);
+  async "state-versions.backing-data-actions"(fixture) {
+    const { owner } = fixture;
+    const { id } = await newLockedWorkspace(fixture);
     const { lineage } = stateFile();
-    const first = await writeVersion(world, id, 1, lineage);
-    await writeVersion(world, id, 2, lineage);
+    const first = await writeVersion(fixture, id, 1, lineage);
+    await writeVersion(fixture, id, 2, lineage);
     const there: boolean[] = [];
     for (const [action, status] of [
       ["soft_delete", "backing_data_soft_deleted"],
@@ -100,10 +100,10 @@ const shows: Record<Feature, (world: World) => Promise<boolean>> = {
     return there[0] === true;
   },
 
-  async "data-retention-policies"(world) {
-    const { owner, organization, stack } = world;
-    const administrator = await newParty(stack, { administrator: true });
-    const { id } = await newWorkspace(world);
+  async "data-retention-policies"(fixture) {
+    const { owner, organization, stack } = fixture;
+    const administrator = await newUser(stack, { administrator: true });
+    const { id } = await newWorkspace(fixture);
     const there: boolean[] = [];
     for (const [api, target] of [
       [owner.api, `/workspaces/${id}`],
@@ -119,9 +119,9 @@ const shows: Record<Feature, (world: World) => Promise<boolean>> = {
     return there[0] === true;
   },
 
-  async "free-tier.state-retention"(world) {
-    const { owner, stack } = world;
-    const administrator = await newParty(stack, { administrator: true });
+  async "free-tier.state-retention"(fixture) {
+    const { owner, stack } = fixture;
+    const administrator = await newUser(stack, { administrator: true });
     const organization = await newOrganization(owner.api);
     await expectStatus(
       200,
@@ -132,11 +132,11 @@ const shows: Record<Feature, (world: World) => Promise<boolean>> = {
     );
     const { id } = await newLockedWorkspace({ organization, owner });
     const { lineage } = stateFile();
-    const oldest = await writeVersion(world, id, 1, lineage);
-    for (let serial = 2; serial <= 101; serial++) await writeVersion(world, id, serial, lineage);
-    await age(world, id, 200);
+    const oldest = await writeVersion(fixture, id, 1, lineage);
+    for (let serial = 2; serial <= 101; serial++) await writeVersion(fixture, id, serial, lineage);
+    await age(fixture, id, 200);
     const gone = async () => (await owner.api.get(`/state-versions/${oldest}`)).status === 404;
-    if (world === worlds.hosted()) {
+    if (fixture === worlds.hosted()) {
       await waitFor(gone);
       const { body } = await owner.api.get(
         `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${(await owner.api.get(`/workspaces/${id}`)).body.data.attributes.name}`,
@@ -145,14 +145,14 @@ const shows: Record<Feature, (world: World) => Promise<boolean>> = {
       return true;
     }
     // A scan has finished when it has deleted what a policy releases.
-    const other = await newWorkspace(world);
+    const other = await newWorkspace(fixture);
     const written = await writeState(owner.api, other.id, stateFile({ lineage }));
     await writeState(owner.api, other.id, stateFile({ serial: 2, lineage }));
     await owner.api.post(
       `/workspaces/${other.id}/relationships/data-retention-policy`,
       retentionPolicy,
     );
-    await age(world, other.id, 200);
+    await age(fixture, other.id, 200);
     await waitFor(async () => {
       const { body } = await owner.api.get(`/state-versions/${written.body.data.id}`);
       return body.data.attributes.status === "backing_data_permanently_deleted";
@@ -160,9 +160,9 @@ const shows: Record<Feature, (world: World) => Promise<boolean>> = {
     return gone();
   },
 
-  async "workspaces.assessments-enabled"(world) {
-    const { owner } = world;
-    const { id, attributes } = await newWorkspace(world);
+  async "workspaces.assessments-enabled"(fixture) {
+    const { owner } = fixture;
+    const { id, attributes } = await newWorkspace(fixture);
     const asked = document("workspaces", {
       "execution-mode": "remote",
       "assessments-enabled": true,
@@ -176,20 +176,20 @@ const shows: Record<Feature, (world: World) => Promise<boolean>> = {
     return there;
   },
 
-  async "admin.general-settings"(world) {
-    const administrator = await newParty(world.stack, { administrator: true });
+  async "admin.general-settings"(fixture) {
+    const administrator = await newUser(fixture.stack, { administrator: true });
     const path = "/admin/general-settings";
     const there = await isThere(administrator.api.get(path));
     const shared = document("general-settings", { "default-remote-state-access": true });
     expect(await isThere(administrator.api.patch(path, shared))).toBe(there);
-    const workspace = await newWorkspace(world);
+    const workspace = await newWorkspace(fixture);
     expect(workspace.attributes["global-remote-state"]).toBe(there);
     return there;
   },
 };
 
 /** The same for features of both editions with different texts. */
-const values: Record<keyof typeof editionValues, (world: World) => Promise<string | null>> = {
+const values: Record<keyof typeof editionValues, (fixture: Fixture) => Promise<string | null>> = {
   "app-name": async ({ nobody }) => (await nobody.get("/ping")).headers.get("tfp-appname"),
 };
 

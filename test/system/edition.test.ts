@@ -1,15 +1,15 @@
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { inlineState, stateFile } from "../stack/state.ts";
-import { newLockedWorkspace, newWorkspace, useWorld } from "./fixture.ts";
+import { newLockedWorkspace, newWorkspace, useFixture } from "./fixture.ts";
 
-const world = useWorld({ settings: { EDITION: "hosted", REMOTE_OPERATIONS: "true" } });
+const fixture = useFixture({ settings: { EDITION: "hosted", REMOTE_OPERATIONS: "true" } });
 
 test("the hosted edition says so, and has its own attributes and headers", async () => {
   proves("Discovery/ping", "Workspace/assessments-enabled");
-  const { owner, nobody, organization } = world();
+  const { owner, nobody, organization } = fixture();
   expect((await nobody.get("/ping")).headers.get("tfp-appname")).toBe("HCP Terraform");
-  const workspace = await newWorkspace(world());
+  const workspace = await newWorkspace(fixture());
   expect(workspace.attributes["assessments-enabled"]).toBe(false);
   const entitlements = await owner.api.get(`/organizations/${organization}/entitlement-set`);
   expect(entitlements.body.data.attributes.operations).toBe(true);
@@ -19,7 +19,7 @@ test("the hosted edition says so, and has its own attributes and headers", async
     expect(answer.status).toBe(404);
     expect(answer.body.errors[0].detail).toBe("Not found.");
   }
-  const { id } = await newLockedWorkspace(world());
+  const { id } = await newLockedWorkspace(fixture());
   const created = await owner.api.post(
     `/workspaces/${id}/state-versions`,
     inlineState(stateFile()),

@@ -13,24 +13,24 @@ import {
   rollbackTo,
   stateFile,
 } from "../stack/state.ts";
-import { newParty, newWorkspace, type Party, useWorld } from "./fixture.ts";
+import { type ApiUser, newUser, newWorkspace, useFixture } from "./fixture.ts";
 
-const world = useWorld({ settings: { COLLECTION_INTERVAL: "1" } });
+const fixture = useFixture({ settings: { COLLECTION_INTERVAL: "1" } });
 let bus: Published;
 beforeAll(() => {
-  bus = published(world().stack.nats.url);
+  bus = published(fixture().stack.nats.url);
 });
 afterAll(() => bus[Symbol.asyncDispose]());
 
 const short = ({ type }: { type: string }) =>
   type.replace(/^statehouse\.\w+\./, "").replace(/\.v1$/, "");
 const act = (id: string, action: string) =>
-  world().owner.api.post(`/workspaces/${id}/actions/${action}`);
+  fixture().owner.api.post(`/workspaces/${id}/actions/${action}`);
 
 /** The life of a workspace, with state whose bytes and outputs must not appear in events. */
 async function liveThrough() {
-  const { owner } = world();
-  const workspace = await newWorkspace(world());
+  const { owner } = fixture();
+  const workspace = await newWorkspace(fixture());
   const { id } = workspace;
   await owner.api.patch(`/workspaces/${id}`, document("workspaces", { description: "changed" }));
   await act(id, "lock");
@@ -60,7 +60,7 @@ async function liveThrough() {
 }
 
 test("every change of a workspace is told, in its order, with growing revisions", async () => {
-  const { organization, stack } = world();
+  const { organization, stack } = fixture();
   const { id } = await liveThrough();
   await waitFor(() => bus.about("workspaceId", id, "workspace.deleted.v1").length > 0);
   const own = bus
@@ -120,7 +120,7 @@ test("every change of a state is told, in its order", async () => {
 });
 
 /** The life of an organization, with one of everything that belongs to it. */
-async function furnishAndDissolve({ api }: Pick<Party, "api">): Promise<void> {
+async function furnishAndDissolve({ api }: Pick<ApiUser, "api">): Promise<void> {
   const path = `/organizations/${await newOrganization(api)}`;
   await api.patch(path, document("organizations", { email: "new@example.com" }));
   const pool = await api.post(`${path}/agent-pools`, document("agent-pools", { name: "told" }));
@@ -157,8 +157,8 @@ async function furnishAndDissolve({ api }: Pick<Party, "api">): Promise<void> {
 
 /** A run whose token is created and revoked and that ends; then a destroy run is due. */
 async function runThrough(): Promise<void> {
-  const { stack, owner } = world();
-  const { id: workspaceId } = await newWorkspace(world());
+  const { stack, owner } = fixture();
+  const { id: workspaceId } = await newWorkspace(fixture());
   const runId = newId("run");
   const { tokens } = await stack.runnerCalls("runner");
   const { runTokenId } = await tokens.createRunToken({ runId, workspaceId });
@@ -172,8 +172,8 @@ async function runThrough(): Promise<void> {
 
 /** Two states, the first of which is older than the policy. */
 async function outliveThePolicy(): Promise<void> {
-  const { stack, owner } = world();
-  const { id } = await newWorkspace(world());
+  const { stack, owner } = fixture();
+  const { id } = await newWorkspace(fixture());
   await owner.api.post(`/workspaces/${id}/actions/lock`);
   const path = `/workspaces/${id}/state-versions`;
   const { lineage } = stateFile();
@@ -189,8 +189,8 @@ async function outliveThePolicy(): Promise<void> {
 }
 
 /** The life of a team, with its members and grants, and a user who is invited, promoted and removed. */
-async function gatherAndPart(guest: Party): Promise<void> {
-  const { owner, organization, stack } = world();
+async function gatherAndPart(guest: ApiUser): Promise<void> {
+  const { owner, organization, stack } = fixture();
   const { api } = owner;
   const base = `/organizations/${organization}`;
   const team = await api.post(`${base}/teams`, document("teams", { name: unusedName("gather") }));
@@ -203,7 +203,7 @@ async function gatherAndPart(guest: Party): Promise<void> {
   );
   const membership = `/organization-memberships/${invited.body.data.id}`;
   await guest.api.post(`${membership}/actions/accept`);
-  const workspace = await newWorkspace(world());
+  const workspace = await newWorkspace(fixture());
   const targets = {
     project: workspace.relationships.project.data.id,
     workspace: workspace.id,
@@ -227,16 +227,16 @@ async function gatherAndPart(guest: Party): Promise<void> {
   }
   expect((await api.delete(membership)).status).toBe(204);
   expect((await api.delete(`/teams/${id}`)).status).toBe(204);
-  const administrator = await newParty(stack, { administrator: true });
+  const administrator = await newUser(stack, { administrator: true });
   const suspend = `/admin/users/${guest.id}/actions/suspend`;
   expect((await administrator.api.post(suspend)).status).toBe(200);
 }
 
 test("every declared type of event is published by something that people do, as CloudEvents", async () => {
   proves("Access events/every change of access is published");
-  const { stack, owner, organization } = world();
+  const { stack, owner, organization } = fixture();
   await liveThrough();
-  const person = await newParty(stack);
+  const person = await newUser(stack);
   const made = await person.api.post(
     `/users/${person.id}/authentication-tokens`,
     document("authentication-tokens", {}),
@@ -256,7 +256,7 @@ test("every declared type of event is published by something that people do, as 
   await furnishAndDissolve(person);
   await runThrough();
   await outliveThePolicy();
-  await gatherAndPart(await newParty(stack));
+  await gatherAndPart(await newUser(stack));
   await waitFor(() => {
     const types = new Set(bus.events.map(({ type }) => type));
     const missing = declaredEvents.filter((type) => !types.has(type));
@@ -277,7 +277,7 @@ test("every declared type of event is published by something that people do, as 
 
 test("no event carries a token, a state or an output's value", async () => {
   proves("State events/every change of a state is told, and no value with it");
-  const { owner, reader, stranger } = world();
+  const { owner, reader, stranger } = fixture();
   const { state, id } = await liveThrough();
   await waitFor(() => bus.about("workspaceId", id, "workspace.deleted.v1").length > 0);
   const told = bus.events.map(({ json }) => json).join("\n");
@@ -289,8 +289,8 @@ test("no event carries a token, a state or an output's value", async () => {
 });
 
 test("what is refused tells nothing", async () => {
-  const { owner, reader } = world();
-  const workspace = await newWorkspace(world());
+  const { owner, reader } = fixture();
+  const workspace = await newWorkspace(fixture());
   await reader.api.post(`/workspaces/${workspace.id}/actions/lock`);
   await act(workspace.id, "unlock");
   await owner.api.patch(`/workspaces/${workspace.id}`, document("workspaces", { name: "no name" }));

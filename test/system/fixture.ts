@@ -9,23 +9,23 @@ import { expectStatus } from "../stack/state.ts";
 import { newWorkspaceIn } from "../stack/workspace.ts";
 
 /** A caller of the API. */
-export interface Party extends Person {
+export interface ApiUser extends Person {
   api: Api;
 }
 
 /** A stack and the users of the tests. */
-export interface World<Running extends Stack = Stack> {
+export interface Fixture<Running extends Stack = Stack> {
   readonly stack: Running;
   readonly url: string;
   /** Of the owner; all users except the outsider belong to it. */
   readonly organization: string;
-  readonly owner: Party;
+  readonly owner: ApiUser;
   /** In a team that may read the project `readable`, and nothing else. */
-  readonly reader: Party;
+  readonly reader: ApiUser;
   readonly readersTeamId: string;
   readonly readable: { id: string; name: string };
   /** Owner of another organization. */
-  readonly stranger: Party & { organization: string };
+  readonly stranger: ApiUser & { organization: string };
   /** Calls without a token. */
   readonly nobody: Api;
 }
@@ -34,20 +34,20 @@ export interface World<Running extends Stack = Stack> {
 export const recordedApi = (url: string, token?: string): Api => api(url, token, recordCall);
 
 /** A new user of the stack. */
-export async function newParty(
+export async function newUser(
   stack: Stack,
   options?: { administrator?: boolean },
-): Promise<Party> {
+): Promise<ApiUser> {
   const person = await stack.people.newUser(undefined, options);
   return { ...person, api: recordedApi(stack.url, person.token) };
 }
 
 /** The users, in a running stack. */
-export async function populate<Running extends Stack>(stack: Running): Promise<World<Running>> {
+export async function populate<Running extends Stack>(stack: Running): Promise<Fixture<Running>> {
   const [owner, reader, stranger] = await Promise.all([
-    newParty(stack),
-    newParty(stack),
-    newParty(stack),
+    newUser(stack),
+    newUser(stack),
+    newUser(stack),
   ]);
   // Services that started one after the other may need time to connect.
   const [organization, foreign] = await Promise.all([
@@ -86,39 +86,39 @@ const worker = test.extend("stack", { scope: "worker" }, async ({}, { onCleanup 
  * A fixture for all tests of the file, in one process: separate users and organizations in the stack that all files
  * share. With options it also has a separate stack.
  */
-export function useWorld(options?: StackOptions): () => World {
+export function useFixture(options?: StackOptions): () => Fixture {
   if (options) return useStack(() => startStack(options));
-  let world: World | undefined;
+  let fixture: Fixture | undefined;
   worker.beforeAll(async ({ stack }) => {
-    world = await populate(stack);
+    fixture = await populate(stack);
   });
-  return () => started(world);
+  return () => started(fixture);
 }
 
 /** A fixture for all tests of the file, in the stack that `start` starts. */
 export function useStack<Running extends Stack>(
   start: () => Promise<Running>,
-): () => World<Running> {
-  let world: World<Running> | undefined;
+): () => Fixture<Running> {
+  let fixture: Fixture<Running> | undefined;
   let stack: Running | undefined;
   beforeAll(async () => {
     stack = await start();
-    world = await populate(stack);
+    fixture = await populate(stack);
   });
   afterAll(() => stack?.[Symbol.asyncDispose]());
-  return () => started(world);
+  return () => started(fixture);
 }
 
-function started<Running extends Stack>(world: World<Running> | undefined): World<Running> {
-  if (!world) throw new Error("the world begins with the file's tests");
-  return world;
+function started<Running extends Stack>(fixture: Fixture<Running> | undefined): Fixture<Running> {
+  if (!fixture) throw new Error("the fixture begins with the file's tests");
+  return fixture;
 }
 
 /** A separate project. */
 export async function newProject({
   organization,
   owner,
-}: Pick<World, "organization" | "owner">): Promise<{ id: string; name: string }> {
+}: Pick<Fixture, "organization" | "owner">): Promise<{ id: string; name: string }> {
   const name = unusedName("project");
   const path = `/organizations/${organization}/projects`;
   const { body } = await expectStatus(201, owner.api.post(path, document("projects", { name })));
@@ -127,10 +127,10 @@ export async function newProject({
 
 /** A new, secret team with one member, who belongs to nothing else. */
 export async function newTeam(
-  { stack, organization }: Pick<World, "stack" | "organization">,
+  { stack, organization }: Pick<Fixture, "stack" | "organization">,
   organizationAccess: readonly string[] = [],
-): Promise<{ id: string; member: Party }> {
-  const member = await newParty(stack);
+): Promise<{ id: string; member: ApiUser }> {
+  const member = await newUser(stack);
   const { id } = await stack.people.newTeam({
     organizationId: await organizationId(stack, organization),
     name: unusedName("team"),
@@ -142,23 +142,23 @@ export async function newTeam(
 
 /** A separate workspace, in the default project unless one is given; returns its document's `data`. */
 export const newWorkspace = (
-  { organization, owner }: Pick<World, "organization" | "owner">,
+  { organization, owner }: Pick<Fixture, "organization" | "owner">,
   attributes: Record<string, unknown> = {},
   projectId?: string,
 ): Promise<Answer["body"]> => newWorkspaceIn(owner.api, organization, attributes, projectId);
 
 /** A workspace whose lock its owner holds. */
 export async function newLockedWorkspace(
-  world: Pick<World, "organization" | "owner">,
+  fixture: Pick<Fixture, "organization" | "owner">,
 ): Promise<Answer["body"]> {
-  const workspace = await newWorkspace(world);
+  const workspace = await newWorkspace(fixture);
   const lock = `/workspaces/${workspace.id}/actions/lock`;
-  return (await expectStatus(200, world.owner.api.post(lock))).body.data;
+  return (await expectStatus(200, fixture.owner.api.post(lock))).body.data;
 }
 
 /** The paths of the three documents that show a version; a query can be appended. */
 export const waysToVersion = (
-  { organization }: Pick<World, "organization">,
+  { organization }: Pick<Fixture, "organization">,
   { id, attributes: { name } }: { id: string; attributes: { name: string } },
   versionId: string,
 ) => ({

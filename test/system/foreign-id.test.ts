@@ -7,21 +7,21 @@ import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { beforeAll, describe, expect, test } from "vitest";
 import { idPositions, withId } from "../golden/id-positions.ts";
-import { bodyFor, type Estate, newEstate, parametersOf, pathWith } from "./estate.ts";
-import { newParty, type Party, recordedApi, useWorld } from "./fixture.ts";
+import { type ApiUser, newUser, recordedApi, useFixture } from "./fixture.ts";
+import { bodyFor, createObjects, type ObjectIds, parametersOf, pathWith } from "./object-ids.ts";
 import { expectAlike, kinds, type Probe, parameters, unacceptable } from "./probe.ts";
 
 // An object of another tenant must respond exactly like a missing one: with the same status and text. Every call is
 // therefore made twice, with an id of another organization and with an unused id, and the responses are compared.
 
-const world = useWorld();
+const fixture = useFixture();
 
-let ours: Estate;
-let theirs: Estate;
+let ours: ObjectIds;
+let theirs: ObjectIds;
 beforeAll(async () => {
-  const { owner, organization, stranger, stack } = world();
-  ours = await newEstate({ organization, owner });
-  theirs = await newEstate({ organization: stranger.organization, owner: stranger });
+  const { owner, organization, stranger, stack } = fixture();
+  ours = await createObjects({ organization, owner });
+  theirs = await createObjects({ organization: stranger.organization, owner: stranger });
   await using runner = startRunner(stack.nats.url);
   ours.runId = await runner.run({ workspaceId: ours.workspaceId ?? "" });
   await waitFor(async () => {
@@ -32,9 +32,9 @@ beforeAll(async () => {
   await stranger.api.post(`/workspaces/${theirs.workspaceId}/actions/lock`);
 });
 
-const example = (estate: Estate, name: string): string => {
-  const value = estate[name];
-  if (!value) throw new Error(`a new kind of thing: give ${name} an example in newEstate`);
+const example = (objects: ObjectIds, name: string): string => {
+  const value = objects[name];
+  if (!value) throw new Error(`a new kind of thing: give ${name} an example in createObjects`);
   return value;
 };
 
@@ -54,8 +54,8 @@ async function compareAll(probes: readonly Probe[]): Promise<void> {
 
 /** Every mix of foreign and own ids in the path, except the one without a foreign id. */
 function pathProbes(
-  party: Party,
-  own: Estate,
+  user: ApiUser,
+  own: ObjectIds,
   route: Route,
   body: () => unknown,
   query = "",
@@ -67,11 +67,11 @@ function pathProbes(
       what: `${route.method} ${route.path}${query} with ${chosen.join(", ")} of others`,
       foreign: chosen.map((name) => example(ours, name)),
       call: (values) => {
-        const estate = { ...own };
-        for (const [place, name] of chosen.entries()) estate[name] = values[place] ?? "";
-        return party.api.send(
+        const objects = { ...own };
+        for (const [place, name] of chosen.entries()) objects[name] = values[place] ?? "";
+        return user.api.send(
           route.method,
-          `${world().url}${pathWith(route, estate)}${query}`,
+          `${fixture().url}${pathWith(route, objects)}${query}`,
           body(),
         );
       },
@@ -91,7 +91,7 @@ describe("an id of another organization answers as one that is not there", () =>
       "Authentication/11 unauthorized is 404, not 403",
       "Isolation/ids of another organization in paths, bodies, queries",
     );
-    const { stranger } = world();
+    const { stranger } = fixture();
     for (const route of addressed) {
       await compareAll(pathProbes(stranger, theirs, route, () => bodyFor(route, theirs)));
       if (!route.body) continue;
@@ -104,7 +104,7 @@ describe("an id of another organization answers as one that is not there", () =>
 
   test("in a path, with every include that the route knows", async () => {
     proves("Isolation/ids of another organization in paths, bodies, queries");
-    const { stranger } = world();
+    const { stranger } = fixture();
     for (const route of addressed.filter(({ includes }) => includes.length > 0)) {
       const query = `?include=${route.includes.join()}`;
       await compareAll(pathProbes(stranger, theirs, route, () => bodyFor(route, theirs), query));
@@ -116,7 +116,7 @@ describe("an id of another organization answers as one that is not there", () =>
       "Team project errors/add: 404 project or",
       "Isolation/ids of another organization in paths, bodies, queries",
     );
-    const { stranger, url } = world();
+    const { stranger, url } = fixture();
     for (const route of routes.filter((route) => !isAdministrative(route))) {
       for (const position of idPositions(route)) {
         const names = kinds[position.kind];
@@ -143,7 +143,7 @@ describe("an id of another organization answers as one that is not there", () =>
       "Team project errors/list: 404 project not",
       "Isolation/ids of another organization in paths, bodies, queries",
     );
-    const { stranger, url } = world();
+    const { stranger, url } = fixture();
     const lists = routes.filter(
       ({ method, path }) => method === "GET" && !path.includes("changelog"),
     );
@@ -183,7 +183,7 @@ test("every query parameter that the routes read is among those", () => {
 describe("likewise for", () => {
   test("who administers the installation: that gives nothing in organizations", async () => {
     proves("Isolation/administrators have no rights in organizations");
-    const administrator = await newParty(world().stack, { administrator: true });
+    const administrator = await newUser(fixture().stack, { administrator: true });
     for (const route of addressed.filter((route) => !isAdministrative(route))) {
       await compareAll(pathProbes(administrator, theirs, route, () => bodyFor(route, theirs)));
     }
@@ -191,7 +191,7 @@ describe("likewise for", () => {
 
   test("tokens of another organization and of its team of owners", async () => {
     proves("Isolation/tokens of another organization");
-    const { stranger, url } = world();
+    const { stranger, url } = fixture();
     const teams = await stranger.api.get(`/organizations/${stranger.organization}/teams?q=owners`);
     const made = [
       await stranger.api.post(
@@ -208,11 +208,11 @@ describe("likewise for", () => {
     ];
     for (const { body } of made) {
       const { token } = body.data.attributes;
-      const party = { ...stranger, token, api: recordedApi(url, token) };
+      const user = { ...stranger, token, api: recordedApi(url, token) };
       for (const route of addressed) {
         // Both are permitted: the effect on their own objects does not matter, but the foreign object must still exist.
         const names = parametersOf(route);
-        const all = pathProbes(party, theirs, route, () => bodyFor(route, theirs)).at(-1);
+        const all = pathProbes(user, theirs, route, () => bodyFor(route, theirs)).at(-1);
         if (names.length > 0 && all) await compare(all);
       }
     }
@@ -220,7 +220,7 @@ describe("likewise for", () => {
 
   test("members of the same organization, for what their teams give them nothing of", async () => {
     proves("Authentication/11 unauthorized is 404, not 403");
-    const { reader } = world();
+    const { reader } = fixture();
     const shared = new Set([
       "organizationName",
       "agentPoolId",
@@ -237,9 +237,9 @@ describe("likewise for", () => {
         what: `${route.method} ${route.path} by a reader of another project`,
         foreign: hidden.map((name) => example(ours, name)),
         call: (values) => {
-          const estate = { ...ours };
-          for (const [place, name] of hidden.entries()) estate[name] = values[place] ?? "";
-          const target = world().url + pathWith(route, estate);
+          const objects = { ...ours };
+          for (const [place, name] of hidden.entries()) objects[name] = values[place] ?? "";
+          const target = fixture().url + pathWith(route, objects);
           return reader.api.send(route.method, target, bodyFor(route, ours));
         },
       });

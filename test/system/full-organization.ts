@@ -10,13 +10,13 @@ import {
   stateFile,
   writeState,
 } from "../stack/state.ts";
-import { newParty, newProject, newWorkspace, type Party, type World } from "./fixture.ts";
+import { type ApiUser, type Fixture, newProject, newUser, newWorkspace } from "./fixture.ts";
 
 /** An organization with one of everything, most of it on one workspace. */
 export interface FullOrganization {
-  owner: Party;
+  owner: ApiUser;
   /** In the team that has every grant. */
-  member: Party;
+  member: ApiUser;
   organization: string;
   organizationId: string;
   projectId: string;
@@ -30,8 +30,8 @@ const flags = (...names: string[]) => Object.fromEntries(names.map((name) => [na
 /** Creates one with a new owner, through the API where it has the endpoints. */
 export async function newFullOrganization({
   stack,
-}: Pick<World, "stack">): Promise<FullOrganization> {
-  const [owner, member] = [await newParty(stack), await newParty(stack)];
+}: Pick<Fixture, "stack">): Promise<FullOrganization> {
+  const [owner, member] = [await newUser(stack), await newUser(stack)];
   const { api } = owner;
   const organization = await newOrganization(api);
   const path = `/organizations/${organization}`;
@@ -138,7 +138,7 @@ async function tag(
 }
 
 /** A team with every kind of access, its tokens and the organization's, a member and an invited user. */
-async function admit(place: Place & { api: Api }, member: Party): Promise<void> {
+async function admit(place: Place & { api: Api }, member: ApiUser): Promise<void> {
   const { api, path, projectId, workspaceId } = place;
   const made = async (at: string, body: unknown, status = 201): Promise<string> =>
     (await expectStatus(status, api.post(at, body))).body.data.id;
@@ -185,7 +185,7 @@ async function admit(place: Place & { api: Api }, member: Party): Promise<void> 
 
 /** Two runs with every reportable attribute; one ended, one with a token. */
 async function run(
-  stack: World["stack"],
+  stack: Fixture["stack"],
   api: Api,
   { workspaceId, ownerId }: { workspaceId: string; ownerId: string },
 ): Promise<void> {

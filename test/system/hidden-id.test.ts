@@ -6,36 +6,36 @@ import { beforeAll, expect, test } from "vitest";
 import { idPositions, withId } from "../golden/id-positions.ts";
 import { document } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
-import { bodyFor, type Estate, newEstate, parametersOf, pathWith } from "./estate.ts";
-import { newTeam, type Party, useWorld } from "./fixture.ts";
+import { type ApiUser, newTeam, useFixture } from "./fixture.ts";
+import { bodyFor, createObjects, type ObjectIds, parametersOf, pathWith } from "./object-ids.ts";
 import { expectAlike, kinds, parameters } from "./probe.ts";
 
 // Within one organization, objects that a user's teams do not show must also respond exactly like missing ones.
 
-const world = useWorld();
+const fixture = useFixture();
 
 /** In a separate project, without access for the two users below. */
-let hidden: Estate;
+let hidden: ObjectIds;
 /** In a project that both of them may read. */
-let open: Estate;
+let open: ObjectIds;
 /** Administers the open project, agent pools and teams. */
-let insider: Party;
+let insider: ApiUser;
 /** Reads the open project and its workspaces, without their state. */
-let watcher: Party;
+let watcher: ApiUser;
 /** Tokens of a team that both see, and of the organization. */
 let tokenIds: string[];
 
-async function newMember(access: string, organizationAccess?: readonly string[]): Promise<Party> {
-  const { stack, readable } = world();
-  const { id: teamId, member } = await newTeam(world(), organizationAccess);
+async function newMember(access: string, organizationAccess?: readonly string[]): Promise<ApiUser> {
+  const { stack, readable } = fixture();
+  const { id: teamId, member } = await newTeam(fixture(), organizationAccess);
   await stack.people.grant({ teamId, projectId: readable.id, access });
   return member;
 }
 
 beforeAll(async () => {
-  const { owner, organization, readable, stack } = world();
-  hidden = await newEstate({ organization, owner });
-  open = await newEstate({ organization, owner }, readable.id);
+  const { owner, organization, readable, stack } = fixture();
+  hidden = await createObjects({ organization, owner });
+  open = await createObjects({ organization, owner }, readable.id);
   await using runner = startRunner(stack.nats.url);
   hidden.runId = await runner.run({ workspaceId: hidden.workspaceId ?? "" });
   await waitFor(async () => {
@@ -66,8 +66,8 @@ const shared: ReadonlySet<string> = new Set([
   "username",
 ]);
 
-const example = (estate: Estate, name: string): string => {
-  const value = estate[name];
+const example = (objects: ObjectIds, name: string): string => {
+  const value = objects[name];
   if (!value) throw new Error(`no example of ${name}`);
   return value;
 };
@@ -80,7 +80,7 @@ const secrets = () =>
 test("in a query, in each parameter of every list", async () => {
   proves("Isolation/what one's teams do not show of one's own organization");
   for (const route of routes.filter(({ method }) => method === "GET")) {
-    const target = world().url + pathWith(route, open);
+    const target = fixture().url + pathWith(route, open);
     const beside = /state-versions$/.test(route.path)
       ? `&filter[organization][name]=${open.organizationName}&filter[workspace][name]=${open.name}`
       : "";
@@ -114,7 +114,7 @@ test("in a body, in each place that takes one", async () => {
             call: ([id = ""]) =>
               insider.api.send(
                 route.method,
-                world().url + pathWith(route, open),
+                fixture().url + pathWith(route, open),
                 withId(bodyFor(route, open), position, id),
               ),
           },
@@ -141,7 +141,7 @@ test("in a path, also of what lies in a project and a workspace that can be read
           call: ([id = ""]) =>
             watcher.api.send(
               route.method,
-              world().url + pathWith(route, { ...open, [name]: id }),
+              fixture().url + pathWith(route, { ...open, [name]: id }),
               bodyFor(route, open),
             ),
         });

@@ -3,14 +3,14 @@ import { proves } from "@statehouse/testing/proves";
 import { beforeAll, expect, test } from "vitest";
 import type { Answer } from "../stack/http.ts";
 import { includedIn, linkedFrom, nameOf } from "../stack/resources.ts";
-import { type Estate, newEstate, pathWith } from "./estate.ts";
-import { useWorld } from "./fixture.ts";
+import { useFixture } from "./fixture.ts";
 import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
+import { createObjects, type ObjectIds, pathWith } from "./object-ids.ts";
 
 // go-tfe resolves included resources by following their links. It follows a cycle until its stack overflows: an
 // organization with its default project, which has its organization.
 
-const world = useWorld();
+const fixture = useFixture();
 
 /** A path from an included resource through included ones back to itself; undefined if there is none. */
 function cycleIn(answer: Answer): string[] | undefined {
@@ -34,16 +34,16 @@ function cycleIn(answer: Answer): string[] | undefined {
   return undefined;
 }
 
-let estate: Estate;
+let objects: ObjectIds;
 let full: FullOrganization;
 beforeAll(async () => {
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const { body } = await owner.api.get(`/organizations/${organization}`);
-  estate = await newEstate(
+  objects = await createObjects(
     { owner, organization },
     body.data.relationships["default-project"].data.id,
   );
-  full = await newFullOrganization(world());
+  full = await newFullOrganization(fixture());
 });
 
 const including = routes.filter(({ method, includes }) => method === "GET" && includes.length > 0);
@@ -52,9 +52,9 @@ test.each(including.map((route) => [route.path, route] as const))(
   "no included resource of %s leads back to itself",
   async (_, route) => {
     proves("Workspace includes/never organization and project both ways");
-    const { owner, url } = world();
-    const filters = `filter[project][id]=${estate.projectId}&filter[workspace][id]=${estate.workspaceId}&filter[organization][name]=${estate.organizationName}&filter[workspace][name]=${estate.name}`;
-    const path = `${url}${pathWith(route, estate)}?include=${route.includes.join()}&${filters}`;
+    const { owner, url } = fixture();
+    const filters = `filter[project][id]=${objects.projectId}&filter[workspace][id]=${objects.workspaceId}&filter[organization][name]=${objects.organizationName}&filter[workspace][name]=${objects.name}`;
+    const path = `${url}${pathWith(route, objects)}?include=${route.includes.join()}&${filters}`;
     const answer = await owner.api.get(path);
     expect(answer.status).toBe(200);
     expect(cycleIn(answer)).toBeUndefined();

@@ -3,31 +3,31 @@ import { proves } from "@statehouse/testing/proves";
 import { beforeAll, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { workspaceAccess } from "../stack/team-access.ts";
-import { type Estate, newEstate, parametersOf, pathWith } from "./estate.ts";
-import { newTeam, type Party, useWorld } from "./fixture.ts";
+import { type ApiUser, newTeam, useFixture } from "./fixture.ts";
+import { createObjects, type ObjectIds, parametersOf, pathWith } from "./object-ids.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
-let estate: Estate;
+let objects: ObjectIds;
 /** In a team with a grant on one workspace and nothing else. */
-let guest: Party;
+let guest: ApiUser;
 /** Reads all workspaces and no project. */
-let auditor: Party;
+let auditor: ApiUser;
 
 beforeAll(async () => {
-  const { owner, organization, readable } = world();
-  estate = await newEstate({ organization, owner }, readable.id);
-  auditor = (await newTeam(world(), ["read-workspaces"])).member;
-  const { id: teamId, member } = await newTeam(world());
+  const { owner, organization, readable } = fixture();
+  objects = await createObjects({ organization, owner }, readable.id);
+  auditor = (await newTeam(fixture(), ["read-workspaces"])).member;
+  const { id: teamId, member } = await newTeam(fixture());
   guest = member;
-  await owner.api.post("/team-workspaces", workspaceAccess(teamId, estate.workspaceId));
+  await owner.api.post("/team-workspaces", workspaceAccess(teamId, objects.workspaceId));
   // A user who was invited and has not accepted must stay unknown.
   await owner.api.post(
     `/organizations/${organization}/organization-memberships`,
     document(
       "organization-memberships",
-      { email: `${world().stranger.username}@example.com` },
-      { teams: { data: [{ type: "teams", id: estate.teamId }] } },
+      { email: `${fixture().stranger.username}@example.com` },
+      { teams: { data: [{ type: "teams", id: objects.teamId }] } },
     ),
   );
 });
@@ -55,12 +55,12 @@ test.each(["owner", "reader", "guest", "auditor", "stranger"] as const)(
       "Isolation/includes",
       "State version includes/nothing that the caller could not ask for by itself",
     );
-    const parties = { ...world(), guest, auditor };
+    const parties = { ...fixture(), guest, auditor };
     const { api } = parties[who];
     const seen = new Set<string>();
     for (const route of including) {
-      const filters = `filter[project][id]=${estate.projectId}&filter[workspace][id]=${estate.workspaceId}&filter[organization][name]=${estate.organizationName}&filter[workspace][name]=${estate.name}`;
-      const target = `${world().url}${pathWith(route, estate)}?include=${route.includes.join()}&${filters}`;
+      const filters = `filter[project][id]=${objects.projectId}&filter[workspace][id]=${objects.workspaceId}&filter[organization][name]=${objects.organizationName}&filter[workspace][name]=${objects.name}`;
+      const target = `${fixture().url}${pathWith(route, objects)}?include=${route.includes.join()}&${filters}`;
       const { body, status } = await api.get(target);
       expect([200, 404], `${route.path} ${parametersOf(route)}`).toContain(status);
       for (const { type, id } of body.included ?? []) {

@@ -4,11 +4,11 @@ import { describe, expect, test } from "vitest";
 import { document, upload } from "../stack/http.ts";
 import { startStack } from "../stack/stack.ts";
 import { announcement, inlineState, type StateFile, stateFile } from "../stack/state.ts";
-import { errorDetails, newLockedWorkspace, newTeam, useStack, useWorld } from "./fixture.ts";
+import { errorDetails, newLockedWorkspace, newTeam, useFixture, useStack } from "./fixture.ts";
 
-const world = useWorld({ settings: { EDITION: "hosted" } });
+const fixture = useFixture({ settings: { EDITION: "hosted" } });
 
-const owner = () => world().owner.api;
+const owner = () => fixture().owner.api;
 const act = (id: string, action: string) => owner().post(`/workspaces/${id}/actions/${action}`);
 const create = (id: string, body: unknown) =>
   owner().post(`/workspaces/${id}/state-versions`, body);
@@ -40,8 +40,8 @@ const [one, two, three] = states(1, 2, 3) as [StateFile, StateFile, StateFile];
 describe("while the workspace is locked", () => {
   test("a snapshot is shown and listed, and nothing of it is current", async () => {
     proves("Versioning/2023-09-25", "State version/intermediate");
-    const { organization } = world();
-    const { id, attributes } = await newLockedWorkspace(world());
+    const { organization } = fixture();
+    const { id, attributes } = await newLockedWorkspace(fixture());
     const first = await create(id, inlineState(one));
     const second = await snapshot(id, two);
     expect(await show(second)).toMatchObject({ status: "finalized", intermediate: true });
@@ -61,7 +61,7 @@ describe("while the workspace is locked", () => {
       "Workspace lock/locked, unlock by the locker",
       "Workspace lock/locked, unlock, intermediate not finalized",
     );
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     await snapshot(id, one);
     const second = await pending(id, two);
     const refused = await act(id, "unlock");
@@ -78,12 +78,12 @@ describe("while the workspace is locked", () => {
 
   test("another's unlock is 409 and promotes nothing", async () => {
     proves("State under a lock/unlock by another");
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const newest = await snapshot(id, one);
-    const { member: other } = await newTeam(world(), ["manage-workspaces"]);
+    const { member: other } = await newTeam(fixture(), ["manage-workspaces"]);
     const refused = await other.api.post(`/workspaces/${id}/actions/unlock`);
     expect(refused.status).toBe(409);
-    expect(errorDetails(refused)[0]).toContain(`is locked by User ${world().owner.username}`);
+    expect(errorDetails(refused)[0]).toContain(`is locked by User ${fixture().owner.username}`);
     expect(await currentOf(id)).toBeUndefined();
     expect((await other.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(200);
     expect(await currentOf(id)).toBe(newest);
@@ -94,7 +94,7 @@ describe("while the workspace is locked", () => {
       "State under a lock/unlock or force-unlock of what is unlocked",
       "Workspace lock/unlocked, unlock",
     );
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     await snapshot(id, one);
     expect((await act(id, "unlock")).status).toBe(200);
     for (const action of ["unlock", "force-unlock"]) {
@@ -110,7 +110,7 @@ describe("what unlock and force-unlock promote", () => {
     "%s: the newest of several, with its outputs and resources",
     async (action) => {
       proves("State under a lock/unlock by the locker");
-      const { id } = await newLockedWorkspace(world());
+      const { id } = await newLockedWorkspace(fixture());
       const lineage = one.lineage;
       const outputs = { text: { value: "new", type: "string" } };
       const older = await snapshot(id, one);
@@ -131,7 +131,7 @@ describe("what unlock and force-unlock promote", () => {
 
   test("is nothing older than a state that came in its create request, or than a rollback", async () => {
     proves("State under a lock/inline state and rollback");
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const older = await snapshot(id, one);
     const inline = await create(id, inlineState(two));
     expect(inline.body.data.attributes).toMatchObject({ status: "finalized", intermediate: false });
@@ -151,7 +151,7 @@ describe("what unlock and force-unlock promote", () => {
 
   test("by force is the last good one: what is pending is discarded, and takes nothing any more", async () => {
     proves("State under a lock/force-unlock");
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const good = await snapshot(id, one);
     const late = await pending(id, two);
     expect((await act(id, "force-unlock")).status).toBe(200);
@@ -166,8 +166,8 @@ test("every answer about state versions asks for snapshots, by its header", asyn
     "Editions/X-Terraform-Snapshot-Interval",
     "State under a lock/X-Terraform-Snapshot-Interval, hosted edition only",
   );
-  const { organization } = world();
-  const { id, attributes } = await newLockedWorkspace(world());
+  const { organization } = fixture();
+  const { id, attributes } = await newLockedWorkspace(fixture());
   const created = await create(id, inlineState(one));
   const list = `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${attributes.name}`;
   const source = { data: { type: "state-versions", id: created.body.data.id } };

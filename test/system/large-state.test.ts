@@ -13,7 +13,7 @@ import {
 import { newLockedWorkspace, useStack } from "./fixture.ts";
 
 /** Over gRPC, whose messages have at most 16 MiB. */
-const world = useStack(() => startProcesses({ blobs: "directory" }));
+const fixture = useStack(() => startProcesses({ blobs: "directory" }));
 
 const RESOURCES = 20_000;
 const large = "ö".repeat(9 * 1024 ** 2);
@@ -28,8 +28,8 @@ function withLongNames(state: StateFile): StateFile {
 
 test("what no single message holds is shown: many resources, large outputs", async () => {
   proves("Extraction/states of any size, beside an event loop that stays free");
-  const { owner } = world();
-  const { id } = await newLockedWorkspace(world());
+  const { owner } = fixture();
+  const { id } = await newLockedWorkspace(fixture());
   const state = withLongNames(
     stateFile({
       resources: RESOURCES,
@@ -70,8 +70,8 @@ test("what no single message holds is shown: many resources, large outputs", asy
 }, 180_000);
 
 test("outputs given with a request, larger than a message, are kept", async () => {
-  const { owner } = world();
-  const { id } = await newLockedWorkspace(world());
+  const { owner } = fixture();
+  const { id } = await newLockedWorkspace(fixture());
   const given = JSON.stringify({ large: { value: `${large}${large}`, type: "string" } });
   const state = stateFile();
   const { body } = await expectStatus(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { errorDetails, newWorkspace, useWorld } from "./fixture.ts";
+import { errorDetails, newWorkspace, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 describe("a NUL, which PostgreSQL's text cannot hold", () => {
   test.each([
@@ -11,7 +11,7 @@ describe("a NUL, which PostgreSQL's text cannot hold", () => {
     ["workspaces", "filter[project][id]"],
     ["projects", "filter[names]"],
   ])("in a list of %s with %s is 400", async (list, parameter) => {
-    const { owner, organization } = world();
+    const { owner, organization } = fixture();
     const query = `${encodeURIComponent(parameter)}=a,b%00c`;
     const answer = await owner.api.get(`/organizations/${organization}/${list}?${query}`);
     expect(answer.status).toBe(400);
@@ -19,7 +19,7 @@ describe("a NUL, which PostgreSQL's text cannot hold", () => {
   });
 
   test("in a path is never a 5xx", async () => {
-    const { owner, organization } = world();
+    const { owner, organization } = fixture();
     for (const path of [
       "/organizations/a%00b",
       `/organizations/${organization}/workspaces/a%00b`,
@@ -32,8 +32,8 @@ describe("a NUL, which PostgreSQL's text cannot hold", () => {
   });
 
   test("in a body is refused and changes nothing", async () => {
-    const { owner } = world();
-    const { id, attributes } = await newWorkspace(world());
+    const { owner } = fixture();
+    const { id, attributes } = await newWorkspace(fixture());
     const bodies = [
       ["PATCH", `/workspaces/${id}`, document("workspaces", { description: "a\0b" })],
       ["PATCH", `/workspaces/${id}`, document("workspaces", { "working-directory": "a\0b" })],

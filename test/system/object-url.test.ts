@@ -4,14 +4,14 @@ import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document, upload } from "../stack/http.ts";
 import { announcement, stateFile, writeState } from "../stack/state.ts";
-import { newLockedWorkspace, newWorkspace, recordedApi, useWorld } from "./fixture.ts";
+import { newLockedWorkspace, newWorkspace, recordedApi, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 /** A pending version, with the claims of its two upload URLs. */
 async function pending() {
-  const { owner } = world();
-  const { id: workspaceId } = await newLockedWorkspace(world());
+  const { owner } = fixture();
+  const { id: workspaceId } = await newLockedWorkspace(fixture());
   const state = stateFile();
   const { body } = await owner.api.post(
     `/workspaces/${workspaceId}/state-versions`,
@@ -36,10 +36,10 @@ function signedBy(keys: string, claims: Partial<UploadClaims>) {
     expiresAt,
     ...claims,
   } as const;
-  return `${world().url}/v1/object/${signing.sign(whole)}`;
+  return `${fixture().url}/v1/object/${signing.sign(whole)}`;
 }
 
-const ownKeys = () => world().stack.environments.state.UPLOAD_TOKEN_KEYS ?? "";
+const ownKeys = () => fixture().stack.environments.state.UPLOAD_TOKEN_KEYS ?? "";
 
 describe("an upload URL", () => {
   test("that is altered, another installation's or expired is the same as one that never was", async () => {
@@ -48,7 +48,7 @@ describe("an upload URL", () => {
     const claims = { workspaceId, versionId } as Pick<UploadClaims, "workspaceId" | "versionId">;
     const keyId = ownKeys().split(":", 1)[0] ?? "";
     const stranger = `${keyId}:${Buffer.alloc(32, 7).toString("base64")}`;
-    const never = await upload(`${world().url}/v1/object/x.y.z`, state.bytes);
+    const never = await upload(`${fixture().url}/v1/object/x.y.z`, state.bytes);
     expect(never.status).toBe(404);
     for (const [what, url] of Object.entries({
       altered: `${raw.slice(0, -3)}AAA`,
@@ -84,7 +84,7 @@ describe("an upload URL", () => {
 
   test("replayed after its use changes nothing, whoever replays it and with whatever token", async () => {
     proves("Isolation/upload and download URLs");
-    const { owner, stranger } = world();
+    const { owner, stranger } = fixture();
     const { workspaceId, versionId, state, raw } = await pending();
     expect((await upload(raw, state.bytes)).status).toBe(200);
     await owner.api.post(`/workspaces/${workspaceId}/actions/unlock`);
@@ -103,7 +103,7 @@ describe("an upload URL", () => {
   });
 
   test("of a version that was superseded or whose workspace is gone stores nothing", async () => {
-    const { owner } = world();
+    const { owner } = fixture();
     const broken = await pending();
     await owner.api.post(`/workspaces/${broken.workspaceId}/actions/force-unlock`);
     expect((await upload(broken.raw, broken.state.bytes)).status).toBe(409);
@@ -114,7 +114,7 @@ describe("an upload URL", () => {
   });
 
   test("is no download URL, and its token no bearer token", async () => {
-    const { owner, nobody } = world();
+    const { owner, nobody } = fixture();
     const { state, raw } = await pending();
     await upload(raw, state.bytes);
     for (const method of ["GET", "HEAD", "POST", "DELETE"]) {
@@ -130,8 +130,8 @@ describe("an upload URL", () => {
 
 describe("a download URL", () => {
   async function written() {
-    const { owner } = world();
-    const { id } = await newWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newWorkspace(fixture());
     const { body } = await writeState(owner.api, id, stateFile(), {
       "json-state": Buffer.from("{}").toString("base64"),
     });
@@ -144,7 +144,7 @@ describe("a download URL", () => {
 
   test("of another organization answers as one that is not there, to every credential of a stranger", async () => {
     proves("Isolation/upload and download URLs");
-    const { stranger, url, nobody } = world();
+    const { stranger, url, nobody } = fixture();
     const urls = await written();
     const made = await stranger.api.post(
       `/organizations/${stranger.organization}/authentication-token`,
@@ -167,7 +167,7 @@ describe("a download URL", () => {
   });
 
   test("takes its token from the header only", async () => {
-    const { owner, nobody } = world();
+    const { owner, nobody } = fixture();
     const { raw } = await written();
     for (const query of [`token=${owner.token}`, `access_token=${owner.token}`]) {
       expect((await nobody.get(`${raw}?${query}`)).status).toBe(401);

@@ -5,13 +5,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Published, published } from "../stack/published.ts";
 import { startProcesses } from "../stack/stack.ts";
 import { startTraceCollector, type TraceCollector } from "../stack/traces.ts";
-import { newParty, newWorkspace, useStack } from "./fixture.ts";
+import { newUser, newWorkspace, useStack } from "./fixture.ts";
 import { smoke, smokeMarkers } from "./smoke.ts";
 
 let collector: TraceCollector;
 let bus: Published;
 
-const world = useStack(async () => {
+const fixture = useStack(async () => {
   collector = await startTraceCollector();
   return startProcesses({
     settings: {
@@ -22,7 +22,7 @@ const world = useStack(async () => {
   });
 });
 beforeAll(() => {
-  bus = published(world().stack.nats.url);
+  bus = published(fixture().stack.nats.url);
 });
 afterAll(async () => {
   await bus[Symbol.asyncDispose]();
@@ -42,7 +42,7 @@ interface Line {
   trace_id?: string;
 }
 const linesOf = (name: (typeof serviceNames)[number]): Line[] =>
-  world()
+  fixture()
     .stack.processes[name].output()
     .split("\n")
     .filter((line) => line.startsWith("{"))
@@ -50,7 +50,7 @@ const linesOf = (name: (typeof serviceNames)[number]): Line[] =>
 
 test("one request is one trace: HTTP, calls, SQL, object store, and the events that follow", async () => {
   const { traceId, headers } = newTrace();
-  const { stateVersionId } = await smoke(world(), headers);
+  const { stateVersionId } = await smoke(fixture(), headers);
   const roots = await waitFor(() => {
     const found = collector.spansOf(traceId);
     const services = new Set(found.map(({ service }) => service));
@@ -90,9 +90,9 @@ test("one request is one trace: HTTP, calls, SQL, object store, and the events t
 });
 
 test("the answer names the trace, and the log of every process on the way has it", async () => {
-  const { owner } = world();
+  const { owner } = fixture();
   const { traceId, headers } = newTrace();
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   await owner.api.post(`/workspaces/${id}/actions/lock`);
   const unlocked = await owner.api.send(
     "POST",
@@ -110,7 +110,7 @@ test("the answer names the trace, and the log of every process on the way has it
 });
 
 test("a trace begins here when the request brings none, or something that is none", async () => {
-  const { owner } = world();
+  const { owner } = fixture();
   const seen = new Set<string>();
   for (const traceparent of [undefined, "nonsense", `00-${"0".repeat(32)}-${"0".repeat(16)}-01`]) {
     const answer = await owner.api.send(
@@ -127,18 +127,18 @@ test("a trace begins here when the request brings none, or something that is non
 });
 
 test("neither logs nor traces have a token, an upload URL, a state or an output's value", async () => {
-  const { owner, url } = world();
-  const person = await newParty(world().stack);
+  const { owner, url } = fixture();
+  const person = await newUser(fixture().stack);
   const made = await owner.api.post(`/users/${owner.id}/authentication-tokens`, {
     data: { type: "authentication-tokens", attributes: {} },
   });
   const secret: string = made.body.data.attributes.token;
   await fetch(`${url}/api/v2/account/details?token=${secret}`);
   await fetch(`${url}/nowhere/${secret}`);
-  await smoke(world());
+  await smoke(fixture());
   await waitFor(() => linesOf("state").some((line) => JSON.stringify(line).includes("uploaded")));
   const everything = [
-    ...serviceNames.map((name) => world().stack.processes[name].output()),
+    ...serviceNames.map((name) => fixture().stack.processes[name].output()),
     collector.text(),
   ].join("\n");
   const forbidden = [
@@ -157,8 +157,8 @@ test("neither logs nor traces have a token, an upload URL, a state or an output'
 });
 
 test("metrics count requests by route and status, never by address", async () => {
-  const { owner, stack } = world();
-  const { id } = await newWorkspace(world());
+  const { owner, stack } = fixture();
+  const { id } = await newWorkspace(fixture());
   await owner.api.get(`/workspaces/${id}`);
   const response = await fetch(`http://127.0.0.1:${stack.environments.gateway.OPS_PORT}/metrics`);
   const text = await response.text();

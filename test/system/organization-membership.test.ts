@@ -4,16 +4,16 @@ import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { organizationId, unusedName } from "../stack/organization.ts";
 import { published } from "../stack/published.ts";
-import { newParty, problems, useWorld } from "./fixture.ts";
+import { newUser, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
-const path = () => `/organizations/${world().organization}/organization-memberships`;
+const fixture = useFixture();
+const path = () => `/organizations/${fixture().organization}/organization-memberships`;
 const invitation = (email: string) => document("organization-memberships", { email });
 
 test("who is invited belongs to the organization once they accept, and can be removed", async () => {
   proves("Teams and users/organization memberships: invited by");
-  const { owner, stack, organization } = world();
-  const guest = await newParty(stack);
+  const { owner, stack, organization } = fixture();
+  const guest = await newUser(stack);
   const email = `${guest.username}@example.com`;
   const invited = await owner.api.post(`${path()}?include=user`, invitation(email));
   expect(invited.status).toBe(201);
@@ -44,9 +44,9 @@ test("who is invited belongs to the organization once they accept, and can be re
 
 test("an invitation is told with all that a mail needs, and only by its event to the invited", async () => {
   proves("Teams and users/organization memberships: invited by");
-  const { owner, stack, organization } = world();
+  const { owner, stack, organization } = fixture();
   await using bus = published(stack.nats.url);
-  const guest = await newParty(stack);
+  const guest = await newUser(stack);
   const email = `${guest.username}@example.com`;
   const { body } = await owner.api.post(path(), invitation(email));
   const told = await waitFor(async () => bus.about("email", email, "membership.invited.v1")[0]);
@@ -64,8 +64,8 @@ test("an invitation is told with all that a mail needs, and only by its event to
 
 test("somebody unknown is invited by address, and is that person once an administrator adds them", async () => {
   proves("Teams and users/organization memberships: invited by");
-  const { owner, stack, organization } = world();
-  const administrator = await newParty(stack, { administrator: true });
+  const { owner, stack, organization } = fixture();
+  const administrator = await newUser(stack, { administrator: true });
   const username = unusedName("new");
   const email = `${username}@example.com`;
   const invited = await owner.api.post(path(), invitation(email));
@@ -84,10 +84,10 @@ test("somebody unknown is invited by address, and is that person once an adminis
 });
 
 test("an address that was invited is not taken by whoever says that it is theirs", async () => {
-  const { owner, stack } = world();
+  const { owner, stack } = fixture();
   const email = `${unusedName("victim")}@example.com`;
   const invited = await owner.api.post(path(), invitation(email));
-  const thief = await newParty(stack);
+  const thief = await newUser(stack);
   const taken = await thief.api.patch("/account/update", document("users", { email }));
   expect(taken.status).toBe(422);
   expect(problems(taken)).toEqual({ "/data/attributes/email": "Email has already been taken" });
@@ -98,8 +98,8 @@ test("an address that was invited is not taken by whoever says that it is theirs
 
 test("an invitation does not tell whether its address is somebody's, and whose, until they accept", async () => {
   proves("Isolation/invitations");
-  const { owner, stack, organization } = world();
-  const known = await newParty(stack);
+  const { owner, stack, organization } = fixture();
+  const known = await newUser(stack);
   const unknown = unusedName("user");
   const team = await owner.api.post(
     `/organizations/${organization}/teams`,
@@ -135,7 +135,7 @@ test("an invitation does not tell whether its address is somebody's, and whose, 
 });
 
 test("an invitation is refused for a bad address, and for who is invited already", async () => {
-  const { owner } = world();
+  const { owner } = fixture();
   const field = "/data/attributes/email";
   expect(problems(await owner.api.post(path(), invitation("nobody")))).toEqual({
     [field]: "Email is invalid",
@@ -150,7 +150,7 @@ test("an invitation is refused for a bad address, and for who is invited already
 
 test("members are listed, found and counted; addresses only to who manages them", async () => {
   proves("Teams and users/organization memberships: list with");
-  const { owner, reader } = world();
+  const { owner, reader } = fixture();
   const listed = await owner.api.get(`${path()}?page[size]=1`);
   expect(listed.status).toBe(200);
   expect(listed.body.data).toHaveLength(1);
@@ -175,21 +175,21 @@ test("members are listed, found and counted; addresses only to who manages them"
 });
 
 test("who may not manage members invites and removes nobody, but may go", async () => {
-  const { owner, reader, stack, organization } = world();
+  const { owner, reader, stack, organization } = fixture();
   expect((await reader.api.post(path(), invitation("a@b.example"))).status).toBe(404);
-  const guest = await newParty(stack);
+  const guest = await newUser(stack);
   const invited = await owner.api.post(path(), invitation(`${guest.username}@example.com`));
   const one = `/organization-memberships/${invited.body.data.id}`;
   expect((await reader.api.delete(one)).status).toBe(404);
   await guest.api.post(`${one}/actions/accept`);
   expect((await guest.api.delete(one)).status).toBe(204);
   expect((await guest.api.get(`/organizations/${organization}`)).status).toBe(404);
-  expect((await world().stranger.api.get(path())).status).toBe(404);
+  expect((await fixture().stranger.api.get(path())).status).toBe(404);
 });
 
 test("the last owner cannot go", async () => {
   proves("Teams and users/the owners team");
-  const { owner } = world();
+  const { owner } = fixture();
   const found = await owner.api.get(`${path()}?q=${owner.username}`);
   const left = await owner.api.delete(`/organization-memberships/${found.body.data[0].id}`);
   expect(left.status).toBe(409);

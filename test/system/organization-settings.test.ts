@@ -2,13 +2,13 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
-import { newWorkspace, problems, useWorld } from "./fixture.ts";
+import { newWorkspace, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 /** An organization that no other test changes. */
 const fresh = async () => {
-  const organization = await newOrganization(world().owner.api);
+  const organization = await newOrganization(fixture().owner.api);
   return { organization, path: `/organizations/${organization}` };
 };
 const wanted = (attributes: Record<string, unknown>, relationships?: Record<string, unknown>) =>
@@ -36,7 +36,7 @@ test("every setting can be given at creation and changed, and stays when it is n
     "Organizations/list (q), create, show, update, delete",
     "Organizations/assessments-enforced, collaborator-auth-policy, speculative-plan-management-enabled, aggregated-commit-status-enabled",
   );
-  const { api } = world().owner;
+  const { api } = fixture().owner;
   const name = unusedName("org");
   const created = await api.post("/organizations", wanted({ name, ...settings }));
   expect(created.status).toBe(201);
@@ -53,21 +53,21 @@ test("every setting can be given at creation and changed, and stays when it is n
 
 test("a rename frees the old name and takes the new one", async () => {
   proves("Organizations/names");
-  const { api } = world().owner;
+  const { api } = fixture().owner;
   const { organization, path } = await fresh();
   const name = unusedName("renamed");
   const renamed = await api.patch(path, wanted({ name }));
   expect(renamed.body.data).toMatchObject({ id: name, attributes: { name } });
   expect((await api.get(path)).status).toBe(404);
   expect((await api.get(`/organizations/${name}`)).status).toBe(200);
-  await newOrganization(world().stranger.api, organization);
+  await newOrganization(fixture().stranger.api, organization);
   const taken = await api.patch(`/organizations/${name}`, wanted({ name: organization }));
   expect(taken.status).toBe(422);
   expect(problems(taken)).toEqual({ "/data/attributes/name": "Name has already been taken" });
 });
 
 test("all that is wrong is said at once, and nothing is changed", async () => {
-  const { api } = world().owner;
+  const { api } = fixture().owner;
   const { path } = await fresh();
   const before = await api.get(path);
   const answer = await api.patch(
@@ -104,7 +104,7 @@ test("all that is wrong is said at once, and nothing is changed", async () => {
 
 test("workspaces inherit the default mode and its pool; leaving agent clears the pool", async () => {
   proves("Versioning/2023-09-08", "Organizations/default-execution-mode and default agent");
-  const { owner } = world();
+  const { owner } = fixture();
   const { organization, path } = await fresh();
   const workspace = await newWorkspace({ organization, owner });
   const shown = async () => (await owner.api.get(`/workspaces/${workspace.id}`)).body.data;
@@ -138,7 +138,7 @@ test("workspaces inherit the default mode and its pool; leaving agent clears the
 });
 
 test("who may not change or delete it does not find it, and who deletes it takes all of it", async () => {
-  const { owner, reader, stranger, organization: shared } = world();
+  const { owner, reader, stranger, organization: shared } = fixture();
   for (const { api } of [reader, stranger]) {
     expect((await api.patch(`/organizations/${shared}`, wanted({}))).status).toBe(404);
     expect((await api.delete(`/organizations/${shared}`)).status).toBe(404);

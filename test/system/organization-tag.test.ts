@@ -2,13 +2,13 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { type Answer, document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
-import { namesOf, newTeam, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { namesOf, newTeam, newWorkspace, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 /** An organization with two workspaces; the first has the tags `both` and `one`, the second `both` and `two`. */
 async function tagged() {
-  const { owner } = world();
+  const { owner } = fixture();
   const organization = await newOrganization(owner.api);
   const first = await newWorkspace({ organization, owner });
   const second = await newWorkspace({ organization, owner });
@@ -94,7 +94,7 @@ test("a tag is given to many workspaces at once, all of them or none", async () 
   proves("Tags/organization tags");
   const { api, first, second, idOf, path } = await tagged();
   const assign = `/tags/${await idOf("two")}/relationships/workspaces`;
-  const { stranger } = world();
+  const { stranger } = fixture();
   const foreign = await newWorkspace({ ...stranger, owner: stranger });
   const unknown = await api.post(assign, refs("workspaces", first.id, foreign.id));
   expect(unknown.status).toBe(404);
@@ -109,8 +109,8 @@ test("a tag is given to many workspaces at once, all of them or none", async () 
 });
 
 test("a member sees them and takes none away; a stranger sees nothing", async () => {
-  const { owner, reader, stranger, organization, readable } = world();
-  const workspace = await newWorkspace(world(), {}, readable.id);
+  const { owner, reader, stranger, organization, readable } = fixture();
+  const workspace = await newWorkspace(fixture(), {}, readable.id);
   await owner.api.post(`/workspaces/${workspace.id}/relationships/tags`, {
     data: [{ type: "tags", attributes: { name: "seen" } }],
   });
@@ -124,16 +124,16 @@ test("a member sees them and takes none away; a stranger sees nothing", async ()
     expect((await api.post(assign, refs("workspaces", workspace.id))).status).toBe(404);
   }
   expect((await stranger.api.get(path)).status).toBe(404);
-  const hidden = await newWorkspace(world());
+  const hidden = await newWorkspace(fixture());
   const excluding = await reader.api.get(`${path}?filter[exclude][taggable][id]=${hidden.id}`);
   expect(excluding.status).toBe(404);
 });
 
 test("a member sees the tags of workspaces that it may read, and counts those", async () => {
   proves("Isolation/lists that leak");
-  const { owner, reader, organization, readable } = world();
-  const shown = await newWorkspace(world(), {}, readable.id);
-  const hidden = await newWorkspace(world());
+  const { owner, reader, organization, readable } = fixture();
+  const shown = await newWorkspace(fixture(), {}, readable.id);
+  const hidden = await newWorkspace(fixture());
   const [both, secret] = [unusedName("both"), unusedName("secret")];
   const named = (...names: string[]) => ({
     data: names.map((name) => ({ type: "tags", attributes: { name } })),
@@ -162,12 +162,12 @@ test("a member sees the tags of workspaces that it may read, and counts those", 
 
 test("by its id, too, a tag that one does not see is none", async () => {
   proves("Isolation/lists that leak");
-  const { owner, organization, readable, stack } = world();
-  const { id: teamId, member: admin } = await newTeam(world());
+  const { owner, organization, readable, stack } = fixture();
+  const { id: teamId, member: admin } = await newTeam(fixture());
   await stack.people.grant({ teamId, projectId: readable.id, access: "admin" });
   const [mine, hidden] = [
-    await newWorkspace(world(), {}, readable.id),
-    await newWorkspace(world()),
+    await newWorkspace(fixture(), {}, readable.id),
+    await newWorkspace(fixture()),
   ];
   const name = unusedName("secret");
   await owner.api.post(`/workspaces/${hidden.id}/relationships/tags`, {
@@ -186,7 +186,7 @@ test("by its id, too, a tag that one does not see is none", async () => {
 
 test("a reserved key whose overrides are off keeps what the project says", async () => {
   proves("Tags/reserved tag keys");
-  const { owner } = world();
+  const { owner } = fixture();
   const organization = await newOrganization(owner.api);
   const path = `/organizations/${organization}/reserved-tag-keys`;
   const reserved = await owner.api.post(

@@ -5,14 +5,14 @@ import { newOrganization, unusedName } from "../stack/organization.ts";
 import {
   errorDetails,
   namesOf,
-  newParty,
   newProject,
+  newUser,
   newWorkspace,
   problems,
-  useWorld,
+  useFixture,
 } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const wanted = (name: unknown = unusedName("org"), email: unknown = "owner@example.com") =>
   document("organizations", { name, email });
@@ -22,7 +22,7 @@ test("a new organization has its default project, and reads as it was created", 
     "Organizations/list (q), create, show, update, delete",
     "Organizations/creating makes the default",
   );
-  const { api } = await newParty(world().stack);
+  const { api } = await newUser(fixture().stack);
   const body = wanted();
   const created = await api.post("/organizations", body);
   expect(created.status).toBe(201);
@@ -46,7 +46,7 @@ test("a new organization has its default project, and reads as it was created", 
 });
 
 test("its default project is included where it is asked for, and nothing else is", async () => {
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const path = `/organizations/${organization}`;
   const { body } = await owner.api.get(`${path}?include=default-project`);
   const { id } = body.data.relationships["default-project"].data;
@@ -58,7 +58,7 @@ test("its default project is included where it is asked for, and nothing else is
 
 test("its creator owns it, a member may read it", async () => {
   proves("Organizations/creating makes the default");
-  const { owner, reader, organization } = world();
+  const { owner, reader, organization } = fixture();
   const path = `/organizations/${organization}`;
   const own = (await owner.api.get(path)).body.data.attributes;
   expect(own.permissions).toMatchObject({
@@ -80,7 +80,7 @@ test("its document has every attribute that clients read, with its kind", async 
   proves(
     "Organizations/assessments-enforced, collaborator-auth-policy, speculative-plan-management-enabled, aggregated-commit-status-enabled",
   );
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const { attributes } = (await owner.api.get(`/organizations/${organization}`)).body.data;
   expect(attributes).toMatchObject({
     name: expect.any(String),
@@ -105,7 +105,7 @@ test("its document has every attribute that clients read, with its kind", async 
 
 test("it counts its projects and workspaces, to who may read all of them", async () => {
   proves("Organizations/project-count, workspace-count");
-  const { owner, reader, organization } = world();
+  const { owner, reader, organization } = fixture();
   const own = await newOrganization(owner.api);
   const counts = async (name: string, { api } = owner) => {
     const { body } = await api.get(`/organizations/${name}`);
@@ -126,7 +126,7 @@ test("it counts its projects and workspaces, to who may read all of them", async
 
 test("a name that is taken is refused, whoever has it", async () => {
   proves("Organizations/names");
-  const { stranger, organization } = world();
+  const { stranger, organization } = fixture();
   for (const name of [organization, stranger.organization]) {
     const again = await stranger.api.post("/organizations", wanted(name));
     expect(again.status).toBe(422);
@@ -135,20 +135,20 @@ test("a name that is taken is refused, whoever has it", async () => {
 });
 
 test("of many who want one name at once, one gets it and the others hear why not", async () => {
-  const parties = await Promise.all(Array.from({ length: 6 }, () => newParty(world().stack)));
+  const parties = await Promise.all(Array.from({ length: 6 }, () => newUser(fixture().stack)));
   const body = wanted();
   const answers = await Promise.all(parties.map(({ api }) => api.post("/organizations", body)));
   const statuses = answers.map(({ status }) => status).toSorted();
   expect(statuses).toEqual([201, 422, 422, 422, 422, 422]);
   const winner = parties[answers.findIndex(({ status }) => status === 201)];
   const path = `/organizations/${body.data.attributes.name}`;
-  for (const party of parties) {
-    expect((await party.api.get(path)).status).toBe(party === winner ? 200 : 404);
+  for (const user of parties) {
+    expect((await user.api.get(path)).status).toBe(user === winner ? 200 : 404);
   }
 });
 
 test("all that is wrong is said at once", async () => {
-  const { owner } = world();
+  const { owner } = fixture();
   const empty = await owner.api.post("/organizations", document("organizations", {}));
   expect(Object.keys(problems(empty))).toContain("/data/attributes/name");
   const wrong = await owner.api.post("/organizations", wanted("a b", "nowhere"));
@@ -166,7 +166,7 @@ test("all that is wrong is said at once", async () => {
 
 test("the list has those that one belongs to: all of them, those asked for, or a page", async () => {
   proves("Organizations/list (q), create, show, update, delete");
-  const { api } = await newParty(world().stack);
+  const { api } = await newUser(fixture().stack);
   const prefix = unusedName("list");
   const names: string[] = [];
   for (let number = 0; number < 23; number++) {

@@ -6,7 +6,7 @@ import { unusedName } from "../stack/organization.ts";
 import { expectStatus, inlineState, stateFile, writeState } from "../stack/state.ts";
 import { projectAccess } from "../stack/team-access.ts";
 import type { Actor } from "./actors.ts";
-import { newParty } from "./fixture.ts";
+import { newUser } from "./fixture.ts";
 
 /** Tries the action of a flag on a new object on which the actor has its grants. */
 export type Attempt = (actor: Actor, target: string) => Promise<Answer>;
@@ -185,7 +185,7 @@ export const onTeam: Record<string, Attempt> = {
     "organization-access": { "read-projects": true },
   })),
   "can-update-membership": async ({ api, organization, owner, stack }, id) => {
-    const person = await newParty(stack);
+    const person = await newUser(stack);
     const { username } = person;
     const invited = await expectStatus(
       201,

@@ -2,12 +2,12 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { teamRole, teamRoles } from "../stack/roles.ts";
 import { newActor } from "./actors.ts";
-import { useWorld } from "./fixture.ts";
+import { useFixture } from "./fixture.ts";
 
 // The effect of a single permission of a custom grant on a workspace's document: runs, variables and run tasks have no
 // other effect here, and runners and consoles use these flags.
 
-const world = useWorld();
+const fixture = useFixture();
 
 const outputs = ["can-read-state-outputs"];
 const states = [...outputs, "can-read-state-versions"];
@@ -63,7 +63,7 @@ test.each(Object.keys(flags))("%s has these flags, and no others", async (name) 
     "Team project permissions/workspace-access.variables",
     "Team project permissions/workspace-access.run-tasks",
   );
-  const actor = await newActor(world(), teamRole(name));
+  const actor = await newActor(fixture(), teamRole(name));
   const { body } = await actor.api.get(`/workspaces/${await actor.workspace()}`);
   const { permissions } = body.data.attributes;
   const held = Object.keys(permissions).filter((flag) => permissions[flag] === true);

@@ -5,7 +5,7 @@ import { newOrganization, unusedName } from "../stack/organization.ts";
 import { teamRole, teamRoles } from "../stack/roles.ts";
 import { expectStatus } from "../stack/state.ts";
 import { type Actor, newActor, organizationTokenActor, plainActor } from "./actors.ts";
-import { newParty, useWorld } from "./fixture.ts";
+import { newUser, useFixture } from "./fixture.ts";
 import {
   type Attempt,
   letThrough,
@@ -17,7 +17,7 @@ import {
   withoutEndpoint,
 } from "./permission-attempts.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 /** The flags of a document as the actor sees it; none if it may not see it. */
 async function flagsOf({ api }: Actor, path: string): Promise<Record<string, boolean> | undefined> {
@@ -58,13 +58,13 @@ async function compare(
 }
 
 const everybody: [string, () => Promise<Actor>][] = [
-  ["owner", () => plainActor(world(), world().owner)],
-  ["organization token", () => organizationTokenActor(world())],
+  ["owner", () => plainActor(fixture(), fixture().owner)],
+  ["organization token", () => organizationTokenActor(fixture())],
   ...teamRoles.map((role): [string, () => Promise<Actor>] => [
     role.name,
-    () => newActor(world(), role),
+    () => newActor(fixture(), role),
   ]),
-  ["stranger", () => plainActor(world(), world().stranger)],
+  ["stranger", () => plainActor(fixture(), fixture().stranger)],
 ];
 
 describe.each(everybody)("%s", (_, newActor) => {
@@ -132,7 +132,7 @@ describe.each(everybody)("%s", (_, newActor) => {
 
 test("every flag of every document is tried here, or is of something that has no endpoint", async () => {
   proves("Workspace rights/permissions of each document agree with what happens");
-  const actor = await plainActor(world(), world().owner);
+  const actor = await plainActor(fixture(), fixture().owner);
   const documents: [string, Record<string, Attempt>, readonly string[]][] = [
     [`/workspaces/${await actor.workspace()}`, onWorkspace, withoutEndpoint.workspace],
     [`/projects/${actor.projectId}`, onProject, withoutEndpoint.project],
@@ -151,7 +151,7 @@ test("every flag of every document is tried here, or is of something that has no
 test("a list says of each document what the document says", async () => {
   proves("Workspace rights/permissions of each document agree with what happens");
   const role = teamRole("project workspace-access.locking=true");
-  const actor = await newActor(world(), role);
+  const actor = await newActor(fixture(), role);
   const id = await actor.workspace();
   const shown = await actor.api.get(`/workspaces/${id}`);
   const listed = await actor.api.get(`/organizations/${actor.organization}/workspaces`);
@@ -165,9 +165,9 @@ test.each([
   ["owner", "the owner"],
   ["organization token", "the organization's token"],
 ])("an organization is deleted by its %s, as its document says", async (kind) => {
-  const { owner } = world();
+  const { owner } = fixture();
   const organization = await newOrganization(owner.api);
-  const one = { ...world(), organization };
+  const one = { ...fixture(), organization };
   const actor = await (kind === "owner" ? plainActor(one, owner) : organizationTokenActor(one));
   const flags = await flagsOf(actor, `/organizations/${organization}`);
   expect(flags?.["can-destroy"]).toBe(true);
@@ -175,14 +175,14 @@ test.each([
 });
 
 test("the team of owners keeps its name and stays, as its document says", async () => {
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const { body } = await owner.api.get(`/organizations/${organization}/teams?filter[names]=owners`);
   const [{ id, attributes }] = body.data;
   const refused = ["can-update-name", "can-destroy"];
   for (const [flag, said] of Object.entries(attributes.permissions)) {
     expect(said, flag).toBe(!refused.includes(flag));
   }
-  const actor = await plainActor(world(), owner);
+  const actor = await plainActor(fixture(), owner);
   for (const [flag, attempt] of Object.entries(onTeam)) {
     const { status } = await attempt(actor, id);
     if (refused.includes(flag)) expect(status, flag).toBe(409);
@@ -202,7 +202,7 @@ test.each([
     "Workspace rights/force delete",
     "Organizations/allow-force-delete-workspaces",
   );
-  const { owner } = world();
+  const { owner } = fixture();
   const organization = await newOrganization(owner.api);
   await expectStatus(
     200,
@@ -211,7 +211,7 @@ test.each([
       document("organizations", { "allow-force-delete-workspaces": true }),
     ),
   );
-  const actor = await newActor({ ...world(), organization }, teamRole(name));
+  const actor = await newActor({ ...fixture(), organization }, teamRole(name));
   const id = await actor.workspace();
   const flags = await flagsOf(actor, `/workspaces/${id}`);
   expect(flags?.["can-force-delete"]).toBe(allowed);
@@ -219,8 +219,8 @@ test.each([
 });
 
 test("an account's document says what a person and a token may do with it", async () => {
-  const person = await newParty(world().stack);
-  const actor = await organizationTokenActor(world());
+  const person = await newUser(fixture().stack);
+  const actor = await organizationTokenActor(fixture());
   for (const { api } of [person, actor]) {
     const { body } = await api.get("/account/details");
     const { id, attributes } = body.data;

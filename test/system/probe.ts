@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { Answer } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 
-/** By the type beside an id, or the attribute that contains it: which ids of the estate fit. */
+/** By the type beside an id, or the attribute that contains it: which ids of the objects fit. */
 export const kinds: Record<string, readonly string[]> = {
   "agent-pool-id": ["agentPoolId"],
   "agent-pools": ["agentPoolId"],
@@ -20,7 +20,7 @@ export const kinds: Record<string, readonly string[]> = {
   workspaces: ["workspaceId"],
 };
 
-/** Every query parameter that the routes read, with values of an estate; none: it refers to nothing. */
+/** Every query parameter that the routes read, with values of an objects; none: it refers to nothing. */
 export const parameters: Record<string, readonly string[]> = {
   "filter[admin]": [],
   "filter[allowed-projects][name]": ["projectName"],

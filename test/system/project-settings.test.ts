@@ -2,9 +2,9 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
-import { namesOf, newProject, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { namesOf, newProject, newWorkspace, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 const wanted = (attributes: Record<string, unknown>, relationships?: Record<string, unknown>) =>
   document("projects", attributes, relationships);
 const binding = (key: string, value?: string) => ({
@@ -16,8 +16,8 @@ const pairs = (data: { attributes: { key: string; value: string } }[]) =>
 
 test("an update changes what is given and keeps the rest", async () => {
   proves("Projects/create, show, update, delete");
-  const { api } = world().owner;
-  const project = await newProject(world());
+  const { api } = fixture().owner;
+  const project = await newProject(fixture());
   const self = `/projects/${project.id}`;
   const described = await api.patch(self, wanted({ description: "What it is" }));
   expect(described.status).toBe(200);
@@ -35,7 +35,7 @@ test("an update changes what is given and keeps the rest", async () => {
 
 test("its default mode is what its workspaces inherit, until it says that the organization's counts", async () => {
   proves("Projects/execution mode");
-  const { owner } = world();
+  const { owner } = fixture();
   const organization = await newOrganization(owner.api);
   const project = await newProject({ organization, owner });
   const self = `/projects/${project.id}`;
@@ -83,8 +83,8 @@ test("its default mode is what its workspaces inherit, until it says that the or
 });
 
 test("all that is wrong is said at once, and nothing is changed", async () => {
-  const { api } = world().owner;
-  const project = await newProject(world());
+  const { api } = fixture().owner;
+  const project = await newProject(fixture());
   const answer = await api.patch(
     `/projects/${project.id}`,
     wanted(
@@ -108,15 +108,15 @@ test("all that is wrong is said at once, and nothing is changed", async () => {
     "/data/attributes/description": "Description must be a string",
     "/data/relationships/default-agent-pool": "Default agent pool is invalid",
   };
-  const list = `/organizations/${world().organization}/projects`;
+  const list = `/organizations/${fixture().organization}/projects`;
   expect(problems(await api.patch(`/projects/${project.id}`, wrong))).toEqual(expected);
   expect(problems(await api.post(list, wrong))).toEqual(expected);
 });
 
 test("bindings are added and changed by PATCH, replaced through the project, and inherited", async () => {
   proves("Projects/bindings and effective bindings");
-  const { owner } = world();
-  const project = await newProject(world());
+  const { owner } = fixture();
+  const project = await newProject(fixture());
   const path = `/projects/${project.id}/tag-bindings`;
   const first = await owner.api.patch(path, {
     data: [binding("zone", "b"), binding("app", "web")],
@@ -132,7 +132,7 @@ test("bindings are added and changed by PATCH, replaced through the project, and
   expect(effective.status).toBe(200);
   expect(pairs(effective.body.data)).toEqual(["app=web", "flat=", "zone=c"]);
   expect(effective.body.data[0]).toMatchObject({ type: "effective-tag-bindings" });
-  const workspace = await newWorkspace(world(), {}, project.id);
+  const workspace = await newWorkspace(fixture(), {}, project.id);
   const inherited = await owner.api.get(`/workspaces/${workspace.id}/effective-tag-bindings`);
   expect(pairs(inherited.body.data)).toEqual(["app=web", "flat=", "zone=c"]);
   const replaced = await owner.api.patch(
@@ -149,7 +149,7 @@ test("bindings are added and changed by PATCH, replaced through the project, and
 
 test("the list can be filtered by bindings: by key, by value, by several at once", async () => {
   proves("Projects/list: filter[tagged]");
-  const { owner } = world();
+  const { owner } = fixture();
   const organization = await newOrganization(owner.api);
   const path = `/organizations/${organization}/projects`;
   const tagged = async (name: string, ...data: unknown[]) =>
@@ -177,10 +177,10 @@ test("the list can be filtered by bindings: by key, by value, by several at once
 
 test("one with workspaces stays, the default one always, an empty one goes", async () => {
   proves("Projects/refused while it has workspaces, the default one never");
-  const { owner, organization } = world();
-  const project = await newProject(world());
+  const { owner, organization } = fixture();
+  const project = await newProject(fixture());
   const self = `/projects/${project.id}`;
-  const workspace = await newWorkspace(world(), {}, project.id);
+  const workspace = await newWorkspace(fixture(), {}, project.id);
   expect((await owner.api.delete(self)).status).toBe(409);
   expect((await owner.api.delete(`/workspaces/${workspace.id}`)).status).toBe(204);
   expect((await owner.api.delete(self)).status).toBe(204);
@@ -195,9 +195,9 @@ test("one with workspaces stays, the default one always, an empty one goes", asy
 
 test("a deletion and workspaces that are made in it at once: never both", async () => {
   proves("Projects/refused while it has workspaces, the default one never");
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   for (let round = 0; round < 5; round++) {
-    const project = await newProject(world());
+    const project = await newProject(fixture());
     const create = () =>
       owner.api.post(
         `/organizations/${organization}/workspaces`,
@@ -220,7 +220,7 @@ test("a deletion and workspaces that are made in it at once: never both", async 
 });
 
 test("who may read but not change it is told 404, as is who may not read it", async () => {
-  const { reader, stranger, readable } = world();
+  const { reader, stranger, readable } = fixture();
   const self = `/projects/${readable.id}`;
   expect((await reader.api.get(`${self}/tag-bindings`)).status).toBe(200);
   for (const { api } of [reader, stranger]) {

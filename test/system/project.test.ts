@@ -7,27 +7,27 @@ import { expectStatus } from "../stack/state.ts";
 import {
   errorDetails,
   namesOf,
-  newParty,
   newProject,
   newTeam,
+  newUser,
   newWorkspace,
   problems,
-  useWorld,
+  useFixture,
 } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 interface Identifier {
   type: string;
   id: string;
 }
 
-const projects = () => `/organizations/${world().organization}/projects`;
+const projects = () => `/organizations/${fixture().organization}/projects`;
 const wanted = (attributes: Record<string, unknown>) => document("projects", attributes);
 
 test("a new project reads as it was created", async () => {
   proves("Projects/create, show, update, delete");
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const name = `Team ${unusedName("a_b")}`.slice(0, 40);
   const created = await owner.api.post(projects(), wanted({ name, description: "What it is ✓" }));
   expect(created.status).toBe(201);
@@ -55,18 +55,18 @@ test("a new project reads as it was created", async () => {
 
 test("it counts its workspaces", async () => {
   proves("Projects/workspace-count");
-  const project = await newProject(world());
-  await newWorkspace(world(), {}, project.id);
-  await newWorkspace(world(), {}, project.id);
-  const { body } = await world().owner.api.get(`/projects/${project.id}`);
+  const project = await newProject(fixture());
+  await newWorkspace(fixture(), {}, project.id);
+  await newWorkspace(fixture(), {}, project.id);
+  const { body } = await fixture().owner.api.get(`/projects/${project.id}`);
   expect(body.data.attributes["workspace-count"]).toBe(2);
 });
 
 test("how many they are is nothing for who may not read them", async () => {
   proves("Isolation/lists that leak");
-  const project = await newProject(world());
-  await newWorkspace(world(), {}, project.id);
-  const { member } = await newTeam(world(), ["read-projects"]);
+  const project = await newProject(fixture());
+  await newWorkspace(fixture(), {}, project.id);
+  const { member } = await newTeam(fixture(), ["read-projects"]);
   const { body } = await member.api.get(`/projects/${project.id}`);
   expect(body.data.attributes["workspace-count"]).toBeNull();
   const listed = await member.api.get(`${projects()}?filter[names]=${project.name}`);
@@ -75,7 +75,7 @@ test("how many they are is nothing for who may not read them", async () => {
 
 test("its tag bindings count for its workspaces", async () => {
   proves("Tags/effective bindings");
-  const { owner } = world();
+  const { owner } = fixture();
   const created = await owner.api.post(
     projects(),
     document(
@@ -89,7 +89,7 @@ test("its tag bindings count for its workspaces", async () => {
     ),
   );
   expect(created.status).toBe(201);
-  const workspace = await newWorkspace(world(), {}, created.body.data.id);
+  const workspace = await newWorkspace(fixture(), {}, created.body.data.id);
   const effective = await owner.api.get(`/workspaces/${workspace.id}/effective-tag-bindings`);
   expect(effective.body.data).toMatchObject([
     {
@@ -104,7 +104,7 @@ test("its tag bindings count for its workspaces", async () => {
 // The provider reads a project's tags through this include, and treats them as deleted if it returns none.
 test("its effective bindings are included where they are asked for, shown and listed", async () => {
   proves("Projects/bindings and effective bindings");
-  const { api } = world().owner;
+  const { api } = fixture().owner;
   const organization = await newOrganization(api);
   const list = `/organizations/${organization}/projects`;
   const tagged = async (name: string, ...pairs: [key: string, value: string][]) => {
@@ -155,13 +155,13 @@ test.each([
   ["that is taken", "Default Project", "Name has already been taken"],
 ])("a name %s is refused", async (_, name, detail) => {
   proves("Versioning/2024-04-25", "Workspace limits/project name up to 40 characters");
-  const answer = await world().owner.api.post(projects(), wanted({ name }));
+  const answer = await fixture().owner.api.post(projects(), wanted({ name }));
   expect(answer.status).toBe(422);
   expect(problems(answer)).toEqual({ "/data/attributes/name": detail });
 });
 
 test("of many projects of one name made at once, one is made", async () => {
-  const { owner } = world();
+  const { owner } = fixture();
   const body = wanted({ name: unusedName("race") });
   const answers = await Promise.all(
     Array.from({ length: 8 }, () => owner.api.post(projects(), body)),
@@ -172,7 +172,7 @@ test("of many projects of one name made at once, one is made", async () => {
 
 test("the list can be searched, filtered by exact names, sorted and paged", async () => {
   proves("Versioning/2024-04-04", "Versioning/2023-03-20", "Projects/list: q, filter[names], sort");
-  const { api } = await newParty(world().stack);
+  const { api } = await newUser(fixture().stack);
   const organization = unusedName("org");
   await api.post(
     "/organizations",
@@ -202,8 +202,8 @@ test("the list can be searched, filtered by exact names, sorted and paged", asyn
 });
 
 test("the list has only the projects that one may read, and counts only them", async () => {
-  const { reader, readable } = world();
-  await newProject(world());
+  const { reader, readable } = fixture();
+  await newProject(fixture());
   const listed = await reader.api.get(projects());
   expect(listed.status).toBe(200);
   expect(namesOf(listed)).toEqual([readable.name]);
@@ -211,7 +211,7 @@ test("the list has only the projects that one may read, and counts only them", a
 });
 
 test("what is not there is not found", async () => {
-  const { owner, stranger } = world();
+  const { owner, stranger } = fixture();
   expect((await owner.api.get("/projects/prj-0000000000000000")).status).toBe(404);
   expect((await owner.api.get("/organizations/nowhere/projects")).status).toBe(404);
   const elsewhere = `/organizations/${stranger.organization}/projects`;
@@ -219,6 +219,6 @@ test("what is not there is not found", async () => {
 });
 
 test("a reader may not make one", async () => {
-  const answer = await world().reader.api.post(projects(), wanted({ name: unusedName("no") }));
+  const answer = await fixture().reader.api.post(projects(), wanted({ name: unusedName("no") }));
   expect(answer.status).toBe(404);
 });

@@ -1,26 +1,26 @@
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { errorDetails, namesOf, newTeam, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { errorDetails, namesOf, newTeam, newWorkspace, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const pathOf = (id: string) => `/workspaces/${id}/relationships/remote-state-consumers`;
 const items = (...workspaces: { id: string }[]) => ({
   data: workspaces.map(({ id }) => ({ type: "workspaces", id })),
 });
-const consumers = async (id: string, by = world().owner) => namesOf(await by.api.get(pathOf(id)));
+const consumers = async (id: string, by = fixture().owner) => namesOf(await by.api.get(pathOf(id)));
 
 const namesIn = (...workspaces: { attributes: { name: string } }[]) =>
   workspaces.map(({ attributes }) => attributes.name).toSorted();
 
 const several = (count: number) =>
-  Promise.all(Array.from({ length: count }, () => newWorkspace(world())));
+  Promise.all(Array.from({ length: count }, () => newWorkspace(fixture())));
 
 /** In a team that administers the readable project, and has no organization-level permission. */
 async function administrator() {
-  const { stack, readable } = world();
-  const { id: teamId, member } = await newTeam(world());
+  const { stack, readable } = fixture();
+  const { id: teamId, member } = await newTeam(fixture());
   await stack.people.grant({ teamId, projectId: readable.id, access: "admin" });
   return member;
 }
@@ -28,7 +28,7 @@ async function administrator() {
 describe("the approved consumers of a workspace", () => {
   test("are none at first, come by name and in pages, and are shown whole", async () => {
     proves("Remote state consumers/global off");
-    const { owner } = world();
+    const { owner } = fixture();
     const [producer, ...others] = await several(4);
     const empty = await owner.api.get(pathOf(producer.id));
     expect(empty.status).toBe(200);
@@ -45,7 +45,7 @@ describe("the approved consumers of a workspace", () => {
 
   test("come 20 on a page where no size is given", async () => {
     proves("Workspace limits/default page size 20 of workspaces, consumers, tags");
-    const { owner } = world();
+    const { owner } = fixture();
     const [producer, ...others] = await several(22);
     await owner.api.post(pathOf(producer.id), items(...others));
     const { body } = await owner.api.get(pathOf(producer.id));
@@ -55,7 +55,7 @@ describe("the approved consumers of a workspace", () => {
 
   test("are added and removed as often as one likes, whole documents in the body", async () => {
     proves("Remote state consumers/POST, DELETE");
-    const { owner } = world();
+    const { owner } = fixture();
     const [producer, one, other] = await several(3);
     for (const body of [items(one), items(one, other, one), { data: [one, other] }]) {
       expect((await owner.api.post(pathOf(producer.id), body)).status).toBe(204);
@@ -73,7 +73,7 @@ describe("the approved consumers of a workspace", () => {
 
   test("are replaced as a whole, by an empty list too", async () => {
     proves("Versioning/2021-04-16", "Remote state consumers/PATCH");
-    const { owner } = world();
+    const { owner } = fixture();
     const [producer, one, two, three] = await several(4);
     await owner.api.post(pathOf(producer.id), items(one, two));
     expect((await owner.api.patch(pathOf(producer.id), items(two, three))).status).toBe(204);
@@ -87,7 +87,7 @@ describe("the approved consumers of a workspace", () => {
       "Remote state consumers/readable ones only, never itself",
       "Workspace errors/remote state consumers",
     );
-    const { owner, stranger } = world();
+    const { owner, stranger } = fixture();
     const [producer, one] = await several(2);
     const foreign = await newWorkspace({ organization: stranger.organization, owner: stranger });
     for (const send of [owner.api.post, owner.api.patch]) {
@@ -108,7 +108,7 @@ describe("the approved consumers of a workspace", () => {
     ["no id's form", { data: [{ type: "workspaces", id: "ws 1\0" }] }],
   ])("are not changed by a body with %s", async (_, body) => {
     proves("Remote state consumers/readable ones only, never itself");
-    const { api } = world().owner;
+    const { api } = fixture().owner;
     const [producer] = await several(1);
     for (const send of [api.post, api.patch, api.delete]) {
       expect((await send(pathOf(producer.id), body)).status).toBe(422);
@@ -117,18 +117,18 @@ describe("the approved consumers of a workspace", () => {
 
   test("are listed as far as the caller may read them, and removed only then", async () => {
     proves("Remote state consumers/global off");
-    const { owner, readable } = world();
-    const party = await administrator();
-    const producer = await newWorkspace(world(), {}, readable.id);
-    const known = await newWorkspace(world(), {}, readable.id);
+    const { owner, readable } = fixture();
+    const user = await administrator();
+    const producer = await newWorkspace(fixture(), {}, readable.id);
+    const known = await newWorkspace(fixture(), {}, readable.id);
     const [hidden, absent] = await several(2);
     await owner.api.post(pathOf(producer.id), items(known, hidden));
-    expect(await consumers(producer.id, party)).toEqual(namesIn(known));
-    const { body } = await party.api.get(pathOf(producer.id));
+    expect(await consumers(producer.id, user)).toEqual(namesIn(known));
+    const { body } = await user.api.get(pathOf(producer.id));
     expect(body.meta.pagination["total-count"]).toBe(1);
-    expect((await party.api.post(pathOf(producer.id), items(hidden))).status).toBe(422);
-    expect((await party.api.delete(pathOf(producer.id), items(hidden))).status).toBe(422);
-    expect((await party.api.delete(pathOf(producer.id), items(absent))).status).toBe(204);
+    expect((await user.api.post(pathOf(producer.id), items(hidden))).status).toBe(422);
+    expect((await user.api.delete(pathOf(producer.id), items(hidden))).status).toBe(422);
+    expect((await user.api.delete(pathOf(producer.id), items(absent))).status).toBe(204);
     expect(await consumers(producer.id)).toEqual(namesIn(known, hidden));
   });
 });
@@ -139,7 +139,7 @@ describe("with global remote state", () => {
       "Remote state consumers/global on",
       "Remote state consumers/only while global-remote-state is false",
     );
-    const { owner, organization } = world();
+    const { owner, organization } = fixture();
     const [producer, other] = await several(2);
     await owner.api.post(pathOf(producer.id), items(other));
     const share = document("workspaces", { "global-remote-state": true });
@@ -162,11 +162,11 @@ describe("with global remote state", () => {
 
   test("a reader sees those of everybody that it may read, and counts only them", async () => {
     proves("Remote state consumers/global on");
-    const { owner, reader, readable } = world();
+    const { owner, reader, readable } = fixture();
     const share = { "global-remote-state": true };
-    const producer = await newWorkspace(world(), share, readable.id);
-    const known = await newWorkspace(world(), {}, readable.id);
-    const hidden = await newWorkspace(world());
+    const producer = await newWorkspace(fixture(), share, readable.id);
+    const known = await newWorkspace(fixture(), {}, readable.id);
+    const hidden = await newWorkspace(fixture());
     const all = `${pathOf(producer.id)}?page[size]=100`;
     const answer = await reader.api.get(all);
     expect(namesOf(answer)).toContain(known.attributes.name);
@@ -179,7 +179,7 @@ describe("with global remote state", () => {
 
   test("project remote state is refused, and alone it is kept", async () => {
     proves("Remote state consumers/project remote state, not beside the global one");
-    const { owner } = world();
+    const { owner } = fixture();
     const [{ id }] = await several(1);
     const change = (attributes: object) =>
       owner.api.patch(`/workspaces/${id}`, document("workspaces", { ...attributes }));
@@ -209,10 +209,10 @@ test("adding and removing needs admin on the workspace, replacing the whole orga
     "Workspace rights/replacing all remote state consumers",
     "Workspace errors/remote state consumers",
   );
-  const { reader, stranger, readable, owner } = world();
-  const party = await administrator();
-  const producer = await newWorkspace(world(), {}, readable.id);
-  const other = await newWorkspace(world(), {}, readable.id);
+  const { reader, stranger, readable, owner } = fixture();
+  const user = await administrator();
+  const producer = await newWorkspace(fixture(), {}, readable.id);
+  const other = await newWorkspace(fixture(), {}, readable.id);
   const body = items(other);
   for (const { api } of [reader, stranger]) {
     for (const send of [api.post, api.patch, api.delete]) {
@@ -221,9 +221,9 @@ test("adding and removing needs admin on the workspace, replacing the whole orga
   }
   expect((await stranger.api.get(pathOf(producer.id))).status).toBe(404);
   expect((await reader.api.get(pathOf(producer.id))).status).toBe(200);
-  expect((await party.api.post(pathOf(producer.id), body)).status).toBe(204);
-  expect((await party.api.patch(pathOf(producer.id), body)).status).toBe(404);
-  expect((await party.api.delete(pathOf(producer.id), body)).status).toBe(204);
+  expect((await user.api.post(pathOf(producer.id), body)).status).toBe(204);
+  expect((await user.api.patch(pathOf(producer.id), body)).status).toBe(404);
+  expect((await user.api.delete(pathOf(producer.id), body)).status).toBe(204);
   expect((await owner.api.patch(pathOf(producer.id), body)).status).toBe(204);
   expect((await owner.api.get(pathOf("ws-0000000000000000"))).status).toBe(404);
 });

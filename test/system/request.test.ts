@@ -2,10 +2,10 @@ import { routes } from "@statehouse/gateway/routes/routes";
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { errorDetails, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { errorDetails, newWorkspace, problems, useFixture } from "./fixture.ts";
 
 const MAX_BODY_BYTES = 100_000;
-const world = useWorld({ settings: { MAX_BODY_BYTES: String(MAX_BODY_BYTES) } });
+const fixture = useFixture({ settings: { MAX_BODY_BYTES: String(MAX_BODY_BYTES) } });
 
 const withBody = routes.filter(({ body }) => body);
 const named = (list: typeof routes) =>
@@ -14,7 +14,7 @@ const anywhere = (path: string) => path.replaceAll(/:[^/]+/g, "whatever");
 
 test("an unknown address is a JSON 404", async () => {
   proves("JSON:API/never 501, unknown routes are JSON 404, wrong methods 405");
-  const { url, owner, nobody } = world();
+  const { url, owner, nobody } = fixture();
   const paths = ["/", "/api", "/api/v2", "/api/v3/ping", "/api/v2/no-such-noun", "/favicon.ico"];
   for (const path of [
     ...paths,
@@ -31,7 +31,7 @@ test("an unknown address is a JSON 404", async () => {
 
 test("a wrong method is a JSON 405 that names the right ones", async () => {
   proves("JSON:API/never 501, unknown routes are JSON 404, wrong methods 405");
-  const { owner, url } = world();
+  const { owner, url } = fixture();
   const details = await owner.api.send("DELETE", "/account/details");
   expect(details.status).toBe(405);
   expect(details.headers.get("allow")).toBe("GET");
@@ -45,7 +45,7 @@ test("a wrong method is a JSON 405 that names the right ones", async () => {
 
 describe.each(named(withBody))("%s", (_, { method, path }) => {
   const send = (body: unknown) =>
-    world().owner.api.send(method, world().url + anywhere(path), body);
+    fixture().owner.api.send(method, fixture().url + anywhere(path), body);
 
   test("refuses broken JSON with 400", async () => {
     proves("JSON:API/bodies");
@@ -61,7 +61,7 @@ describe.each(named(withBody))("%s", (_, { method, path }) => {
     const answer = await send(JSON.stringify({ filler: "x".repeat(MAX_BODY_BYTES) }));
     expect(answer.status).toBe(413);
     expect(errorDetails(answer)[0]).toContain(String(MAX_BODY_BYTES));
-    expect((await world().owner.api.get("/account/details")).status).toBe(200);
+    expect((await fixture().owner.api.get("/account/details")).status).toBe(200);
   });
 
   test("refuses JSON that is no document with words and never with 5xx", async () => {
@@ -74,7 +74,7 @@ describe.each(named(withBody))("%s", (_, { method, path }) => {
 });
 
 test("a body without a length, over the limit, is 413", async () => {
-  const { url, owner, organization } = world();
+  const { url, owner, organization } = fixture();
   const piece = new TextEncoder().encode("x".repeat(50_000));
   let sent = 0;
   const body = new ReadableStream<Uint8Array>({
@@ -99,7 +99,7 @@ test.each([
   ["workspaces", "", "workspace"],
 ])("a wrong type for %s is 422 and points at it", async (noun, path) => {
   proves("Workspace/data.type", "Workspace endpoints/PATCH relationships/ssh-key");
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const target = path || `/organizations/${organization}/${noun}`;
   for (const type of ["things", "", 3, null, undefined]) {
     const answer = await owner.api.post(target, { data: { type, attributes: { name: "unused" } } });
@@ -114,7 +114,7 @@ test.each(named(including))(
   "%s refuses an unknown include with 400 that says so",
   async (_, { path }) => {
     proves("JSON:API/included");
-    const { url, owner } = world();
+    const { url, owner } = fixture();
     for (const include of ["nonsense", "outputs,nonsense", "organization.project", "__proto__"]) {
       const answer = await owner.api.get(`${url}${anywhere(path)}?include=${include}`);
       expect(answer.status).toBe(400);
@@ -125,7 +125,7 @@ test.each(named(including))(
 
 describe("a page", () => {
   const lists = () => {
-    const { organization, owner } = world();
+    const { organization, owner } = fixture();
     return [
       "/organizations",
       `/organizations/${organization}/projects`,
@@ -139,7 +139,7 @@ describe("a page", () => {
     for (const path of lists()) {
       for (const value of ["0", "-1", "x", "1.5", "1e3", "%20", "NaN"]) {
         for (const parameter of ["page[size]", "page[number]"]) {
-          const answer = await world().owner.api.get(`${path}?${parameter}=${value}`);
+          const answer = await fixture().owner.api.get(`${path}?${parameter}=${value}`);
           expect(answer.status, `${path} ${parameter}=${value}`).toBe(400);
           expect(errorDetails(answer)[0]).toContain(parameter);
         }
@@ -150,11 +150,11 @@ describe("a page", () => {
   test("size beyond 100 counts as 100, and a number past the end is an empty page", async () => {
     proves("JSON:API/pagination");
     for (const path of lists()) {
-      const large = await world().owner.api.get(`${path}?page%5Bsize%5D=1000000000`);
+      const large = await fixture().owner.api.get(`${path}?page%5Bsize%5D=1000000000`);
       expect(large.status).toBe(200);
       expect(large.body.meta.pagination["page-size"]).toBe(100);
       const total = large.body.meta.pagination["total-count"];
-      const beyond = await world().owner.api.get(`${path}?page%5Bnumber%5D=1000000000`);
+      const beyond = await fixture().owner.api.get(`${path}?page%5Bnumber%5D=1000000000`);
       expect(beyond.status).toBe(200);
       expect(beyond.body.data).toEqual([]);
       expect(beyond.body.meta.pagination).toMatchObject({
@@ -167,8 +167,8 @@ describe("a page", () => {
 
 test("unknown query parameters are ignored", async () => {
   proves("JSON:API/unknown query parameters are ignored");
-  const { owner, organization } = world();
-  const workspace = await newWorkspace(world());
+  const { owner, organization } = fixture();
+  const workspace = await newWorkspace(fixture());
   const junk = "TagBindings=&page%5Bnonsense%5D=1&filter%5Bnonsense%5D%5B0%5D=a&fields=name&&=&%5B";
   for (const path of [
     "/organizations",
@@ -198,8 +198,8 @@ const strangeNames = [
 
 describe.each(strangeNames)("a name with %s", (_, name) => {
   test("is refused with words where a name is made", async () => {
-    const { owner, organization } = world();
-    const workspace = await newWorkspace(world());
+    const { owner, organization } = fixture();
+    const workspace = await newWorkspace(fixture());
     const answers = [
       await owner.api.post(
         "/organizations",
@@ -224,7 +224,7 @@ describe.each(strangeNames)("a name with %s", (_, name) => {
   });
 
   test("is not found where a name is looked up", async () => {
-    const { owner, organization } = world();
+    const { owner, organization } = fixture();
     const encoded = encodeURIComponent(name.toWellFormed());
     for (const path of [
       `/organizations/${encoded}/entitlement-set`,
@@ -240,7 +240,7 @@ describe.each(strangeNames)("a name with %s", (_, name) => {
   });
 
   test("finds nothing where it is searched for, and breaks nothing", async () => {
-    const { owner, organization } = world();
+    const { owner, organization } = fixture();
     if (name === "" || name.includes("\0")) return;
     const encoded = encodeURIComponent(name.toWellFormed());
     const paths = [
@@ -258,7 +258,7 @@ describe.each(strangeNames)("a name with %s", (_, name) => {
 });
 
 test("every answer carries the id under which the logs have it", async () => {
-  const { owner, nobody } = world();
+  const { owner, nobody } = fixture();
   for (const answer of [
     await owner.api.get("/account/details"),
     await nobody.get("/organizations"),
@@ -269,7 +269,7 @@ test("every answer carries the id under which the logs have it", async () => {
 });
 
 test("an address that is none is JSON, and never our fault", async () => {
-  const { url, owner } = world();
+  const { url, owner } = fixture();
   for (const path of [
     "/api/v2/workspaces/%zz",
     "/api/v2/workspaces/%E0%A4%A",
@@ -287,7 +287,7 @@ test("an address that is none is JSON, and never our fault", async () => {
 
 test("a body as deep as its length allows is refused, not stumbled over", async () => {
   proves("JSON:API/bodies");
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const deep = (inside: string) => "[".repeat(40_000) + inside + "]".repeat(40_000);
   for (const body of [
     deep('"\\u0000"'),

@@ -2,15 +2,15 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
-import { problems, useWorld } from "./fixture.ts";
+import { problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
-const path = () => `/organizations/${world().organization}/reserved-tag-keys`;
+const fixture = useFixture();
+const path = () => `/organizations/${fixture().organization}/reserved-tag-keys`;
 const wanted = (attributes: Record<string, unknown>) => document("reserved-tag-keys", attributes);
 
 test("a key is reserved, changed and freed", async () => {
   proves("Tags/reserved tag keys");
-  const { api } = world().owner;
+  const { api } = fixture().owner;
   const key = unusedName("key");
   const created = await api.post(path(), wanted({ key }));
   expect(created.status).toBe(201);
@@ -35,7 +35,7 @@ test("a key is reserved, changed and freed", async () => {
 });
 
 test("the list is by key, and has pages", async () => {
-  const { api } = world().owner;
+  const { api } = fixture().owner;
   const list = `/organizations/${await newOrganization(api)}/reserved-tag-keys`;
   for (const key of ["c", "a", "b"]) await api.post(list, wanted({ key }));
   const keys = ({ body }: { body: { data: { attributes: { key: string } }[] } }) =>
@@ -48,7 +48,7 @@ test("the list is by key, and has pages", async () => {
 });
 
 test("a bad key and a taken one are refused", async () => {
-  const { api } = world().owner;
+  const { api } = fixture().owner;
   const key = unusedName("taken");
   const { body } = await api.post(path(), wanted({ key }));
   const again = await api.post(path(), wanted({ key }));
@@ -60,7 +60,7 @@ test("a bad key and a taken one are refused", async () => {
 });
 
 test("members see them, only owners change them, a stranger sees nothing", async () => {
-  const { owner, reader, stranger } = world();
+  const { owner, reader, stranger } = fixture();
   const { body } = await owner.api.post(path(), wanted({ key: unusedName("key") }));
   const self = `/reserved-tag-keys/${body.data.id}`;
   expect((await reader.api.get(path())).status).toBe(200);

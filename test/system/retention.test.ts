@@ -5,12 +5,12 @@ import { document, download } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import { expectStatus, inlineState, stateFile } from "../stack/state.ts";
 import { type StoreView, storeView } from "../stack/store.ts";
-import { newWorkspace, useWorld } from "./fixture.ts";
+import { newWorkspace, useFixture } from "./fixture.ts";
 
-const world = useWorld({ settings: { COLLECTION_INTERVAL: "1" } });
+const fixture = useFixture({ settings: { COLLECTION_INTERVAL: "1" } });
 let store: StoreView;
 beforeAll(() => {
-  store = storeView(world().stack.environments.state);
+  store = storeView(fixture().stack.environments.state);
 });
 
 const older = (days: number) =>
@@ -19,8 +19,8 @@ const never = document("data-retention-policy-dont-deletes", {});
 
 /** A workspace of three versions, the third current, created this many days ago. */
 async function written(organization: string, days: number) {
-  const { api } = world().owner;
-  const { id } = await newWorkspace({ ...world(), organization });
+  const { api } = fixture().owner;
+  const { id } = await newWorkspace({ ...fixture(), organization });
   await expectStatus(200, api.post(`/workspaces/${id}/actions/lock`));
   const { lineage } = stateFile();
   const versions: string[] = [];
@@ -29,7 +29,7 @@ async function written(organization: string, days: number) {
     const path = `/workspaces/${id}/state-versions`;
     versions.push((await expectStatus(201, api.post(path, inlineState(state)))).body.data.id);
   }
-  await world().stack.rows(
+  await fixture().stack.rows(
     "state",
     `update state_versions set created_at = created_at - $2 * interval '1 day'
      where workspace_id = $1`,
@@ -39,7 +39,7 @@ async function written(organization: string, days: number) {
 }
 
 const shown = async (id: string) =>
-  (await world().owner.api.get(`/state-versions/${id}`)).body.data;
+  (await fixture().owner.api.get(`/state-versions/${id}`)).body.data;
 const statuses = (versions: readonly string[]) =>
   Promise.all(versions.map(async (id) => (await shown(id)).attributes.status));
 const collected = (versions: readonly string[]) =>
@@ -51,7 +51,7 @@ const none = ["finalized", "finalized", "finalized"];
 
 test("what a workspace's policy lets go cannot be read any more, and its bytes are gone; the current state stays", async () => {
   proves("Data retention/delete-older-than-n-days");
-  const { owner } = world();
+  const { owner } = fixture();
   const organization = await newOrganization(owner.api);
   const { id, versions, policy } = await written(organization, 31);
   const [first = ""] = versions;
@@ -71,7 +71,7 @@ test("what a workspace's policy lets go cannot be read any more, and its bytes a
 
 test("a workspace's own policy counts before its organization's, that before none", async () => {
   proves("Data retention/policies of workspace, organization");
-  const { owner } = world();
+  const { owner } = fixture();
   const organization = await newOrganization(owner.api);
   const [kept, young, due] = [
     await written(organization, 31),

@@ -6,14 +6,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { download } from "../stack/http.ts";
 import type { RunnerCalls } from "../stack/runner-calls.ts";
 import { announcement, inlineState, processedVersion, stateFile } from "../stack/state.ts";
-import { errorDetails, newProject, newWorkspace, recordedApi, useWorld } from "./fixture.ts";
+import { errorDetails, newProject, newWorkspace, recordedApi, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 let runner: Runner;
 let calls: RunnerCalls;
 beforeAll(async () => {
-  runner = startRunner(world().stack.nats.url);
-  calls = await world().stack.runnerCalls("runner");
+  runner = startRunner(fixture().stack.nats.url);
+  calls = await fixture().stack.runnerCalls("runner");
 });
 afterAll(() => runner[Symbol.asyncDispose]());
 
@@ -21,8 +21,8 @@ const outputs = { address: { value: "10.0.0.1", type: "string" } };
 
 /** An unlocked workspace with a state. */
 async function producer(attributes: Record<string, unknown> = {}, projectId?: string) {
-  const { api } = world().owner;
-  const workspace = await newWorkspace(world(), attributes, projectId);
+  const { api } = fixture().owner;
+  const workspace = await newWorkspace(fixture(), attributes, projectId);
   const act = (action: string) => api.post(`/workspaces/${workspace.id}/actions/${action}`);
   await act("lock");
   const state = stateFile({ outputs });
@@ -38,7 +38,7 @@ async function producer(attributes: Record<string, unknown> = {}, projectId?: st
 async function running(workspaceId: string) {
   const runId = newId("run");
   const { secret, runTokenId } = await calls.tokens.createRunToken({ runId, workspaceId });
-  return { runId, runTokenId, secret, api: recordedApi(world().url, secret) };
+  return { runId, runTokenId, secret, api: recordedApi(fixture().url, secret) };
 }
 
 /** The statuses of all ways to read a workspace's state with the token. */
@@ -46,8 +46,8 @@ async function reads(
   { api, secret }: Pick<Awaited<ReturnType<typeof running>>, "api" | "secret">,
   { id, attributes, version }: Awaited<ReturnType<typeof producer>>,
 ) {
-  const { organization } = world();
-  const { body } = await world().owner.api.get(`/state-versions/${version.id}/outputs`);
+  const { organization } = fixture();
+  const { body } = await fixture().owner.api.get(`/state-versions/${version.id}/outputs`);
   const list = `filter[workspace][name]=${attributes.name}&filter[organization][name]=${organization}`;
   const answers = await Promise.all([
     api.get(`/workspaces/${id}`),
@@ -66,9 +66,9 @@ async function reads(
 describe("a run's token", () => {
   test("shows its workspace, its organization and what that can, and nothing else", async () => {
     proves("Teams and users/run tokens");
-    const { organization } = world();
+    const { organization } = fixture();
     const own = await producer();
-    const [other, project] = [await producer(), await newProject(world())];
+    const [other, project] = [await producer(), await newProject(fixture())];
     const run = await running(own.id);
     expect(await reads(run, own)).toEqual([200]);
     expect(await reads(run, other)).toEqual([404]);
@@ -94,8 +94,8 @@ describe("a run's token", () => {
 
   test("writes the workspace's state under the run's own lock only", async () => {
     proves("Teams and users/run tokens", "State version includes/created_by: an internal account");
-    const { owner } = world();
-    const { id } = await newWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newWorkspace(fixture());
     const run = await running(id);
     const path = `/workspaces/${id}/state-versions`;
     expect((await run.api.post(path, inlineState(stateFile()))).status).toBe(412);
@@ -113,7 +113,7 @@ describe("a run's token", () => {
       { ...account, attributes: { "is-service-account": true } },
     ]);
     expect((await owner.api.post(path, inlineState(stateFile()))).status).toBe(409);
-    const elsewhere = await newWorkspace(world());
+    const elsewhere = await newWorkspace(fixture());
     const foreign = `/workspaces/${elsewhere.id}/state-versions`;
     expect((await run.api.post(foreign, inlineState(stateFile()))).status).toBe(404);
     await calls.locks.unlockAsRun({ workspaceId: id, runId: run.runId });
@@ -136,7 +136,7 @@ describe("a run's token", () => {
   });
 
   test("works no longer once its runner ends it, or the workspace is deleted", async () => {
-    const { owner } = world();
+    const { owner } = fixture();
     const own = await producer();
     const [run, other] = [await running(own.id), await running(own.id)];
     await calls.tokens.deleteRunToken({ runTokenId: run.runTokenId });
@@ -150,7 +150,7 @@ describe("a run's token", () => {
   });
 
   test("is its runner's alone, and its run's", async () => {
-    const { stack } = world();
+    const { stack } = fixture();
     const [own, other] = [await producer(), await producer()];
     const run = await running(own.id);
     const foreign = await stack.runnerCalls("runner-other");
@@ -174,9 +174,9 @@ describe("a run's token", () => {
 describe("the state of another workspace", () => {
   test("is read by runs of its consumers, for as long as they are consumers", async () => {
     proves("Reading/what runs read", "Remote state consumers/enforced");
-    const { owner, reader } = world();
+    const { owner, reader } = fixture();
     const shared = await producer();
-    const [consumer, stranger] = [await newWorkspace(world()), await newWorkspace(world())];
+    const [consumer, stranger] = [await newWorkspace(fixture()), await newWorkspace(fixture())];
     const [run, foreign] = [await running(consumer.id), await running(stranger.id)];
     const path = `/workspaces/${shared.id}/relationships/remote-state-consumers`;
     const body = { data: [{ type: "workspaces", id: consumer.id }] };
@@ -202,11 +202,11 @@ describe("the state of another workspace", () => {
 
   test("is read by every run of the organization, or of the project, where it is shared so", async () => {
     proves("Remote state consumers/enforced");
-    const { stranger, readable } = world();
+    const { stranger, readable } = fixture();
     const toAll = await producer({ "global-remote-state": true });
     const toProject = await producer({ "project-remote-state": true }, readable.id);
-    const inProject = await running((await newWorkspace(world(), {}, readable.id)).id);
-    const elsewhere = await running((await newWorkspace(world())).id);
+    const inProject = await running((await newWorkspace(fixture(), {}, readable.id)).id);
+    const elsewhere = await running((await newWorkspace(fixture())).id);
     const { organization } = stranger;
     const abroad = await running((await newWorkspace({ organization, owner: stranger })).id);
     expect(await reads(inProject, toAll)).toEqual([200]);
@@ -221,14 +221,14 @@ describe("a workspace that a run locks", () => {
   let id: string;
   let runId: string;
   beforeEach(async () => {
-    ({ id } = await newWorkspace(world()));
+    ({ id } = await newWorkspace(fixture()));
     runId = newId("run");
     await calls.locks.lockAsRun({ workspaceId: id, runId, reason: "applying" });
   });
 
   test("says so, and shows the run once it is reported", async () => {
     proves("Workspace includes/locked_by");
-    const { owner } = world();
+    const { owner } = fixture();
     const shown = await owner.api.get(`/workspaces/${id}?include=locked_by`);
     expect(shown.body.data.attributes).toMatchObject({
       locked: true,
@@ -243,7 +243,7 @@ describe("a workspace that a run locks", () => {
   });
 
   test("is locked to everybody else, in the words that clients look for; a repeat is no harm", async () => {
-    const { owner } = world();
+    const { owner } = fixture();
     await calls.locks.lockAsRun({ workspaceId: id, runId });
     const refused = await owner.api.post(`/workspaces/${id}/actions/lock`);
     expect(refused.status).toBe(409);
@@ -275,7 +275,7 @@ describe("a workspace that a run locks", () => {
   });
 
   test("is unlocked by force by whoever administers it", async () => {
-    expect((await world().owner.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(
+    expect((await fixture().owner.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(
       200,
     );
   });
@@ -283,8 +283,8 @@ describe("a workspace that a run locks", () => {
 
 test("a state version that names a run of another workspace is 422", async () => {
   proves("State version creation/relationships.run");
-  const { owner } = world();
-  const [{ id }, other] = [await newWorkspace(world()), await newWorkspace(world())];
+  const { owner } = fixture();
+  const [{ id }, other] = [await newWorkspace(fixture()), await newWorkspace(fixture())];
   const runId = await runner.run({ workspaceId: other.id, status: "applying" });
   await waitFor(async () => {
     const { body } = await owner.api.get(`/workspaces/${other.id}`);

@@ -8,18 +8,18 @@ import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { costOf } from "../stack/request-cost.ts";
 import { inlineState, stateFile } from "../stack/state.ts";
-import { newLockedWorkspace, newProject, newWorkspace, useWorld } from "./fixture.ts";
+import { newLockedWorkspace, newProject, newWorkspace, useFixture } from "./fixture.ts";
 
 const run = promisify(execFile);
-const world = useWorld();
+const fixture = useFixture();
 let runner: Runner;
 beforeAll(() => {
-  runner = startRunner(world().stack.nats.url);
+  runner = startRunner(fixture().stack.nats.url);
 });
 afterAll(() => runner[Symbol.asyncDispose]());
 
 const show = async (id: string, include = "") =>
-  (await world().owner.api.get(`/workspaces/${id}${include && `?include=${include}`}`)).body;
+  (await fixture().owner.api.get(`/workspaces/${id}${include && `?include=${include}`}`)).body;
 
 /** The workspace once a run in this status is its current run. */
 const once = (id: string, runId: string, status: string, include = "current_run") =>
@@ -44,7 +44,7 @@ const kinds = ({ included }: { included: { type: string; id: string }[] }) =>
 
 describe("a workspace whose runs a runner reports", () => {
   test("has none before", async () => {
-    const { id } = await newWorkspace(world());
+    const { id } = await newWorkspace(fixture());
     const { data, included } = await show(
       id,
       "current_run.plan,readme,current_configuration_version",
@@ -58,8 +58,8 @@ describe("a workspace whose runs a runner reports", () => {
 
   test("shows the run, its plan, its configuration and the commit behind it, each when asked for", async () => {
     proves("Workspace includes/current_run, its configuration_version, the");
-    const { owner } = world();
-    const { id } = await newWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newWorkspace(fixture());
     const configurationVersionId = await runner.configurationVersion({
       workspaceId: id,
       source: "github",
@@ -111,7 +111,7 @@ describe("a workspace whose runs a runner reports", () => {
     proves(
       "Workspace run attributes/apply-duration-average, plan-duration-average, policy-check-failures, run-failures",
     );
-    const { id } = await newWorkspace(world());
+    const { id } = await newWorkspace(fixture());
     const finished = (plan: bigint, apply?: bigint) => ({
       plan: { id: newId("plan"), status: "finished", durationMs: plan },
       ...(apply === undefined
@@ -147,7 +147,7 @@ describe("a workspace whose runs a runner reports", () => {
   });
 
   test("is not moved on by plans that never apply and runs that wait", async () => {
-    const { id } = await newWorkspace(world());
+    const { id } = await newWorkspace(fixture());
     const current = await runner.run({ workspaceId: id, status: "applying", createdAt: moment(1) });
     await runner.run({ workspaceId: id, status: "pending", createdAt: moment(2) });
     const latest = await runner.run({ workspaceId: id, planOnly: true, createdAt: moment(3) });
@@ -160,7 +160,7 @@ describe("a workspace whose runs a runner reports", () => {
 
   test("shows the most recent readme, and none once it is gone", async () => {
     proves("Workspace includes/readme");
-    const { id } = await newWorkspace(world());
+    const { id } = await newWorkspace(fixture());
     await runner.readme({ workspaceId: id, rawMarkdown: "# Network", revision: 2n });
     await runner.readme({ workspaceId: id, rawMarkdown: "# Old", revision: 1n });
     const body = await waitFor(async () => {
@@ -175,23 +175,23 @@ describe("a workspace whose runs a runner reports", () => {
   });
 
   test("is deleted with everything that was reported of it", async () => {
-    const { owner } = world();
-    const { id } = await newWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newWorkspace(fixture());
     const runId = await runner.run({ workspaceId: id, status: "applied" });
     await runner.readme({ workspaceId: id, rawMarkdown: "# Gone" });
     await once(id, runId, "applied");
     expect((await owner.api.delete(`/workspaces/${id}`)).status).toBe(204);
     // Late reports about it change nothing and delay nothing.
     await runner.run({ workspaceId: id, runId, revision: 2n, status: "errored" });
-    const other = await newWorkspace(world());
+    const other = await newWorkspace(fixture());
     await once(other.id, await runner.run({ workspaceId: other.id, status: "applied" }), "applied");
   });
 
   test("asks for the runs of a whole list at once", async () => {
-    const { owner, organization } = world();
-    const { id: projectId } = await newProject(world());
+    const { owner, organization } = fixture();
+    const { id: projectId } = await newProject(fixture());
     for (let made = 0; made < 4; made++) {
-      const { id } = await newWorkspace(world(), {}, projectId);
+      const { id } = await newWorkspace(fixture(), {}, projectId);
       const configurationVersionId = await runner.configurationVersion({ workspaceId: id });
       const plan = { id: newId("plan"), status: "finished" };
       const runId = await runner.run({
@@ -221,8 +221,8 @@ describe("a state version that names a run", () => {
       "State version/vcs-commit-sha, vcs-commit-url",
       "State version includes/run, run.created_by, run.configuration_version",
     );
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const runId = newId("run");
     const state = inlineState(stateFile());
     const created = await owner.api.post(`/workspaces/${id}/state-versions`, {
@@ -258,8 +258,8 @@ describe("a state version that names a run", () => {
 
   test("shows none that turns out to be another workspace's", async () => {
     proves("State version creation/relationships.run");
-    const { owner } = world();
-    const [{ id }, other] = [await newLockedWorkspace(world()), await newWorkspace(world())];
+    const { owner } = fixture();
+    const [{ id }, other] = [await newLockedWorkspace(fixture()), await newWorkspace(fixture())];
     const runId = newId("run");
     const { data } = inlineState(stateFile());
     const relationships = { run: { data: { type: "runs", id: runId } } };
@@ -281,8 +281,8 @@ describe("a state version that names a run", () => {
 });
 
 test("the example shows all of it", async () => {
-  const { stack, owner } = world();
-  const { id } = await newWorkspace(world());
+  const { stack, owner } = fixture();
+  const { id } = await newWorkspace(fixture());
   const example = path.join(import.meta.dirname, "../../examples/runner/publish.mjs");
   const environment = { WORKSPACE_ID: id, NATS_URL: stack.nats.url, USER_ID: owner.id };
   const { stdout } = await run(process.execPath, [example], { env: environment });
@@ -303,7 +303,7 @@ test("the example shows all of it", async () => {
 });
 
 test("what makes no sense is put aside, and what follows is heard", async () => {
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   await runner.run({ workspaceId: id, status: "levitating" });
   const runId = await runner.run({ workspaceId: id, status: "applied" });
   await once(id, runId, "applied");

@@ -1,18 +1,18 @@
 import { expect } from "vitest";
 import { download, upload } from "../stack/http.ts";
 import { announcement, expectStatus, stateFile } from "../stack/state.ts";
-import { newWorkspace, type World } from "./fixture.ts";
+import { type Fixture, newWorkspace } from "./fixture.ts";
 
 /** A value that a smoke test writes and that must appear only in the state itself. */
 export const smokeMarkers = { state: "smoke-marker-in-state", output: "smoke-sensitive-output" };
 
 /** One workspace's whole life. `headers` are sent with the create request of its state; returns the created objects. */
 export async function smoke(
-  world: World,
+  fixture: Fixture,
   headers: Record<string, string> = {},
 ): Promise<{ workspaceId: string; stateVersionId: string }> {
-  const { api, token } = world.owner;
-  const { id } = await newWorkspace(world);
+  const { api, token } = fixture.owner;
+  const { id } = await newWorkspace(fixture);
   await expectStatus(200, api.post(`/workspaces/${id}/actions/lock`, { reason: "smoke" }));
   const outputs = {
     text: { value: "hello", type: "string" },

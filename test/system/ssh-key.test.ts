@@ -2,20 +2,20 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization, unusedName } from "../stack/organization.ts";
-import { namesOf, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { namesOf, newWorkspace, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
-const path = () => `/organizations/${world().organization}/ssh-keys`;
+const fixture = useFixture();
+const path = () => `/organizations/${fixture().organization}/ssh-keys`;
 const wanted = (attributes: Record<string, unknown>) => document("ssh-keys", attributes);
 const assignment = (id: unknown) => document("workspaces", { id });
 const SECRET = "-----BEGIN secret-of-this-test-----";
 
 const create = async (name = unusedName("key")) =>
-  world().owner.api.post(path(), wanted({ name, value: SECRET }));
+  fixture().owner.api.post(path(), wanted({ name, value: SECRET }));
 
 test("a key is created, shown, changed and deleted, and never told", async () => {
   proves("SSH keys/CRUD; the private key is never returned");
-  const { api } = world().owner;
+  const { api } = fixture().owner;
   const name = unusedName("key");
   const created = await create(name);
   expect(created.status).toBe(201);
@@ -43,7 +43,7 @@ test("a key is created, shown, changed and deleted, and never told", async () =>
 
 test("any text is a key; a missing one is refused, and all that is wrong is said at once", async () => {
   proves("SSH keys/any text is accepted");
-  const { api } = world().owner;
+  const { api } = fixture().owner;
   const any = await api.post(path(), wanted({ name: "odd", value: "ünïcode\n\t✓" }));
   expect(any.status).toBe(201);
   const empty = await api.post(path(), wanted({}));
@@ -61,7 +61,7 @@ test("any text is a key; a missing one is refused, and all that is wrong is said
 });
 
 test("the list is by name, and has pages", async () => {
-  const { api } = world().owner;
+  const { api } = fixture().owner;
   const list = `/organizations/${await newOrganization(api)}/ssh-keys`;
   for (const name of ["c", "a", "b"]) await api.post(list, wanted({ name, value: "x" }));
   expect(namesOf(await api.get(list))).toEqual(["a", "b", "c"]);
@@ -76,9 +76,9 @@ test("a workspace has at most one: assigned, replaced, taken away by null, and g
     "Workspace endpoints/PATCH relationships/ssh-key",
     "SSH keys/at most one for a workspace; deletable while assigned",
   );
-  const { api } = world().owner;
+  const { api } = fixture().owner;
   const [first, second] = [(await create()).body.data.id, (await create()).body.data.id];
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   const assign = `/workspaces/${id}/relationships/ssh-key`;
   const assigned = async () =>
     (await api.get(`/workspaces/${id}`)).body.data.relationships["ssh-key"].data;
@@ -102,18 +102,18 @@ test("a workspace has at most one: assigned, replaced, taken away by null, and g
 
 test("another organization's key cannot be assigned", async () => {
   proves("SSH keys/at most one for a workspace; deletable while assigned");
-  const { owner, stranger } = world();
+  const { owner, stranger } = fixture();
   const foreign = await stranger.api.post(
     `/organizations/${stranger.organization}/ssh-keys`,
     wanted({ name: "foreign", value: "x" }),
   );
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   const assign = `/workspaces/${id}/relationships/ssh-key`;
   expect((await owner.api.patch(assign, assignment(foreign.body.data.id))).status).toBe(404);
 });
 
 test("members see names, only those who may manage them change them, a stranger sees nothing", async () => {
-  const { reader, stranger } = world();
+  const { reader, stranger } = fixture();
   const { id } = (await create()).body.data;
   const self = `/ssh-keys/${id}`;
   expect((await reader.api.get(self)).status).toBe(200);

@@ -2,11 +2,11 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { download } from "../stack/http.ts";
 import { inlineState, md5Of, processedVersion, stateFile } from "../stack/state.ts";
-import { newLockedWorkspace, useWorld } from "./fixture.ts";
+import { newLockedWorkspace, useFixture } from "./fixture.ts";
 
 // Every uploaded byte is stored and returned; extraction never prevents it.
 
-const world = useWorld();
+const fixture = useFixture();
 
 const nested = (depth: number) => `${"[".repeat(depth)}1${"]".repeat(depth)}`;
 const output = (value: string) => `{"value":${value},"type":"string"}`;
@@ -52,9 +52,9 @@ const strange: Record<string, string> = {
 };
 
 test.concurrent.each(Object.entries(strange))("%s is kept, and done with soon", async (_, text) => {
-  const { owner } = world();
+  const { owner } = fixture();
   const bytes = Buffer.from(text);
-  const { id } = await newLockedWorkspace(world());
+  const { id } = await newLockedWorkspace(fixture());
   const state = { serial: 1, lineage: "l", bytes, md5: md5Of(bytes) };
   const created = await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));
   expect(created.status).toBe(201);
@@ -74,7 +74,7 @@ test.concurrent.each(Object.entries(strange))("%s is kept, and done with soon", 
 
 test("outputs that come with the create request are as strange as they like: refused, or shown", async () => {
   proves("State version creation/json-state-outputs");
-  const { owner } = world();
+  const { owner } = fixture();
   const texts = [
     `{"a\\u0000b":${output('"x"')}}`,
     `{"a":${output('"x\\u0000"')}}`,
@@ -87,7 +87,7 @@ test("outputs that come with the create request are as strange as they like: ref
     "[",
   ];
   for (const text of texts) {
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const body = inlineState(stateFile(), {
       "json-state-outputs": Buffer.from(text).toString("base64"),
     });

@@ -1,12 +1,12 @@
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { announcement, inlineState, stateFile } from "../stack/state.ts";
-import { newLockedWorkspace, problems, useWorld } from "./fixture.ts";
+import { newLockedWorkspace, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const create = (id: string, body: unknown) =>
-  world().owner.api.post(`/workspaces/${id}/state-versions`, body);
+  fixture().owner.api.post(`/workspaces/${id}/state-versions`, body);
 
 describe("a create request", () => {
   test.each([
@@ -24,7 +24,7 @@ describe("a create request", () => {
       "State version creation/state: optional Base64; given",
       "State version creation/json-state",
     );
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const answer = await create(id, announcement(stateFile(), attributes));
     expect(answer.status).toBe(422);
     expect(Object.keys(problems(answer))).toEqual([pointer]);
@@ -37,7 +37,7 @@ describe("a create request", () => {
     ["/data/relationships/run/data", [{ type: "runs", id: "run-0123456789abcdef" }]],
   ])("names no run that cannot be: %s", async (pointer, data) => {
     proves("State version creation/relationships.run");
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const body = announcement(stateFile()).data;
     const answer = await create(id, { data: { ...body, relationships: { run: { data } } } });
     expect(answer.status).toBe(422);
@@ -46,7 +46,7 @@ describe("a create request", () => {
 
   test("may leave out, by null, what it need not say; its md5 is read in either case", async () => {
     proves("State version creation/md5: required, of the", "State version creation/lineage");
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const state = stateFile();
     const nothing = { lineage: null, force: null, "json-state": null, "json-state-outputs": null };
     const body = inlineState(state, { ...nothing, md5: state.md5.toUpperCase() }).data;

@@ -2,15 +2,15 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { download } from "../stack/http.ts";
 import { md5Of, stateFile, writeState } from "../stack/state.ts";
-import { newWorkspace, useWorld } from "./fixture.ts";
+import { newWorkspace, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const json = Buffer.from('{"format_version": "1.0"}');
 
 async function written(projectId?: string) {
-  const { owner } = world();
-  const workspace = await newWorkspace(world(), {}, projectId);
+  const { owner } = fixture();
+  const workspace = await newWorkspace(fixture(), {}, projectId);
   const state = stateFile({ marker: "only those who may read" });
   const { body } = await writeState(owner.api, workspace.id, state, {
     "json-state": json.toString("base64"),
@@ -29,7 +29,7 @@ test("the bytes come back exactly, again and again, from the service's own addre
     "State version/hosted-state-download-url",
     "State version creation/json-state",
   );
-  const { owner, url } = world();
+  const { owner, url } = fixture();
   const version = await written();
   for (let asked = 0; asked < 2; asked++) {
     expect(version.raw).toMatch(`${url}/v1/object/`);
@@ -55,7 +55,7 @@ test("a reader may read, a stranger hears 404", async () => {
     "Authentication/8 list, fetch, show state versions",
     "State version/hosted-state-download-url",
   );
-  const { reader, stranger, readable } = world();
+  const { reader, stranger, readable } = fixture();
   const version = await written(readable.id);
   const elsewhere = await written();
   expect((await download(version.raw, reader.token)).bytes.equals(version.state.bytes)).toBe(true);
@@ -66,7 +66,7 @@ test("a reader may read, a stranger hears 404", async () => {
 
 test("what is not there is not found", async () => {
   proves("State version/hosted-state-download-url");
-  const { owner, url } = world();
+  const { owner, url } = fixture();
   for (const path of ["sv-0000000000000000", "sv-0000000000000000/json", "sv-1/other", "x", ""]) {
     const { status } = await download(`${url}/v1/object/${path}`, owner.token);
     expect([404, 405], path).toContain(status);
@@ -75,9 +75,9 @@ test("what is not there is not found", async () => {
 
 test("states of any bytes come back: empty lines, unicode, 3 MiB", async () => {
   proves("State version/hosted-state-download-url");
-  const { owner } = world();
+  const { owner } = fixture();
   for (const marker of ["Zoë ✓ 名前 \u0000 \u2028", "x".repeat(3 * 1024 * 1024)]) {
-    const workspace = await newWorkspace(world());
+    const workspace = await newWorkspace(fixture());
     const state = stateFile({ marker });
     const { body } = await writeState(owner.api, workspace.id, state);
     const url = body.data.attributes["hosted-state-download-url"];

@@ -9,24 +9,24 @@ import {
   newLockedWorkspace,
   newWorkspace,
   recordedApi,
-  useWorld,
+  useFixture,
   waysToVersion,
 } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 let runner: Runner;
 beforeAll(() => {
-  runner = startRunner(world().stack.nats.url);
+  runner = startRunner(fixture().stack.nats.url);
 });
 afterAll(() => runner[Symbol.asyncDispose]());
 
 const create = (id: string, body: unknown) =>
-  world().owner.api.post(`/workspaces/${id}/state-versions`, body);
+  fixture().owner.api.post(`/workspaces/${id}/state-versions`, body);
 
-const processed = (versionId: string) => processedVersion(world().owner.api, versionId);
+const processed = (versionId: string) => processedVersion(fixture().owner.api, versionId);
 
 const waysTo = (workspace: { id: string; attributes: { name: string } }, versionId: string) =>
-  waysToVersion(world(), workspace, versionId);
+  waysToVersion(fixture(), workspace, versionId);
 
 const sensitive = { value: "hunter2", type: "string", sensitive: true };
 const outputs = { plain: { value: "a", type: "string" }, secret: sensitive };
@@ -38,8 +38,8 @@ test("show, list and current include the same: creator, run, its creator and con
     "State version includes/run, run.created_by, run.configuration_version",
     "State version includes/outputs, sensitive values null",
   );
-  const { owner } = world();
-  const workspace = await newLockedWorkspace(world());
+  const { owner } = fixture();
+  const workspace = await newLockedWorkspace(fixture());
   const ingress = {
     id: newId("ia"),
     commitSha: "a".repeat(40),
@@ -94,14 +94,14 @@ test("show, list and current include the same: creator, run, its creator and con
 
 test("a version without a run from version control has no commit", async () => {
   proves("State version/vcs-commit-sha, vcs-commit-url");
-  const workspace = await newLockedWorkspace(world());
+  const workspace = await newLockedWorkspace(fixture());
   const { body } = await create(workspace.id, inlineState(stateFile()));
   expect(body.data.attributes).toMatchObject({ "vcs-commit-sha": null, "vcs-commit-url": null });
 });
 
 test("a team that writes with its token is the creator, and can be included", async () => {
   proves("State version includes/created_by: the user or");
-  const { owner, organization, stack, url } = world();
+  const { owner, organization, stack, url } = fixture();
   const team = await stack.people.newTeam({
     organizationId: await organizationId(stack, organization),
     name: unusedName("writers"),
@@ -110,7 +110,7 @@ test("a team that writes with its token is the creator, and can be included", as
   });
   const made = await owner.api.post(`/teams/${team.id}/authentication-token`);
   const api = recordedApi(url, made.body.data.attributes.token);
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   await api.post(`/workspaces/${id}/actions/lock`);
   const created = await api.post(`/workspaces/${id}/state-versions`, inlineState(stateFile()));
   expect(created.status).toBe(201);
@@ -123,8 +123,8 @@ test("a team that writes with its token is the creator, and can be included", as
 
 test("an organization's token reads states and writes none", async () => {
   proves("State version creation rules/not with an organization's token");
-  const { owner, organization, url } = world();
-  const { id } = await newLockedWorkspace(world());
+  const { owner, organization, url } = fixture();
+  const { id } = await newLockedWorkspace(fixture());
   const created = await create(id, inlineState(stateFile()));
   const made = await owner.api.post(`/organizations/${organization}/authentication-token`);
   const api = recordedApi(url, made.body.data.attributes.token);

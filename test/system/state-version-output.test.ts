@@ -9,9 +9,9 @@ import {
   stateFile,
   writeState,
 } from "../stack/state.ts";
-import { errorDetails, newLockedWorkspace, newWorkspace, useWorld } from "./fixture.ts";
+import { errorDetails, newLockedWorkspace, newWorkspace, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 /** Each with the type that clients read. */
 const every = {
@@ -44,8 +44,8 @@ const byName = (data: { attributes: { name: string } }[]) =>
   Object.fromEntries(data.map((output) => [output.attributes.name, output]));
 
 async function written() {
-  const { owner } = world();
-  const workspace = await newWorkspace(world());
+  const { owner } = fixture();
+  const workspace = await newWorkspace(fixture());
   const { body } = await writeState(owner.api, workspace.id, stateFile({ outputs }));
   await waitFor(async () => (await owner.api.get(current(workspace.id))).status === 200);
   return { workspaceId: workspace.id as string, versionId: body.data.id as string };
@@ -53,7 +53,7 @@ async function written() {
 
 test("every output has its name, type, detailed type and value, in both lists", async () => {
   proves("Versioning/2021-08-18", "Outputs/of a version, of a workspace's current state");
-  const { owner } = world();
+  const { owner } = fixture();
   const { workspaceId, versionId } = await written();
   for (const path of [current(workspaceId), `/state-versions/${versionId}/outputs`]) {
     const { status, body } = await owner.api.get(path);
@@ -73,7 +73,7 @@ test("every output has its name, type, detailed type and value, in both lists", 
 
 test("a sensitive value is null in lists and includes, and in clear when it alone is asked for", async () => {
   proves("State version includes/outputs, sensitive values null", "Outputs/sensitive");
-  const { owner, reader } = world();
+  const { owner, reader } = fixture();
   const { workspaceId, versionId } = await written();
   const lists = [
     await owner.api.get(current(workspaceId)),
@@ -99,8 +99,8 @@ test("a sensitive value is null in lists and includes, and in clear when it alon
 
 test("numbers keep every digit", async () => {
   proves("Outputs/numbers keep their digits");
-  const { owner, url } = world();
-  const workspace = await newWorkspace(world());
+  const { owner, url } = fixture();
+  const workspace = await newWorkspace(fixture());
   const state = stateFile({ outputs: { big: { value: 0, type: "number" } } });
   const text = state.bytes.toString().replace('"value": 0', '"value": 12345678901234567890123.5');
   const bytes = Buffer.from(text);
@@ -114,16 +114,16 @@ test("numbers keep every digit", async () => {
 
 test("a workspace without state has no outputs: 200 and an empty list", async () => {
   proves("Outputs/an empty workspace");
-  const { id } = await newWorkspace(world());
-  const { status, body } = await world().owner.api.get(current(id));
+  const { id } = await newWorkspace(fixture());
+  const { status, body } = await fixture().owner.api.get(current(id));
   expect(status).toBe(200);
   expect(body.data).toEqual([]);
 });
 
 test("the outputs of the newest state are the current ones", async () => {
   proves("Outputs/of a version, of a workspace's current state");
-  const { owner } = world();
-  const workspace = await newWorkspace(world());
+  const { owner } = fixture();
+  const workspace = await newWorkspace(fixture());
   const first = stateFile({ outputs: { a: { value: 1, type: "number" } } });
   await writeState(owner.api, workspace.id, first);
   const next = stateFile({
@@ -142,8 +142,8 @@ describe("outputs that come with the create request", () => {
 
   test("are there at once", async () => {
     proves("Versioning/2022-09-21", "State version creation/json-state-outputs");
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const created = await owner.api.post(
       `/workspaces/${id}/state-versions`,
       inlineState(stateFile(), { "json-state-outputs": given.toString("base64") }),
@@ -156,8 +156,8 @@ describe("outputs that come with the create request", () => {
 
   test("are those of an encrypted state, and stay when it has been processed", async () => {
     proves("State version creation/json-state-outputs");
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const bytes = Buffer.from('{"serial":1,"lineage":"l","meta":{},"encrypted_data":"Zm9v"}');
     const created = await owner.api.post(
       `/workspaces/${id}/state-versions`,
@@ -173,8 +173,8 @@ describe("outputs that come with the create request", () => {
 
 test("a large state's outputs are 503 in the words that clients retry on, until they are extracted", async () => {
   proves("State version/resources-processed", "Outputs/an empty workspace");
-  const { owner } = world();
-  const { id } = await newLockedWorkspace(world());
+  const { owner } = fixture();
+  const { id } = await newLockedWorkspace(fixture());
   const state = stateFile({
     resources: 20_000,
     outputs: { late: { value: "there", type: "string" } },
@@ -200,8 +200,8 @@ test("a large state's outputs are 503 in the words that clients retry on, until 
 
 test("many outputs come in pages", async () => {
   proves("Outputs/of a version, of a workspace's current state");
-  const { owner } = world();
-  const workspace = await newWorkspace(world());
+  const { owner } = fixture();
+  const workspace = await newWorkspace(fixture());
   const many = Object.fromEntries(
     Array.from({ length: 45 }, (_, index) => [`o${index}`, { value: index, type: "number" }]),
   );
@@ -220,7 +220,7 @@ test("many outputs come in pages", async () => {
 });
 
 test("what is not there, or another's, is not found", async () => {
-  const { owner, stranger } = world();
+  const { owner, stranger } = fixture();
   const { workspaceId, versionId } = await written();
   const { body } = await owner.api.get(current(workspaceId));
   for (const path of [

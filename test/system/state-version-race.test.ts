@@ -2,24 +2,24 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { upload } from "../stack/http.ts";
 import { announcement, stateFile } from "../stack/state.ts";
-import { newLockedWorkspace, useWorld } from "./fixture.ts";
+import { newLockedWorkspace, useFixture } from "./fixture.ts";
 
 // Under concurrency a confirmed state is kept, and an unconfirmed one never appears.
 
-const world = useWorld();
+const fixture = useFixture();
 const ROUNDS = 10;
 
 const act = (id: string, action: string) =>
-  world().owner.api.post(`/workspaces/${id}/actions/${action}`);
+  fixture().owner.api.post(`/workspaces/${id}/actions/${action}`);
 const statusOf = async (versionId: string) =>
-  (await world().owner.api.get(`/state-versions/${versionId}`)).body.data.attributes.status;
+  (await fixture().owner.api.get(`/state-versions/${versionId}`)).body.data.attributes.status;
 const currentOf = async (id: string) =>
-  (await world().owner.api.get(`/workspaces/${id}/current-state-version`)).status;
+  (await fixture().owner.api.get(`/workspaces/${id}/current-state-version`)).status;
 
 async function pending() {
-  const { id } = await newLockedWorkspace(world());
+  const { id } = await newLockedWorkspace(fixture());
   const state = stateFile();
-  const created = await world().owner.api.post(
+  const created = await fixture().owner.api.post(
     `/workspaces/${id}/state-versions`,
     announcement(state),
   );
@@ -56,19 +56,19 @@ test("an upload and a forced deletion: nothing of it can be read afterwards", as
     const { id, versionId, put } = await pending();
     const [uploaded, deleted] = await Promise.all([
       put(),
-      world().owner.api.delete(`/workspaces/${id}`),
+      fixture().owner.api.delete(`/workspaces/${id}`),
     ]);
     expect(deleted.status).toBe(204);
     expect([200, 404, 409]).toContain(uploaded.status);
-    expect((await world().owner.api.get(`/state-versions/${versionId}`)).status).toBe(404);
+    expect((await fixture().owner.api.get(`/state-versions/${versionId}`)).status).toBe(404);
   }
 });
 
 test("a creation and a force-unlock: no version is left pending under a lock that is gone", async () => {
   for (let round = 0; round < ROUNDS; round++) {
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const [created, unlocked] = await Promise.all([
-      world().owner.api.post(`/workspaces/${id}/state-versions`, announcement(stateFile())),
+      fixture().owner.api.post(`/workspaces/${id}/state-versions`, announcement(stateFile())),
       act(id, "force-unlock"),
     ]);
     expect(unlocked.status).toBe(200);

@@ -3,26 +3,26 @@ import { describe, expect, test } from "vitest";
 import { download } from "../stack/http.ts";
 import { announcement, inlineState, md5Of, processedVersion, stateFile } from "../stack/state.ts";
 import { workspaceAccess } from "../stack/team-access.ts";
-import { newLockedWorkspace, newTeam, useWorld, waysToVersion } from "./fixture.ts";
+import { newLockedWorkspace, newTeam, useFixture, waysToVersion } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const create = (id: string, body: unknown) =>
-  world().owner.api.post(`/workspaces/${id}/state-versions`, body);
+  fixture().owner.api.post(`/workspaces/${id}/state-versions`, body);
 
-const processed = (versionId: string) => processedVersion(world().owner.api, versionId);
+const processed = (versionId: string) => processedVersion(fixture().owner.api, versionId);
 
 const waysTo = (workspace: { id: string; attributes: { name: string } }, versionId: string) =>
-  waysToVersion(world(), workspace, versionId);
+  waysToVersion(fixture(), workspace, versionId);
 
 const sensitive = { value: "hunter2", type: "string", sensitive: true };
 const outputs = { plain: { value: "a", type: "string" }, secret: sensitive };
 
 describe("who may read outputs only", () => {
   async function outputsReader(level: string) {
-    const { owner } = world();
-    const { id: teamId, member } = await newTeam(world());
-    const workspace = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id: teamId, member } = await newTeam(fixture());
+    const workspace = await newLockedWorkspace(fixture());
     const granted = await owner.api.post(
       "/team-workspaces",
       workspaceAccess(teamId, workspace.id, {
@@ -91,9 +91,9 @@ describe("who may read outputs only", () => {
 describe("what is extracted", () => {
   /** The document of a version with these bytes, once it is processed. */
   async function read(text: string) {
-    const { owner } = world();
+    const { owner } = fixture();
     const bytes = Buffer.from(text);
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const state = { serial: 1, lineage: "", bytes, md5: md5Of(bytes) };
     const created = await create(id, inlineState(state));
     expect(created.status).toBe(201);
@@ -151,8 +151,8 @@ describe("what is extracted", () => {
 describe("the list of a workspace's versions", () => {
   test("comes 20 on a page, newest first, where no size is given", async () => {
     proves("Reading/page[number], page[size]", "State limits/default page size 20");
-    const { owner } = world();
-    const workspace = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const workspace = await newLockedWorkspace(fixture());
     const { lineage } = stateFile();
     const serials = Array.from({ length: 21 }, (_, index) => index + 1);
     for (const serial of serials) {
@@ -173,8 +173,8 @@ describe("the list of a workspace's versions", () => {
 
   test("has those of a status that there is, and none of another", async () => {
     proves("State version/status: pending, finalized, discarded", "Reading/filter[status]");
-    const { owner } = world();
-    const workspace = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const workspace = await newLockedWorkspace(fixture());
     const state = stateFile();
     await create(workspace.id, inlineState(state));
     await create(workspace.id, announcement(stateFile({ serial: 2, lineage: state.lineage })));

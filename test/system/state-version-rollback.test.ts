@@ -12,42 +12,42 @@ import {
 import {
   errorDetails,
   newLockedWorkspace,
-  newParty,
+  newUser,
   newWorkspace,
   problems,
   recordedApi,
-  useWorld,
+  useFixture,
 } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const versionsOf = (id: string) => `/workspaces/${id}/state-versions`;
-const rollBack = (id: string, to: string, { api } = world().owner) =>
+const rollBack = (id: string, to: string, { api } = fixture().owner) =>
   api.patch(versionsOf(id), rollbackTo(to));
 const act = (id: string, action: string) =>
-  world().owner.api.post(`/workspaces/${id}/actions/${action}`);
+  fixture().owner.api.post(`/workspaces/${id}/actions/${action}`);
 
 async function write(id: string, state: StateFile, attributes = {}) {
-  const answer = await world().owner.api.post(versionsOf(id), inlineState(state, attributes));
+  const answer = await fixture().owner.api.post(versionsOf(id), inlineState(state, attributes));
   expect(answer.status).toBe(201);
   return answer.body.data;
 }
 
 /** A locked workspace with two versions; the first has an output, resources and a JSON form. */
 async function twoVersions() {
-  const { id } = await newLockedWorkspace(world());
+  const { id } = await newLockedWorkspace(fixture());
   const outputs = { secret: { value: "kept", type: "string", sensitive: true } };
   const state = stateFile({ serial: 4, resources: 2, outputs });
   const json = Buffer.from('{"format_version":"1.0"}').toString("base64");
   const first = await write(id, state, { "json-state": json });
   const second = await write(id, stateFile({ serial: 5, lineage: state.lineage }));
-  await processedVersion(world().owner.api, first.id);
+  await processedVersion(fixture().owner.api, first.id);
   return { id, state, first, second };
 }
 
 test("a rollback is a copy with a new serial that becomes current at once, byte for byte", async () => {
   proves("Versioning/2023-01-12", "Rollback/PATCH");
-  const { owner } = world();
+  const { owner } = fixture();
   const { id, state, first } = await twoVersions();
   const answer = await rollBack(id, first.id);
   expect(answer.status).toBe(201);
@@ -84,7 +84,7 @@ test("a rollback is a copy with a new serial that becomes current at once, byte 
 
 test("a state may follow a rollback, and a rollback a state that is pending, which it discards", async () => {
   proves("Rollback/what is pending is discarded; a repeat answers the same copy");
-  const { owner } = world();
+  const { owner } = fixture();
   const { id, first, state } = await twoVersions();
   const pending = await owner.api.post(
     versionsOf(id),
@@ -113,13 +113,13 @@ test("the same request again is answered the same copy", async () => {
 describe("refused is a rollback", () => {
   test("without the caller's lock: 409", async () => {
     proves("Rollback/locked by the caller");
-    const { owner, organization } = world();
+    const { owner, organization } = fixture();
     const { id, first } = await twoVersions();
     await act(id, "unlock");
     const unlocked = await rollBack(id, first.id);
     expect(unlocked.status).toBe(409);
     expect(errorDetails(unlocked)[0]).toContain("must be locked by you");
-    const other = await newParty(world().stack);
+    const other = await newUser(fixture().stack);
     const email = `${other.username}@example.com`;
     const teams = await owner.api.get(`/organizations/${organization}/teams?filter[names]=owners`);
     const invited = await owner.api.post(
@@ -142,7 +142,7 @@ describe("refused is a rollback", () => {
 
   test("to a version without contents: 409", async () => {
     proves("Rollback/not to a version without contents");
-    const { owner } = world();
+    const { owner } = fixture();
     const { id, first, state } = await twoVersions();
     await owner.api.post(`/state-versions/${first.id}/actions/soft_delete_backing_data`);
     expect((await rollBack(id, first.id)).status).toBe(409);
@@ -155,8 +155,8 @@ describe("refused is a rollback", () => {
 
   test("to another workspace's version: 422, and 404 for who may not read it", async () => {
     proves("Rollback/not across workspaces");
-    const { reader } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { reader } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const elsewhere = await twoVersions();
     const answer = await rollBack(id, elsewhere.first.id);
     expect(answer.status).toBe(422);
@@ -169,8 +169,8 @@ describe("refused is a rollback", () => {
 
   test("with a body that does not name a version: 422", async () => {
     proves("Rollback/rollback-state-version.data.id", "State errors/rollback");
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     for (const relationships of [
       undefined,
       {},
@@ -188,12 +188,12 @@ describe("refused is a rollback", () => {
 
   test("where version or workspace is none, or the caller may not write: 404", async () => {
     proves("Authentication/7 create state version, rollback", "State errors/rollback");
-    const { owner, reader, stranger, readable } = world();
+    const { owner, reader, stranger, readable } = fixture();
     const { id, first } = await twoVersions();
     expect((await rollBack(id, "sv-0000000000000000")).status).toBe(404);
     expect((await rollBack("ws-0000000000000000", first.id)).status).toBe(404);
     expect((await rollBack(id, first.id, stranger)).status).toBe(404);
-    const workspace = await newWorkspace(world(), {}, readable.id);
+    const workspace = await newWorkspace(fixture(), {}, readable.id);
     await act(workspace.id, "lock");
     const version = await write(workspace.id, stateFile());
     expect((await reader.api.get(`/state-versions/${version.id}`)).status).toBe(200);
@@ -210,7 +210,7 @@ describe("refused is a rollback", () => {
       "Authentication/7 create state version, rollback",
       "Rollback/not with an organization's token",
     );
-    const { owner, organization, url } = world();
+    const { owner, organization, url } = fixture();
     const { id, first } = await twoVersions();
     const made = await owner.api.post(`/organizations/${organization}/authentication-token`);
     expect(made.status).toBe(201);

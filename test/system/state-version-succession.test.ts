@@ -1,19 +1,19 @@
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { announcement, inlineState, stateFile, writeState } from "../stack/state.ts";
-import { errorDetails, newLockedWorkspace, newWorkspace, useWorld } from "./fixture.ts";
+import { errorDetails, newLockedWorkspace, newWorkspace, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const create = (id: string, body: unknown) =>
-  world().owner.api.post(`/workspaces/${id}/state-versions`, body);
+  fixture().owner.api.post(`/workspaces/${id}/state-versions`, body);
 const shown = async (id: string) =>
-  (await world().owner.api.get(`/state-versions/${id}`)).body.data;
+  (await fixture().owner.api.get(`/state-versions/${id}`)).body.data;
 
 describe("a repeat within one lock", () => {
   test("of the same state answers the version that exists", async () => {
     proves("State version creation rules/a repeat answers the");
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const state = stateFile();
     const first = await create(id, inlineState(state));
     const again = await create(id, inlineState(state));
@@ -30,7 +30,7 @@ describe("a repeat within one lock", () => {
 
   test("with the state in it finishes a version that was pending", async () => {
     proves("State version creation rules/a repeat answers the");
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const state = stateFile();
     const pending = await create(id, announcement(state));
     expect(pending.body.data.attributes.status).toBe("pending");
@@ -44,7 +44,7 @@ describe("a repeat within one lock", () => {
 
   test("of a version that is no longer the newest is 409, forced or not", async () => {
     proves("State version creation rules/a repeat of what was superseded or discarded");
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const first = stateFile();
     await create(id, inlineState(first));
     await create(id, inlineState(stateFile({ serial: 2, lineage: first.lineage })));
@@ -57,7 +57,7 @@ describe("a repeat within one lock", () => {
 
   test("of the serial with another state is 409, unless it is forced", async () => {
     proves("State version creation/force");
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const first = stateFile();
     await create(id, inlineState(first));
     const other = stateFile({ lineage: first.lineage, marker: "other" });
@@ -69,8 +69,8 @@ describe("a repeat within one lock", () => {
 describe("what may follow a state", () => {
   test("is a higher serial of its lineage", async () => {
     proves("State version creation rules/a higher serial of");
-    const { owner } = world();
-    const { id } = await newWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newWorkspace(fixture());
     const first = stateFile({ serial: 5 });
     await writeState(owner.api, id, first);
     const next = stateFile({ serial: 6, lineage: first.lineage });
@@ -81,8 +81,8 @@ describe("what may follow a state", () => {
 
   test("is a lower or equal serial, as the first of a lock and not later", async () => {
     proves("State version creation rules/a higher serial of");
-    const { owner } = world();
-    const { id } = await newWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newWorkspace(fixture());
     const { lineage } = stateFile();
     await writeState(owner.api, id, stateFile({ serial: 5, lineage }));
     for (const serial of [5, 3]) {
@@ -101,8 +101,8 @@ describe("what may follow a state", () => {
 
   test("is another lineage only by force", async () => {
     proves("State version creation/lineage");
-    const { owner } = world();
-    const { id } = await newWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newWorkspace(fixture());
     await writeState(owner.api, id, stateFile());
     const foreign = stateFile({ serial: 9 });
     const refused = await writeState(owner.api, id, foreign);
@@ -114,8 +114,8 @@ describe("what may follow a state", () => {
 
 test("a newer version discards the one that was pending", async () => {
   proves("State version status/pending, superseded by a newer version");
-  const { owner } = world();
-  const { id } = await newLockedWorkspace(world());
+  const { owner } = fixture();
+  const { id } = await newLockedWorkspace(fixture());
   const first = stateFile();
   const pending = await create(id, announcement(first));
   const next = await create(id, inlineState(stateFile({ serial: 2, lineage: first.lineage })));
@@ -137,8 +137,8 @@ test("a newer version discards the one that was pending", async () => {
 
 test.each([0, Number.MAX_SAFE_INTEGER])("the serial %d is kept as it is", async (serial) => {
   proves("State version/serial");
-  const { id } = await newWorkspace(world());
-  const written = await writeState(world().owner.api, id, stateFile({ serial }));
+  const { id } = await newWorkspace(fixture());
+  const written = await writeState(fixture().owner.api, id, stateFile({ serial }));
   expect(written.status).toBe(201);
   expect(written.body.data.attributes.serial).toBe(serial);
 });

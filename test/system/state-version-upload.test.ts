@@ -14,7 +14,7 @@ describe("state bytes in a folder", () => uploads("directory"));
 needs("minio")("state bytes in MinIO", () => uploads("minio"));
 
 function uploads(blobs: BlobKind): void {
-  const world = useStack(() =>
+  const fixture = useStack(() =>
     startStack({
       blobs,
       settings: { MAX_STATE_BYTES: String(MAX_STATE_BYTES), MAX_BODY_BYTES: "1000000" },
@@ -23,8 +23,8 @@ function uploads(blobs: BlobKind): void {
 
   /** A pending version, with its upload URLs. */
   async function pending(state: StateFile = stateFile()) {
-    const { owner } = world();
-    const workspace = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const workspace = await newLockedWorkspace(fixture());
     const path = `/workspaces/${workspace.id}/state-versions`;
     const { status, body } = await owner.api.post(path, announcement(state));
     expect(status).toBe(201);
@@ -38,7 +38,7 @@ function uploads(blobs: BlobKind): void {
     };
   }
   const attributesOf = async (id: string) =>
-    (await world().owner.api.get(`/state-versions/${id}`)).body.data.attributes;
+    (await fixture().owner.api.get(`/state-versions/${id}`)).body.data.attributes;
 
   test("a version without state is pending and says where its state goes", async () => {
     proves(
@@ -47,7 +47,7 @@ function uploads(blobs: BlobKind): void {
       "State version status/(none), create without state",
     );
     const { id, raw, json } = await pending();
-    for (const url of [raw, json]) expect(url).toMatch(`${world().url}/v1/object/`);
+    for (const url of [raw, json]) expect(url).toMatch(`${fixture().url}/v1/object/`);
     expect(raw).not.toBe(json);
     const attributes = await attributesOf(id);
     expect(attributes).toMatchObject({
@@ -61,7 +61,7 @@ function uploads(blobs: BlobKind): void {
 
   test("the raw state alone finalizes it; its URL is hidden, its bytes come back exactly", async () => {
     proves("State version/hosted-state-upload-url", "Upload/PUT without a token");
-    const { owner } = world();
+    const { owner } = fixture();
     const { state, id, raw, workspaceId } = await pending();
     expect((await upload(raw, state.bytes)).status).toBe(200);
     const attributes = await attributesOf(id);
@@ -78,7 +78,7 @@ function uploads(blobs: BlobKind): void {
     ["raw, then JSON", ["raw", "json"]],
     ["JSON, then raw", ["json", "raw"]],
   ] as const)("both contents are taken: %s", async (_, order) => {
-    const { owner } = world();
+    const { owner } = fixture();
     const version = await pending();
     for (const kind of order) {
       const bytes = kind === "raw" ? version.state.bytes : json;
@@ -115,7 +115,7 @@ function uploads(blobs: BlobKind): void {
       "Upload/the same bytes again 200, other bytes 409",
       "State limits/one upload for each URL, raw and JSON",
     );
-    const { owner } = world();
+    const { owner } = fixture();
     const version = await pending();
     await upload(version.raw, version.state.bytes);
     await upload(version.json, json);
@@ -153,13 +153,13 @@ function uploads(blobs: BlobKind): void {
     const won = contents.filter((_, index) => raced[index]?.status === 200);
     expect(won).toHaveLength(1);
     const attributes = await attributesOf(version.id);
-    const got = await download(attributes["hosted-json-state-download-url"], world().owner.token);
+    const got = await download(attributes["hosted-json-state-download-url"], fixture().owner.token);
     expect(got.bytes.toString()).toBe(won[0]);
   });
 
   test("bytes with another md5 are 409, nothing is stored, and the URL stays usable", async () => {
     proves("State version creation/md5: other bytes are");
-    const { owner } = world();
+    const { owner } = fixture();
     const { state, id, raw, workspaceId } = await pending();
     const wrong = Buffer.from(state.bytes).fill("x", 10, 20);
     const refused = await upload(raw, wrong);
@@ -218,8 +218,8 @@ function uploads(blobs: BlobKind): void {
 
   test("inline state beyond the limits is refused, as a body or as a state", async () => {
     proves("State version creation/state: optional Base64; given");
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const path = `/workspaces/${id}/state-versions`;
     const tooLarge = stateFile({ marker: "x".repeat(MAX_STATE_BYTES) });
     const refused = await owner.api.post(path, inlineState(tooLarge));
@@ -266,7 +266,7 @@ function uploads(blobs: BlobKind): void {
       `sv-${"0".repeat(16)}.${payload}.${signature}`,
     ];
     for (const text of forged) {
-      const answer = await upload(`${world().url}/v1/object/${text}`, state.bytes);
+      const answer = await upload(`${fixture().url}/v1/object/${text}`, state.bytes);
       expect(answer.status, text).toBe(404);
       errorDetails(answer);
     }
@@ -280,8 +280,8 @@ function uploads(blobs: BlobKind): void {
 
   test("an upload URL stands only in documents of those who may write", async () => {
     proves("State version/hosted-state-upload-url");
-    const { owner, reader, readable } = world();
-    const { id } = await newWorkspace(world(), {}, readable.id);
+    const { owner, reader, readable } = fixture();
+    const { id } = await newWorkspace(fixture(), {}, readable.id);
     await owner.api.post(`/workspaces/${id}/actions/lock`);
     const created = await owner.api.post(
       `/workspaces/${id}/state-versions`,
@@ -297,12 +297,12 @@ function uploads(blobs: BlobKind): void {
 }
 
 describe("when the pending window is over", () => {
-  const world = useStack(() => startStack({ settings: { PENDING_WINDOW: "6" } }));
+  const fixture = useStack(() => startStack({ settings: { PENDING_WINDOW: "6" } }));
 
   test("the upload URL is dead, the version is discarded, and unlocking works again", async () => {
     proves("Upload/ends with the pending");
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const state = stateFile();
     const created = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
     const { attributes } = created.body.data;
@@ -319,7 +319,7 @@ describe("when the pending window is over", () => {
 });
 
 describe("a token that another installation signed", () => {
-  const world = useStack(() => startStack());
+  const fixture = useStack(() => startStack());
   const elsewhere = useStack(() => startStack());
 
   test("is none here", async () => {
@@ -329,7 +329,7 @@ describe("a token that another installation signed", () => {
     const state = stateFile();
     const created = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
     const foreign: string = created.body.data.attributes["hosted-state-upload-url"];
-    const here = foreign.replace(elsewhere().url, world().url);
+    const here = foreign.replace(elsewhere().url, fixture().url);
     expect((await upload(here, state.bytes)).status).toBe(404);
     expect((await upload(foreign, state.bytes)).status).toBe(200);
   });

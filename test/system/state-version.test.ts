@@ -16,16 +16,16 @@ import {
   newTeam,
   newWorkspace,
   problems,
-  useWorld,
+  useFixture,
 } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const path = (id: string) => `/workspaces/${id}/state-versions`;
-const create = (id: string, body: unknown) => world().owner.api.post(path(id), body);
+const create = (id: string, body: unknown) => fixture().owner.api.post(path(id), body);
 const shown = async (id: string) =>
-  (await world().owner.api.get(`/state-versions/${id}`)).body.data;
-const processed = (id: string) => processedVersion(world().owner.api, id);
+  (await fixture().owner.api.get(`/state-versions/${id}`)).body.data;
+const processed = (id: string) => processedVersion(fixture().owner.api, id);
 
 describe("a state version created with its state", () => {
   test("is finalized and current at once, and reads as it was created", async () => {
@@ -37,8 +37,8 @@ describe("a state version created with its state", () => {
       "State version status/(none), create with state",
       "Reading/GET /state-versions/:id, GET /workspaces/:id/current-state-version",
     );
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const state = stateFile({ serial: 7, resources: 2 });
     const created = await create(id, inlineState(state));
     expect(created.status).toBe(201);
@@ -79,8 +79,8 @@ describe("a state version created with its state", () => {
 
   test("has every attribute and relationship that clients read", async () => {
     proves("State version/created-at, size, md5, lineage; relationships and links");
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const { data } = (await create(id, inlineState(stateFile()))).body;
     expect(data.id).toMatch(/^sv-[A-Za-z0-9]{16}$/);
     expect(data).toMatchObject({
@@ -103,8 +103,8 @@ describe("a state version created with its state", () => {
 
   test("whose md5 is not that of the state is 422, and nothing is made", async () => {
     proves("State version creation/md5: other bytes are");
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const answer = await create(id, inlineState(stateFile(), { md5: "0".repeat(32) }));
     expect(answer.status).toBe(422);
     expect(Object.keys(problems(answer))).toEqual(["/data/attributes/md5"]);
@@ -114,7 +114,7 @@ describe("a state version created with its state", () => {
 
   test("that is encrypted needs no outputs, and says nothing of what it holds", async () => {
     proves("State version/resources-processed");
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const encrypted = Buffer.from(
       '{"serial":1,"lineage":"x","meta":{},"encrypted_data":"Zm9v","encryption_version":"v0"}',
     );
@@ -126,7 +126,7 @@ describe("a state version created with its state", () => {
 
   test("keeps the request's serial, whatever the file says", async () => {
     proves("State version/serial");
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const created = await create(id, inlineState({ ...stateFile({ serial: 3 }), serial: 9 }));
     expect(created.status).toBe(201);
     expect((await processed(created.body.data.id)).attributes.serial).toBe(9);
@@ -134,7 +134,7 @@ describe("a state version created with its state", () => {
 
   test("keeps the id of a run that is not known yet", async () => {
     proves("State version creation/relationships.run");
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const body = inlineState(stateFile());
     const run = { data: { id: "run-0123456789abcdef", type: "runs" } };
     const created = await create(id, { data: { ...body.data, relationships: { run } } });
@@ -145,7 +145,7 @@ describe("a state version created with its state", () => {
 describe("who may create one", () => {
   test("nobody, while nobody holds the lock: 412", async () => {
     proves("State version creation rules/locked by the caller", "State errors/create");
-    const { id } = await newWorkspace(world());
+    const { id } = await newWorkspace(fixture());
     const answer = await create(id, inlineState(stateFile()));
     expect(answer.status).toBe(412);
     errorDetails(answer);
@@ -153,9 +153,9 @@ describe("who may create one", () => {
 
   test("nobody but the holder of the lock: 409", async () => {
     proves("State version creation rules/locked by the caller", "State errors/create");
-    const { owner } = world();
-    const { member: other } = await newTeam(world(), ["manage-workspaces"]);
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { member: other } = await newTeam(fixture(), ["manage-workspaces"]);
+    const { id } = await newLockedWorkspace(fixture());
     const answer = await other.api.post(path(id), inlineState(stateFile()));
     expect(answer.status).toBe(409);
     expect((await owner.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);
@@ -163,8 +163,8 @@ describe("who may create one", () => {
 
   test("not readers, not strangers, and not for what is not there: 404", async () => {
     proves("Authentication/8 list, fetch, show state versions", "State errors/create");
-    const { reader, stranger, readable, owner } = world();
-    const { id } = await newWorkspace(world(), {}, readable.id);
+    const { reader, stranger, readable, owner } = fixture();
+    const { id } = await newWorkspace(fixture(), {}, readable.id);
     await owner.api.post(`/workspaces/${id}/actions/lock`);
     for (const { api } of [reader, stranger]) {
       expect((await api.post(path(id), inlineState(stateFile()))).status).toBe(404);
@@ -180,7 +180,7 @@ test("a malformed body is 422 with every problem", async () => {
     "State version creation/md5: required, of the",
     "State errors/create",
   );
-  const { id } = await newLockedWorkspace(world());
+  const { id } = await newLockedWorkspace(fixture());
   const answer = await create(id, {
     data: { type: "state-versions", attributes: { serial: "1", md5: "zz", state: "not base64!" } },
   });
@@ -214,8 +214,8 @@ describe("the list", () => {
 
   test("has a workspace's versions, newest first, by status and in pages", async () => {
     proves("State version/status: pending, finalized, discarded", "Reading/GET /state-versions");
-    const { owner, organization } = world();
-    const { id, attributes } = await newLockedWorkspace(world());
+    const { owner, organization } = fixture();
+    const { id, attributes } = await newLockedWorkspace(fixture());
     const { lineage } = stateFile();
     const ids: string[] = [];
     for (const serial of [1, 2, 3, 4]) {
@@ -247,8 +247,8 @@ describe("the list", () => {
 
   test("wants to know of which workspace, and takes only pages and includes that there can be", async () => {
     proves("Reading/GET /state-versions");
-    const { owner, organization } = world();
-    const { attributes } = await newWorkspace(world());
+    const { owner, organization } = fixture();
+    const { attributes } = await newWorkspace(fixture());
     for (const query of [
       "",
       `?filter[organization][name]=${organization}`,
@@ -269,8 +269,8 @@ describe("the list", () => {
 
 test("what is asked for is included, each resource once", async () => {
   proves("State version includes/created_by: the user or", "State version includes/any other name");
-  const { owner, organization } = world();
-  const { id, attributes } = await newLockedWorkspace(world());
+  const { owner, organization } = fixture();
+  const { id, attributes } = await newLockedWorkspace(fixture());
   const outputs = { text: { value: "a", type: "string" } };
   const given = Buffer.from(JSON.stringify(outputs)).toString("base64");
   const created = await create(
@@ -300,8 +300,8 @@ test("a workspace without state has no current version, and what is not there is
     "Reading/GET /state-versions/:id, GET /workspaces/:id/current-state-version",
     "State errors/current, show",
   );
-  const { owner, stranger } = world();
-  const { id } = await newWorkspace(world());
+  const { owner, stranger } = fixture();
+  const { id } = await newWorkspace(fixture());
   expect((await owner.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);
   expect((await owner.api.get("/state-versions/sv-0000000000000000")).status).toBe(404);
   const written = await writeState(owner.api, id, stateFile());

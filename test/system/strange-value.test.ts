@@ -1,16 +1,16 @@
 import { routes } from "@statehouse/gateway/routes/routes";
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
-import { bodyFor, type Estate, newEstate, pathWith } from "./estate.ts";
-import { errorDetails, useWorld } from "./fixture.ts";
+import { errorDetails, useFixture } from "./fixture.ts";
+import { bodyFor, createObjects, type ObjectIds, pathWith } from "./object-ids.ts";
 
 // For any value that a client sends, the response names the problem; it is never a 5xx.
 
-const world = useWorld();
+const fixture = useFixture();
 /** Enough to combine most values with most positions now and then; a new position is reached within a few runs. */
 const RUNS = 400;
 
-let estate: Estate;
+let objects: ObjectIds;
 /** The names of the attributes in a route's documents: most of them are also accepted. */
 const shown = new Map<string, string[]>();
 
@@ -19,9 +19,9 @@ const writing = routes.filter(
 );
 
 beforeAll(async () => {
-  estate = await newEstate(world());
+  objects = await createObjects(fixture());
   for (const route of writing) {
-    const { body } = await world().owner.api.get(world().url + pathWith(route, estate));
+    const { body } = await fixture().owner.api.get(fixture().url + pathWith(route, objects));
     const [first] = [body?.data ?? []].flat();
     shown.set(route.path, Object.keys(first?.attributes ?? {}));
   }
@@ -45,7 +45,7 @@ const isDocument = (body: unknown): body is Document =>
   typeof body === "object" && body !== null && "data" in body && !Array.isArray(body.data);
 
 test("no value of an attribute, a relationship or a document's part is answered with 5xx", async () => {
-  const { owner, url } = world();
+  const { owner, url } = fixture();
   const places = fc.record({
     route: fc.nat(writing.length - 1),
     section: fc.constantFrom("attributes", "relationships", "data", "all"),
@@ -56,7 +56,7 @@ test("no value of an attribute, a relationship or a document's part is answered 
     fc.asyncProperty(places, async ({ route: index, section, at, value }) => {
       const route = writing[index];
       if (!route) return;
-      const example = bodyFor(route, estate);
+      const example = bodyFor(route, objects);
       let body: unknown = value;
       if (isDocument(example) && section !== "all") {
         const data = { ...example.data };
@@ -73,7 +73,7 @@ test("no value of an attribute, a relationship or a document's part is answered 
         else Object.assign(data, { [["type", "id", "attributes"][at % 3] ?? ""]: value });
         body = { data };
       } else if (section !== "all") body = { data: [value] };
-      const path = pathWith(route, estate);
+      const path = pathWith(route, objects);
       const answer = await owner.api.send(route.method, url + path, body);
       expect(answer.status, `${route.method} ${path} ${JSON.stringify(body)}`).toBeLessThan(500);
       if (answer.status >= 400) errorDetails(answer);
@@ -130,7 +130,7 @@ const texts = fc.oneof(
 );
 
 test("no value of a query's parameters is answered with 5xx", async () => {
-  const { owner, url } = world();
+  const { owner, url } = fixture();
   const reading = routes.filter(({ method, path }) => method === "GET" && /^.api.v2/.test(path));
   const wanted = fc.record({
     route: fc.nat(reading.length - 1),
@@ -141,7 +141,7 @@ test("no value of a query's parameters is answered with 5xx", async () => {
       const route = reading[index];
       if (!route) return;
       const query = parameters.map(([name, text]) => `${name}=${text}`).join("&");
-      const answer = await owner.api.get(`${url}${pathWith(route, estate)}?${query}`);
+      const answer = await owner.api.get(`${url}${pathWith(route, objects)}?${query}`);
       expect(answer.status, `${route.path}?${query}`).toBeLessThan(500);
     }),
     { numRuns: RUNS },

@@ -1,24 +1,24 @@
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { newWorkspace, problems, useWorld } from "./fixture.ts";
+import { newWorkspace, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const binding = (key: unknown, value?: unknown) => ({
   type: "tag-bindings",
   attributes: { key, ...(value === undefined ? {} : { value }) },
 });
 const path = (id: string) => `/workspaces/${id}/tag-bindings`;
-const patch = (id: string, ...data: unknown[]) => world().owner.api.patch(path(id), { data });
+const patch = (id: string, ...data: unknown[]) => fixture().owner.api.patch(path(id), { data });
 const pairs = (data: { attributes: { key: string; value: string } }[]) =>
   data.map(({ attributes: { key, value } }) => `${key}=${value}`);
 const own = async (id: string) =>
-  pairs((await world().owner.api.get(path(id))).body.data).toSorted();
+  pairs((await fixture().owner.api.get(path(id))).body.data).toSorted();
 
 test("bindings are added and changed, the others kept, and answered in the order of the request", async () => {
   proves("Tags/bindings: PATCH upserts, in");
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   const first = await patch(id, binding("zone", "b"), binding("app", "web"), binding("flat"));
   expect(first.status).toBe(200);
   expect(pairs(first.body.data)).toEqual(["zone=b", "app=web", "flat="]);
@@ -32,14 +32,14 @@ test("bindings are added and changed, the others kept, and answered in the order
   const second = await patch(id, binding("new", "1"), binding("zone", "c"));
   expect(pairs(second.body.data)).toEqual(["new=1", "zone=c"]);
   expect(await own(id)).toEqual(["app=web", "flat=", "new=1", "zone=c"]);
-  const shown = await world().owner.api.get(`/workspaces/${id}`);
+  const shown = await fixture().owner.api.get(`/workspaces/${id}`);
   expect(shown.body.data.attributes["tag-names"]).toEqual(["flat"]);
 });
 
 test("an update of the workspace replaces them all", async () => {
   proves("Tags/bindings: PATCH of the");
-  const { owner } = world();
-  const { id } = await newWorkspace(world());
+  const { owner } = fixture();
+  const { id } = await newWorkspace(fixture());
   await patch(id, binding("old", "1"), binding("flat"));
   const updated = await owner.api.patch(
     `/workspaces/${id}`,
@@ -57,8 +57,8 @@ test("an update of the workspace replaces them all", async () => {
 
 test("effective bindings are the workspace's own where the project has none", async () => {
   proves("Tags/effective bindings");
-  const { owner } = world();
-  const { id } = await newWorkspace(world());
+  const { owner } = fixture();
+  const { id } = await newWorkspace(fixture());
   await patch(id, binding("team", "core"));
   const { status, body } = await owner.api.get(`/workspaces/${id}/effective-tag-bindings`);
   expect(status).toBe(200);
@@ -72,7 +72,7 @@ test("effective bindings are the workspace's own where the project has none", as
 
 test("ten bindings with a value are the most; flat tags do not count", async () => {
   proves("Tags/bindings: PATCH upserts, in");
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   const ten = Array.from({ length: 10 }, (_, index) => binding(`k${index}`, "v"));
   expect((await patch(id, ...ten, binding("flat1"), binding("flat2"))).status).toBe(200);
   expect((await patch(id, binding("k0", "other"))).status).toBe(200);
@@ -94,7 +94,7 @@ test.each([
   ["no key", undefined, "v"],
 ])("%s is refused", async (_, key, value) => {
   proves("Tags/bindings: forms, lengths, refused");
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   const answer = await patch(id, binding("fine", "1"), binding(key, value));
   expect(answer.status).toBe(422);
   const [pointer] = Object.keys(problems(answer));
@@ -104,7 +104,7 @@ test.each([
 
 test("the longest key and value, of every character there may be, are kept", async () => {
   proves("Tags/bindings: forms, lengths, refused");
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   const key = "aZ0_.=+-@:".padEnd(128, "k");
   const value = "aZ0_.=+-@:".padEnd(256, "v");
   expect((await patch(id, binding(key, value))).status).toBe(200);
@@ -112,8 +112,8 @@ test("the longest key and value, of every character there may be, are kept", asy
 });
 
 test("a reader may see bindings and not change them; a stranger sees nothing", async () => {
-  const { reader, stranger, readable } = world();
-  const { id } = await newWorkspace(world(), {}, readable.id);
+  const { reader, stranger, readable } = fixture();
+  const { id } = await newWorkspace(fixture(), {}, readable.id);
   await patch(id, binding("team", "core"));
   expect(pairs((await reader.api.get(path(id))).body.data)).toEqual(["team=core"]);
   expect((await reader.api.get(`/workspaces/${id}/effective-tag-bindings`)).status).toBe(200);

@@ -2,16 +2,16 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
-import { namesOf, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { namesOf, newWorkspace, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const tag = (name: string) => ({ type: "tags", attributes: { name } });
 const path = (id: string) => `/workspaces/${id}/relationships/tags`;
-const add = (id: string, ...data: unknown[]) => world().owner.api.post(path(id), { data });
-const remove = (id: string, ...data: unknown[]) => world().owner.api.delete(path(id), { data });
+const add = (id: string, ...data: unknown[]) => fixture().owner.api.post(path(id), { data });
+const remove = (id: string, ...data: unknown[]) => fixture().owner.api.delete(path(id), { data });
 const tagNames = async (id: string): Promise<string[]> =>
-  (await world().owner.api.get(`/workspaces/${id}`)).body.data.attributes["tag-names"];
+  (await fixture().owner.api.get(`/workspaces/${id}`)).body.data.attributes["tag-names"];
 
 test("tags are added once each, listed, and shown with the workspace", async () => {
   proves(
@@ -19,8 +19,8 @@ test("tags are added once each, listed, and shown with the workspace", async () 
     "Workspace run attributes/tag-names, resource-count, updated-at, locked",
     "Tags/POST",
   );
-  const { owner, organization } = world();
-  const { id } = await newWorkspace(world());
+  const { owner, organization } = fixture();
+  const { id } = await newWorkspace(fixture());
   expect((await add(id, tag("green"), tag("app"))).status).toBe(204);
   expect((await add(id, tag("app"), tag("blue"))).status).toBe(204);
   const listed = await owner.api.get(path(id));
@@ -39,9 +39,9 @@ test("tags are added once each, listed, and shown with the workspace", async () 
 
 test("a tag is one tag of the organization, and counts its workspaces", async () => {
   proves("Tags/POST");
-  const { owner } = world();
+  const { owner } = fixture();
   const name = unusedName("shared");
-  const [one, other] = [await newWorkspace(world()), await newWorkspace(world())];
+  const [one, other] = [await newWorkspace(fixture()), await newWorkspace(fixture())];
   await add(one.id, tag(name));
   const [first] = (await owner.api.get(path(one.id))).body.data;
   expect((await add(other.id, { type: "tags", id: first.id })).status).toBe(204);
@@ -51,8 +51,8 @@ test("a tag is one tag of the organization, and counts its workspaces", async ()
 
 test("tags are removed by name and by id; a name that is not there does nothing", async () => {
   proves("Tags/DELETE");
-  const { owner } = world();
-  const { id } = await newWorkspace(world());
+  const { owner } = fixture();
+  const { id } = await newWorkspace(fixture());
   await add(id, tag("one"), tag("two"), tag("three"));
   const two = (await owner.api.get(path(id))).body.data.find(
     ({ attributes }: { attributes: { name: string } }) => attributes.name === "two",
@@ -66,7 +66,7 @@ test("tags are removed by name and by id; a name that is not there does nothing"
 
 test("tags of a new workspace, and bindings without a value, are the same thing", async () => {
   proves("Tags/a flat tag and");
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const made = await owner.api.post(
     `/organizations/${organization}/workspaces`,
     document(
@@ -104,8 +104,8 @@ test("many tags are listed in pages", async () => {
     "Tags/GET relationships/tags",
     "Workspace limits/default page size 20 of workspaces, consumers, tags",
   );
-  const { owner } = world();
-  const { id } = await newWorkspace(world());
+  const { owner } = fixture();
+  const { id } = await newWorkspace(fixture());
   const names = Array.from({ length: 25 }, (_, index) => `t${String(index).padStart(2, "0")}`);
   expect((await add(id, ...names.map(tag))).status).toBe(204);
   const first = await owner.api.get(path(id));
@@ -117,7 +117,7 @@ test("many tags are listed in pages", async () => {
 });
 
 test("tags added at once by several are all there", async () => {
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   const shared = unusedName("at-once");
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, index) => add(id, tag(`n${index}`), tag(shared))),
@@ -128,7 +128,7 @@ test("tags added at once by several are all there", async () => {
 
 test("what is no tag is refused, and nothing is changed", async () => {
   proves("Tags/POST");
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   for (const data of [
     [tag("fine"), tag("not fine")],
     [tag("x".repeat(10_000))],
@@ -137,7 +137,7 @@ test("what is no tag is refused, and nothing is changed", async () => {
     [{ type: "tags", attributes: { name: "" } }],
     "tags",
   ]) {
-    const answer = await world().owner.api.post(path(id), { data });
+    const answer = await fixture().owner.api.post(path(id), { data });
     expect(answer.status, JSON.stringify(data).slice(0, 60)).toBe(422);
     expect(Object.keys(problems(answer))[0]).toMatch(/^\/data/);
   }
@@ -150,8 +150,8 @@ test("what is no tag is refused, and nothing is changed", async () => {
 
 test("a reader may see tags and not change them; a stranger sees nothing", async () => {
   proves("Workspace errors/tags");
-  const { reader, stranger, readable } = world();
-  const { id } = await newWorkspace(world(), {}, readable.id);
+  const { reader, stranger, readable } = fixture();
+  const { id } = await newWorkspace(fixture(), {}, readable.id);
   await add(id, tag("seen"));
   expect(namesOf(await reader.api.get(path(id)))).toEqual(["seen"]);
   expect((await reader.api.post(path(id), { data: [tag("no")] })).status).toBe(404);

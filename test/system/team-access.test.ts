@@ -4,16 +4,23 @@ import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { projectAccess, workspaceAccess } from "../stack/team-access.ts";
-import { newProject, newTeam, newWorkspace, type Party, recordedApi, useWorld } from "./fixture.ts";
+import {
+  type ApiUser,
+  newProject,
+  newTeam,
+  newWorkspace,
+  recordedApi,
+  useFixture,
+} from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 describe("the access that a team was given", () => {
   async function furnished() {
-    const { owner } = world();
-    const project = await newProject(world());
-    const workspace = await newWorkspace(world());
-    const team = await newTeam(world());
+    const { owner } = fixture();
+    const project = await newProject(fixture());
+    const workspace = await newWorkspace(fixture());
+    const team = await newTeam(fixture());
     const made = [
       await owner.api.post("/team-projects", projectAccess(team.id, project.id)),
       await owner.api.post("/team-workspaces", workspaceAccess(team.id, workspace.id)),
@@ -28,13 +35,13 @@ describe("the access that a team was given", () => {
   test("is gone with its team, at once", async () => {
     proves("Team project endpoints/a grant goes with its team, its project, its workspace");
     const { team, statuses } = await furnished();
-    expect((await world().owner.api.delete(`/teams/${team.id}`)).status).toBe(204);
+    expect((await fixture().owner.api.delete(`/teams/${team.id}`)).status).toBe(204);
     expect(await statuses()).toEqual([404, 404]);
   });
 
   test("is gone with its project and with its workspace", async () => {
     proves("Team project endpoints/a grant goes with its team, its project, its workspace");
-    const { owner } = world();
+    const { owner } = fixture();
     const { project, workspace, statuses } = await furnished();
     expect((await owner.api.delete(`/projects/${project.id}`)).status).toBe(204);
     expect((await owner.api.delete(`/workspaces/${workspace.id}`)).status).toBe(204);
@@ -47,11 +54,11 @@ describe("the access that a team was given", () => {
       "Access limits/page size",
       "Versioning/2021-03-18",
     );
-    const { owner } = world();
-    const project = await newProject(world());
+    const { owner } = fixture();
+    const project = await newProject(fixture());
     const ids: string[] = [];
     for (let made = 0; made < 3; made++) {
-      const { id } = await newTeam(world());
+      const { id } = await newTeam(fixture());
       const { body } = await owner.api.post("/team-projects", projectAccess(id, project.id));
       ids.push(body.data.id);
     }
@@ -68,7 +75,7 @@ test.each(["the organization's token", "the token of the owners' team"])(
   "%s sees and changes every team's access, as an owner does",
   async (which) => {
     proves("Authentication/10 team access: the");
-    const { owner, organization, url } = world();
+    const { owner, organization, url } = fixture();
     const found = await owner.api.get(`/organizations/${organization}/teams?filter[names]=owners`);
     const made = await owner.api.post(
       which === "the organization's token"
@@ -76,8 +83,8 @@ test.each(["the organization's token", "the token of the owners' team"])(
         : `/teams/${found.body.data[0].id}/authentication-token`,
     );
     const api = recordedApi(url, made.body.data.attributes.token);
-    const project = await newProject(world());
-    const secret = await newTeam(world());
+    const project = await newProject(fixture());
+    const secret = await newTeam(fixture());
     const given = await api.post("/team-projects", projectAccess(secret.id, project.id));
     expect(given.status).toBe(200);
     const path = `/team-projects/${given.body.data.id}`;
@@ -93,9 +100,9 @@ test.each(["the organization's token", "the token of the owners' team"])(
 describe("a level of the project lets its team", () => {
   /** The responses to a user with this access to a project, for each action in the table of levels. */
   async function effects(attributes: Record<string, unknown>): Promise<Record<string, boolean>> {
-    const { owner } = world();
-    const [project, elsewhere] = [await newProject(world()), await newProject(world())];
-    const { id: teamId, member } = await newTeam(world());
+    const { owner } = fixture();
+    const [project, elsewhere] = [await newProject(fixture()), await newProject(fixture())];
+    const { id: teamId, member } = await newTeam(fixture());
     const grant = await owner.api.post(
       "/team-projects",
       projectAccess(teamId, project.id, attributes),
@@ -106,12 +113,12 @@ describe("a level of the project lets its team", () => {
       projectAccess(teamId, elsewhere.id, { access: "admin" }),
     );
     expect(own.status).toBe(200);
-    const { id } = await newWorkspace(world(), {}, project.id);
-    const moving = await newWorkspace(world(), {}, project.id);
-    const going = await newWorkspace(world(), {}, project.id);
+    const { id } = await newWorkspace(fixture(), {}, project.id);
+    const moving = await newWorkspace(fixture(), {}, project.id);
+    const going = await newWorkspace(fixture(), {}, project.id);
     const does = async (asked: Promise<{ status: number }>) => (await asked).status < 300;
-    const { api }: Party = member;
-    const { organization } = world();
+    const { api }: ApiUser = member;
+    const { organization } = fixture();
     const inProject = { project: { data: { type: "projects", id: project.id } } };
     const inElsewhere = { project: { data: { type: "projects", id: elsewhere.id } } };
     return {
@@ -136,7 +143,7 @@ describe("a level of the project lets its team", () => {
         api.patch(`/workspaces/${moving.id}`, document("workspaces", {}, inElsewhere)),
       ),
       "manage its teams": await does(
-        api.post("/team-projects", projectAccess((await newTeam(world())).id, project.id)),
+        api.post("/team-projects", projectAccess((await newTeam(fixture())).id, project.id)),
       ),
     };
   }

@@ -3,12 +3,19 @@ import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { projectAccess } from "../stack/team-access.ts";
-import { errorDetails, newProject, newTeam, newWorkspace, problems, useWorld } from "./fixture.ts";
+import {
+  errorDetails,
+  newProject,
+  newTeam,
+  newWorkspace,
+  problems,
+  useFixture,
+} from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const grant = (projectId: string, teamId: string, attributes: Record<string, unknown>) =>
-  world().owner.api.post("/team-projects", projectAccess(teamId, projectId, attributes));
+  fixture().owner.api.post("/team-projects", projectAccess(teamId, projectId, attributes));
 
 /** Specification, "Team project access", table of implied values. */
 const implied = {
@@ -70,9 +77,9 @@ test.each(Object.keys(implied) as (keyof typeof implied)[])(
       "Versioning/2023-03-13",
       "Versioning/2023-01-17",
     );
-    const { owner } = world();
-    const project = await newProject(world());
-    const team = await newTeam(world());
+    const { owner } = fixture();
+    const project = await newProject(fixture());
+    const team = await newTeam(fixture());
     const made = await grant(project.id, team.id, { access });
     expect(made.status).toBe(200);
     const { id, type, attributes, relationships } = made.body.data;
@@ -114,9 +121,9 @@ test("custom keeps what is given, defaults what is not, and changes one at a tim
     "Team project errors/update: 200",
     "Versioning/2023-07-26",
   );
-  const { owner } = world();
-  const team = await newTeam(world());
-  const made = await grant((await newProject(world())).id, team.id, {
+  const { owner } = fixture();
+  const team = await newTeam(fixture());
+  const made = await grant((await newProject(fixture())).id, team.id, {
     access: "custom",
     "project-access": { settings: "update", teams: null },
     "workspace-access": { "sentinel-mocks": "read", locking: true },
@@ -171,9 +178,9 @@ test("unknown and disallowed values are named by their key", async () => {
     "Team project errors/add: 422 malformed body",
     "Access errors/all problems of a request at once",
   );
-  const { owner } = world();
-  const { id: projectId } = await newProject(world());
-  const { id: teamId } = await newTeam(world());
+  const { owner } = fixture();
+  const { id: projectId } = await newProject(fixture());
+  const { id: teamId } = await newTeam(fixture());
   const wrong = await grant(projectId, teamId, {
     access: "custom",
     "project-access": { settings: "none", fly: true },
@@ -216,9 +223,9 @@ test("the types and the ids of a body must be there, and be right", async () => 
     "Team project endpoints/POST /team-projects: data.type required",
     "Team project endpoints/POST /team-projects: project and",
   );
-  const { owner } = world();
-  const { id: projectId } = await newProject(world());
-  const { id: teamId } = await newTeam(world());
+  const { owner } = fixture();
+  const { id: projectId } = await newProject(fixture());
+  const { id: teamId } = await newTeam(fixture());
   const project = { type: "projects", id: projectId };
   const team = { type: "teams", id: teamId };
   const create = async (type: unknown, ofProject: object, ofTeam: object) => {
@@ -251,9 +258,9 @@ test("a team has one access to a project; a second is refused", async () => {
     "Team project endpoints/one grant for each team and project",
     "Team project errors/update: 422 malformed body",
   );
-  const { owner } = world();
-  const { id: projectId } = await newProject(world());
-  const { id: teamId } = await newTeam(world());
+  const { owner } = fixture();
+  const { id: projectId } = await newProject(fixture());
+  const { id: teamId } = await newTeam(fixture());
   const first = await grant(projectId, teamId, { access: "read" });
   const second = await grant(projectId, teamId, { access: "write" });
   expect(second.status).toBe(422);
@@ -269,13 +276,13 @@ test("lists need a project, and a project that can be read", async () => {
     "Team project errors/list: 200",
     "Team project errors/list: 404 project not",
   );
-  const { owner, stranger, readable } = world();
+  const { owner, stranger, readable } = fixture();
   expect((await owner.api.get("/team-projects")).status).toBe(400);
   const path = `/team-projects?filter[project][id]=${readable.id}`;
   expect((await owner.api.get(`${path}&include=team,project`)).status).toBe(200);
   expect((await owner.api.get(`${path}&include=x`)).status).toBe(400);
   expect((await stranger.api.get(path)).status).toBe(404);
-  const member = (await newTeam(world())).member;
+  const member = (await newTeam(fixture())).member;
   expect((await member.api.get(path)).status).toBe(404);
   const { id } = (await owner.api.get(path)).body.data[0];
   expect((await owner.api.get(`/team-projects/${id}?include=x`)).status).toBe(400);
@@ -283,11 +290,11 @@ test("lists need a project, and a project that can be read", async () => {
 
 describe("who sees and changes what", () => {
   async function furnished() {
-    const { id: projectId } = await newProject(world());
+    const { id: projectId } = await newProject(fixture());
     const [admin, reader, other] = [
-      await newTeam(world()),
-      await newTeam(world()),
-      await newTeam(world()),
+      await newTeam(fixture()),
+      await newTeam(fixture()),
+      await newTeam(fixture()),
     ];
     const ids: string[] = [];
     for (const [team, access] of [
@@ -305,12 +312,12 @@ describe("who sees and changes what", () => {
     proves("Team project errors/show: 404 not found", "Authentication/10 team access: members");
     const { projectId, admin, reader, ids } = await furnished();
     const path = `/team-projects?filter[project][id]=${projectId}`;
-    expect(idsOf(await world().owner.api.get(path))).toEqual(ids);
+    expect(idsOf(await fixture().owner.api.get(path))).toEqual(ids);
     expect(idsOf(await admin.member.api.get(path))).toEqual(ids);
     expect(idsOf(await reader.member.api.get(path))).toEqual([ids[1]]);
     expect((await reader.member.api.get(`/team-projects/${ids[1]}`)).status).toBe(200);
     expect((await reader.member.api.get(`/team-projects/${ids[2]}`)).status).toBe(404);
-    expect((await world().stranger.api.get(`/team-projects/${ids[1]}`)).status).toBe(404);
+    expect((await fixture().stranger.api.get(`/team-projects/${ids[1]}`)).status).toBe(404);
   });
 
   test("project admins change it, others hear 404, and the change counts on the next request", async () => {
@@ -320,7 +327,7 @@ describe("who sees and changes what", () => {
       "Team project errors/remove: 404 not found",
       "Authentication/10 team access: owners",
     );
-    const { owner, organization } = world();
+    const { owner, organization } = fixture();
     const { projectId, admin, reader, ids } = await furnished();
     const workspace = await newWorkspace({ owner, organization }, {}, projectId);
     const lock = `/workspaces/${workspace.id}/actions/lock`;
@@ -328,7 +335,7 @@ describe("who sees and changes what", () => {
     const path = `/team-projects/${ids[1]}`;
     expect((await reader.member.api.patch(path, raise)).status).toBe(404);
     expect((await reader.member.api.delete(path)).status).toBe(404);
-    const { id: fresh } = await newTeam(world());
+    const { id: fresh } = await newTeam(fixture());
     const more = projectAccess(fresh, projectId);
     expect((await reader.member.api.post("/team-projects", more)).status).toBe(404);
     expect((await reader.member.api.post(lock)).status).toBe(404);
@@ -343,7 +350,7 @@ describe("who sees and changes what", () => {
 
   test("a team of another organization has no access to give", async () => {
     proves("Team project errors/add: 404 project or");
-    const { stranger, readable } = world();
+    const { stranger, readable } = fixture();
     const theirs = await stranger.api.post(
       `/organizations/${stranger.organization}/teams`,
       document("teams", { name: unusedName("theirs") }),

@@ -4,20 +4,20 @@ import { document, download } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { inlineState, stateFile, writeState } from "../stack/state.ts";
 import { workspaceAccess } from "../stack/team-access.ts";
-import { newParty, newTeam, newWorkspace, problems, recordedApi, useWorld } from "./fixture.ts";
+import { newTeam, newUser, newWorkspace, problems, recordedApi, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 const token = (attributes: Record<string, unknown> = {}) =>
   document("authentication-tokens", attributes);
 
 const asToken = (answer: { body: { data: { attributes: { token: string } } } }) =>
-  recordedApi(world().url, answer.body.data.attributes.token);
+  recordedApi(fixture().url, answer.body.data.attributes.token);
 
 describe("a team's plain token", () => {
   test("speaks for the team, is one, and is replaced by the next", async () => {
     proves("Credentials/team token", "Authentication/4 creating a workspace");
-    const { owner, organization } = world();
-    const team = await newTeam(world(), ["manage-workspaces"]);
+    const { owner, organization } = fixture();
+    const team = await newTeam(fixture(), ["manage-workspaces"]);
     const path = `/teams/${team.id}/authentication-token`;
     expect((await owner.api.get(path)).status).toBe(404);
     expect((await owner.api.delete(path)).status).toBe(404);
@@ -60,8 +60,8 @@ describe("described tokens", () => {
       "Teams and users/tokens: a description is",
       "Versioning/2024-08-14",
     );
-    const { owner, organization } = world();
-    const team = await newTeam(world());
+    const { owner, organization } = fixture();
+    const team = await newTeam(fixture());
     const path = `/teams/${team.id}/authentication-tokens`;
     const made = await owner.api.post(path, token({ description: "ci" }));
     expect(made.status).toBe(201);
@@ -97,8 +97,8 @@ describe("described tokens", () => {
 
   test("members manage their team's unless the team says no; others never", async () => {
     proves("Teams and users/tokens: allow-member-token-management", "Versioning/2024-07-15");
-    const { owner, organization, reader } = world();
-    const team = await newTeam(world());
+    const { owner, organization, reader } = fixture();
+    const team = await newTeam(fixture());
     const path = `/teams/${team.id}/authentication-tokens`;
     expect((await team.member.api.post(path, token({ description: "mine" }))).status).toBe(201);
     const list = `/organizations/${organization}/team-tokens`;
@@ -106,7 +106,7 @@ describe("described tokens", () => {
     expect((await reader.api.get(list)).body.data).toEqual([]);
     expect((await reader.api.post(path, token({ description: "not mine" }))).status).toBe(404);
     expect((await reader.api.post(`/teams/${team.id}/authentication-token`)).status).toBe(404);
-    expect((await world().stranger.api.get(list)).status).toBe(404);
+    expect((await fixture().stranger.api.get(list)).status).toBe(404);
     await owner.api.patch(
       `/teams/${team.id}`,
       document("teams", { "allow-member-token-management": false }),
@@ -125,7 +125,7 @@ describe("the organization's token", () => {
       "Versioning/2024-05-29",
       "Versioning/2023-11-17",
     );
-    const { owner, organization, reader } = world();
+    const { owner, organization, reader } = fixture();
     const path = `/organizations/${organization}/authentication-token`;
     expect((await owner.api.get(path)).status).toBe(404);
     expect((await owner.api.delete(path)).status).toBe(404);
@@ -141,7 +141,7 @@ describe("the organization's token", () => {
     expect((await api.post(`/workspaces/${id}/actions/lock`)).status).toBe(404);
     const created = await api.post(`/workspaces/${id}/state-versions`, inlineState(stateFile()));
     expect(created.status).toBe(404);
-    const team = await newTeam(world());
+    const team = await newTeam(fixture());
     const grant = workspaceAccess(team.id, id);
     expect((await api.post("/team-workspaces", grant)).status).toBe(200);
     const written = await writeState(owner.api, id, stateFile());
@@ -175,8 +175,8 @@ describe("the organization's token", () => {
 
 test("where user tokens are switched off they are 401 in the organization's name, and only there", async () => {
   proves("Credentials/user-tokens-enabled false");
-  const { stack } = world();
-  const boss = await newParty(stack);
+  const { stack } = fixture();
+  const boss = await newUser(stack);
   const name = unusedName("tokenless");
   const other = unusedName("other");
   for (const one of [name, other]) {
@@ -215,7 +215,7 @@ test("where user tokens are switched off they are 401 in the organization's name
   expect((await boss.api.delete(own)).status).toBe(401);
   expect((await boss.api.post(`${own}/actions/accept`)).status).toBe(401);
   // An invited user can still accept: no other caller could.
-  const guest = await newParty(stack);
+  const guest = await newUser(stack);
   const invited = await api.post(
     `${path}/organization-memberships`,
     document("organization-memberships", { email: `${guest.username}@example.com` }),
@@ -232,7 +232,7 @@ test("where user tokens are switched off they are 401 in the organization's name
 });
 
 test("the token of the owners' team acts as an owner", async () => {
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const found = await owner.api.get(`/organizations/${organization}/teams?filter[names]=owners`);
   const made = await owner.api.post(`/teams/${found.body.data[0].id}/authentication-token`);
   const api = asToken(made);

@@ -2,12 +2,12 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { workspaceAccess } from "../stack/team-access.ts";
-import { newTeam, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { newTeam, newWorkspace, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const grant = (workspaceId: string, teamId: string, attributes: Record<string, unknown>) =>
-  world().owner.api.post("/team-workspaces", workspaceAccess(teamId, workspaceId, attributes));
+  fixture().owner.api.post("/team-workspaces", workspaceAccess(teamId, workspaceId, attributes));
 
 const levels = {
   read: ["read", "read", "read", "none", false, false],
@@ -21,9 +21,9 @@ test.each(Object.keys(levels) as (keyof typeof levels)[])(
   "the level %s is made, shown, listed and deleted with what it implies",
   async (access) => {
     proves("Teams and users/team-workspaces: fixed levels and");
-    const { owner } = world();
-    const workspace = await newWorkspace(world());
-    const team = await newTeam(world());
+    const { owner } = fixture();
+    const workspace = await newWorkspace(fixture());
+    const team = await newTeam(fixture());
     const made = await grant(workspace.id, team.id, { access });
     expect(made.status).toBe(200);
     const [runs, variables, states, mocks, locking, tasks] = levels[access];
@@ -50,7 +50,7 @@ test.each(Object.keys(levels) as (keyof typeof levels)[])(
       "can-read-state-versions": access !== "custom",
       "can-queue-apply": runs === "apply",
     });
-    const all = await team.member.api.get(`/organizations/${world().organization}/workspaces`);
+    const all = await team.member.api.get(`/organizations/${fixture().organization}/workspaces`);
     expect(all.body.data.map(({ id }: { id: string }) => id)).toEqual([workspace.id]);
     expect(all.body.meta.pagination["total-count"]).toBe(1);
     expect((await owner.api.delete(path)).status).toBe(204);
@@ -63,9 +63,9 @@ test.each(Object.keys(levels) as (keyof typeof levels)[])(
 
 test("a fixed level takes no permissions; custom takes each, in either spelling", async () => {
   proves("Teams and users/team-workspaces: fixed levels and");
-  const { owner } = world();
-  const { id: workspaceId } = await newWorkspace(world());
-  const { id: teamId } = await newTeam(world());
+  const { owner } = fixture();
+  const { id: workspaceId } = await newWorkspace(fixture());
+  const { id: teamId } = await newTeam(fixture());
   const fixed = await grant(workspaceId, teamId, { access: "read", runs: "apply" });
   expect(fixed.status).toBe(422);
   expect(problems(fixed)).toEqual({
@@ -101,9 +101,9 @@ test("a fixed level takes no permissions; custom takes each, in either spelling"
 
 test("workspace admins see and change all of it, others their own, strangers nothing", async () => {
   proves("Teams and users/team-workspaces: who sees and");
-  const { owner, stranger } = world();
-  const { id: workspaceId } = await newWorkspace(world());
-  const [admin, reader] = [await newTeam(world()), await newTeam(world())];
+  const { owner, stranger } = fixture();
+  const { id: workspaceId } = await newWorkspace(fixture());
+  const [admin, reader] = [await newTeam(fixture()), await newTeam(fixture())];
   await grant(workspaceId, admin.id, { access: "admin" });
   const own = await grant(workspaceId, reader.id, { access: "read" });
   const list = `/team-workspaces?filter[workspace][id]=${workspaceId}`;
@@ -120,7 +120,7 @@ test("workspace admins see and change all of it, others their own, strangers not
   expect((await reader.member.api.post(`/workspaces/${workspaceId}/actions/lock`)).status).toBe(
     200,
   );
-  const more = workspaceAccess((await newTeam(world())).id, workspaceId);
+  const more = workspaceAccess((await newTeam(fixture())).id, workspaceId);
   expect((await reader.member.api.post("/team-workspaces", more)).status).toBe(404);
   expect((await admin.member.api.post("/team-workspaces", more)).status).toBe(200);
 });

@@ -3,14 +3,14 @@ import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { projectAccess } from "../stack/team-access.ts";
-import { errorDetails, namesOf, newParty, problems, useWorld } from "./fixture.ts";
+import { errorDetails, namesOf, newUser, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
-const teamsPath = () => `/organizations/${world().organization}/teams`;
+const fixture = useFixture();
+const teamsPath = () => `/organizations/${fixture().organization}/teams`;
 
 /** A team of the fixture's organization, created by its owner. */
 async function newTeam(attributes: Record<string, unknown> = {}) {
-  const made = await world().owner.api.post(
+  const made = await fixture().owner.api.post(
     teamsPath(),
     document("teams", { name: unusedName("team"), ...attributes }),
   );
@@ -20,11 +20,11 @@ async function newTeam(attributes: Record<string, unknown> = {}) {
 
 /** A new member of the organization, in a team with these permissions. */
 async function newMember(organizationAccess: Record<string, boolean> = {}) {
-  const { stack, owner } = world();
-  const member = await newParty(stack);
+  const { stack, owner } = fixture();
+  const member = await newUser(stack);
   const team = await newTeam({ "organization-access": organizationAccess });
   const invited = await owner.api.post(
-    `/organizations/${world().organization}/organization-memberships`,
+    `/organizations/${fixture().organization}/organization-memberships`,
     document(
       "organization-memberships",
       { email: `${member.username}@example.com` },
@@ -37,11 +37,11 @@ async function newMember(organizationAccess: Record<string, boolean> = {}) {
 }
 
 const ownersTeam = async () =>
-  (await world().owner.api.get(`${teamsPath()}?filter[names]=owners`)).body.data[0];
+  (await fixture().owner.api.get(`${teamsPath()}?filter[names]=owners`)).body.data[0];
 
 test("a team is made, shown, found, changed and deleted", async () => {
   proves("Teams and users/teams: create, list with", "Versioning/2023-01-17");
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const team = await newTeam({
     visibility: "organization",
     "sso-team-id": "group-1",
@@ -98,7 +98,7 @@ test("a team is made, shown, found, changed and deleted", async () => {
 
 test("what is wrong with a team is said, all of it", async () => {
   proves("Teams and users/teams: what is wrong");
-  const { owner } = world();
+  const { owner } = fixture();
   const wrong = await owner.api.post(
     teamsPath(),
     document("teams", {
@@ -127,7 +127,7 @@ test("what is wrong with a team is said, all of it", async () => {
 describe("the team of owners", () => {
   test("is neither deleted nor renamed, and never empty", async () => {
     proves("Teams and users/the owners team");
-    const { owner } = world();
+    const { owner } = fixture();
     const { id } = await ownersTeam();
     expect((await owner.api.delete(`/teams/${id}`)).status).toBe(409);
     const renamed = await owner.api.patch(`/teams/${id}`, document("teams", { name: "others" }));
@@ -163,7 +163,7 @@ describe("the team of owners", () => {
       manager.api.patch(`/teams/${id}`, document("teams", { visibility: "organization" })),
       manager.api.delete(`/teams/${id}`),
       manager.api.post(
-        `/organizations/${world().organization}/organization-memberships`,
+        `/organizations/${fixture().organization}/organization-memberships`,
         document(
           "organization-memberships",
           { email: "accomplice@example.com" },
@@ -172,11 +172,11 @@ describe("the team of owners", () => {
       ),
     ];
     for (const attempt of attempts) expect((await attempt).status).toBe(404);
-    expect((await world().owner.api.post(`/teams/${id}/relationships/users`, self)).status).toBe(
+    expect((await fixture().owner.api.post(`/teams/${id}/relationships/users`, self)).status).toBe(
       204,
     );
     expect((await manager.api.patch(`/teams/${id}`, document("teams", {}))).status).toBe(200);
-    await world().owner.api.delete(`/teams/${id}/relationships/users`, self);
+    await fixture().owner.api.delete(`/teams/${id}/relationships/users`, self);
     expect((await manager.api.patch(`/teams/${id}`, document("teams", {}))).status).toBe(404);
   });
 });
@@ -184,7 +184,7 @@ describe("the team of owners", () => {
 describe("secret teams are seen", () => {
   test("by owners, their members and who may see secret teams, and are not found for others", async () => {
     proves("Teams and users/teams: visibility secret and");
-    const { owner } = world();
+    const { owner } = fixture();
     const secret = await newTeam();
     const open = await newTeam({ visibility: "organization" });
     const member = await newMember();
@@ -194,7 +194,7 @@ describe("secret teams are seen", () => {
     expect(namesOf(await member.api.get(teamsPath()))).not.toContain(secret.attributes.name);
     expect(namesOf(await member.api.get(teamsPath()))).toContain(open.attributes.name);
     expect((await viewer.api.get(`/teams/${secret.id}`)).status).toBe(200);
-    expect((await world().stranger.api.get(teamsPath())).status).toBe(404);
+    expect((await fixture().stranger.api.get(teamsPath())).status).toBe(404);
     await owner.api.post(`/teams/${secret.id}/relationships/users`, body);
     expect((await member.api.get(`/teams/${secret.id}`)).status).toBe(200);
     expect(namesOf(await member.api.get(teamsPath()))).toContain(secret.attributes.name);
@@ -204,7 +204,7 @@ describe("secret teams are seen", () => {
 describe("members", () => {
   test("come and go by name and by membership, repeats change nothing", async () => {
     proves("Teams and users/members by user and by membership", "Versioning/2022-10-12");
-    const { owner, stack } = world();
+    const { owner, stack } = fixture();
     const team = await newTeam();
     const member = await newMember();
     const users = `/teams/${team.id}/relationships/users`;
@@ -227,7 +227,7 @@ describe("members", () => {
     expect((await owner.api.delete(users, byName)).status).toBe(204);
     expect(await count()).toBe(0);
 
-    const outsider = await newParty(stack);
+    const outsider = await newUser(stack);
     const unknown = { data: [{ type: "users", id: outsider.username }] };
     const unknownMembership = {
       data: [{ type: "organization-memberships", id: "ou-ABCDEFGHabcdefgh" }],
@@ -243,7 +243,7 @@ describe("members", () => {
 
 test("who calls themselves by another's id comes into no team with them", async () => {
   proves("Isolation/names that are others' ids");
-  const { owner } = world();
+  const { owner } = fixture();
   const team = await newTeam();
   const [wanted, thief] = [await newMember(), await newMember()];
   const renamed = await thief.api.patch(
@@ -335,7 +335,7 @@ describe("each organization permission alone", () => {
 });
 
 test("a deleted team's grants are gone on the next request", async () => {
-  const { owner, readable } = world();
+  const { owner, readable } = fixture();
   const { api, team } = await newMember();
   await owner.api.post("/team-projects", projectAccess(team.id, readable.id));
   expect((await api.get(`/projects/${readable.id}`)).status).toBe(200);

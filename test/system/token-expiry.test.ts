@@ -1,15 +1,15 @@
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { problems, useWorld } from "./fixture.ts";
+import { problems, useFixture } from "./fixture.ts";
 
-const world = useWorld({ settings: { TOKEN_MAX_DAYS: "30" } });
+const fixture = useFixture({ settings: { TOKEN_MAX_DAYS: "30" } });
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 
 test("where the installation limits it, no token of anybody lives longer, with or without an expiry", async () => {
   proves("Teams and users/tokens: expire after two");
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const teams = await owner.api.get(`/organizations/${organization}/teams?q=owners`);
   const team = teams.body.data[0].id;
   for (const path of [

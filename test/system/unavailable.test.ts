@@ -1,7 +1,7 @@
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, expect, test } from "vitest";
-import { layWires, type Wires, type Wiring } from "../faults/wires.ts";
+import { type Proxies, type StartedProxies, startProxies } from "../faults/proxies.ts";
 import { type Answer, document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { startProcesses } from "../stack/stack.ts";
@@ -10,28 +10,28 @@ import { errorDetails, newLockedWorkspace, newProject, newWorkspace, useStack } 
 
 // An unavailable service causes 503, never a lost change: the repeat of the request completes it.
 
-let wiring: Wiring;
-const world = useStack(() =>
+let started: StartedProxies;
+const fixture = useStack(() =>
   startProcesses({
     async rewire(environments) {
-      wiring = await layWires(environments);
+      started = await startProxies(environments);
     },
   }),
 );
-afterAll(() => wiring[Symbol.asyncDispose]());
+afterAll(() => started[Symbol.asyncDispose]());
 
 /** Sends the request during the partition, and repeats it afterwards: 503, then one of `done`. */
 async function refusedThenDone(
-  road: keyof Wires,
+  road: keyof Proxies,
   done: readonly number[],
   ask: () => Promise<Answer>,
 ) {
-  const wire = wiring.wires[road];
-  wire.cut();
+  const proxy = started.proxies[road];
+  proxy.partition();
   const refused = await ask();
   expect(refused.status).toBe(503);
   errorDetails(refused);
-  wire.mend();
+  proxy.heal();
   return waitFor(async () => {
     const answer = await ask();
     if (done.includes(answer.status)) return answer;
@@ -41,7 +41,7 @@ async function refusedThenDone(
 }
 
 test("an organization that access did not hear of is finished by the repeat", async () => {
-  const { owner, stranger } = world();
+  const { owner, stranger } = fixture();
   // So that the owner's grants are cached, and only the second half of the creation fails.
   await owner.api.get("/organizations");
   const body = document("organizations", { name: unusedName("half"), email: "a@b.example" });
@@ -55,7 +55,7 @@ test("an organization that access did not hear of is finished by the repeat", as
 });
 
 test("a setting about tokens that access did not hear of is told by the repeat", async () => {
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const path = `/organizations/${organization}`;
   await owner.api.get(path);
   const body = document("organizations", { "user-tokens-enabled": true });
@@ -63,14 +63,14 @@ test("a setting about tokens that access did not hear of is told by the repeat",
 });
 
 test("an organization that access did not drop is gone all the same, and the repeat completes it", async () => {
-  const { owner } = world();
+  const { owner } = fixture();
   const name = unusedName("dropped");
   const path = `/organizations/${name}`;
   await owner.api.post("/organizations", document("organizations", { name, email: "a@b.example" }));
   await owner.api.get(path);
-  wiring.wires.workspacesToAccess.cut();
+  started.proxies.workspacesToAccess.partition();
   expect((await owner.api.delete(path)).status).toBe(503);
-  wiring.wires.workspacesToAccess.mend();
+  started.proxies.workspacesToAccess.heal();
   await waitFor(async () => {
     const { status } = await owner.api.delete(path);
     return status === 204 || status === 404;
@@ -79,10 +79,10 @@ test("an organization that access did not drop is gone all the same, and the rep
 });
 
 test("a workspace whose move state did not hear of is moved by the repeat", async () => {
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   for (const by of ["id", "name"]) {
-    const project = await newProject(world());
-    const { id, attributes } = await newWorkspace(world());
+    const project = await newProject(fixture());
+    const { id, attributes } = await newWorkspace(fixture());
     await writeState(owner.api, id, stateFile());
     const path =
       by === "id"
@@ -100,8 +100,8 @@ test("a workspace whose move state did not hear of is moved by the repeat", asyn
 });
 
 test.each(["unlock", "force-unlock"])("%s is done by the repeat", async (action) => {
-  const { owner } = world();
-  const { id } = await newLockedWorkspace(world());
+  const { owner } = fixture();
+  const { id } = await newLockedWorkspace(fixture());
   await refusedThenDone("workspacesToState", [200], () =>
     owner.api.post(`/workspaces/${id}/actions/${action}`),
   );
@@ -109,16 +109,16 @@ test.each(["unlock", "force-unlock"])("%s is done by the repeat", async (action)
 });
 
 test("a deletion is never answered before state has heard of it, and the repeat may find it done", async () => {
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   for (const by of ["id", "name"]) {
-    const { id, attributes } = await newWorkspace(world());
+    const { id, attributes } = await newWorkspace(fixture());
     const path =
       by === "id"
         ? `/workspaces/${id}`
         : `/organizations/${organization}/workspaces/${attributes.name}`;
-    wiring.wires.workspacesToState.cut();
+    started.proxies.workspacesToState.partition();
     expect((await owner.api.delete(path)).status).toBe(503);
-    wiring.wires.workspacesToState.mend();
+    started.proxies.workspacesToState.heal();
     await waitFor(async () => {
       const { status } = await owner.api.delete(path);
       return status === 204 || status === 404;
@@ -128,17 +128,17 @@ test("a deletion is never answered before state has heard of it, and the repeat 
 });
 
 test("a safe deletion that could not ask state deletes nothing, and works afterwards", async () => {
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   for (const by of ["id", "name"]) {
-    const { id, attributes } = await newWorkspace(world());
+    const { id, attributes } = await newWorkspace(fixture());
     const path =
       by === "id"
         ? `/workspaces/${id}`
         : `/organizations/${organization}/workspaces/${attributes.name}`;
-    wiring.wires.workspacesToState.cut();
+    started.proxies.workspacesToState.partition();
     expect((await owner.api.post(`${path}/actions/safe-delete`)).status).toBe(503);
     expect((await owner.api.get(path)).status).toBe(200);
-    wiring.wires.workspacesToState.mend();
+    started.proxies.workspacesToState.heal();
     await waitFor(async () => {
       const { status } = await owner.api.post(`${path}/actions/safe-delete`);
       return status === 204;
@@ -148,8 +148,8 @@ test("a safe deletion that could not ask state deletes nothing, and works afterw
 
 test("inline state that could not be put is finished by the repeat", async () => {
   proves("State version creation/state: optional Base64; given");
-  const { owner } = world();
-  const { id } = await newLockedWorkspace(world());
+  const { owner } = fixture();
+  const { id } = await newLockedWorkspace(fixture());
   const state = stateFile();
   const create = () => owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));
   const created = await refusedThenDone("gatewayToObjects", [201], create);

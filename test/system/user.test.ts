@@ -2,13 +2,13 @@ import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
-import { newParty, problems, useWorld } from "./fixture.ts";
+import { newUser, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
-const administrator = () => newParty(world().stack, { administrator: true });
+const fixture = useFixture();
+const administrator = () => newUser(fixture().stack, { administrator: true });
 
 test("people who share an organization see each other, without their addresses", async () => {
-  const { owner, reader, stranger } = world();
+  const { owner, reader, stranger } = fixture();
   const shown = await reader.api.get(`/users/${owner.id}`);
   expect(shown.status).toBe(200);
   expect(shown.body.data.attributes.username).toBe(owner.username);
@@ -18,7 +18,7 @@ test("people who share an organization see each other, without their addresses",
 
 test("a user changes its own name and address", async () => {
   proves("Teams and users/account/details and account/update");
-  const person = await newParty(world().stack);
+  const person = await newUser(fixture().stack);
   const username = unusedName("renamed");
   const changed = await person.api.patch(
     "/account/update",
@@ -32,7 +32,7 @@ test("a user changes its own name and address", async () => {
   expect((await person.api.get("/account/details")).body.data.attributes.username).toBe(username);
   const wrong = await person.api.patch(
     "/account/update",
-    document("users", { username: world().owner.username.toUpperCase(), email: "nobody" }),
+    document("users", { username: fixture().owner.username.toUpperCase(), email: "nobody" }),
   );
   expect(wrong.status).toBe(422);
   expect(problems(wrong)).toEqual({
@@ -74,8 +74,8 @@ describe("administrators", () => {
   test("suspend somebody from the next request on, and give everything back", async () => {
     proves("Credentials/expired, revoked, of a suspended user");
     const { api } = await administrator();
-    const { stack } = world();
-    const person = await newParty(stack);
+    const { stack } = fixture();
+    const person = await newUser(stack);
     const act = (action: string) => api.post(`/admin/users/${person.id}/actions/${action}`);
     expect((await act("suspend")).status).toBe(200);
     expect((await person.api.get("/account/details")).status).toBe(401);
@@ -85,7 +85,7 @@ describe("administrators", () => {
 
   test("are the only ones: to others there is nothing there", async () => {
     proves("Teams and users/administrators create, suspend and");
-    const { owner } = world();
+    const { owner } = fixture();
     expect((await owner.api.get("/admin/users")).status).toBe(404);
     const body = document("users", { username: "x", email: "x@example.com" });
     expect((await owner.api.post("/admin/users", body)).status).toBe(404);

@@ -2,9 +2,9 @@ import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
-import { newWorkspace, problems, useWorld } from "./fixture.ts";
+import { newWorkspace, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 interface Attribute {
   /** The default of a new workspace. */
@@ -121,12 +121,12 @@ const atCreation: Record<string, Attribute> = {
 
 const pointer = (name: string) => `/data/attributes/${name}`;
 const create = (given: Record<string, unknown>) =>
-  world().owner.api.post(
-    `/organizations/${world().organization}/workspaces`,
+  fixture().owner.api.post(
+    `/organizations/${fixture().organization}/workspaces`,
     document("workspaces", { name: unusedName("workspace"), ...given }),
   );
 const update = (id: string, given: Record<string, unknown>) =>
-  world().owner.api.patch(`/workspaces/${id}`, document("workspaces", given));
+  fixture().owner.api.patch(`/workspaces/${id}`, document("workspaces", given));
 
 /** The row of the specification about an attribute. */
 const rowOf = (name: string): string => `Workspace/${rows[name] ?? name}`;
@@ -141,7 +141,7 @@ describe.each(Object.entries({ ...attributes, ...atCreation }))("%s", (name, att
 
   test("has its default where creation does not give it", async () => {
     proves(rowOf(name));
-    const { attributes } = await newWorkspace(world());
+    const { attributes } = await newWorkspace(fixture());
     expect(attributes[name]).toEqual(attribute.initially);
   });
 
@@ -154,7 +154,7 @@ describe.each(Object.entries({ ...attributes, ...atCreation }))("%s", (name, att
 
   test("of another kind, or against a rule, is refused with words that name it, and changes nothing", async () => {
     proves(rowOf(name));
-    const workspace = await newWorkspace(world());
+    const workspace = await newWorkspace(fixture());
     for (const [value, problem] of attribute.refused) {
       const created = await create({ [name]: value });
       expect(created.status).toBe(422);
@@ -164,7 +164,7 @@ describe.each(Object.entries({ ...attributes, ...atCreation }))("%s", (name, att
       expect(updated.status).toBe(422);
       expect(problems(updated)).toEqual({ [pointer(name)]: problem });
     }
-    const shown = await world().owner.api.get(`/workspaces/${workspace.id}`);
+    const shown = await fixture().owner.api.get(`/workspaces/${workspace.id}`);
     expect(shown.body.data).toEqual(workspace);
   });
 });
@@ -172,12 +172,12 @@ describe.each(Object.entries({ ...attributes, ...atCreation }))("%s", (name, att
 describe.each(Object.entries(attributes))("%s", (name, { values: [, second] }) => {
   test("is changed by an update, by id and by name, and kept by one that does not give it", async () => {
     proves(rowOf(name), "Workspace/on update everything is", "Versioning/2023-10-31");
-    const { api } = world().owner;
-    const one = await newWorkspace(world());
+    const { api } = fixture().owner;
+    const one = await newWorkspace(fixture());
     const changed = await update(one.id, { [name]: second });
     expect(changed.status).toBe(200);
     expect(changed.body.data.attributes[name]).toEqual(second);
-    const path = `/organizations/${world().organization}/workspaces/${changed.body.data.attributes.name}`;
+    const path = `/organizations/${fixture().organization}/workspaces/${changed.body.data.attributes.name}`;
     const other = { "structured-run-output-enabled": false };
     const kept = await api.patch(path, document("workspaces", other));
     expect(kept.status).toBe(200);
@@ -207,8 +207,8 @@ test("all problems of a request are told at once, those of relationships too", a
     "assessments-enabled": true,
   };
   const bindings = { data: [{ type: "tag-bindings", attributes: { key: "hc:x", value: "a b" } }] };
-  const answer = await world().owner.api.post(
-    `/organizations/${world().organization}/workspaces`,
+  const answer = await fixture().owner.api.post(
+    `/organizations/${fixture().organization}/workspaces`,
     document("workspaces", wrong, { "tag-bindings": bindings }),
   );
   expect(answer.status).toBe(422);
@@ -240,7 +240,7 @@ test("all problems of a request are told at once, those of relationships too", a
 
 test("wrong kinds and wrong values are told together, each place once", async () => {
   proves("Workspace/errors");
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const wrong = {
     name: "a b",
     description: 3,
@@ -269,7 +269,7 @@ test("wrong kinds and wrong values are told together, each place once", async ()
     [pointer("execution-mode")]: "Execution mode must be a string",
   });
 
-  const workspace = await newWorkspace(world());
+  const workspace = await newWorkspace(fixture());
   const binding = { type: "tag-bindings", attributes: { key: "hc:x", value: 3 } };
   const update = document("things", wrong, { "tag-bindings": { data: [binding] } });
   for (const path of [`/workspaces/${workspace.id}`, `${list}/${workspace.attributes.name}`]) {
@@ -282,13 +282,13 @@ test("wrong kinds and wrong values are told together, each place once", async ()
   }
   expect((await owner.api.get(`/workspaces/${workspace.id}`)).body.data).toEqual(workspace);
   // A caller that may not change it does not receive validation errors.
-  for (const { api } of [world().reader, world().stranger]) {
+  for (const { api } of [fixture().reader, fixture().stranger]) {
     expect((await api.patch(`/workspaces/${workspace.id}`, update)).status).toBe(404);
   }
 });
 
 test("a workspace stops to inherit auto-destroy with settings of its own, and starts again without them", async () => {
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   const inherits = async (given: Record<string, unknown>) => {
     const { status, body } = await update(id, given);
     expect(status).toBe(200);
@@ -306,8 +306,8 @@ test("a workspace stops to inherit auto-destroy with settings of its own, and st
 
 test("a workspace has many flat tags, and not too many", async () => {
   proves("Workspace limits/ours, where the specification has none");
-  const { owner, organization } = world();
-  const { id } = await newWorkspace(world());
+  const { owner, organization } = fixture();
+  const { id } = await newWorkspace(fixture());
   const tags = (count: number) => ({
     data: Array.from({ length: count }, (_, index) => ({
       type: "tags",
@@ -320,7 +320,7 @@ test("a workspace has many flat tags, and not too many", async () => {
   expect(problems(refused)).toEqual({ "/data": "Tags are too many (maximum is 250)" });
   expect((await owner.api.post(path, tags(250))).status).toBe(204);
   const listed = await owner.api.get(`/organizations/${organization}/tags?q=tag-249`);
-  const another = await newWorkspace(world());
+  const another = await newWorkspace(fixture());
   await owner.api.post(`/workspaces/${another.id}/relationships/tags`, {
     data: [{ type: "tags", attributes: { name: "one-more" } }],
   });
@@ -334,7 +334,7 @@ test("a workspace has many flat tags, and not too many", async () => {
 
 test("long descriptions of projects and roles of owners are refused", async () => {
   proves("Workspace limits/ours, where the specification has none");
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const project = await owner.api.post(
     `/organizations/${organization}/projects`,
     document("projects", { name: unusedName("project"), description: "x".repeat(4097) }),

@@ -9,17 +9,18 @@ import {
   newProject,
   newTeam,
   newWorkspace,
-  useWorld,
+  useFixture,
 } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
-const safeDelete = (id: string) => world().owner.api.post(`/workspaces/${id}/actions/safe-delete`);
-const byName = (name: string) => `/organizations/${world().organization}/workspaces/${name}`;
+const safeDelete = (id: string) =>
+  fixture().owner.api.post(`/workspaces/${id}/actions/safe-delete`);
+const byName = (name: string) => `/organizations/${fixture().organization}/workspaces/${name}`;
 
 async function withState(state = stateFile()) {
-  const { owner } = world();
-  const workspace = await newWorkspace(world());
+  const { owner } = fixture();
+  const workspace = await newWorkspace(fixture());
   const { body } = await writeState(owner.api, workspace.id, state);
   await processedVersion(owner.api, body.data.id);
   return { workspace, version: body.data };
@@ -36,8 +37,8 @@ const settled = (id: string) =>
 
 test("an empty workspace is deleted safely, by id and by name, and its name is free", async () => {
   proves("Versioning/2022-12-22", "Workspace endpoints/POST actions/safe-delete by id and by name");
-  const { owner } = world();
-  const [one, other] = [await newWorkspace(world()), await newWorkspace(world())];
+  const { owner } = fixture();
+  const [one, other] = [await newWorkspace(fixture()), await newWorkspace(fixture())];
   expect((await safeDelete(one.id)).status).toBe(204);
   const named = byName(other.attributes.name);
   expect((await owner.api.post(`${named}/actions/safe-delete`)).status).toBe(204);
@@ -45,15 +46,15 @@ test("an empty workspace is deleted safely, by id and by name, and its name is f
     expect((await owner.api.get(`/workspaces/${id}`)).status).toBe(404);
     expect((await owner.api.get(byName(attributes.name))).status).toBe(404);
     expect((await safeDelete(id)).status).toBe(404);
-    const again = await newWorkspace(world(), { name: attributes.name });
+    const again = await newWorkspace(fixture(), { name: attributes.name });
     expect(again.id).not.toBe(id);
   }
 });
 
 test("a locked one is refused, and the text says that it is locked, by whom", async () => {
   proves("Workspace errors/safe delete");
-  const { owner } = world();
-  const { id, attributes } = await newLockedWorkspace(world());
+  const { owner } = fixture();
+  const { id, attributes } = await newLockedWorkspace(fixture());
   for (const path of [`/workspaces/${id}`, byName(attributes.name)]) {
     const answer = await owner.api.post(`${path}/actions/safe-delete`);
     expect(answer.status).toBe(409);
@@ -74,7 +75,7 @@ test("one that manages resources is refused, and the text says how many and noth
   const [detail] = errorDetails(answer);
   expect(detail).toContain("3 resources");
   expect(detail).not.toMatch(/locked|being processed/);
-  const { owner } = world();
+  const { owner } = fixture();
   const shown = await owner.api.get(`/workspaces/${workspace.id}`);
   expect(shown.body.data.attributes.locked).toBe(false);
   // A refused deletion has ended: the lock is free.
@@ -83,7 +84,7 @@ test("one that manages resources is refused, and the text says how many and noth
 
 test("one whose state manages nothing any more is deleted", async () => {
   proves("Workspace endpoints/POST actions/safe-delete by id and by name");
-  const { owner } = world();
+  const { owner } = fixture();
   const first = stateFile({ resources: 2 });
   const { workspace } = await withState(first);
   await writeState(owner.api, workspace.id, stateFile({ serial: 2, lineage: first.lineage }));
@@ -91,7 +92,7 @@ test("one whose state manages nothing any more is deleted", async () => {
 });
 
 test("what a deleted workspace held cannot be read any more", async () => {
-  const { owner } = world();
+  const { owner } = fixture();
   const state = stateFile({ outputs: { a: { value: 1, type: "number" } } });
   const { workspace, version } = await withState(state);
   const outputs = await owner.api.get(`/state-versions/${version.id}/outputs`);
@@ -112,13 +113,13 @@ test("what a deleted workspace held cannot be read any more", async () => {
 
 test("an owner may force it, whatever it holds and whoever locked it", async () => {
   proves("Authentication/5 force delete", "Workspace endpoints/DELETE by id and by name");
-  const { owner } = world();
+  const { owner } = fixture();
   const { workspace } = await withState(stateFile({ resources: 1 }));
   expect((await owner.api.post(`/workspaces/${workspace.id}/actions/lock`)).status).toBe(200);
   expect((await owner.api.delete(`/workspaces/${workspace.id}`)).status).toBe(204);
   expect((await owner.api.get(`/workspaces/${workspace.id}`)).status).toBe(404);
 
-  const pending = await newLockedWorkspace(world());
+  const pending = await newLockedWorkspace(fixture());
   const created = await owner.api.post(
     `/workspaces/${pending.id}/state-versions`,
     announcement(stateFile()),
@@ -135,8 +136,8 @@ test("who may read but not force it hears 403; who may not read, 404", async () 
     "Workspace errors/safe delete",
     "Workspace errors/force delete",
   );
-  const { reader, readable, stranger } = world();
-  const { id, attributes } = await newWorkspace(world(), {}, readable.id);
+  const { reader, readable, stranger } = fixture();
+  const { id, attributes } = await newWorkspace(fixture(), {}, readable.id);
   for (const path of [`/workspaces/${id}`, byName(attributes.name)]) {
     const answer = await reader.api.delete(path);
     expect(answer.status).toBe(403);
@@ -144,24 +145,24 @@ test("who may read but not force it hears 403; who may not read, 404", async () 
     expect((await stranger.api.delete(path)).status).toBe(404);
     expect((await reader.api.post(`${path}/actions/safe-delete`)).status).toBe(404);
   }
-  expect((await world().owner.api.get(`/workspaces/${id}`)).status).toBe(200);
+  expect((await fixture().owner.api.get(`/workspaces/${id}`)).status).toBe(200);
 });
 
 test("a project's administrator may delete safely, and not by force", async () => {
   proves("Authentication/5 force delete", "Workspace rights/force delete");
-  const { id: teamId, member: administrator } = await newTeam(world());
-  const project = await newProject(world());
-  await world().stack.people.grant({ teamId, projectId: project.id, access: "admin" });
-  const { id } = await newWorkspace(world(), {}, project.id);
+  const { id: teamId, member: administrator } = await newTeam(fixture());
+  const project = await newProject(fixture());
+  await fixture().stack.people.grant({ teamId, projectId: project.id, access: "admin" });
+  const { id } = await newWorkspace(fixture(), {}, project.id);
   expect((await administrator.api.delete(`/workspaces/${id}`)).status).toBe(403);
   const safe = await administrator.api.post(`/workspaces/${id}/actions/safe-delete`);
   expect(safe.status).toBe(204);
 });
 
 test("of a deletion and a lock at once, one wins and nothing is left half", async () => {
-  const { owner } = world();
+  const { owner } = fixture();
   for (let round = 0; round < 5; round++) {
-    const { id } = await newWorkspace(world());
+    const { id } = await newWorkspace(fixture());
     const [deleted, locked] = await Promise.all([
       safeDelete(id),
       owner.api.post(`/workspaces/${id}/actions/lock`),
@@ -179,7 +180,7 @@ test("of a deletion and a lock at once, one wins and nothing is left half", asyn
 });
 
 test("a workspace that takes a freed name inherits nothing", async () => {
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const { workspace } = await withState(
     stateFile({ outputs: { a: { value: 1, type: "number" } } }),
   );
@@ -188,7 +189,7 @@ test("a workspace that takes a freed name inherits nothing", async () => {
     data: [{ type: "tags", attributes: { name: "old" } }],
   });
   expect((await owner.api.delete(`/workspaces/${workspace.id}`)).status).toBe(204);
-  const heir = await newWorkspace(world(), { name });
+  const heir = await newWorkspace(fixture(), { name });
   expect(heir.attributes).toMatchObject({ "tag-names": [], "resource-count": 0 });
   const versions = await owner.api.get(
     `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${name}`,

@@ -1,9 +1,9 @@
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { inlineState, stateFile } from "../stack/state.ts";
-import { errorDetails, newLockedWorkspace, newWorkspace, useWorld } from "./fixture.ts";
+import { errorDetails, newLockedWorkspace, newWorkspace, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const boolean = expect.any(Boolean);
@@ -15,7 +15,7 @@ test("the document has every attribute that clients read, with its kind", async 
     "Workspace run attributes/tag-names, resource-count, updated-at, locked",
     "Documents/permissions with every key",
   );
-  const { attributes } = await newWorkspace(world(), {
+  const { attributes } = await newWorkspace(fixture(), {
     description: "a",
     "working-directory": "b",
   });
@@ -67,7 +67,7 @@ test("the document has every attribute that clients read, with its kind", async 
 
 test("permissions has every key, with true or false", async () => {
   proves("Documents/permissions with every key");
-  const { attributes } = await newWorkspace(world());
+  const { attributes } = await newWorkspace(fixture());
   const keys = [
     "can-update",
     "can-destroy",
@@ -95,8 +95,8 @@ test("permissions has every key, with true or false", async () => {
 });
 
 test("permissions of a reader tell what the reader may", async () => {
-  const { reader, readable } = world();
-  const { id } = await newWorkspace(world(), {}, readable.id);
+  const { reader, readable } = fixture();
+  const { id } = await newWorkspace(fixture(), {}, readable.id);
   const { body } = await reader.api.get(`/workspaces/${id}`);
   expect(body.data.attributes.permissions).toMatchObject({
     "can-update": false,
@@ -115,8 +115,8 @@ test("permissions of a reader tell what the reader may", async () => {
 
 test("relationships and links are those that clients follow", async () => {
   proves("Documents/permissions with every key");
-  const { organization } = world();
-  const { id, type, attributes, relationships, links } = await newWorkspace(world());
+  const { organization } = fixture();
+  const { id, type, attributes, relationships, links } = await newWorkspace(fixture());
   expect(type).toBe("workspaces");
   expect(id).toMatch(/^ws-[A-Za-z0-9]{16}$/);
   expect(relationships).toMatchObject({
@@ -147,8 +147,8 @@ test("relationships and links are those that clients follow", async () => {
 describe("included", () => {
   test("is what was asked for, each resource once", async () => {
     proves("Workspace includes/outputs");
-    const { owner, organization } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner, organization } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const state = stateFile({ outputs: { text: { value: "a", type: "string" } } });
     const given = Buffer.from('{"text":{"value":"a","type":"string"}}').toString("base64");
     const created = await owner.api.post(
@@ -185,9 +185,9 @@ describe("included", () => {
   });
 
   test("of a list has each resource once for all rows", async () => {
-    const { owner, organization } = world();
-    await newWorkspace(world());
-    await newWorkspace(world());
+    const { owner, organization } = fixture();
+    await newWorkspace(fixture());
+    await newWorkspace(fixture());
     const { body } = await owner.api.get(
       `/organizations/${organization}/workspaces?include=organization,project`,
     );
@@ -198,8 +198,8 @@ describe("included", () => {
   });
 
   test("is absent where nothing was asked for, and an unknown name is refused", async () => {
-    const { owner, organization } = world();
-    const { id, attributes } = await newWorkspace(world());
+    const { owner, organization } = fixture();
+    const { id, attributes } = await newWorkspace(fixture());
     const byName = `/organizations/${organization}/workspaces/${attributes.name}`;
     for (const path of [`/workspaces/${id}`, byName, `/organizations/${organization}/workspaces`]) {
       expect((await owner.api.get(path)).body).not.toHaveProperty("included");

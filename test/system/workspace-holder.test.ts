@@ -3,13 +3,13 @@ import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { expectStatus } from "../stack/state.ts";
-import { errorDetails, newWorkspace, recordedApi, useWorld } from "./fixture.ts";
+import { errorDetails, newWorkspace, recordedApi, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 test("a team that holds the lock is shown and included", async () => {
   proves("Workspace includes/locked_by");
-  const { owner, organization, url } = world();
+  const { owner, organization, url } = fixture();
   const name = unusedName("lockers");
   const made = await expectStatus(
     201,
@@ -21,7 +21,7 @@ test("a team that holds the lock is shown and included", async () => {
   const { id: teamId } = made.body.data;
   const token = await expectStatus(201, owner.api.post(`/teams/${teamId}/authentication-token`));
   const team = recordedApi(url, token.body.data.attributes.token);
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   const path = `/workspaces/${id}`;
   await expectStatus(200, team.post(`${path}/actions/lock`));
 

@@ -10,10 +10,10 @@ import { linkedFrom, nameOf, type Resource } from "../stack/resources.ts";
 import { teamRole } from "../stack/roles.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
 import { newActor } from "./actors.ts";
-import { errorDetails, newProject, newWorkspace, useWorld } from "./fixture.ts";
+import { errorDetails, newProject, newWorkspace, useFixture } from "./fixture.ts";
 import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 /** The content of each include, of a workspace that has everything. */
 const includes = {
@@ -53,7 +53,7 @@ describe("of a workspace that has everything", () => {
   let full: FullOrganization;
   let paths: Record<"id" | "name" | "list", string>;
   beforeAll(async () => {
-    full = await newFullOrganization(world());
+    full = await newFullOrganization(fixture());
     const list = `/organizations/${full.organization}/workspaces`;
     paths = {
       id: `/workspaces/${full.workspaceId}`,
@@ -136,8 +136,8 @@ describe("of a workspace that has everything", () => {
 
 test("what the caller may not read is left out", async () => {
   proves("Workspace includes/each resource once, only");
-  const { owner } = world();
-  const actor = await newActor(world(), teamRole("workspace custom"));
+  const { owner } = fixture();
+  const actor = await newActor(fixture(), teamRole("workspace custom"));
   const id = await actor.workspace();
   await writeState(owner.api, id, stateFile());
   const path = `/workspaces/${id}?include=current_state_version,outputs,project`;
@@ -153,8 +153,8 @@ describe("of many workspaces", () => {
   let api: Api;
   const SEVERAL = 6;
   beforeAll(async () => {
-    runner = startRunner(world().stack.nats.url);
-    const { owner } = world();
+    runner = startRunner(fixture().stack.nats.url);
+    const { owner } = fixture();
     api = owner.api;
     const organization = await newOrganization(api);
     list = `/organizations/${organization}/workspaces`;

@@ -2,12 +2,12 @@ import { proves } from "@statehouse/testing/proves";
 import { beforeAll, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
-import { namesOf, newParty, newProject, newWorkspace, type Party, useWorld } from "./fixture.ts";
+import { type ApiUser, namesOf, newProject, newUser, newWorkspace, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 /** A separate organization, because lists count all its objects. */
-let owner: Party;
+let owner: ApiUser;
 let organization: string;
 let path: string;
 let project: { id: string };
@@ -18,7 +18,7 @@ const tagged = (key: string, value: string) => ({
 });
 
 beforeAll(async () => {
-  owner = await newParty(world().stack);
+  owner = await newUser(fixture().stack);
   organization = await newOrganization(owner.api);
   path = `/organizations/${organization}/workspaces`;
   project = await newProject({ organization, owner });
@@ -169,7 +169,7 @@ test("pages cover the list once, with true totals and links that lead on", async
     "total-pages": 4,
     "total-count": 4,
   });
-  expect(one.body.links.self).toContain(`${world().url}/api/v2${path}`);
+  expect(one.body.links.self).toContain(`${fixture().url}/api/v2${path}`);
 });
 
 test("without a page size there are 20 on a page", async () => {
@@ -186,10 +186,10 @@ test("without a page size there are 20 on a page", async () => {
 
 test("a reader's list has only what the reader may read, and its pages are full", async () => {
   proves("Workspace list/in every combination, stable, exact, full");
-  const { reader, readable, organization: shared } = world();
+  const { reader, readable, organization: shared } = fixture();
   for (let made = 0; made < 3; made++) {
-    await newWorkspace(world());
-    await newWorkspace(world(), {}, readable.id);
+    await newWorkspace(fixture());
+    await newWorkspace(fixture(), {}, readable.id);
   }
   const { body } = await reader.api.get(`/organizations/${shared}/workspaces?page[size]=2`);
   expect(body.data).toHaveLength(2);
@@ -200,7 +200,7 @@ test("a reader's list has only what the reader may read, and its pages are full"
 });
 
 test("an organization that is not there, or another's, has no list", async () => {
-  for (const name of ["nowhere", world().stranger.organization]) {
+  for (const name of ["nowhere", fixture().stranger.organization]) {
     expect((await owner.api.get(`/organizations/${name}/workspaces`)).status).toBe(404);
   }
   expect((await owner.api.get(`${path}?page[size]=x`)).status).toBe(400);

@@ -3,23 +3,23 @@ import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { announcement, inlineState, stateFile } from "../stack/state.ts";
 import {
+  type ApiUser,
   errorDetails,
   newLockedWorkspace,
   newTeam,
   newWorkspace,
-  type Party,
-  useWorld,
+  useFixture,
 } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
-const act = (id: string, action: string, by: Party = world().owner, body?: unknown) =>
+const act = (id: string, action: string, by: ApiUser = fixture().owner, body?: unknown) =>
   by.api.post(`/workspaces/${id}/actions/${action}`, body);
-const shown = async (id: string) => (await world().owner.api.get(`/workspaces/${id}`)).body.data;
+const shown = async (id: string) => (await fixture().owner.api.get(`/workspaces/${id}`)).body.data;
 
 /** Another owner of the organization. */
-const colleague = async (): Promise<Party> =>
-  (await newTeam(world(), ["manage-workspaces"])).member;
+const colleague = async (): Promise<ApiUser> =>
+  (await newTeam(fixture(), ["manage-workspaces"])).member;
 
 describe("an unlocked workspace", () => {
   test("is locked, and its document says by whom and why", async () => {
@@ -27,8 +27,8 @@ describe("an unlocked workspace", () => {
       "Workspace endpoints/POST actions/lock",
       "Workspace lock/unlocked, lock, caller may lock",
     );
-    const { owner } = world();
-    const { id } = await newWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newWorkspace(fixture());
     const locked = await act(id, "lock", owner, document("", { reason: "maintenance ✓" }));
     expect(locked.status).toBe(200);
     const { attributes, relationships } = locked.body.data;
@@ -45,22 +45,22 @@ describe("an unlocked workspace", () => {
     ["a null reason", document("", { reason: null }), ""],
   ])("is locked with %s", async (_, body, reason) => {
     proves("Workspace endpoints/POST actions/lock");
-    const { id } = await newWorkspace(world());
-    const locked = await act(id, "lock", world().owner, body);
+    const { id } = await newWorkspace(fixture());
+    const locked = await act(id, "lock", fixture().owner, body);
     expect(locked.status).toBe(200);
     expect(locked.body.data.attributes["locked-reason"]).toBe(reason);
   });
 
   test("takes no reason that is no text", async () => {
-    const { id } = await newWorkspace(world());
-    expect((await act(id, "lock", world().owner, { reason: 3 })).status).toBe(422);
+    const { id } = await newWorkspace(fixture());
+    expect((await act(id, "lock", fixture().owner, { reason: 3 })).status).toBe(422);
     expect((await shown(id)).attributes.locked).toBe(false);
   });
 
   test.each(["unlock", "force-unlock"])(
     "refuses %s and says that it is already unlocked",
     async (action) => {
-      const { id } = await newWorkspace(world());
+      const { id } = await newWorkspace(fixture());
       const answer = await act(id, action);
       expect(answer.status).toBe(409);
       expect(errorDetails(answer)[0]).toContain("already unlocked");
@@ -71,10 +71,10 @@ describe("an unlocked workspace", () => {
 describe("a locked workspace", () => {
   test("refuses another lock, the holder's own too, and names the holder", async () => {
     proves("Workspace lock/locked, lock", "Workspace errors/lock");
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
-    for (const party of [owner, await colleague()]) {
-      const answer = await act(id, "lock", party);
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
+    for (const user of [owner, await colleague()]) {
+      const answer = await act(id, "lock", user);
       expect(answer.status).toBe(409);
       expect(errorDetails(answer)[0]).toContain(`is locked by User ${owner.username}`);
     }
@@ -85,7 +85,7 @@ describe("a locked workspace", () => {
       "Workspace endpoints/POST actions/unlock",
       "Workspace lock/locked, unlock by the locker",
     );
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const unlocked = await act(id, "unlock");
     expect(unlocked.status).toBe(200);
     expect(unlocked.body.data.attributes).toMatchObject({ locked: false, "locked-reason": "" });
@@ -97,8 +97,8 @@ describe("a locked workspace", () => {
 
   test("refuses to be unlocked by another, in the words that clients look for", async () => {
     proves("Workspace lock/locked, unlock by another", "Workspace errors/unlock");
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const answer = await act(id, "unlock", await colleague());
     expect(answer.status).toBe(409);
     expect(errorDetails(answer)[0]).toContain(`is locked by User ${owner.username}`);
@@ -110,7 +110,7 @@ describe("a locked workspace", () => {
       "Workspace endpoints/POST actions/force-unlock",
       "Workspace lock/locked, force-unlock by an admin",
     );
-    const { id } = await newLockedWorkspace(world());
+    const { id } = await newLockedWorkspace(fixture());
     const administrator = await colleague();
     const freed = await act(id, "force-unlock", administrator);
     expect(freed.status).toBe(200);
@@ -121,8 +121,8 @@ describe("a locked workspace", () => {
   });
 
   test("can be changed and renamed, and stays locked", async () => {
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const updated = await owner.api.patch(
       `/workspaces/${id}`,
       document("workspaces", { description: "while locked" }),
@@ -136,9 +136,9 @@ describe("a locked workspace", () => {
 
 test("of 50 locks at once, one wins and all others hear who has it", async () => {
   proves("Workspace lock/locked, lock");
-  const { owner } = world();
+  const { owner } = fixture();
   const parties = [owner, await colleague(), await colleague()];
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) => act(id, "lock", parties[index % parties.length])),
   );
@@ -154,7 +154,7 @@ test("of 50 locks at once, one wins and all others hear who has it", async () =>
 
 test("of many unlocks at once, one unlocks", async () => {
   proves("Workspace lock/unlocked, unlock");
-  const { id } = await newLockedWorkspace(world());
+  const { id } = await newLockedWorkspace(fixture());
   const answers = await Promise.all(Array.from({ length: 10 }, () => act(id, "unlock")));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(409)]);
 });
@@ -167,8 +167,8 @@ describe("while a state version is pending", () => {
       "Workspace lock/locked, unlock, intermediate not finalized",
       "Workspace errors/unlock",
     );
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const state = stateFile();
     const created = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
     expect(created.body.data.attributes.status).toBe("pending");
@@ -193,8 +193,8 @@ describe("while a state version is pending", () => {
 
   test("force-unlock discards it, and its upload comes too late", async () => {
     proves("State under a lock/force-unlock", "Workspace lock/locked, force-unlock by an admin");
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const state = stateFile();
     const created = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
     expect((await act(id, "force-unlock")).status).toBe(200);
@@ -210,8 +210,8 @@ describe("while a state version is pending", () => {
 
   test("force-unlock keeps what was finalized", async () => {
     proves("State under a lock/force-unlock");
-    const { owner } = world();
-    const { id } = await newLockedWorkspace(world());
+    const { owner } = fixture();
+    const { id } = await newLockedWorkspace(fixture());
     const state = stateFile();
     await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));
     const next = stateFile({ serial: 2, lineage: state.lineage });
@@ -227,8 +227,8 @@ test("a state that was written under a lock is not stale right after the unlock"
     "Reading/GET /state-versions/:id, GET /workspaces/:id/current-state-version",
     "Workspace run attributes/tag-names, resource-count, updated-at, locked",
   );
-  const { owner } = world();
-  const { id } = await newLockedWorkspace(world());
+  const { owner } = fixture();
+  const { id } = await newLockedWorkspace(fixture());
   const created = await owner.api.post(
     `/workspaces/${id}/state-versions`,
     inlineState(stateFile()),
@@ -246,11 +246,11 @@ test("only who may lock locks, and only who administers breaks locks", async () 
     "Workspace errors/lock",
     "Workspace errors/force-unlock",
   );
-  const { owner, reader, readable, stranger } = world();
-  const { id } = await newWorkspace(world(), {}, readable.id);
+  const { owner, reader, readable, stranger } = fixture();
+  const { id } = await newWorkspace(fixture(), {}, readable.id);
   for (const action of ["lock", "unlock", "force-unlock"]) {
-    for (const party of [reader, stranger]) {
-      expect((await act(id, action, party)).status).toBe(404);
+    for (const user of [reader, stranger]) {
+      expect((await act(id, action, user)).status).toBe(404);
     }
     expect((await act("ws-0000000000000000", action, owner)).status).toBe(404);
   }
@@ -261,13 +261,13 @@ test("only who may lock locks, and only who administers breaks locks", async () 
 });
 
 test("a reason is as long as a person writes, and no longer", async () => {
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   for (const length of [4097, 3_000_000]) {
-    const refused = await act(id, "lock", world().owner, { reason: "x".repeat(length) });
+    const refused = await act(id, "lock", fixture().owner, { reason: "x".repeat(length) });
     expect(refused.status).toBe(422);
     expect(errorDetails(refused)[0]).toContain("too long");
   }
   const reason = "✓".repeat(4096);
-  const locked = await act(id, "lock", world().owner, { reason });
+  const locked = await act(id, "lock", fixture().owner, { reason });
   expect(locked.body.data.attributes["locked-reason"]).toBe(reason);
 });

@@ -3,13 +3,13 @@ import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { expectStatus } from "../stack/state.ts";
 import { projectAccess } from "../stack/team-access.ts";
-import { newProject, newTeam, newWorkspace, useWorld } from "./fixture.ts";
+import { newProject, newTeam, newWorkspace, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const into = (id: unknown) => ({ project: { data: { type: "projects", id } } });
 const projectOf = async (id: string) =>
-  (await world().owner.api.get(`/workspaces/${id}`)).body.data.relationships.project.data.id;
+  (await fixture().owner.api.get(`/workspaces/${id}`)).body.data.relationships.project.data.id;
 
 test.each([
   ["both", ["admin", "admin"], 200],
@@ -18,14 +18,14 @@ test.each([
   ["the source, and no more than reading there", ["admin", "read"], 404],
 ] as const)("moving needs the right in both projects: %s", async (_, levels, status) => {
   proves("Workspace/relationships.project");
-  const { owner } = world();
-  const [source, destination] = [await newProject(world()), await newProject(world())];
-  const { id: teamId, member } = await newTeam(world());
+  const { owner } = fixture();
+  const [source, destination] = [await newProject(fixture()), await newProject(fixture())];
+  const { id: teamId, member } = await newTeam(fixture());
   for (const [index, { id }] of [source, destination].entries()) {
     const access = projectAccess(teamId, id, { access: levels[index] });
     await expectStatus(200, owner.api.post("/team-projects", access));
   }
-  const { id } = await newWorkspace(world(), {}, source.id);
+  const { id } = await newWorkspace(fixture(), {}, source.id);
   const moved = await member.api.patch(
     `/workspaces/${id}`,
     document("workspaces", { description: "moved" }, into(destination.id)),
@@ -37,15 +37,15 @@ test.each([
 });
 
 test("a custom right to move is enough to move, and for nothing else", async () => {
-  const { owner } = world();
-  const [source, destination] = [await newProject(world()), await newProject(world())];
-  const { id: teamId, member } = await newTeam(world());
+  const { owner } = fixture();
+  const [source, destination] = [await newProject(fixture()), await newProject(fixture())];
+  const { id: teamId, member } = await newTeam(fixture());
   const custom = { access: "custom", "workspace-access": { move: true } };
   for (const { id } of [source, destination]) {
     const access = projectAccess(teamId, id, custom);
     await expectStatus(200, owner.api.post("/team-projects", access));
   }
-  const { id } = await newWorkspace(world(), {}, source.id);
+  const { id } = await newWorkspace(fixture(), {}, source.id);
   const path = `/workspaces/${id}`;
   const both = document("workspaces", { description: "changed" }, into(destination.id));
   expect((await member.api.patch(path, both)).status).toBe(404);
@@ -57,9 +57,9 @@ test("a custom right to move is enough to move, and for nothing else", async () 
 
 test("a blank project, its own and none at all are no move", async () => {
   proves("Workspace/relationships.project");
-  const { owner } = world();
-  const project = await newProject(world());
-  const { id } = await newWorkspace(world(), {}, project.id);
+  const { owner } = fixture();
+  const project = await newProject(fixture());
+  const { id } = await newWorkspace(fixture(), {}, project.id);
   const wanted = [into(""), into(project.id), into(null), { project: { data: null } }, {}];
   for (const relationships of wanted) {
     const body = document("workspaces", {}, relationships);
@@ -69,8 +69,8 @@ test("a blank project, its own and none at all are no move", async () => {
 });
 
 test("what a workspace has goes with it, and what it inherits is the new project's", async () => {
-  const { owner } = world();
-  const [source, destination] = [await newProject(world()), await newProject(world())];
+  const { owner } = fixture();
+  const [source, destination] = [await newProject(fixture()), await newProject(fixture())];
   const binding = (key: string) => ({
     data: [{ type: "tag-bindings", attributes: { key, value: "v" } }],
   });
@@ -81,7 +81,7 @@ test("what a workspace has goes with it, and what it inherits is the new project
   );
   const mode = document("projects", { "default-execution-mode": "remote" });
   await expectStatus(200, owner.api.patch(`/projects/${destination.id}`, mode));
-  const { id, attributes } = await newWorkspace(world(), {}, source.id);
+  const { id, attributes } = await newWorkspace(fixture(), {}, source.id);
   expect(attributes["execution-mode"]).toBe("local");
   const path = `/workspaces/${id}`;
   await expectStatus(200, owner.api.patch(`${path}/tag-bindings`, binding("own")));

@@ -2,15 +2,15 @@ import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { stateFile, writeState } from "../stack/state.ts";
-import { newWorkspace, useWorld } from "./fixture.ts";
+import { newWorkspace, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const resources = (id: string, query = "") => `/workspaces/${id}/resources${query}`;
 
 async function written(count: number) {
-  const { owner, readable } = world();
-  const workspace = await newWorkspace(world(), {}, readable.id);
+  const { owner, readable } = fixture();
+  const workspace = await newWorkspace(fixture(), {}, readable.id);
   const { body } = await writeState(owner.api, workspace.id, stateFile({ resources: count }));
   const listed = await waitFor(async () => {
     const answer = await owner.api.get(resources(workspace.id));
@@ -24,7 +24,7 @@ const addresses = (data: { attributes: { address: string } }[]) =>
 
 test("what a workspace's current state manages is listed, with every attribute", async () => {
   proves("Workspace resources/GET /workspaces/:id/resources");
-  const { reader } = world();
+  const { reader } = fixture();
   const { id, versionId, listed } = await written(2);
   expect(listed.status).toBe(200);
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -50,7 +50,7 @@ test("what a workspace's current state manages is listed, with every attribute",
 
 test("the list comes in pages, by address or as it is asked for, and is searched by address", async () => {
   proves("Workspace resources/GET /workspaces/:id/resources");
-  const { owner } = world();
+  const { owner } = fixture();
   const { id } = await written(25);
   const first = await owner.api.get(resources(id));
   expect(first.body.data).toHaveLength(20);
@@ -72,8 +72,8 @@ test("the list comes in pages, by address or as it is asked for, and is searched
 
 test("a workspace without state manages nothing; another's is not found", async () => {
   proves("Workspace resources/GET /workspaces/:id/resources");
-  const { owner, stranger } = world();
-  const { id } = await newWorkspace(world());
+  const { owner, stranger } = fixture();
+  const { id } = await newWorkspace(fixture());
   const { status, body } = await owner.api.get(resources(id));
   expect([status, body.data, body.meta.pagination["total-count"]]).toEqual([200, [], 0]);
   expect((await stranger.api.get(resources(id))).status).toBe(404);

@@ -3,16 +3,16 @@ import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { newOrganization } from "../stack/organization.ts";
-import { namesOf, newWorkspace, useWorld } from "./fixture.ts";
+import { namesOf, newWorkspace, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 test("workspaces are found by their current run's status, and sorted by its creation", async () => {
   proves(
     "Workspace list/sort: current-run.created-at",
     "Workspace list/filter[current-run][status]",
   );
-  const { owner, stack } = world();
+  const { owner, stack } = fixture();
   const organization = await newOrganization(owner.api);
   const list = `/organizations/${organization}/workspaces`;
   await using runner = startRunner(stack.nats.url);

@@ -3,26 +3,26 @@ import { describe, expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { expectStatus } from "../stack/state.ts";
-import { newWorkspace, problems, useWorld } from "./fixture.ts";
+import { newWorkspace, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
+const fixture = useFixture();
 
 const update = (id: string, attributes: Record<string, unknown>) =>
-  world().owner.api.patch(`/workspaces/${id}`, document("workspaces", attributes));
+  fixture().owner.api.patch(`/workspaces/${id}`, document("workspaces", attributes));
 const create = (attributes: Record<string, unknown>) =>
-  world().owner.api.post(
-    `/organizations/${world().organization}/workspaces`,
+  fixture().owner.api.post(
+    `/organizations/${fixture().organization}/workspaces`,
     document("workspaces", { name: unusedName("workspace"), ...attributes }),
   );
 const updated = async (id: string, attributes: Record<string, unknown>) =>
   (await expectStatus(200, update(id, attributes))).body.data.attributes;
 
 async function newAgentPool(): Promise<string> {
-  const path = `/organizations/${world().organization}/agent-pools`;
+  const path = `/organizations/${fixture().organization}/agent-pools`;
   const name = unusedName("pool");
   const { body } = await expectStatus(
     201,
-    world().owner.api.post(path, document("agent-pools", { name })),
+    fixture().owner.api.post(path, document("agent-pools", { name })),
   );
   return body.data.id;
 }
@@ -32,7 +32,7 @@ describe("vcs-repo", () => {
 
   test("is created, changed key by key, and removed by null alone", async () => {
     proves("Workspace/vcs-repo");
-    const { id, attributes } = await newWorkspace(world(), { "vcs-repo": least });
+    const { id, attributes } = await newWorkspace(fixture(), { "vcs-repo": least });
     expect(attributes["vcs-repo"]).toMatchObject({
       ...least,
       branch: "",
@@ -49,7 +49,7 @@ describe("vcs-repo", () => {
 
   test("knows an app installation by both names", async () => {
     proves("Versioning/2023-03-08", "Workspace/vcs-repo.vcs-app-installation-id");
-    const { id } = await newWorkspace(world(), { "vcs-repo": least });
+    const { id } = await newWorkspace(fixture(), { "vcs-repo": least });
     const expected = {
       "oauth-token-id": null,
       "vcs-app-installation-id": "ghain-abc",
@@ -76,7 +76,9 @@ describe("vcs-repo", () => {
 describe("auto-destroy", () => {
   test("takes a moment, and null takes it away", async () => {
     proves("Versioning/2023-09-15", "Workspace/auto-destroy-at");
-    const { id } = await newWorkspace(world(), { "auto-destroy-at": "2099-01-01T12:00:00+01:00" });
+    const { id } = await newWorkspace(fixture(), {
+      "auto-destroy-at": "2099-01-01T12:00:00+01:00",
+    });
     expect(await updated(id, {})).toMatchObject({ "auto-destroy-at": "2099-01-01T11:00:00.000Z" });
     expect(await updated(id, { "auto-destroy-at": null })).toMatchObject({
       "auto-destroy-at": null,
@@ -85,7 +87,7 @@ describe("auto-destroy", () => {
 
   test("takes a duration, from which the moment follows", async () => {
     proves("Versioning/2023-11-07", "Workspace/auto-destroy-activity-duration");
-    const { id, attributes } = await newWorkspace(world(), {
+    const { id, attributes } = await newWorkspace(fixture(), {
       "auto-destroy-activity-duration": "14d",
     });
     const days = (Date.parse(attributes["auto-destroy-at"]) - Date.now()) / 86_400_000;
@@ -118,11 +120,11 @@ describe("agent-pool-id", () => {
   test("goes with the mode agent, and leaves with it", async () => {
     proves("Workspace/agent-pool-id");
     const pool = await newAgentPool();
-    const { id } = await newWorkspace(world(), {
+    const { id } = await newWorkspace(fixture(), {
       "execution-mode": "agent",
       "agent-pool-id": pool,
     });
-    const shown = await world().owner.api.get(`/workspaces/${id}`);
+    const shown = await fixture().owner.api.get(`/workspaces/${id}`);
     expect(shown.body.data.attributes["execution-mode"]).toBe("agent");
     expect(shown.body.data.attributes.operations).toBe(true);
     expect(shown.body.data.attributes["setting-overwrites"]).toEqual({
@@ -134,7 +136,7 @@ describe("agent-pool-id", () => {
       id: pool,
     });
     await updated(id, { "execution-mode": "remote" });
-    const left = await world().owner.api.get(`/workspaces/${id}`);
+    const left = await fixture().owner.api.get(`/workspaces/${id}`);
     expect(left.body.data.relationships["agent-pool"].data).toBeNull();
   });
 
@@ -163,14 +165,14 @@ describe("agent-pool-id", () => {
 test("who made a workspace is said at its creation only", async () => {
   proves("Workspace/source-name, source-url");
   const made = { "source-name": "a client", "source-url": "https://example.com" };
-  const { id, attributes } = await newWorkspace(world(), made);
+  const { id, attributes } = await newWorkspace(fixture(), made);
   expect(attributes).toMatchObject(made);
   expect(await updated(id, { "source-name": "another" })).toMatchObject(made);
 });
 
 test("assessments are of another edition: false is ignored, true refused, and nothing shown", async () => {
   proves("Workspace/assessments-enabled");
-  const { id, attributes } = await newWorkspace(world(), { "assessments-enabled": false });
+  const { id, attributes } = await newWorkspace(fixture(), { "assessments-enabled": false });
   expect(attributes).not.toHaveProperty("assessments-enabled");
   const answer = await update(id, { "assessments-enabled": true });
   expect(answer.status).toBe(422);
@@ -179,7 +181,7 @@ test("assessments are of another edition: false is ignored, true refused, and no
 
 test("a new workspace starts with the newest engine, and keeps what a client sets", async () => {
   proves("Workspace/engine-version");
-  const { id, attributes } = await newWorkspace(world());
+  const { id, attributes } = await newWorkspace(fixture());
   expect(attributes["engine-version"]).toMatch(/^\d+\.\d+\.\d+$/);
   for (const version of ["~> 1.9.0", "latest", "1.12.3"]) {
     expect(await updated(id, { "terraform-version": version })).toMatchObject({
@@ -191,7 +193,7 @@ test("a new workspace starts with the newest engine, and keeps what a client set
 
 test("updates at once lose nothing of each other", async () => {
   proves("Workspace/two updates at once lose nothing");
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   const changes = [
     { "auto-apply": true },
     { description: "d" },
@@ -211,8 +213,8 @@ test("updates at once lose nothing of each other", async () => {
 
 test("a renamed workspace frees its old name, which another may take", async () => {
   proves("Workspace/name: unique within the");
-  const { id, attributes } = await newWorkspace(world());
+  const { id, attributes } = await newWorkspace(fixture());
   await updated(id, { name: unusedName("workspace") });
-  const taken = await newWorkspace(world(), { name: attributes.name });
+  const taken = await newWorkspace(fixture(), { name: attributes.name });
   expect(taken.id).not.toBe(id);
 });

@@ -2,14 +2,14 @@ import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
-import { newProject, newWorkspace, problems, useWorld } from "./fixture.ts";
+import { newProject, newWorkspace, problems, useFixture } from "./fixture.ts";
 
-const world = useWorld();
-const workspaces = () => `/organizations/${world().organization}/workspaces`;
+const fixture = useFixture();
+const workspaces = () => `/organizations/${fixture().organization}/workspaces`;
 const create = (attributes: Record<string, unknown>, relationships?: Record<string, unknown>) =>
-  world().owner.api.post(workspaces(), document("workspaces", attributes, relationships));
+  fixture().owner.api.post(workspaces(), document("workspaces", attributes, relationships));
 const update = (id: string, attributes: Record<string, unknown>) =>
-  world().owner.api.patch(`/workspaces/${id}`, document("workspaces", attributes));
+  fixture().owner.api.patch(`/workspaces/${id}`, document("workspaces", attributes));
 
 const everything = {
   "allow-destroy-plan": false,
@@ -33,7 +33,7 @@ test("a new workspace reads the same by id, by name and as it was created", asyn
     "Workspace endpoints/POST organizations/:o/workspaces",
     "Workspace endpoints/GET workspaces/:id and by name",
   );
-  const { owner } = world();
+  const { owner } = fixture();
   for (const attributes of [
     {},
     { ...everything, "source-name": "a client", "source-url": "https://client.example" },
@@ -54,7 +54,7 @@ test("a new workspace reads the same by id, by name and as it was created", asyn
 
 test("what is not given has the specification's defaults", async () => {
   proves("Workspace endpoints/POST organizations/:o/workspaces");
-  const { attributes, relationships } = await newWorkspace(world());
+  const { attributes, relationships } = await newWorkspace(fixture());
   expect(attributes).toMatchObject({
     "allow-destroy-plan": true,
     "auto-apply": false,
@@ -75,7 +75,7 @@ test("what is not given has the specification's defaults", async () => {
     "resource-count": 0,
     "setting-overwrites": { "execution-mode": false, "agent-pool": false },
   });
-  const { owner, organization } = world();
+  const { owner, organization } = fixture();
   const { body } = await owner.api.get(`/organizations/${organization}`);
   expect(relationships.project.data).toEqual(body.data.relationships["default-project"].data);
 });
@@ -83,7 +83,7 @@ test("what is not given has the specification's defaults", async () => {
 test("both spellings of the engine's version are read and shown; two values are refused", async () => {
   proves("Workspace/branded names");
   for (const spelling of ["engine-version", "terraform-version"]) {
-    const { attributes } = await newWorkspace(world(), { [spelling]: "1.9.8" });
+    const { attributes } = await newWorkspace(fixture(), { [spelling]: "1.9.8" });
     expect(attributes["engine-version"]).toBe("1.9.8");
     expect(attributes["terraform-version"]).toBe("1.9.8");
   }
@@ -98,7 +98,7 @@ test.each(["1.11.0", "1.12.0-beta1", "~> 1.0.0", ">= 1.2, < 2.0", "latest", "1.1
   "the version %s is kept as it was sent",
   async (version) => {
     proves("Workspace/engine-version");
-    const { id } = await newWorkspace(world());
+    const { id } = await newWorkspace(fixture());
     const updated = await update(id, { "terraform-version": version });
     expect(updated.status).toBe(200);
     expect(updated.body.data.attributes["terraform-version"]).toBe(version);
@@ -107,7 +107,7 @@ test.each(["1.11.0", "1.12.0-beta1", "~> 1.0.0", ">= 1.2, < 2.0", "latest", "1.1
 
 test("what is neither a version, a constraint nor latest is refused", async () => {
   proves("Workspace/engine-version");
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   for (const version of ["newest", "1.x", "", "~> one"]) {
     expect((await update(id, { "terraform-version": version })).status, version).toBe(422);
   }
@@ -141,7 +141,7 @@ test("all that is wrong is said at once, in words and with pointers", async () =
 
 test("the execution mode follows the organization until it is given, and again when it is given back", async () => {
   proves("Workspace/execution-mode", "Workspace/setting-overwrites");
-  const { id } = await newWorkspace(world(), { operations: true });
+  const { id } = await newWorkspace(fixture(), { operations: true });
   const own = await update(id, {});
   expect(own.body.data.attributes).toMatchObject({
     "execution-mode": "remote",
@@ -163,8 +163,8 @@ test("the execution mode follows the organization until it is given, and again w
 
 test("an update changes what it names and keeps the rest, by id and by name", async () => {
   proves("Workspace/on update everything is", "Workspace endpoints/PATCH by id and by name");
-  const { owner } = world();
-  const workspace = await newWorkspace(world(), everything);
+  const { owner } = fixture();
+  const workspace = await newWorkspace(fixture(), everything);
   const byId = await update(workspace.id, { description: "new" });
   expect(byId.status).toBe(200);
   expect(byId.body.data.attributes).toMatchObject({ ...everything, description: "new" });
@@ -188,24 +188,24 @@ test("an update changes what it names and keeps the rest, by id and by name", as
 test("null is the same as absent", async () => {
   proves("Workspace/on update everything is");
   const nulls = Object.fromEntries(Object.keys(everything).map((name) => [name, null]));
-  const workspace = await newWorkspace(world(), everything);
+  const workspace = await newWorkspace(fixture(), everything);
   const updated = await update(workspace.id, { ...nulls, name: null });
   expect(updated.body.data.attributes).toMatchObject(everything);
 });
 
 test("an update that is refused changes nothing", async () => {
   proves("Workspace/errors");
-  const workspace = await newWorkspace(world());
+  const workspace = await newWorkspace(fixture());
   const refused = await update(workspace.id, { description: "half", name: "not a name" });
   expect(refused.status).toBe(422);
-  const shown = await world().owner.api.get(`/workspaces/${workspace.id}`);
+  const shown = await fixture().owner.api.get(`/workspaces/${workspace.id}`);
   expect(shown.body.data).toEqual(workspace);
 });
 
 test("a new name frees the old one", async () => {
   proves("Workspace/name: required; letters, numbers");
-  const { owner } = world();
-  const { id, attributes } = await newWorkspace(world());
+  const { owner } = fixture();
+  const { id, attributes } = await newWorkspace(fixture());
   const renamed = unusedName("renamed");
   expect((await update(id, { name: renamed })).status).toBe(200);
   expect((await owner.api.get(`${workspaces()}/${attributes.name}`)).status).toBe(404);
@@ -226,7 +226,7 @@ test("of many workspaces of one name made at once, one is made", async () => {
 
 test("two updates at once lose nothing", async () => {
   proves("Workspace/two updates at once lose nothing");
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   const attributes = [
     "auto-apply",
     "queue-all-runs",
@@ -239,7 +239,7 @@ test("two updates at once lose nothing", async () => {
     update(id, { "working-directory": "somewhere" }),
   ]);
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-  const { body } = await world().owner.api.get(`/workspaces/${id}`);
+  const { body } = await fixture().owner.api.get(`/workspaces/${id}`);
   expect(body.data.attributes).toMatchObject({
     ...Object.fromEntries(attributes.map((name) => [name, true])),
     description: "at once",
@@ -249,9 +249,9 @@ test("two updates at once lose nothing", async () => {
 
 test("a workspace is made in a project, and moved to another", async () => {
   proves("Workspace/relationships.project");
-  const { owner } = world();
-  const [one, other] = [await newProject(world()), await newProject(world())];
-  const workspace = await newWorkspace(world(), {}, one.id);
+  const { owner } = fixture();
+  const [one, other] = [await newProject(fixture()), await newProject(fixture())];
+  const workspace = await newWorkspace(fixture(), {}, one.id);
   expect(workspace.relationships.project.data).toEqual({ id: one.id, type: "projects" });
   const moved = await owner.api.patch(
     `/workspaces/${workspace.id}`,
@@ -270,9 +270,9 @@ test("a workspace is made in a project, and moved to another", async () => {
 
 test("a project that is not there, or is another organization's, is refused", async () => {
   proves("Workspace/relationships.project");
-  const { stranger, owner } = world();
+  const { stranger, owner } = fixture();
   const foreign = await newProject({ organization: stranger.organization, owner: stranger });
-  const { id } = await newWorkspace(world());
+  const { id } = await newWorkspace(fixture());
   for (const project of ["prj-0000000000000000", foreign.id]) {
     const relationships = { project: { data: { type: "projects", id: project } } };
     const made = await create({ name: unusedName("lost") }, relationships);
@@ -286,7 +286,7 @@ test("a project that is not there, or is another organization's, is refused", as
 
 test("what is not there is not found, by id and by name", async () => {
   proves("Workspace endpoints/GET workspaces/:id and by name");
-  const { owner } = world();
+  const { owner } = fixture();
   const body = document("workspaces", {});
   for (const path of ["/workspaces/ws-0000000000000000", `${workspaces()}/nothing`]) {
     expect((await owner.api.get(path)).status).toBe(404);
@@ -298,9 +298,9 @@ test("what is not there is not found, by id and by name", async () => {
 
 test("a wrong type is refused on update too", async () => {
   proves("Workspace/data.type");
-  const { attributes, id } = await newWorkspace(world());
+  const { attributes, id } = await newWorkspace(fixture());
   for (const path of [`/workspaces/${id}`, `${workspaces()}/${attributes.name}`]) {
-    const answer = await world().owner.api.patch(path, document("projects", {}));
+    const answer = await fixture().owner.api.patch(path, document("projects", {}));
     expect(answer.status).toBe(422);
     expect(Object.keys(problems(answer))).toEqual(["/data/type"]);
   }

@@ -2,7 +2,7 @@ import { defineEntity, LockMode, p } from "@mikro-orm/core";
 import { conflict } from "@statehouse/errors";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
 import { createLogger, runWithDeadline } from "@statehouse/runtime";
-import { ownPostgres, startWire, waitFor } from "@statehouse/testing";
+import { ownPostgres, startFaultProxy, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Database, openDatabase } from "../database.ts";
 import { uniqueViolation } from "../failures.ts";
@@ -175,14 +175,14 @@ describe("transaction", () => {
 
   test("ends with the caller's deadline also where nobody answers", async () => {
     const url = new URL(fresh.url);
-    await using wire = await startWire(Number(url.port));
-    url.port = String(wire.port);
+    await using proxy = await startFaultProxy(Number(url.port));
+    url.port = String(proxy.port);
     await using far = await open(url.href);
     await far.query("select from cups");
-    wire.freeze();
+    proxy.freeze();
     const late = runWithDeadline(Date.now() + 300, () => far.query("select from cups"));
     await expect(late).rejects.toMatchObject({ kind: "deadlineExceeded" });
-    wire.release();
+    proxy.release();
   });
 
   test("that asks for nothing any more does not keep its rows from others", async () => {

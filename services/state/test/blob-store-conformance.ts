@@ -3,7 +3,7 @@ import { Readable, Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { Wire } from "@statehouse/testing";
+import type { FaultProxy } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { BlobStore } from "../objects/blob-store.ts";
 import type { ByteRange } from "../objects/byte-range.ts";
@@ -18,7 +18,7 @@ const collectGarbage: () => void = runInNewContext("gc");
 export interface TestedStore {
   store: BlobStore;
   /** The same over a proxy, for stores with a connection. */
-  overWire?: { store: BlobStore; wire: Wire };
+  overProxy?: { store: BlobStore; proxy: FaultProxy };
   /** Runs the scenario of full-disk.ts on a store of this kind without free space. */
   onFullDisk: () => Promise<FullDiskReport>;
 }
@@ -31,7 +31,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
   beforeAll(async () => {
     tested = await open(stack);
     store = stack.use(tested.store);
-    if (tested.overWire) stack.use(tested.overWire.store);
+    if (tested.overProxy) stack.use(tested.overProxy.store);
   });
   afterAll(() => stack.disposeAsync());
 
@@ -167,17 +167,17 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
 
   it("is a failure of the store when the road to it is cut half way, and nothing is half there", async () => {
     // A folder has no connection; its failure during a write is a full disk, below.
-    if (!tested.overWire) return;
-    const { store: far, wire } = tested.overWire;
+    if (!tested.overProxy) return;
+    const { store: far, proxy } = tested.overProxy;
     const content = randomBytes(2 * MIB);
     const at = key();
     // Recognized by its size: under TLS nothing else is visible.
-    const held = wire.hold({ direction: "requests", when: ({ length }) => length > 10_000 });
+    const held = proxy.hold({ direction: "requests", when: ({ length }) => length > 10_000 });
     const expected = { size: content.length, md5: hex("md5", content) };
     const refused = far.put(at, Readable.from(pieces(content)), expected, never);
     const ended = expect(refused).rejects.toMatchObject({ kind: "unavailable" });
     await held;
-    wire.cut();
+    proxy.partition();
     await ended;
     const unavailable = { kind: "unavailable", reason: "blob_store" };
     const target = new Collected();
@@ -185,33 +185,33 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     await expect(far.delete([at])).rejects.toMatchObject(unavailable);
     await expect(far.list()[Symbol.asyncIterator]().next()).rejects.toMatchObject(unavailable);
     await expect(far.ready()).rejects.toThrow(/^http\S+ does not answer/);
-    wire.release();
-    wire.mend();
+    proxy.release();
+    proxy.heal();
     expect(await keys()).not.toContain(at);
 
     await put(at, content);
     const broken = far.get(
       at,
       () => {
-        wire.cut();
+        proxy.partition();
         return target;
       },
       never,
     );
     await expect(broken).rejects.toMatchObject(unavailable);
     expect(target.writableFinished).toBe(false);
-    wire.mend();
+    proxy.heal();
     const whole = new Collected();
     await far.get(at, () => whole, never);
     expect(whole.content.equals(content)).toBe(true);
   });
 
   it("does not wait for ever for a store that is silent", async () => {
-    if (!tested.overWire) return;
-    const { store: far, wire } = tested.overWire;
+    if (!tested.overProxy) return;
+    const { store: far, proxy } = tested.overProxy;
     const at = key();
     await put(at, randomBytes(1000));
-    wire.freeze();
+    proxy.freeze();
     const body = Readable.from(pieces(randomBytes(1000)));
     const asked = [
       far.put(key(), body, { size: 1000 }, never),
@@ -221,7 +221,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
       expect(status).toBe("rejected");
       expect(answer).toMatchObject({ reason: { kind: "unavailable" } });
     }
-    wire.release();
+    proxy.release();
     const target = new Collected();
     await far.get(at, () => target, never);
     expect(target.content.length).toBe(1000);

@@ -9,7 +9,7 @@ import { type Caller, callerOf } from "../caller.ts";
 import { startChild } from "../child.ts";
 import type { RevocationPlan, RevocationResult } from "../load/revocation-plan.ts";
 import { seed } from "../seed.ts";
-import { type SizedSite, startSizedSite } from "../sized-site.ts";
+import { type SizedFixture, startSizedFixture } from "../sized-fixture.ts";
 import { print, printTable } from "../table.ts";
 import { printRates } from "./rates.ts";
 
@@ -26,12 +26,12 @@ export async function grants(ground: Ground): Promise<Aim[]> {
 }
 
 async function manyGrants(ground: Ground): Promise<Aim[]> {
-  await using site = await startSizedSite(ground.options.sizes.at(-1) ?? 0);
-  const granted = await inManyTeams(site);
+  await using fixture = await startSizedFixture(ground.options.sizes.at(-1) ?? 0);
+  const granted = await inManyTeams(fixture);
   const paths = {
     show: (id: string) => `/api/v2/workspaces/${id}`,
     "list of 20": () =>
-      `/api/v2/organizations/${site.organization}/workspaces?${encodeURI("page[size]=20")}`,
+      `/api/v2/organizations/${fixture.organization}/workspaces?${encodeURI("page[size]=20")}`,
   };
   const aims: Aim[] = [];
   for (const [what, least] of [
@@ -41,16 +41,16 @@ async function manyGrants(ground: Ground): Promise<Aim[]> {
     const contender = ({ name, headers }: Caller) => ({
       name,
       plan: {
-        origin: site.stack.url,
+        origin: fixture.stack.url,
         headers,
-        connections: site.workspaceIds.map((id) => [
+        connections: fixture.workspaceIds.map((id) => [
           { method: "GET", path: paths[what](id), expect: 200 } as const,
         ]),
       },
       processes: [{ name: "statehouse", pid: process.pid }, ground.postgres],
     });
-    const measured = await ground.contest([contender(site.owner), contender(granted)], PACE);
-    const among = `among ${site.size.toLocaleString("en")}`;
+    const measured = await ground.contest([contender(fixture.owner), contender(granted)], PACE);
+    const among = `among ${fixture.size.toLocaleString("en")}`;
     printRates(`(h) ${what}, ${among}`, measured, { ratio: "of the owner's" });
     const ratio = measured[1]?.ratio ?? 0;
     aims.push(atLeast(`(h) ${what} ${among}, ${granted.name}, of the owner's`, least, ratio));
@@ -59,7 +59,7 @@ async function manyGrants(ground: Ground): Promise<Aim[]> {
 }
 
 /** A user in 200 teams that have 5,000 grants on all projects together. */
-async function inManyTeams({ stack, organizationId, projectIds }: SizedSite): Promise<Caller> {
+async function inManyTeams({ stack, organizationId, projectIds }: SizedFixture): Promise<Caller> {
   const person = await stack.people.newUser();
   const team = await stack.people.newTeam({ organizationId, name: "many-1", members: [person] });
   await seed(stack.databases.access, async ({ sql, copies }) => {

@@ -4,7 +4,7 @@ import type { ReadScope } from "@statehouse/workspaces/store/read-scope";
 import { createWorkspaceLists } from "@statehouse/workspaces/store/workspace-list";
 import type { WorkspaceSearch } from "@statehouse/workspaces/store/workspace-search";
 import { type Aim, atMost } from "../aim.ts";
-import type { SizedSite } from "../sized-site.ts";
+import type { SizedFixture } from "../sized-fixture.ts";
 import { median } from "../statistics.ts";
 import { printTable } from "../table.ts";
 
@@ -31,13 +31,13 @@ const searches: Readonly<Record<string, Partial<WorkspaceSearch>>> = {
 };
 
 /** Duration of the statements of a search: its page, and separately its total. */
-export async function searchStatements(sites: readonly SizedSite[]): Promise<Aim[]> {
+export async function searchStatements(fixtures: readonly SizedFixture[]): Promise<Aim[]> {
   const rows: (string | number)[][] = Object.keys(searches).map((name) => [name]);
   let slowest = 0;
   let sortsLast = 0;
-  for (const site of sites) {
+  for (const fixture of fixtures) {
     for (const [index, [name, part]] of Object.entries(searches).entries()) {
-      const { page, count } = await statementTimes(site, part);
+      const { page, count } = await statementTimes(fixture, part);
       rows[index]?.push(page, count);
       if (name === SORTS_LAST) sortsLast = Math.max(sortsLast, page || 0);
       else slowest = Math.max(slowest, page || 0);
@@ -45,7 +45,7 @@ export async function searchStatements(sites: readonly SizedSite[]): Promise<Aim
   }
   printTable(
     "    the statements of searches by themselves, ms, owner",
-    ["", ...sites.flatMap(({ size }) => [`${size.toLocaleString("en")}: page`, "total"])],
+    ["", ...fixtures.flatMap(({ size }) => [`${size.toLocaleString("en")}: page`, "total"])],
     rows,
   );
   return [
@@ -55,7 +55,7 @@ export async function searchStatements(sites: readonly SizedSite[]): Promise<Aim
 }
 
 async function statementTimes(
-  { stack, organization, organizationId }: SizedSite,
+  { stack, organization, organizationId }: SizedFixture,
   part: Partial<WorkspaceSearch>,
 ): Promise<{ page: number; count: number }> {
   await using database = await openDatabase({

@@ -6,8 +6,8 @@ import { type Aim, atLeast, atMost } from "../aim.ts";
 import type { Bench } from "../bench.ts";
 import { type Content, contentOf } from "../bytes/content.ts";
 import { get, put } from "../bytes/transfer.ts";
+import type { BenchFixture } from "../fixture.ts";
 import { peakResidentBytes } from "../processes.ts";
-import type { Site } from "../site.ts";
 import { median } from "../statistics.ts";
 import { print, printTable } from "../table.ts";
 
@@ -108,7 +108,7 @@ function figures({ raw, ours, growth }: Transfers, direction: Direction) {
 }
 
 /** Creates one state version after the other in a locked workspace. */
-async function stateWriter({ api }: Site, workspaceId: string) {
+async function stateWriter({ api }: BenchFixture, workspaceId: string) {
   const path = `/workspaces/${workspaceId}`;
   const current = await expectStatus(200, api.get(`${path}/current-state-version`));
   let { serial } = current.body.data.attributes;

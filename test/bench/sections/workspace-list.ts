@@ -1,6 +1,6 @@
 import type { Aim } from "../aim.ts";
 import { type Bench, contender } from "../bench.ts";
-import type { Site } from "../site.ts";
+import type { BenchFixture } from "../fixture.ts";
 import { printRates } from "./rates.ts";
 
 /** (c) List 20 of 10,000 workspaces: the first page, one in the middle, and those of a search. */
@@ -10,18 +10,18 @@ export async function workspaceList({ one, four, contest }: Bench): Promise<Aim[
     "page 250": "page[size]=20&page[number]=250",
     "search[name]=77": "page[size]=20&search[name]=77",
   };
-  const listed = (site: Site, [page, query]: [string, string]) => ({
-    ...contender(site, () => [
+  const listed = (fixture: BenchFixture, [page, query]: [string, string]) => ({
+    ...contender(fixture, () => [
       {
         method: "GET" as const,
-        path: `/api/v2/organizations/${site.organization}/workspaces?${encodeURI(query)}`,
+        path: `/api/v2/organizations/${fixture.organization}/workspaces?${encodeURI(query)}`,
         expect: 200,
       },
     ]),
-    name: `${site.name}, ${page}`,
+    name: `${fixture.name}, ${page}`,
   });
   const measured = await contest(
-    [one, four].flatMap((site) => Object.entries(pages).map((page) => listed(site, page))),
+    [one, four].flatMap((fixture) => Object.entries(pages).map((page) => listed(fixture, page))),
   );
   printRates("(c) list 20 of 10,000 workspaces", measured);
   return [];

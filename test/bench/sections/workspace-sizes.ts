@@ -3,7 +3,7 @@ import { type Aim, atLeast, atMost } from "../aim.ts";
 import type { Ground } from "../bench.ts";
 import type { Caller } from "../caller.ts";
 import type { Measured } from "../contest.ts";
-import { type SizedSite, startSizedSite } from "../sized-site.ts";
+import { type SizedFixture, startSizedFixture } from "../sized-fixture.ts";
 import { printTable } from "../table.ts";
 import { searchStatements } from "./search-statements.ts";
 
@@ -16,7 +16,7 @@ const LONGER = { ...PACE, rounds: 7 };
 interface Request {
   name: string;
   /** Under /api/v2. */
-  path(site: SizedSite, workspaceId: string): string;
+  path(fixture: SizedFixture, workspaceId: string): string;
   /** Must stay within FACTOR from the smallest size to the largest. */
   flat?: true;
   /** Maximum of SQL statements. */
@@ -63,28 +63,29 @@ const requests: readonly Request[] = [
 /** (g) Show and lists with few and many workspaces, for an owner and for a user limited to three projects. */
 export async function workspaceSizes(ground: Ground): Promise<Aim[]> {
   await using started = new AsyncDisposableStack();
-  const sites: SizedSite[] = [];
-  for (const size of ground.options.sizes) sites.push(started.use(await startSizedSite(size)));
+  const fixtures: SizedFixture[] = [];
+  for (const size of ground.options.sizes)
+    fixtures.push(started.use(await startSizedFixture(size)));
   const aims: Aim[] = [];
   for (const who of ["owner", "confined"] as const)
-    aims.push(...(await measure(ground, sites, who)));
-  aims.push(...(await searchStatements(sites)));
+    aims.push(...(await measure(ground, fixtures, who)));
+  aims.push(...(await searchStatements(fixtures)));
   return aims;
 }
 
 async function measure(
   ground: Ground,
-  sites: readonly SizedSite[],
+  fixtures: readonly SizedFixture[],
   who: "owner" | "confined",
 ): Promise<Aim[]> {
   const rows: (string | number)[][] = [];
   const aims: Aim[] = [];
-  const [smallest, largest] = [sites[0], sites.at(-1)];
+  const [smallest, largest] = [fixtures[0], fixtures.at(-1)];
   if (!smallest || !largest) return [];
   const { name } = largest[who];
   for (const request of requests) {
     const measured = await ground.contest(
-      sites.map((site) => contender(ground, site, site[who], request)),
+      fixtures.map((fixture) => contender(ground, fixture, fixture[who], request)),
       request.flat ? LONGER : PACE,
     );
     const { api } = largest[who];
@@ -93,7 +94,7 @@ async function measure(
     const ratio = measured.at(-1)?.ratio ?? Number.NaN;
     rows.push([request.name, ...measured.flatMap(figures), ratio, cost.statements, cost.calls]);
     const what = `(g) ${request.name}, ${name}`;
-    if (request.flat && sites.length > 1) {
+    if (request.flat && fixtures.length > 1) {
       const sizes = `${largest.size.toLocaleString("en")} against ${smallest.size.toLocaleString("en")}`;
       aims.push(atLeast(`${what}, rate among ${sizes}`, Number((1 / FACTOR).toFixed(2)), ratio));
     }
@@ -103,7 +104,7 @@ async function measure(
     `(g) ${name}, one process, by number of workspaces`,
     [
       "",
-      ...sites.flatMap(({ size }) => [`${size.toLocaleString("en")}: /s`, "p99 ms"]),
+      ...fixtures.flatMap(({ size }) => [`${size.toLocaleString("en")}: /s`, "p99 ms"]),
       "last of first",
       "SQL",
       "calls",
@@ -115,7 +116,7 @@ async function measure(
 
 const contender = (
   { postgres }: Ground,
-  { size, stack, ...site }: SizedSite,
+  { size, stack, ...fixture }: SizedFixture,
   { headers }: Caller,
   { path }: Request,
 ) => ({
@@ -123,8 +124,12 @@ const contender = (
   plan: {
     origin: stack.url,
     headers,
-    connections: site.workspaceIds.map((id) => [
-      { method: "GET", path: `/api/v2${path({ size, stack, ...site }, id)}`, expect: 200 } as const,
+    connections: fixture.workspaceIds.map((id) => [
+      {
+        method: "GET",
+        path: `/api/v2${path({ size, stack, ...fixture }, id)}`,
+        expect: 200,
+      } as const,
     ]),
   },
   processes: [{ name: "statehouse", pid: process.pid }, postgres],

@@ -1,18 +1,18 @@
 import { document } from "../../stack/http.ts";
 import { projectAccess, workspaceAccess } from "../../stack/team-access.ts";
 import { organizationToken } from "./arrangements.ts";
+import type { PreparedCaller } from "./prepared-caller.ts";
 import { type Row, row } from "./row.ts";
-import type { Stage } from "./stage.ts";
 
 const organization = "/api/v2/organizations/:organizationName";
 const tokensOfUser = "/api/v2/users/:userId/authentication-tokens";
 const token = "/api/v2/authentication-tokens/:tokenId";
 const team = "/api/v2/teams/:teamId";
 
-const isUser = ({ caller }: Stage) => caller.userId !== undefined;
-const hasTeam = ({ caller }: Stage) => caller.teamId !== undefined;
-const isNoOwner = ({ caller, site }: Stage) =>
-  caller.grants().organizations.get(site.organizationId)?.owner !== true;
+const isUser = ({ caller }: PreparedCaller) => caller.userId !== undefined;
+const hasTeam = ({ caller }: PreparedCaller) => caller.teamId !== undefined;
+const isNoOwner = ({ caller, fixture }: PreparedCaller) =>
+  caller.grants().organizations.get(fixture.organizationId)?.owner !== true;
 const itself = { userId: "ownUserId" };
 const ofOwners = { teamId: "ownersTeamId" };
 
@@ -85,7 +85,7 @@ export const tokenRows: readonly Row[] = [
 
 const membership = "/api/v2/organization-memberships/:membershipId";
 const ownMembership = { membershipId: "ownMembershipId" };
-const hasMembership = ({ estate }: Stage) => estate.ownMembershipId !== undefined;
+const hasMembership = ({ objects }: PreparedCaller) => objects.ownMembershipId !== undefined;
 const invitation = { membershipId: "invitationId" };
 
 /** Members of an organization and of its teams. */
@@ -121,9 +121,9 @@ export const membershipRows: readonly Row[] = [
   row(`POST ${organization}/teams`, "organization:manage-teams"),
   row(`POST ${organization}/teams`, ["organization:manage-teams", "organization:manage-access"], {
     note: "with access to the organization",
-    body: ({ estate }) =>
+    body: ({ objects }) =>
       document("teams", {
-        name: `access-${Date.now()}-${estate.projectId}`,
+        name: `access-${Date.now()}-${objects.projectId}`,
         "organization-access": { "read-workspaces": true },
       }),
   }),
@@ -151,10 +151,10 @@ export const membershipRows: readonly Row[] = [
 /** Access of teams to projects and workspaces. */
 export const teamAccessRows: readonly Row[] = [
   row("GET /api/v2/team-projects", "project:read", {
-    query: ({ estate }) => `filter[project][id]=${estate.projectId}`,
+    query: ({ objects }) => `filter[project][id]=${objects.projectId}`,
   }),
   row("POST /api/v2/team-projects", "project:manage-teams", {
-    body: ({ estate }) => projectAccess(estate.freeTeamId, estate.projectId),
+    body: ({ objects }) => projectAccess(objects.freeTeamId, objects.projectId),
     spends: "freeTeam",
   }),
   row("GET /api/v2/team-projects/:teamProjectId", "project:read-teams", {
@@ -163,17 +163,17 @@ export const teamAccessRows: readonly Row[] = [
   row("GET /api/v2/team-projects/:teamProjectId", "project:read", {
     note: "the own team's",
     ids: { teamProjectId: "ownTeamProjectId" },
-    only: ({ estate }) => estate.ownTeamProjectId !== undefined,
+    only: ({ objects }) => objects.ownTeamProjectId !== undefined,
   }),
   row("PATCH /api/v2/team-projects/:teamProjectId", "project:manage-teams"),
   row("DELETE /api/v2/team-projects/:teamProjectId", "project:manage-teams", {
     spends: "teamProject",
   }),
   row("GET /api/v2/team-workspaces", "workspace:read", {
-    query: ({ estate }) => `filter[workspace][id]=${estate.workspaceId}`,
+    query: ({ objects }) => `filter[workspace][id]=${objects.workspaceId}`,
   }),
   row("POST /api/v2/team-workspaces", "workspace:manage-teams", {
-    body: ({ estate }) => workspaceAccess(estate.freeTeamId, estate.workspaceId),
+    body: ({ objects }) => workspaceAccess(objects.freeTeamId, objects.workspaceId),
     spends: "freeTeam",
   }),
   row("GET /api/v2/team-workspaces/:teamWorkspaceId", "workspace:manage-teams", {
@@ -182,7 +182,7 @@ export const teamAccessRows: readonly Row[] = [
   row("GET /api/v2/team-workspaces/:teamWorkspaceId", "workspace:read", {
     note: "the own team's",
     ids: { teamWorkspaceId: "ownTeamWorkspaceId" },
-    only: ({ estate }) => estate.ownTeamWorkspaceId !== undefined,
+    only: ({ objects }) => objects.ownTeamWorkspaceId !== undefined,
   }),
   row("PATCH /api/v2/team-workspaces/:teamWorkspaceId", "workspace:manage-teams"),
   row("DELETE /api/v2/team-workspaces/:teamWorkspaceId", "workspace:manage-teams", {

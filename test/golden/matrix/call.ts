@@ -2,10 +2,10 @@ import { type Action, allowed } from "@statehouse/authorization";
 import type { Route } from "@statehouse/gateway/http/route";
 import { routes } from "@statehouse/gateway/routes/routes";
 import type { Answer } from "../../stack/http.ts";
-import { bodyFor, pathWith } from "../../system/estate.ts";
+import { bodyFor, pathWith } from "../../system/object-ids.ts";
+import type { PreparedCaller } from "./prepared-caller.ts";
 import { renewals } from "./renewals.ts";
 import type { Circle, Row } from "./row.ts";
-import type { Stage } from "./stage.ts";
 
 type Called = Pick<Route, "method" | "path" | "success" | "failures" | "credentials">;
 
@@ -44,71 +44,77 @@ function calledBy({ route }: Row): Called {
   return found;
 }
 
-/** Calls the row's route as the stage's caller, and creates again what the call consumed. */
-export async function callRow(row: Row, stage: Stage): Promise<Cell | undefined> {
-  if (row.only && !row.only(stage)) return undefined;
-  const holdsLock = await row.before?.(stage);
-  const expected = expectedStatus(row, stage, holdsLock !== false);
-  const { status, body } = await send(row, stage);
-  if (status < 300 && row.spends) await renewals[row.spends](stage);
+/** Calls the row's route as the prepared caller, and creates again what the call consumed. */
+export async function callRow(row: Row, prepared: PreparedCaller): Promise<Cell | undefined> {
+  if (row.only && !row.only(prepared)) return undefined;
+  const holdsLock = await row.before?.(prepared);
+  const expected = expectedStatus(row, prepared, holdsLock !== false);
+  const { status, body } = await send(row, prepared);
+  if (status < 300 && row.spends) await renewals[row.spends](prepared);
   return { status, expected, list: row.route.startsWith("GET ") && Array.isArray(body?.data) };
 }
 
-async function send(row: Row, stage: Stage): Promise<Answer> {
-  const { caller, site, estate } = stage;
+async function send(row: Row, prepared: PreparedCaller): Promise<Answer> {
+  const { caller, fixture, objects } = prepared;
   if (row.route.startsWith("GET /v1/object")) {
-    return caller.api.get(estate.downloadUrl ?? "");
+    return caller.api.get(objects.downloadUrl ?? "");
   }
   if (row.route.startsWith("PUT /v1/object")) {
-    return caller.api.send("PUT", estate.uploadUrl ?? "", estate.uploaded);
+    return caller.api.send("PUT", objects.uploadUrl ?? "", objects.uploaded);
   }
   const route = declared.get(row.route);
   if (!route) throw new Error(`no route ${row.route}`);
-  const ids = Object.entries(row.ids).map(([name, kept]) => [name, estate[kept]]);
-  const path = pathWith(route, { ...estate, ...Object.fromEntries(ids) });
-  const query = row.query ? `?${row.query(stage)}` : "";
-  const body = row.body ? row.body(stage) : bodyFor(route, estate);
-  return caller.api.send(route.method, `${site.stack.url}${path}${query}`, body);
+  const ids = Object.entries(row.ids).map(([name, kept]) => [name, objects[kept]]);
+  const path = pathWith(route, { ...objects, ...Object.fromEntries(ids) });
+  const query = row.query ? `?${row.query(prepared)}` : "";
+  const body = row.body ? row.body(prepared) : bodyFor(route, objects);
+  return caller.api.send(route.method, `${fixture.stack.url}${path}${query}`, body);
 }
 
 /** Permitted statuses of the row's call, according to the caller's nominal grants. */
-export function expectedStatus(row: Row, stage: Stage, holdsLock = true): readonly number[] {
+export function expectedStatus(
+  row: Row,
+  prepared: PreparedCaller,
+  holdsLock = true,
+): readonly number[] {
   const route = calledBy(row);
-  const { caller } = stage;
+  const { caller } = prepared;
   const { type } = caller;
   if (route.credentials === "none") return [route.success];
   if (type === undefined) return [401];
   const welcome = route.credentials?.some((credential) => credential === type) ?? true;
-  if (welcome && mayCall(row, stage)) {
+  if (welcome && mayCall(row, prepared)) {
     return [holdsLock ? (row.allowed ?? route.success) : 409];
   }
   // An organization that takes no user tokens refuses them for everything in it; users and their tokens are outside.
-  if (welcome && organizationOf(stage)?.refused) {
+  if (welcome && organizationOf(prepared)?.refused) {
     return row.needs === "nobody" || row.needs === "colleagues" || row.needs === "administrators"
       ? [404]
       : [401];
   }
-  const readable = allowed(caller.grants(), "workspace:read", targetOf(row, stage));
+  const readable = allowed(caller.grants(), "workspace:read", targetOf(row, prepared));
   return [route.failures.includes(403) && readable ? 403 : 404];
 }
 
-const targetOf = ({ ids }: Row, { site, estate }: Stage) => ({
-  organizationId: site.organizationId,
-  projectId: estate[ids.projectId ?? "projectId"] ?? "",
-  workspaceId: estate[ids.workspaceId ?? "workspaceId"] ?? "",
+const targetOf = ({ ids }: Row, { fixture, objects }: PreparedCaller) => ({
+  organizationId: fixture.organizationId,
+  projectId: objects[ids.projectId ?? "projectId"] ?? "",
+  workspaceId: objects[ids.workspaceId ?? "workspaceId"] ?? "",
 });
 
-function mayCall(row: Row, stage: Stage): boolean {
+function mayCall(row: Row, prepared: PreparedCaller): boolean {
   const { needs } = row;
-  if (isCircle(needs)) return circles[needs](stage);
-  const { organizationId, ...place } = targetOf(row, stage);
+  if (isCircle(needs)) return circles[needs](prepared);
+  const { organizationId, ...place } = targetOf(row, prepared);
   // A project's actions have no workspace as target, and neither have an organization's.
   const targets = {
     organization: { organizationId, projectId: "", workspaceId: "" },
     project: { organizationId, ...place, workspaceId: "" },
     workspace: { organizationId, ...place },
   };
-  return needs.every((action) => allowed(stage.caller.grants(), action, targets[nounOf(action)]));
+  return needs.every((action) =>
+    allowed(prepared.caller.grants(), action, targets[nounOf(action)]),
+  );
 }
 
 const nounOf = (action: Action) =>
@@ -120,11 +126,11 @@ const nounOf = (action: Action) =>
 
 const isCircle = (needs: Row["needs"]): needs is Circle => typeof needs === "string";
 
-const organizationOf = ({ caller, site }: Stage) =>
-  caller.grants().organizations.get(site.organizationId);
+const organizationOf = ({ caller, fixture }: PreparedCaller) =>
+  caller.grants().organizations.get(fixture.organizationId);
 
 /** Decided by something other than an action on a target. */
-const circles: Readonly<Record<Circle, (stage: Stage) => boolean>> = {
+const circles: Readonly<Record<Circle, (prepared: PreparedCaller) => boolean>> = {
   anybody: () => true,
   "every token": () => true,
   "who stands for somebody": ({ caller: { type, grants } }) =>
@@ -133,19 +139,21 @@ const circles: Readonly<Record<Circle, (stage: Stage) => boolean>> = {
   nobody: () => false,
   administrators: ({ caller }) => caller.grants().administrator,
   "the user itself": ({ caller }) => caller.userId !== undefined,
-  "the member itself": (stage) =>
-    stage.caller.userId !== undefined && organizationOf(stage)?.refused !== true,
+  "the member itself": (prepared) =>
+    prepared.caller.userId !== undefined && organizationOf(prepared)?.refused !== true,
   "the invited user": ({ caller }) => caller.invitationId !== undefined,
-  colleagues: (stage) => organizationOf(stage)?.refused === false,
-  owners: (stage) => {
-    const held = organizationOf(stage);
+  colleagues: (prepared) => organizationOf(prepared)?.refused === false,
+  owners: (prepared) => {
+    const held = organizationOf(prepared);
     return held?.owner === true && !held.refused;
   },
-  "trusted members": (stage) => {
-    const organizationId = stage.site.organizationId;
-    const manages = allowed(stage.caller.grants(), "organization:manage-teams", { organizationId });
-    return manages || stage.caller.type === "user";
+  "trusted members": (prepared) => {
+    const organizationId = prepared.fixture.organizationId;
+    const manages = allowed(prepared.caller.grants(), "organization:manage-teams", {
+      organizationId,
+    });
+    return manages || prepared.caller.type === "user";
   },
-  "whoever sees the secret team": ({ caller, site: { organizationId } }) =>
+  "whoever sees the secret team": ({ caller, fixture: { organizationId } }) =>
     allowed(caller.grants(), "organization:read-secret-teams", { organizationId }),
 };

@@ -2,7 +2,7 @@ import type { Grants } from "@statehouse/authorization";
 import type { CredentialType } from "@statehouse/gateway/http/authentication";
 import type { Api } from "../../stack/http.ts";
 import type { GivenRole, RolePlace } from "../../stack/roles.ts";
-import type { Site } from "./site.ts";
+import type { MatrixFixture } from "./fixture.ts";
 
 /** A caller of every route. */
 export interface Caller {
@@ -30,10 +30,10 @@ export interface Caller {
   lock?(): Promise<void>;
 }
 
-/** A role, and how a caller gets it at a site. */
+/** A role, and how a caller gets it in a fixture. */
 export interface Role {
   name: string;
-  cast(site: Site, place: Required<RolePlace>): Promise<Caller>;
+  cast(fixture: MatrixFixture, place: Required<RolePlace>): Promise<Caller>;
   /** Also in a separate organization, where user tokens are then refused. */
   withoutUserTokens?: true;
 }

@@ -1,7 +1,7 @@
 import { type Action, allowed, scope } from "@statehouse/authorization";
 import type { Answer, Api } from "../../stack/http.ts";
-import type { Site } from "./site.ts";
-import type { Stage } from "./stage.ts";
+import type { MatrixFixture } from "./fixture.ts";
+import type { PreparedCaller } from "./prepared-caller.ts";
 
 /** The attributes of a listed resource that decide who sees it. */
 interface Item {
@@ -14,20 +14,20 @@ interface Item {
 export interface List {
   /** In the form of a row. */
   route: string;
-  path(stage: Stage): string;
+  path(prepared: PreparedCaller): string;
   /** Objects that it additionally shows to the caller only. */
-  own?(stage: Stage): string[];
-  shows(stage: Stage, item: Item, openTeams: ReadonlySet<string>): boolean;
+  own?(prepared: PreparedCaller): string[];
+  shows(prepared: PreparedCaller, item: Item, openTeams: ReadonlySet<string>): boolean;
 }
 
-/** All existing objects, as the site's owner sees them. */
+/** All existing objects, as the fixture's owner sees them. */
 export interface Everything {
   byPath: Map<string, Promise<Item[] | undefined>>;
   /** The teams that are not secret. */
   openTeams: ReadonlySet<string>;
 }
 
-export async function surveyOf({ owner, organization }: Site): Promise<Everything> {
+export async function surveyOf({ owner, organization }: MatrixFixture): Promise<Everything> {
   const teams = (await readList(owner.api, `/organizations/${organization}/teams`)) ?? [];
   const open = teams.filter(({ attributes }) => attributes.visibility === "organization");
   return { byPath: new Map(), openTeams: new Set(open.map(({ id }) => id)) };
@@ -49,37 +49,46 @@ async function readList(api: Api, path: string): Promise<Item[] | undefined> {
 /** The ids that the caller sees, and the ids it should see; undefined if the list is refused. */
 export async function compareList(
   list: List,
-  stage: Stage,
+  prepared: PreparedCaller,
   { byPath, openTeams }: Everything,
 ): Promise<{ seen: string[]; expected: string[] } | undefined> {
-  const path = list.path(stage);
-  const seen = await readList(stage.caller.api, path);
+  const path = list.path(prepared);
+  const seen = await readList(prepared.caller.api, path);
   if (!seen) return undefined;
-  const key = `${stage.site.organization} ${path}`;
-  const known = byPath.get(key) ?? readList(stage.site.owner.api, path);
+  const key = `${prepared.fixture.organization} ${path}`;
+  const known = byPath.get(key) ?? readList(prepared.fixture.owner.api, path);
   byPath.set(key, known);
   const there = (await known) ?? [];
   return {
     seen: seen.map(({ id }) => id).toSorted(),
     expected: there
-      .filter((item) => list.shows(stage, item, openTeams))
+      .filter((item) => list.shows(prepared, item, openTeams))
       .map(({ id }) => id)
-      .concat(list.own?.(stage) ?? [])
+      .concat(list.own?.(prepared) ?? [])
       .toSorted(),
   };
 }
 
-const may = ({ caller, site: { organizationId } }: Stage, action: Action, place = {}): boolean =>
+const may = (
+  { caller, fixture: { organizationId } }: PreparedCaller,
+  action: Action,
+  place = {},
+): boolean =>
   allowed(caller.grants(), action, { projectId: "", workspaceId: "", ...place, organizationId });
 
-const isOfOwnTeam = ({ caller }: Stage, teamId: string | undefined) =>
+const isOfOwnTeam = ({ caller }: PreparedCaller, teamId: string | undefined) =>
   caller.teamId !== undefined && caller.teamId === teamId;
 
 const related = ({ relationships }: Item, name: string) => relationships?.[name]?.data?.id ?? "";
 
 /** Whether the action's scope, from which a list's SQL is made, contains this object. */
-function inScope(stage: Stage, action: Action, projectId: string, workspaceId?: string): boolean {
-  const found = scope(stage.caller.grants(), action, stage.site.organizationId);
+function inScope(
+  prepared: PreparedCaller,
+  action: Action,
+  projectId: string,
+  workspaceId?: string,
+): boolean {
+  const found = scope(prepared.caller.grants(), action, prepared.fixture.organizationId);
   if (found.all) return true;
   return (
     found.projectIds.includes(projectId) ||
@@ -89,36 +98,40 @@ function inScope(stage: Stage, action: Action, projectId: string, workspaceId?: 
 
 const inOrganization =
   (name: string) =>
-  ({ site }: Stage): string =>
-    `/organizations/${site.organization}/${name}`;
-const member = (stage: Stage) => may(stage, "organization:read");
+  ({ fixture }: PreparedCaller): string =>
+    `/organizations/${fixture.organization}/${name}`;
+const member = (prepared: PreparedCaller) => may(prepared, "organization:read");
 const ofOrganization = (name: string, shows: List["shows"] = member): List => ({
   route: `GET /api/v2/organizations/:organizationName/${name}`,
   path: inOrganization(name),
   shows,
 });
-const workspaceShows: List["shows"] = (stage, item) =>
-  inScope(stage, "workspace:read", related(item, "project"), item.id);
+const workspaceShows: List["shows"] = (prepared, item) =>
+  inScope(prepared, "workspace:read", related(item, "project"), item.id);
 
-/** A tag is shown with a workspace that has it: each stage has one of its own. */
-const tagShows: List["shows"] = (stage, { id }) => {
-  const { projectId = "", workspaceId, tagId } = stage.estate;
-  const all = scope(stage.caller.grants(), "workspace:read", stage.site.organizationId).all;
-  return all || (id === tagId && inScope(stage, "workspace:read", projectId, workspaceId));
+/** A tag is shown with a workspace that has it: each prepared caller has one of its own. */
+const tagShows: List["shows"] = (prepared, { id }) => {
+  const { projectId = "", workspaceId, tagId } = prepared.objects;
+  const all = scope(
+    prepared.caller.grants(),
+    "workspace:read",
+    prepared.fixture.organizationId,
+  ).all;
+  return all || (id === tagId && inScope(prepared, "workspace:read", projectId, workspaceId));
 };
 
-const teamShows: List["shows"] = (stage, { id, attributes }) =>
+const teamShows: List["shows"] = (prepared, { id, attributes }) =>
   attributes.visibility === "organization" ||
-  may(stage, "organization:read-secret-teams") ||
-  isOfOwnTeam(stage, id);
+  may(prepared, "organization:read-secret-teams") ||
+  isOfOwnTeam(prepared, id);
 
-const teamTokenShows: List["shows"] = (stage, item, openTeams) => {
+const teamTokenShows: List["shows"] = (prepared, item, openTeams) => {
   const teamId = related(item, "team");
-  if (teamId === stage.site.ownersTeamId) return may(stage, "organization:update");
-  const sees = openTeams.has(teamId) || may(stage, "organization:read-secret-teams");
+  if (teamId === prepared.fixture.ownersTeamId) return may(prepared, "organization:update");
+  const sees = openTeams.has(teamId) || may(prepared, "organization:read-secret-teams");
   return (
-    (may(stage, "organization:manage-teams") && (sees || isOfOwnTeam(stage, teamId))) ||
-    (stage.caller.type === "user" && isOfOwnTeam(stage, teamId))
+    (may(prepared, "organization:manage-teams") && (sees || isOfOwnTeam(prepared, teamId))) ||
+    (prepared.caller.type === "user" && isOfOwnTeam(prepared, teamId))
   );
 };
 
@@ -131,15 +144,15 @@ export const lists: readonly List[] = [
     own: ({ caller }) => (caller.organization ? [caller.organization] : []),
   },
   ofOrganization("workspaces", workspaceShows),
-  ofOrganization("projects", (stage, { id }) => inScope(stage, "project:read", id)),
+  ofOrganization("projects", (prepared, { id }) => inScope(prepared, "project:read", id)),
   {
-    ...ofOrganization("projects", (stage, { id }) =>
-      inScope(stage, "project:create-workspace", id),
+    ...ofOrganization("projects", (prepared, { id }) =>
+      inScope(prepared, "project:create-workspace", id),
     ),
     path: inOrganization("projects?filter[permissions][create-workspace]=true"),
   },
   {
-    ...ofOrganization("projects", (stage, { id }) => inScope(stage, "project:update", id)),
+    ...ofOrganization("projects", (prepared, { id }) => inScope(prepared, "project:update", id)),
     path: inOrganization("projects?filter[permissions][update]=true"),
   },
   ofOrganization("teams", teamShows),
@@ -151,29 +164,30 @@ export const lists: readonly List[] = [
   ofOrganization("reserved-tag-keys"),
   {
     route: "GET /api/v2/team-projects",
-    path: ({ estate }) => `/team-projects?filter[project][id]=${estate.projectId}`,
-    shows: (stage, item) => {
-      const { projectId } = stage.estate;
-      if (may(stage, "project:manage-teams", { projectId })) return true;
-      if (isOfOwnTeam(stage, related(item, "team"))) return true;
-      const open = related(item, "team") === stage.estate.teamId;
-      return open && may(stage, "project:read-teams", { projectId });
+    path: ({ objects }) => `/team-projects?filter[project][id]=${objects.projectId}`,
+    shows: (prepared, item) => {
+      const { projectId } = prepared.objects;
+      if (may(prepared, "project:manage-teams", { projectId })) return true;
+      if (isOfOwnTeam(prepared, related(item, "team"))) return true;
+      const open = related(item, "team") === prepared.objects.teamId;
+      return open && may(prepared, "project:read-teams", { projectId });
     },
   },
   {
     route: "GET /api/v2/team-workspaces",
-    path: ({ estate }) => `/team-workspaces?filter[workspace][id]=${estate.workspaceId}`,
-    shows: (stage, item) => {
-      const { projectId, workspaceId } = stage.estate;
+    path: ({ objects }) => `/team-workspaces?filter[workspace][id]=${objects.workspaceId}`,
+    shows: (prepared, item) => {
+      const { projectId, workspaceId } = prepared.objects;
       return (
-        may(stage, "workspace:manage-teams", { projectId, workspaceId }) ||
-        isOfOwnTeam(stage, related(item, "team"))
+        may(prepared, "workspace:manage-teams", { projectId, workspaceId }) ||
+        isOfOwnTeam(prepared, related(item, "team"))
       );
     },
   },
   {
     route: "GET /api/v2/workspaces/:workspaceId/relationships/remote-state-consumers",
-    path: ({ estate }) => `/workspaces/${estate.workspaceId}/relationships/remote-state-consumers`,
+    path: ({ objects }) =>
+      `/workspaces/${objects.workspaceId}/relationships/remote-state-consumers`,
     shows: workspaceShows,
   },
 ];

@@ -66,11 +66,11 @@ export const organizationRows: readonly Row[] = [
   row("DELETE /api/v2/ssh-keys/:sshKeyId", "organization:manage-ssh-keys", { spends: "sshKey" }),
   row(`GET ${organization}/tags`, "organization:read"),
   row(`DELETE ${organization}/tags`, "organization:manage-workspaces", {
-    body: ({ estate }) => ({ data: [{ type: "tags", id: estate.tagId }] }),
+    body: ({ objects }) => ({ data: [{ type: "tags", id: objects.tagId }] }),
     spends: "tag",
   }),
   row("POST /api/v2/tags/:tagId/relationships/workspaces", "workspace:update", {
-    body: ({ estate }) => ({ data: [{ type: "workspaces", id: estate.workspaceId }] }),
+    body: ({ objects }) => ({ data: [{ type: "workspaces", id: objects.workspaceId }] }),
   }),
   row(`GET ${organization}/reserved-tag-keys`, "organization:read"),
   row(`POST ${organization}/reserved-tag-keys`, "organization:update"),

@@ -2,16 +2,16 @@ import { unusedName } from "../../stack/organization.ts";
 import { expectStatus } from "../../stack/state.ts";
 import { projectAccess, workspaceAccess } from "../../stack/team-access.ts";
 import { newWorkspace } from "../../system/fixture.ts";
-import { make, policy, setOrganizationPolicy, setSitePolicy } from "./site.ts";
-import type { Stage } from "./stage.ts";
+import { make, policy, setInstallationPolicy, setOrganizationPolicy } from "./fixture.ts";
+import type { PreparedCaller } from "./prepared-caller.ts";
 
-type Renewal = (stage: Stage) => Promise<void>;
+type Renewal = (prepared: PreparedCaller) => Promise<void>;
 
 const ofOrganization =
   (name: string, type: string, attributes: () => Record<string, unknown>) =>
-  async ({ site, estate }: Stage, key: string) => {
-    const path = `/organizations/${site.organization}/${name}`;
-    estate[key] = await make(site.owner.api, path, type, attributes());
+  async ({ fixture, objects }: PreparedCaller, key: string) => {
+    const path = `/organizations/${fixture.organization}/${name}`;
+    objects[key] = await make(fixture.owner.api, path, type, attributes());
   };
 
 const newPool = ofOrganization("agent-pools", "agent-pools", () => ({ name: unusedName("pool") }));
@@ -29,72 +29,74 @@ const newTeam = ofOrganization("teams", "teams", () => ({
 
 /** Creates each object again after a call has consumed it. `team` includes its dependent objects. */
 export const renewals = {
-  agentPool: (stage) => newPool(stage, "agentPoolId"),
-  sshKey: (stage) => newSshKey(stage, "sshKeyId"),
-  reservedTagKey: (stage) => newReservedKey(stage, "reservedTagKeyId"),
-  freeTeam: (stage) => newTeam(stage, "freeTeamId"),
+  agentPool: (prepared) => newPool(prepared, "agentPoolId"),
+  sshKey: (prepared) => newSshKey(prepared, "sshKeyId"),
+  reservedTagKey: (prepared) => newReservedKey(prepared, "reservedTagKeyId"),
+  freeTeam: (prepared) => newTeam(prepared, "freeTeamId"),
   /** With a plain token and access to project and workspace. */
-  team: async (stage) => {
-    const { site, estate } = stage;
-    await newTeam(stage, "teamId");
-    await renewals.teamToken(stage);
-    await renewals.teamProject(stage);
-    const access = workspaceAccess(estate.teamId, estate.workspaceId);
-    const given = await expectStatus(200, site.owner.api.post("/team-workspaces", access));
-    estate.teamWorkspaceId = given.body.data.id;
+  team: async (prepared) => {
+    const { fixture, objects } = prepared;
+    await newTeam(prepared, "teamId");
+    await renewals.teamToken(prepared);
+    await renewals.teamProject(prepared);
+    const access = workspaceAccess(objects.teamId, objects.workspaceId);
+    const given = await expectStatus(200, fixture.owner.api.post("/team-workspaces", access));
+    objects.teamWorkspaceId = given.body.data.id;
   },
-  tag: async ({ site: { owner, organization }, estate }) => {
+  tag: async ({ fixture: { owner, organization }, objects }) => {
     const name = unusedName("tag");
-    const path = `/workspaces/${estate.workspaceId}/relationships/tags`;
+    const path = `/workspaces/${objects.workspaceId}/relationships/tags`;
     const tag = { data: [{ type: "tags", attributes: { name } }] };
     await expectStatus(204, owner.api.post(path, tag));
     const found = await expectStatus(
       200,
       owner.api.get(`/organizations/${organization}/tags?q=${name}`),
     );
-    estate.tagId = found.body.data[0].id;
+    objects.tagId = found.body.data[0].id;
   },
-  invitation: async ({ site, estate }) => {
-    const path = `/organizations/${site.organization}/organization-memberships`;
+  invitation: async ({ fixture, objects }) => {
+    const path = `/organizations/${fixture.organization}/organization-memberships`;
     const email = `${unusedName("invited")}@example.com`;
-    estate.invitationId = await make(site.owner.api, path, "organization-memberships", { email });
+    objects.invitationId = await make(fixture.owner.api, path, "organization-memberships", {
+      email,
+    });
   },
   /** A workspace without state, to be deleted or moved. */
-  spare: async ({ site, caller, estate }) => {
-    const { id, attributes } = await newWorkspace(site, {}, estate.projectId);
+  spare: async ({ fixture, caller, objects }) => {
+    const { id, attributes } = await newWorkspace(fixture, {}, objects.projectId);
     await caller.give({ workspaceId: id });
-    estate.spareId = id;
-    estate.spareName = attributes.name;
+    objects.spareId = id;
+    objects.spareName = attributes.name;
   },
   /** Of a user who belongs to no organization. */
-  subject: async ({ site: { stack }, estate }) => {
-    estate.subjectId = (await stack.people.newUser()).id;
+  subject: async ({ fixture: { stack }, objects }) => {
+    objects.subjectId = (await stack.people.newUser()).id;
   },
-  ownToken: async ({ caller, estate }) => {
+  ownToken: async ({ caller, objects }) => {
     if (!caller.userId || !caller.type) return;
     const path = `/users/${caller.userId}/authentication-tokens`;
-    estate.ownTokenId = await make(caller.api, path, "authentication-tokens", {});
+    objects.ownTokenId = await make(caller.api, path, "authentication-tokens", {});
   },
-  teamToken: async ({ site: { owner }, estate }) => {
-    const path = `/teams/${estate.teamId}/authentication-token`;
-    estate.teamTokenId = await make(owner.api, path, "authentication-tokens", {});
+  teamToken: async ({ fixture: { owner }, objects }) => {
+    const path = `/teams/${objects.teamId}/authentication-token`;
+    objects.teamTokenId = await make(owner.api, path, "authentication-tokens", {});
   },
-  ownTeamToken: async ({ site: { owner }, caller, estate }) => {
+  ownTeamToken: async ({ fixture: { owner }, caller, objects }) => {
     if (!caller.teamId) return;
     const path = `/teams/${caller.teamId}/authentication-token`;
-    estate.ownTeamTokenId = await make(owner.api, path, "authentication-tokens", {});
+    objects.ownTeamTokenId = await make(owner.api, path, "authentication-tokens", {});
   },
-  teamProject: async ({ site: { owner }, estate }) => {
-    const access = projectAccess(estate.teamId, estate.projectId);
+  teamProject: async ({ fixture: { owner }, objects }) => {
+    const access = projectAccess(objects.teamId, objects.projectId);
     const given = await expectStatus(200, owner.api.post("/team-projects", access));
-    estate.teamProjectId = given.body.data.id;
+    objects.teamProjectId = given.body.data.id;
   },
-  workspacePolicy: async ({ site: { owner }, estate }) => {
-    const path = `/workspaces/${estate.workspaceId}/relationships/data-retention-policy`;
+  workspacePolicy: async ({ fixture: { owner }, objects }) => {
+    const path = `/workspaces/${objects.workspaceId}/relationships/data-retention-policy`;
     await expectStatus(200, owner.api.post(path, policy));
   },
-  organizationPolicy: ({ site }) => setOrganizationPolicy(site),
-  sitePolicy: ({ site }) => setSitePolicy(site),
+  organizationPolicy: ({ fixture }) => setOrganizationPolicy(fixture),
+  sitePolicy: ({ fixture }) => setInstallationPolicy(fixture),
 } satisfies Record<string, Renewal>;
 
 export type Renewable = keyof typeof renewals;

@@ -1,7 +1,7 @@
 import type { Action } from "@statehouse/authorization";
 import type { Answer } from "../../stack/http.ts";
+import type { PreparedCaller } from "./prepared-caller.ts";
 import type { Renewable } from "./renewals.ts";
-import type { Stage } from "./stage.ts";
 
 /** The permitted callers of a route that requires no action of `packages/authorization`. */
 export type Circle =
@@ -34,17 +34,17 @@ export interface Row {
   note: string;
   /** The required actions, all of them; or the group of permitted callers. */
   needs: readonly Action[] | Circle;
-  /** Other ids than those of the estate, by the names of the parameters. */
+  /** Other ids than those of the objects, by the names of the parameters. */
   ids: Readonly<Record<string, string>>;
-  query?: (stage: Stage) => string;
+  query?: (prepared: PreparedCaller) => string;
   /** Replaces the example of access.test.ts. */
-  body?: (stage: Stage) => unknown;
+  body?: (prepared: PreparedCaller) => unknown;
   /** Prepares the call; returns false if the caller does not hold the required lock. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most arrangements have nothing to answer
-  before?: (stage: Stage) => Promise<boolean | void>;
+  before?: (prepared: PreparedCaller) => Promise<boolean | void>;
   /** What an allowed call consumed or created in addition. */
   spends?: Renewable;
-  after?: (stage: Stage, answer: Answer) => Promise<unknown>;
+  after?: (prepared: PreparedCaller, answer: Answer) => Promise<unknown>;
   /** The status for permitted callers if it is not the route's success: another rule refuses the call. */
   allowed?: number;
   /**
@@ -54,7 +54,7 @@ export interface Row {
    */
   pass: "together" | "alone" | "apart" | "forced" | "last";
   /** The callers; the cells of all others stay empty. */
-  only?: (stage: Stage) => boolean;
+  only?: (prepared: PreparedCaller) => boolean;
 }
 
 /** A row; `needs` may be a single action. */

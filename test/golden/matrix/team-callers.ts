@@ -13,21 +13,21 @@ import { newToken } from "./token.ts";
 
 const ofTeam = (role: TeamRole): Role => ({
   name: role.name,
-  cast: async (site, place) => {
-    const holder = await newRoleHolder(site, role, place);
+  cast: async (fixture, place) => {
+    const holder = await newRoleHolder(fixture, role, place);
     const places: RolePlace[] = [place];
     return {
       name: role.name,
       type: "user",
       token: holder.person.token,
-      api: recordedApi(site.stack.url, holder.person.token),
+      api: recordedApi(fixture.stack.url, holder.person.token),
       userId: holder.person.id,
       username: holder.person.username,
       teamId: holder.teamId,
       given: holder,
-      grants: () => grantsByRole(holder, site.organizationId, places),
+      grants: () => grantsByRole(holder, fixture.organizationId, places),
       give: async (further) => {
-        await giveRole(site, holder, further);
+        await giveRole(fixture, holder, further);
         places.push(further);
       },
     };
@@ -37,10 +37,10 @@ const ofTeam = (role: TeamRole): Role => ({
 /** The same role, held by a token of the team instead of a member. */
 export const asTeamToken = (role: Role): Role => ({
   name: `team token: ${role.name}`,
-  cast: async (site, place) => {
-    const { teamId = "", ...member } = await role.cast(site, place);
+  cast: async (fixture, place) => {
+    const { teamId = "", ...member } = await role.cast(fixture, place);
     const { userId: _, username: __, ...held } = member;
-    const { token, api } = await newToken(site, `/teams/${teamId}/authentication-tokens`);
+    const { token, api } = await newToken(fixture, `/teams/${teamId}/authentication-tokens`);
     const principal = { type: "team", id: teamId } as const;
     return {
       ...held,

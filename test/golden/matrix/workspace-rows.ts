@@ -2,8 +2,8 @@ import { document } from "../../stack/http.ts";
 import { unusedName } from "../../stack/organization.ts";
 import { inlineState, rollbackTo, stateFile } from "../../stack/state.ts";
 import { lockedByCaller, lockedByOther, softDeleted, unlocked } from "./arrangements.ts";
+import type { PreparedCaller } from "./prepared-caller.ts";
 import { type Row, row } from "./row.ts";
-import type { Stage } from "./stage.ts";
 
 const organization = "/api/v2/organizations/:organizationName";
 const project = "/api/v2/projects/:projectId";
@@ -26,7 +26,8 @@ export const projectRows: readonly Row[] = [
 ];
 
 const spare = { workspaceId: "spareId", name: "spareName" };
-const moved = ({ estate }: Stage) => document("workspaces", {}, inProject(estate.otherProjectId));
+const moved = ({ objects }: PreparedCaller) =>
+  document("workspaces", {}, inProject(objects.otherProjectId));
 const consumers = `${workspace}/relationships/remote-state-consumers`;
 const tags = `${workspace}/relationships/tags`;
 const retention = `${workspace}/relationships/data-retention-policy`;
@@ -34,8 +35,8 @@ const retention = `${workspace}/relationships/data-retention-policy`;
 export const workspaceRows: readonly Row[] = [
   row(`GET ${organization}/workspaces`, "organization:read"),
   row(`POST ${organization}/workspaces`, "project:create-workspace", {
-    body: ({ estate }) =>
-      document("workspaces", { name: unusedName("made") }, inProject(estate.projectId)),
+    body: ({ objects }) =>
+      document("workspaces", { name: unusedName("made") }, inProject(objects.projectId)),
   }),
   row(`GET ${workspace}`, "workspace:read"),
   row(`GET ${byName}`, "workspace:read"),
@@ -107,8 +108,8 @@ const next = () => inlineState(stateFile(), { force: true });
 
 export const stateRows: readonly Row[] = [
   row("GET /api/v2/state-versions", "state:read", {
-    query: ({ estate }) =>
-      `filter[organization][name]=${estate.organizationName}&filter[workspace][name]=${estate.name}`,
+    query: ({ objects }) =>
+      `filter[organization][name]=${objects.organizationName}&filter[workspace][name]=${objects.name}`,
   }),
   row("GET /api/v2/state-versions/:stateVersionId", "state:read"),
   row(`GET ${workspace}/current-state-version`, "state:read"),
@@ -134,7 +135,7 @@ export const stateRows: readonly Row[] = [
   }),
   row(`PATCH ${workspace}/state-versions`, ["state:read", "state:write"], {
     note: "under the own lock, if it can be taken",
-    body: ({ estate }) => rollbackTo(estate.oldStateVersionId ?? ""),
+    body: ({ objects }) => rollbackTo(objects.oldStateVersionId ?? ""),
     before: lockedByCaller,
   }),
   row(`GET ${workspace}/resources`, "state:read"),

@@ -7,7 +7,7 @@ import { createLogger } from "@statehouse/runtime";
 import {
   freshBucket,
   needs,
-  startWire,
+  startFaultProxy,
   type TemporaryFolder,
   temporaryFolder,
 } from "@statehouse/testing";
@@ -26,7 +26,7 @@ needs("minio")("moving blobs from a folder to MinIO", () => {
   let folder: TemporaryFolder;
   let from: BlobStore;
   let to: S3Store;
-  let wire: Awaited<ReturnType<typeof startWire>>;
+  let proxy: Awaited<ReturnType<typeof startFaultProxy>>;
   const contents = new Map<string, Buffer>();
   let rows: OwnedBlob[];
   beforeEach(async () => {
@@ -35,8 +35,8 @@ needs("minio")("moving blobs from a folder to MinIO", () => {
     from = stack.use(await openDirectoryStore(folder.path));
     const bucket = stack.use(await freshBucket());
     const endpoint = new URL(bucket.endpoint);
-    wire = stack.use(await startWire(Number(endpoint.port)));
-    endpoint.port = String(wire.port);
+    proxy = stack.use(await startFaultProxy(Number(endpoint.port)));
+    endpoint.port = String(proxy.port);
     to = stack.use(new S3Store({ ...bucket, endpoint: endpoint.origin }, silent));
     await to.prepared;
     contents.clear();
@@ -112,18 +112,18 @@ needs("minio")("moving blobs from a folder to MinIO", () => {
 
   it("tries again what the new store did not answer, and goes on where it was interrupted", async () => {
     const stop = new AbortController();
-    const held = wire.hold({ direction: "requests", when: ({ length }) => length > 50_000 });
+    const held = proxy.hold({ direction: "requests", when: ({ length }) => length > 50_000 });
     const interrupted = expect(run({ signal: stop.signal })).rejects.toThrow("enough");
     await held;
     stop.abort(new Error("enough"));
     await interrupted;
-    wire.release();
-    const cut = wire.hold({ direction: "requests", when: ({ length }) => length > 50_000 });
+    proxy.release();
+    const cut = proxy.hold({ direction: "requests", when: ({ length }) => length > 50_000 });
     const going = run();
     await cut;
-    wire.cut();
-    wire.release();
-    wire.mend();
+    proxy.partition();
+    proxy.release();
+    proxy.heal();
     const moved = await going;
     expect(moved.copied).toBeGreaterThan(0);
     expect([moved.copied + moved.alreadyThere, moved.problems]).toEqual([5, []]);

@@ -7,7 +7,7 @@ import {
   needs,
   newAuthority,
   ownMinio,
-  startWire,
+  startFaultProxy,
   waitFor,
 } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
@@ -26,11 +26,11 @@ async function tested(stack: AsyncDisposableStack, settings: S3Settings): Promis
   const store = new S3Store(settings, silent);
   await store.prepared;
   const endpoint = new URL(settings.endpoint);
-  const wire = stack.use(await startWire(Number(endpoint.port)));
-  endpoint.port = String(wire.port);
+  const proxy = stack.use(await startFaultProxy(Number(endpoint.port)));
+  endpoint.port = String(proxy.port);
   const far = new S3Store({ ...settings, endpoint: endpoint.origin, silenceMs: 2000 }, silent);
   await far.prepared;
-  return { store, overWire: { store: far, wire }, onFullDisk: onFullMinio };
+  return { store, overProxy: { store: far, proxy }, onFullDisk: onFullMinio };
 }
 
 needs("minio")("a blob store in MinIO", () => {

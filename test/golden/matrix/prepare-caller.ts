@@ -1,65 +1,72 @@
 import { document, upload } from "../../stack/http.ts";
 import { announcement, expectStatus, inlineState, stateFile } from "../../stack/state.ts";
-import type { Estate } from "../../system/estate.ts";
 import { newProject, newWorkspace } from "../../system/fixture.ts";
+import type { ObjectIds } from "../../system/object-ids.ts";
 import type { Caller, Role } from "./caller.ts";
+import { type MatrixFixture, newMatrixFixture } from "./fixture.ts";
+import type { PreparedCaller } from "./prepared-caller.ts";
 import { renewals } from "./renewals.ts";
-import { newSite, type Site } from "./site.ts";
-import type { Stage } from "./stage.ts";
 
 const outputs = { text: { value: "a", type: "string" } };
 const encoded = Buffer.from(JSON.stringify(outputs)).toString("base64");
 
 /** Existing objects. */
-const given = (ids: Readonly<Record<string, string | undefined>>): Estate =>
+const given = (ids: Readonly<Record<string, string | undefined>>): ObjectIds =>
   Object.fromEntries(
     Object.entries(ids).flatMap(([name, id]) => (id === undefined ? [] : [[name, id]])),
   );
 
 /** Creates a caller with a role in a separate organization, which it may change freely. */
-export async function newStageApart({ stack, administrator }: Site, role: Role): Promise<Stage> {
-  const site = await newSite(stack, administrator);
-  const { id: projectId } = await newProject(site);
-  const { id: workspaceId } = await newWorkspace(site, {}, projectId);
-  const caller = await role.cast(site, { projectId, workspaceId });
-  return { site, caller, estate: { organizationName: site.organization, projectId, workspaceId } };
+export async function prepareCallerApart(
+  { stack, administrator }: MatrixFixture,
+  role: Role,
+): Promise<PreparedCaller> {
+  const fixture = await newMatrixFixture(stack, administrator);
+  const { id: projectId } = await newProject(fixture);
+  const { id: workspaceId } = await newWorkspace(fixture, {}, projectId);
+  const caller = await role.cast(fixture, { projectId, workspaceId });
+  return {
+    fixture,
+    caller,
+    objects: { organizationName: fixture.organization, projectId, workspaceId },
+  };
 }
 
 /** Creates a caller with a role and one of each object. */
-export async function newStage(main: Site, role: Role): Promise<Stage> {
+export async function prepareCaller(main: MatrixFixture, role: Role): Promise<PreparedCaller> {
   const { stack, administrator } = main;
-  const site = role.withoutUserTokens ? await newSite(stack, administrator) : main;
+  const fixture = role.withoutUserTokens ? await newMatrixFixture(stack, administrator) : main;
   const [{ id: projectId }, { id: otherProjectId }, { id: emptyProjectId }] = await Promise.all([
-    newProject(site),
-    newProject(site),
-    newProject(site),
+    newProject(fixture),
+    newProject(fixture),
+    newProject(fixture),
   ]);
-  const workspace = await newWorkspace(site, {}, projectId);
-  const caller = await role.cast(site, { projectId, workspaceId: workspace.id });
+  const workspace = await newWorkspace(fixture, {}, projectId);
+  const caller = await role.cast(fixture, { projectId, workspaceId: workspace.id });
   await caller.give({ projectId: otherProjectId });
   await caller.give({ projectId: emptyProjectId });
-  const estate: Estate = {
+  const objects: ObjectIds = {
     ...given({
       ownUserId: caller.userId,
       ownTeamId: caller.teamId,
       ownTeamProjectId: caller.given?.teamProjectId,
       ownTeamWorkspaceId: caller.given?.teamWorkspaceId,
-      ownMembershipId: caller.invitationId ?? (await membershipOf(site, caller)),
+      ownMembershipId: caller.invitationId ?? (await membershipOf(fixture, caller)),
     }),
-    organizationName: site.organization,
+    organizationName: fixture.organization,
     projectId,
     otherProjectId,
     emptyProjectId,
     workspaceId: workspace.id,
     name: workspace.attributes.name,
-    membershipId: site.ownerMembershipId,
-    tokenId: site.ownerTokenId,
-    secretTeamId: site.secretTeamId,
-    userId: site.owner.id,
-    ownersTeamId: site.ownersTeamId,
+    membershipId: fixture.ownerMembershipId,
+    tokenId: fixture.ownerTokenId,
+    secretTeamId: fixture.secretTeamId,
+    userId: fixture.owner.id,
+    ownersTeamId: fixture.ownersTeamId,
   };
-  const stage = { site, caller, estate };
-  await writeStates(stage);
+  const prepared = { fixture, caller, objects };
+  await writeStates(prepared);
   const {
     teamToken: _,
     teamProject: __,
@@ -67,18 +74,18 @@ export async function newStage(main: Site, role: Role): Promise<Stage> {
     sitePolicy: ____,
     ...own
   } = renewals;
-  for (const renew of Object.values(own)) await renew(stage);
-  await nameConsumers(stage);
+  for (const renew of Object.values(own)) await renew(prepared);
+  await nameConsumers(prepared);
   if (role.withoutUserTokens) {
-    const path = `/organizations/${site.organization}`;
+    const path = `/organizations/${fixture.organization}`;
     const off = document("organizations", { "user-tokens-enabled": false });
-    await expectStatus(200, site.owner.api.patch(path, off));
+    await expectStatus(200, fixture.owner.api.patch(path, off));
   }
-  return stage;
+  return prepared;
 }
 
 async function membershipOf(
-  { owner, organization }: Site,
+  { owner, organization }: MatrixFixture,
   { username }: Caller,
 ): Promise<string | undefined> {
   if (username === undefined) return undefined;
@@ -88,16 +95,16 @@ async function membershipOf(
 }
 
 /** One consumer where the caller has its role, and one where it has no access. */
-async function nameConsumers({ site, estate }: Stage): Promise<void> {
-  const path = `/workspaces/${estate.workspaceId}/relationships/remote-state-consumers`;
-  const ids = [estate.spareId, site.remoteWorkspaceId];
+async function nameConsumers({ fixture, objects }: PreparedCaller): Promise<void> {
+  const path = `/workspaces/${objects.workspaceId}/relationships/remote-state-consumers`;
+  const ids = [objects.spareId, fixture.remoteWorkspaceId];
   const consumers = { data: ids.map((id) => ({ type: "workspaces", id })) };
-  await expectStatus(204, site.owner.api.post(path, consumers));
+  await expectStatus(204, fixture.owner.api.post(path, consumers));
 }
 
 /** Two state versions, the older one uploaded, the newer one with outputs. */
-async function writeStates({ site: { owner }, estate }: Stage): Promise<void> {
-  const path = `/workspaces/${estate.workspaceId}`;
+async function writeStates({ fixture: { owner }, objects }: PreparedCaller): Promise<void> {
+  const path = `/workspaces/${objects.workspaceId}`;
   const state = stateFile({ outputs });
   await expectStatus(200, owner.api.post(`${path}/actions/lock`));
   const first = await expectStatus(
@@ -114,10 +121,10 @@ async function writeStates({ site: { owner }, estate }: Stage): Promise<void> {
   await expectStatus(200, owner.api.post(`${path}/actions/unlock`));
   const { data } = second.body;
   const listed = await expectStatus(200, owner.api.get(`/state-versions/${data.id}/outputs`));
-  estate.oldStateVersionId = first.body.data.id;
-  estate.uploadUrl = uploadUrl;
-  estate.uploaded = state.bytes.toString();
-  estate.stateVersionId = data.id;
-  estate.stateVersionOutputId = listed.body.data[0].id;
-  estate.downloadUrl = data.attributes["hosted-state-download-url"];
+  objects.oldStateVersionId = first.body.data.id;
+  objects.uploadUrl = uploadUrl;
+  objects.uploaded = state.bytes.toString();
+  objects.stateVersionId = data.id;
+  objects.stateVersionOutputId = listed.body.data[0].id;
+  objects.downloadUrl = data.attributes["hosted-state-download-url"];
 }

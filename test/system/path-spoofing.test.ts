@@ -3,27 +3,27 @@ import { proves } from "@statehouse/testing/proves";
 import { beforeAll, describe, expect, test } from "vitest";
 import { unusedName } from "../stack/organization.ts";
 import { type RawAnswer, rawRequest } from "../stack/raw-http.ts";
-import { newWorkspace, useWorld } from "./fixture.ts";
+import { newWorkspace, useFixture } from "./fixture.ts";
 
 // A caller can send any header. None of them opens what its token does not.
 
-const world = useWorld();
+const fixture = useFixture();
 
 let mine: { id: string; attributes: { name: string } };
 let foreign: { id: string; attributes: { name: string } };
 beforeAll(async () => {
-  const { stranger } = world();
-  foreign = await newWorkspace(world());
+  const { stranger } = fixture();
+  foreign = await newWorkspace(fixture());
   mine = await newWorkspace({ organization: stranger.organization, owner: stranger });
 });
 
 const bearer = (token: string) => `Authorization: Bearer ${token}`;
 
 const ask = (firstLine: string, headers: readonly string[], body?: string) =>
-  rawRequest(world().url, firstLine, headers, body);
+  rawRequest(fixture().url, firstLine, headers, body);
 
 const asStranger = (firstLine: string, headers: readonly string[] = []) =>
-  ask(firstLine, [bearer(world().stranger.token), ...headers]);
+  ask(firstLine, [bearer(fixture().stranger.token), ...headers]);
 
 /** Without the transfer's own lines and without the requested path. */
 const plain = ({ status, body }: RawAnswer, ...sent: readonly string[]) => {
@@ -73,7 +73,7 @@ const spellings: Record<string, (id: string) => string> = {
 describe("a path with", () => {
   test.each(Object.keys(spellings))("%s leads nowhere that its caller may not go", async (how) => {
     proves("Isolation/paths");
-    const { organization, stranger } = world();
+    const { organization, stranger } = fixture();
     const spell = spellings[how] ?? String;
     const places: ((id: string, name: string) => string)[] = [
       (id) => `/api/v2/workspaces/${spell(id)}`,
@@ -99,7 +99,7 @@ describe("a path with", () => {
         expect(one.headers.toLowerCase()).not.toContain("x-injected");
       }
     }
-    const { owner } = world();
+    const { owner } = fixture();
     const still = await owner.api.get(`/workspaces/${foreign.id}`);
     expect(still.status).toBe(200);
     expect((await stranger.api.get(`/workspaces/${mine.id}`)).status).toBe(200);
@@ -108,7 +108,7 @@ describe("a path with", () => {
 
 test("a request line of another form finds no more than the usual one", async () => {
   proves("Isolation/paths");
-  const { url } = world();
+  const { url } = fixture();
   const path = `/api/v2/workspaces/${foreign.id}`;
   for (const line of [
     `GET ${url}${path}`,

@@ -4,33 +4,33 @@ import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { type RawAnswer, rawRequest } from "../stack/raw-http.ts";
 import { announcement, stateFile } from "../stack/state.ts";
-import { newLockedWorkspace, newWorkspace, useWorld } from "./fixture.ts";
+import { newLockedWorkspace, newWorkspace, useFixture } from "./fixture.ts";
 
 // A caller can send any header. None of them opens what its token does not.
 
-const world = useWorld();
+const fixture = useFixture();
 
 let mine: { id: string; attributes: { name: string } };
 let foreign: { id: string; attributes: { name: string } };
 beforeAll(async () => {
-  const { stranger } = world();
-  foreign = await newWorkspace(world());
+  const { stranger } = fixture();
+  foreign = await newWorkspace(fixture());
   mine = await newWorkspace({ organization: stranger.organization, owner: stranger });
 });
 
 const bearer = (token: string) => `Authorization: Bearer ${token}`;
 
 const ask = (firstLine: string, headers: readonly string[], body?: string) =>
-  rawRequest(world().url, firstLine, headers, body);
+  rawRequest(fixture().url, firstLine, headers, body);
 
 const asStranger = (firstLine: string, headers: readonly string[] = []) =>
-  ask(firstLine, [bearer(world().stranger.token), ...headers]);
+  ask(firstLine, [bearer(fixture().stranger.token), ...headers]);
 
 const plain = ({ status, body }: RawAnswer) => `${status} ${body}`;
 
 /** Headers with which proxies and frameworks change the identity or the target of a request. */
 const headers = (): Record<string, string> => {
-  const { owner, url, organization } = world();
+  const { owner, url, organization } = fixture();
   const path = `/api/v2/workspaces/${foreign.id}`;
   return {
     "X-Original-URL": path,
@@ -78,7 +78,7 @@ const headerNames = [
 describe("the header", () => {
   test.each(headerNames)("%s changes nothing of what is answered", async (name) => {
     proves("Isolation/headers");
-    const { stranger, reader } = world();
+    const { stranger, reader } = fixture();
     const value = headers()[name];
     if (value === undefined) throw new Error(`no value for ${name}`);
     const given = [`${name}: ${value}`];
@@ -100,7 +100,7 @@ describe("the header", () => {
 describe("a token", () => {
   test("counts in the header Authorization and nowhere else", async () => {
     proves("Credentials/Authorization");
-    const { token } = world().owner;
+    const { token } = fixture().owner;
     const path = `/api/v2/workspaces/${foreign.id}`;
     const body = JSON.stringify({ token, access_token: token, authorization: `Bearer ${token}` });
     const json = ["Content-Type: application/vnd.api+json"];
@@ -115,7 +115,7 @@ describe("a token", () => {
   });
 
   test("of two the first counts, whatever the second says; a good one behind a bad one opens nothing", async () => {
-    const { owner, stranger } = world();
+    const { owner, stranger } = fixture();
     const line = `GET /api/v2/workspaces/${foreign.id}`;
     const unknown = `Authorization: Bearer sth_${"x".repeat(43)}`;
     const answers = {
@@ -138,7 +138,7 @@ describe("a token", () => {
   });
 
   test("is the same under any spelling of the header's name, and no other under another case", async () => {
-    const { owner } = world();
+    const { owner } = fixture();
     const line = "GET /api/v2/account/details";
     for (const name of ["authorization", "AUTHORIZATION", "aUTHORIZATION"]) {
       expect((await ask(line, [`${name}: Bearer ${owner.token}`])).status).toBe(200);
@@ -155,8 +155,8 @@ describe("a token", () => {
 
 test("addresses in documents are the installation's own, whatever the request says of its host", async () => {
   proves("Isolation/headers");
-  const { owner, url, organization } = world();
-  const { id } = await newLockedWorkspace(world());
+  const { owner, url, organization } = fixture();
+  const { id } = await newLockedWorkspace(fixture());
   const body = JSON.stringify(announcement(stateFile()));
   const given = [
     bearer(owner.token),
@@ -176,7 +176,7 @@ test("addresses in documents are the installation's own, whatever the request sa
 });
 
 test("a body says who calls as little as a header does", async () => {
-  const { stranger, owner, organization } = world();
+  const { stranger, owner, organization } = fixture();
   const name = unusedName("workspace");
   const made = await stranger.api.post(
     `/organizations/${stranger.organization}/workspaces`,

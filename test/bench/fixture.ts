@@ -8,7 +8,7 @@ import type { Counted } from "./processes.ts";
 import { seed } from "./seed.ts";
 
 /** A running stack with a user in it, and the requests of the sections. */
-export interface Site {
+export interface BenchFixture {
   name: string;
   origin: string;
   /** Of its owner. */
@@ -27,10 +27,10 @@ export interface Site {
 export const WORKSPACES = 10_000;
 
 /** Fills a stack: a user, an organization, `connections` workspaces created by the API and the others by SQL. */
-export async function openSite(
+export async function openFixture(
   stack: Stack,
   { name, connections, processes }: { name: string; connections: number; processes: Counted[] },
-): Promise<Site> {
+): Promise<BenchFixture> {
   const owner = callerOf(stack, await stack.people.newUser());
   const organization = await newOrganization(owner.api);
   const workspaceIds: string[] = [];

@@ -1,5 +1,5 @@
 import type { Environment, ServiceName } from "@statehouse/standalone/environments";
-import { startWire, type Wire } from "@statehouse/testing";
+import { type FaultProxy, startFaultProxy } from "@statehouse/testing";
 
 /** Which setting of which service contains the other end. */
 const ends = {
@@ -18,26 +18,28 @@ const ends = {
 } as const satisfies Record<string, readonly [ServiceName, string]>;
 
 /** A proxy on every connection on which a call or its response can be lost. */
-export type Wires = Record<keyof typeof ends, Wire>;
+export type Proxies = Record<keyof typeof ends, FaultProxy>;
 
-export interface Wiring extends AsyncDisposable {
-  wires: Wires;
+export interface StartedProxies extends AsyncDisposable {
+  proxies: Proxies;
 }
 
 /** Starts them between the services, before these start. State in a directory has no proxy to its store. */
-export async function layWires(environments: Record<ServiceName, Environment>): Promise<Wiring> {
+export async function startProxies(
+  environments: Record<ServiceName, Environment>,
+): Promise<StartedProxies> {
   await using starting = new AsyncDisposableStack();
-  const wires: Record<string, Wire> = {};
+  const proxies: Record<string, FaultProxy> = {};
   for (const [name, [service, variable]] of Object.entries(ends)) {
     const environment = environments[service];
     const address = environment[variable] ?? "127.0.0.1:1";
     const port = /127\.0\.0\.1:(\d+)/.exec(address)?.[1];
-    const wire = starting.use(await startWire(Number(port)));
+    const proxy = starting.use(await startFaultProxy(Number(port)));
     if (variable in environment) {
-      environment[variable] = address.replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${wire.port}`);
+      environment[variable] = address.replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${proxy.port}`);
     }
-    wires[name] = wire;
+    proxies[name] = proxy;
   }
   const started = starting.move();
-  return { wires: wires as Wires, [Symbol.asyncDispose]: () => started.disposeAsync() };
+  return { proxies: proxies as Proxies, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }

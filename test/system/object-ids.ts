@@ -3,19 +3,19 @@ import { document } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { inlineState, rollbackTo, stateFile, writeState } from "../stack/state.ts";
 import { projectAccess, workspaceAccess } from "../stack/team-access.ts";
-import { newProject, newWorkspace, type World } from "./fixture.ts";
+import { type Fixture, newProject, newWorkspace } from "./fixture.ts";
 
 /** One of each object, by the names of the routes' parameters. */
-export type Estate = Record<string, string>;
+export type ObjectIds = Record<string, string>;
 
 const outputs = { text: { value: "a", type: "string" } };
 const given = Buffer.from(JSON.stringify(outputs)).toString("base64");
 
-/** An estate of the owner, in a new project unless one is given. */
-export async function newEstate(
-  { organization, owner }: Pick<World, "organization" | "owner">,
+/** An objects of the owner, in a new project unless one is given. */
+export async function createObjects(
+  { organization, owner }: Pick<Fixture, "organization" | "owner">,
   projectId?: string,
-): Promise<Estate> {
+): Promise<ObjectIds> {
   const project = projectId ?? (await newProject({ organization, owner })).id;
   const { body: shown } = await owner.api.get(`/projects/${project}`);
   const workspace = await newWorkspace({ organization, owner }, {}, project);
@@ -89,7 +89,7 @@ export async function newEstate(
 }
 
 /** A body that would be accepted from a permitted caller, so that a 422 does not hide a 404. */
-const bodies: Record<string, (estate: Estate) => unknown> = {
+const bodies: Record<string, (objects: ObjectIds) => unknown> = {
   "/api/v2/team-projects": ({ teamId, projectId }) => projectAccess(teamId, projectId),
   "/api/v2/team-workspaces": ({ teamId, workspaceId }) => workspaceAccess(teamId, workspaceId),
   "/api/v2/organizations": () =>
@@ -171,18 +171,18 @@ export const parametersOf = ({ path }: Route) =>
   [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name ?? "");
 
 /** The example of a body for the route. Throws if a new route has none. */
-export function bodyFor({ body, path, method }: Route, estate: Estate): unknown {
+export function bodyFor({ body, path, method }: Route, objects: ObjectIds): unknown {
   if (!body) return undefined;
   const make = bodies[path];
   if (!make)
     throw new Error(`a new route with a body: give ${method} ${path} an example in bodies`);
-  return make(estate);
+  return make(objects);
 }
 
-/** The route's path with the estate's ids in it. Throws for a new kind of id. */
-export const pathWith = ({ path }: Route, estate: Estate): string =>
+/** The route's path with the objects's ids in it. Throws for a new kind of id. */
+export const pathWith = ({ path }: Route, objects: ObjectIds): string =>
   path.replaceAll(/:([A-Za-z]+)/g, (_, name: string) => {
-    const value = estate[name];
-    if (!value) throw new Error(`a new kind of id: give :${name} an example in newEstate`);
+    const value = objects[name];
+    if (!value) throw new Error(`a new kind of id: give :${name} an example in createObjects`);
     return value;
   });

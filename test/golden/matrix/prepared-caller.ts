@@ -1,11 +1,11 @@
-import type { Estate } from "../../system/estate.ts";
+import type { ObjectIds } from "../../system/object-ids.ts";
 import type { Caller } from "./caller.ts";
-import type { Site } from "./site.ts";
+import type { MatrixFixture } from "./fixture.ts";
 
 /** Where one caller calls every route: objects that exist for it alone. */
-export interface Stage {
-  site: Site;
+export interface PreparedCaller {
+  fixture: MatrixFixture;
   caller: Caller;
   /** One of each object, by the names of the routes' parameters and what bodies need. */
-  estate: Estate;
+  objects: ObjectIds;
 }

@@ -18,10 +18,10 @@ import {
   startProcesses,
 } from "../stack/stack.ts";
 import { type StoreView, storeView } from "../stack/store.ts";
-import { layWires, type Wires, type Wiring } from "./wires.ts";
+import { type Proxies, type StartedProxies, startProxies } from "./proxies.ts";
 
-/** Given dependencies belong to the site, which stops them. */
-export interface SiteOptions {
+/** Given dependencies belong to the fixture, which stops them. */
+export interface FaultFixtureOptions {
   /** Default: a directory. */
   store?: "directory" | "minio" | Awaited<ReturnType<typeof ownMinio>>;
   postgres?: Awaited<ReturnType<typeof ownPostgres>>;
@@ -29,9 +29,9 @@ export interface SiteOptions {
 }
 
 /** The four services as processes with proxies between them, a user, and a record of what was confirmed. */
-export interface Site extends AsyncDisposable {
+export interface FaultFixture extends AsyncDisposable {
   readonly stack: ProcessStack;
-  readonly wires: Wires;
+  readonly proxies: Proxies;
   readonly store: StoreView;
   readonly owner: Person & { api: Api };
   readonly organization: string;
@@ -44,9 +44,13 @@ export interface Site extends AsyncDisposable {
 }
 
 /** Starts it. */
-export async function startSite({ store, postgres, settings }: SiteOptions): Promise<Site> {
+export async function startFaultFixture({
+  store,
+  postgres,
+  settings,
+}: FaultFixtureOptions): Promise<FaultFixture> {
   await using starting = new AsyncDisposableStack();
-  let wiring: Wiring | undefined;
+  let started: StartedProxies | undefined;
   let view: StoreView | undefined;
   if (typeof store === "object") starting.use(store);
   if (postgres) starting.use(postgres);
@@ -59,12 +63,12 @@ export async function startSite({ store, postgres, settings }: SiteOptions): Pro
     ...(own ? { databaseUrl: (service) => own[service] } : {}),
     rewire: async (environments) => {
       view = storeView(environments.state);
-      wiring = starting.use(await layWires(environments));
+      started = starting.use(await startProxies(environments));
     },
   };
   const stack = starting.use(await startProcesses(options));
-  if (!wiring || !view) throw new Error("the stack started without being wired");
-  const { wires } = wiring;
+  if (!started || !view) throw new Error("the stack started without being wired");
+  const { proxies } = started;
   const person = await stack.people.newUser();
   const owner = { ...person, api: api(stack.url, person.token) };
   // Services that started one after the other may need time to connect.
@@ -73,7 +77,7 @@ export async function startSite({ store, postgres, settings }: SiteOptions): Pro
   const owned = starting.move();
   return {
     stack,
-    wires,
+    proxies,
     store: view,
     owner,
     organization,
@@ -139,10 +143,15 @@ async function ownDatabases(
 }
 
 /** Removes all faults, starts killed services, and waits until every connection works. */
-export async function mendAll({ stack, wires, owner, organization }: Site): Promise<void> {
-  for (const wire of Object.values(wires)) {
-    wire.release();
-    wire.mend();
+export async function healAll({
+  stack,
+  proxies,
+  owner,
+  organization,
+}: FaultFixture): Promise<void> {
+  for (const proxy of Object.values(proxies)) {
+    proxy.release();
+    proxy.heal();
   }
   const dead = serviceNames.map((name) => stack.processes[name]).filter(({ running }) => !running);
   await Promise.all(dead.map((process) => process.start()));
@@ -168,7 +177,7 @@ export async function eventually(status: number, ask: () => Promise<Answer>): Pr
 }
 
 /** Ends the leases of a killed process, as if the time had passed. */
-export async function endLeases({ rows }: Site): Promise<void> {
+export async function endLeases({ rows }: FaultFixture): Promise<void> {
   await rows(
     "state",
     "update state_versions set extraction_due_at = now() where extraction_due_at > now()",
@@ -182,7 +191,7 @@ export async function endLeases({ rows }: Site): Promise<void> {
 
 /** Another replica of state, optionally with other settings, not started yet. */
 export const stateReplica = async (
-  { stack }: Pick<Site, "stack">,
+  { stack }: Pick<FaultFixture, "stack">,
   settings: Record<string, string> = {},
 ): Promise<ServiceProcess> =>
   serviceProcess("state", {
@@ -194,8 +203,8 @@ export const stateReplica = async (
   });
 
 /** Runs another replica of state, which treats every key older than a second as old, and stops it. */
-export async function sweep(site: Site, done: () => Promise<boolean>): Promise<void> {
-  await using replica = await stateReplica(site, { SWEEP_GRACE: "1" });
+export async function sweep(fixture: FaultFixture, done: () => Promise<boolean>): Promise<void> {
+  await using replica = await stateReplica(fixture, { SWEEP_GRACE: "1" });
   await replica.start();
   await waitFor(done, { timeout: 30_000, interval: 100, what: "the sweep" });
   await replica.terminate();

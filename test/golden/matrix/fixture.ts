@@ -1,15 +1,15 @@
 import { type Api, document } from "../../stack/http.ts";
 import { newOrganization, organizationId, unusedName } from "../../stack/organization.ts";
-import type { RoleSite } from "../../stack/roles.ts";
+import type { RoleFixture } from "../../stack/roles.ts";
 import type { Stack } from "../../stack/stack.ts";
 import { expectStatus } from "../../stack/state.ts";
-import { newParty, newProject, newWorkspace, type Party } from "../../system/fixture.ts";
+import { type ApiUser, newProject, newUser, newWorkspace } from "../../system/fixture.ts";
 
 /** An organization in which callers get their roles, as its owner. */
-export interface Site extends RoleSite {
+export interface MatrixFixture extends RoleFixture {
   organization: string;
-  owner: Party;
-  administrator: Party;
+  owner: ApiUser;
+  administrator: ApiUser;
   ownersTeamId: string;
   ownerMembershipId: string;
   /** In a project on which only owners and similar roles have access. */
@@ -18,7 +18,7 @@ export interface Site extends RoleSite {
   ownerTokenId: string;
 }
 
-type Place = Pick<Site, "organization" | "owner">;
+type Place = Pick<MatrixFixture, "organization" | "owner">;
 
 export const policy = document("data-retention-policy-delete-olders", {
   "delete-older-than-n-days": 30,
@@ -29,14 +29,19 @@ export async function setOrganizationPolicy({ owner, organization }: Place): Pro
   await expectStatus(200, owner.api.post(path, policy));
 }
 
-export async function setSitePolicy({ administrator }: Pick<Site, "administrator">): Promise<void> {
+export async function setInstallationPolicy({
+  administrator,
+}: Pick<MatrixFixture, "administrator">): Promise<void> {
   const path = "/admin/general-settings/relationships/data-retention-policy";
   await expectStatus(200, administrator.api.post(path, policy));
 }
 
 /** A new organization of a new owner, with objects that all its callers share and none may delete. */
-export async function newSite(stack: Stack, administrator: Party): Promise<Site> {
-  const creator = await newParty(stack);
+export async function newMatrixFixture(
+  stack: Stack,
+  administrator: ApiUser,
+): Promise<MatrixFixture> {
+  const creator = await newUser(stack);
   const organization = await newOrganization(creator.api);
   const base = `/organizations/${organization}`;
   const [teams, memberships] = await Promise.all([
@@ -46,7 +51,7 @@ export async function newSite(stack: Stack, administrator: Party): Promise<Site>
   const { id: projectId } = await newProject({ organization, owner: creator });
   const remote = await newWorkspace({ organization, owner: creator }, {}, projectId);
   await setOrganizationPolicy({ organization, owner: creator });
-  await setSitePolicy({ administrator });
+  await setInstallationPolicy({ administrator });
   const secret = { name: unusedName("team"), visibility: "secret" };
   const tokens = `/users/${creator.id}/authentication-tokens`;
   return {
@@ -63,7 +68,7 @@ export async function newSite(stack: Stack, administrator: Party): Promise<Site>
   };
 }
 
-/** Creates an object as the site's owner; returns its id. */
+/** Creates an object as the fixture's owner; returns its id. */
 export async function make(
   api: Api,
   path: string,

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { document, download, upload } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { expectStatus } from "../stack/state.ts";
-import { eventually } from "./site.ts";
+import { eventually } from "./fixture.ts";
 import {
   acknowledge,
   announce,
@@ -14,20 +14,22 @@ import {
   unlock,
   write,
 } from "./steps.ts";
-import { useSite } from "./use-site.ts";
+import { useFaultFixture } from "./use-fixture.ts";
 
 /** Long enough for a busy machine, short enough to wait for. */
 const REQUEST_TIMEOUT_S = 8;
 /** More than the connections of a service to its database. */
 const MANY = 24;
 
-const site = useSite(() => ({ settings: { REQUEST_TIMEOUT: String(REQUEST_TIMEOUT_S) } }));
+const fixture = useFaultFixture(() => ({
+  settings: { REQUEST_TIMEOUT: String(REQUEST_TIMEOUT_S) },
+}));
 
 const many = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: MANY }, make));
 
 /** Idle open transactions of a service, except its relay's, which waits for the bus. */
 const idleTransactions = (service: "workspaces" | "state") =>
-  site().rows(
+  fixture().rows(
     service,
     `select query from pg_stat_activity where datname = current_database()
        and state like 'idle in transaction%' and state_change < now() - interval '0.5 s'
@@ -43,11 +45,11 @@ async function expectGivenUp(asked: readonly Promise<{ status: number }>[], sinc
 
 describe("while state is silent towards workspaces", () => {
   test("unlocks wait in vain, and everything else goes on, on the same workspaces too", async () => {
-    const { wires, owner, organization } = site();
-    const ids = await many(() => newLockedWorkspace(site()));
+    const { proxies, owner, organization } = fixture();
+    const ids = await many(() => newLockedWorkspace(fixture()));
     const since = performance.now();
-    wires.workspacesToState.freeze();
-    const unlocks = ids.map((id) => unlock(site(), id));
+    proxies.workspacesToState.freeze();
+    const unlocks = ids.map((id) => unlock(fixture(), id));
     await Promise.all(
       ids.map((id) =>
         expectStatus(
@@ -59,52 +61,55 @@ describe("while state is silent towards workspaces", () => {
         ),
       ),
     );
-    const other = await newLockedWorkspace(site());
-    expect((await write(site(), other, one())).status).toBe(201);
+    const other = await newLockedWorkspace(fixture());
+    expect((await write(fixture(), other, one())).status).toBe(201);
     await expectStatus(200, owner.api.get(`/organizations/${organization}/workspaces`));
     expect(await idleTransactions("workspaces")).toEqual([]);
     expect(performance.now() - since).toBeLessThan(REQUEST_TIMEOUT_S * 1000);
     await expectGivenUp(unlocks, since);
-    wires.workspacesToState.release();
-    await Promise.all(ids.map((id) => eventually(200, () => unlock(site(), id))));
+    proxies.workspacesToState.release();
+    await Promise.all(ids.map((id) => eventually(200, () => unlock(fixture(), id))));
   });
 
   test("one that answers late, but in time, is waited for", async () => {
-    const { wires } = site();
-    const id = await newLockedWorkspace(site());
-    wires.workspacesToState.delay(1500);
-    expect((await unlock(site(), id)).status).toBe(200);
+    const { proxies } = fixture();
+    const id = await newLockedWorkspace(fixture());
+    proxies.workspacesToState.delay(1500);
+    expect((await unlock(fixture(), id)).status).toBe(200);
   });
 });
 
 describe("while workspaces is silent towards state", () => {
   test("creations wait in vain; uploads, downloads and unlocks go on", async () => {
-    const { wires, owner } = site();
-    const ids = await many(() => newLockedWorkspace(site()));
-    const [busy, ready] = [await newLockedWorkspace(site()), await newLockedWorkspace(site())];
+    const { proxies, owner } = fixture();
+    const ids = await many(() => newLockedWorkspace(fixture()));
+    const [busy, ready] = [
+      await newLockedWorkspace(fixture()),
+      await newLockedWorkspace(fixture()),
+    ];
     const state = one();
-    const version = await announce(site(), busy, state);
-    const written = await write(site(), ready, one());
+    const version = await announce(fixture(), busy, state);
+    const written = await write(fixture(), ready, one());
     const since = performance.now();
-    wires.stateToWorkspaces.freeze();
-    const creations = ids.map((id) => write(site(), id, one()));
+    proxies.stateToWorkspaces.freeze();
+    const creations = ids.map((id) => write(fixture(), id, one()));
     expect((await upload(version.uploadUrl, state.bytes)).status).toBe(200);
-    acknowledge(site(), busy, version.id, state);
+    acknowledge(fixture(), busy, version.id, state);
     const url = written.body.data.attributes["hosted-state-download-url"];
     expect((await download(url, owner.token)).status).toBe(200);
-    expect((await unlock(site(), busy)).status).toBe(200);
+    expect((await unlock(fixture(), busy)).status).toBe(200);
     await expectStatus(200, owner.api.get(`/workspaces/${ready}/current-state-version`));
     expect(await idleTransactions("state")).toEqual([]);
     await expectGivenUp(creations, since);
-    wires.stateToWorkspaces.release();
-    for (const id of ids.slice(0, 3)) await eventually(201, () => write(site(), id, one()));
+    proxies.stateToWorkspaces.release();
+    for (const id of ids.slice(0, 3)) await eventually(201, () => write(fixture(), id, one()));
   });
 });
 
 describe("while access is silent towards workspaces", () => {
   test("organizations wait for their owners; the workspaces of others go on", async () => {
-    const { wires, owner } = site();
-    const id = await newWorkspace(site());
+    const { proxies, owner } = fixture();
+    const id = await newWorkspace(fixture());
     const names = Array.from({ length: MANY }, () => unusedName("org"));
     const create = (name: string) =>
       owner.api.post(
@@ -112,13 +117,13 @@ describe("while access is silent towards workspaces", () => {
         document("organizations", { name, email: "owner@example.com" }),
       );
     const since = performance.now();
-    wires.workspacesToAccess.freeze();
+    proxies.workspacesToAccess.freeze();
     const creations = names.map(create);
-    expect((await lock(site(), id)).status).toBe(200);
-    expect((await unlock(site(), id)).status).toBe(200);
+    expect((await lock(fixture(), id)).status).toBe(200);
+    expect((await unlock(fixture(), id)).status).toBe(200);
     expect(await idleTransactions("workspaces")).toEqual([]);
     await expectGivenUp(creations, since);
-    wires.workspacesToAccess.release();
+    proxies.workspacesToAccess.release();
     // A repeat completes a creation, unless the service itself has completed it by its event.
     for (const name of names.slice(0, 5)) {
       await waitFor(async () => [201, 422].includes((await create(name)).status));
@@ -129,19 +134,19 @@ describe("while access is silent towards workspaces", () => {
 
 describe("while the database of state is silent", () => {
   test("what needs it ends in time; workspaces are shown and locked", async () => {
-    const { wires, owner } = site();
-    const ids = await many(() => newLockedWorkspace(site()));
+    const { proxies, owner } = fixture();
+    const ids = await many(() => newLockedWorkspace(fixture()));
     const since = performance.now();
-    wires.stateToDatabase.freeze();
+    proxies.stateToDatabase.freeze();
     const asked = ids.flatMap((id) => [
-      unlock(site(), id),
+      unlock(fixture(), id),
       owner.api.get(`/workspaces/${id}/current-state-version`),
     ]);
-    await newLockedWorkspace(site());
+    await newLockedWorkspace(fixture());
     await expectStatus(200, owner.api.get(`/workspaces/${ids[0]}`));
     await expectGivenUp(asked, since);
-    wires.stateToDatabase.release();
-    await waitFor(async () => (await unlock(site(), ids[0] ?? "")).status !== 503);
+    proxies.stateToDatabase.release();
+    await waitFor(async () => (await unlock(fixture(), ids[0] ?? "")).status !== 503);
   });
 });
 
@@ -150,16 +155,16 @@ test.each([
   ["state", "stateToDatabase"],
 ] as const)(
   "idle connections of %s to its database that fell silent are given up, and others take their place",
-  async (_, wire) => {
-    const { wires } = site();
-    const ids = await many(() => newLockedWorkspace(site()));
+  async (_, proxy) => {
+    const { proxies } = fixture();
+    const ids = await many(() => newLockedWorkspace(fixture()));
     // Opens as many connections as the service may have.
-    await Promise.all(ids.map((id) => write(site(), id, one())));
-    wires[wire].strand();
+    await Promise.all(ids.map((id) => write(fixture(), id, one())));
+    proxies[proxy].blackhole();
     const since = performance.now();
-    const unlocks = await Promise.all(ids.map((id) => unlock(site(), id)));
+    const unlocks = await Promise.all(ids.map((id) => unlock(fixture(), id)));
     expect(performance.now() - since).toBeLessThan(REQUEST_TIMEOUT_S * 1000 + 5000);
     const failed = ids.filter((_, index) => unlocks[index]?.status !== 200);
-    await Promise.all(failed.map((id) => eventually(200, () => unlock(site(), id))));
+    await Promise.all(failed.map((id) => eventually(200, () => unlock(fixture(), id))));
   },
 );

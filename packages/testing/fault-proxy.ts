@@ -19,7 +19,7 @@ export interface Moment {
 }
 
 /** A proxy between two processes with which tests hold, delay and cut the connection, from outside the product. */
-export interface Wire extends AsyncDisposable {
+export interface FaultProxy extends AsyncDisposable {
   readonly port: number;
   /**
    * Forwards everything until this chunk; the chunk and all later data of its connection, in both directions, are held.
@@ -29,12 +29,12 @@ export interface Wire extends AsyncDisposable {
   /** Forwards nothing on any connection, including new ones: the server is reachable, and silent. */
   freeze(): void;
   /** Existing connections carry nothing more, without being closed; new ones work. */
-  strand(): void;
+  blackhole(): void;
   /** Delays every chunk towards the server, in ms. */
   delay(ms: number): void;
-  /** Ends all connections and refuses new ones, until `mend`. */
-  cut(): void;
-  mend(): void;
+  /** Ends all connections and refuses new ones, until `heal`. */
+  partition(): void;
+  heal(): void;
   /** Forwards the held data, and holds no more. */
   release(): void;
 }
@@ -54,7 +54,7 @@ interface Connection {
 }
 
 /** Listens on a free port and forwards to `port` of this machine. */
-export async function startWire(port: number): Promise<Wire> {
+export async function startFaultProxy(port: number): Promise<FaultProxy> {
   const connections = new Set<Connection>();
   let traps: Trap[] = [];
   let delayMs = 0;
@@ -129,17 +129,17 @@ export async function startWire(port: number): Promise<Wire> {
     freeze: () => {
       isFrozen = true;
     },
-    strand: () => {
+    blackhole: () => {
       for (const connection of connections) connection.held ??= [];
     },
     delay: (ms) => {
       delayMs = ms;
     },
-    cut: () => {
+    partition: () => {
       isCut = true;
       cutAll();
     },
-    mend: () => {
+    heal: () => {
       isCut = false;
     },
     release: () => {

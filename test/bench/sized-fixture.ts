@@ -5,7 +5,7 @@ import { type Caller, callerOf } from "./caller.ts";
 import { type Seed, seed } from "./seed.ts";
 
 /** A separate stack, with one organization of this many workspaces. */
-export interface SizedSite extends AsyncDisposable {
+export interface SizedFixture extends AsyncDisposable {
   size: number;
   stack: Stack;
   organization: string;
@@ -29,7 +29,7 @@ const idOf = (prefix: string, n: number) => `${prefix}-${String(n).padStart(16, 
 const id = (prefix: string, n: string) => `'${prefix}-' || lpad((${n})::text, 16, '0')`;
 
 /** An organization of `size` workspaces in up to 500 projects. */
-export async function startSizedSite(size: number): Promise<SizedSite> {
+export async function startSizedFixture(size: number): Promise<SizedFixture> {
   await using starting = new AsyncDisposableStack();
   const stack = starting.use(
     await startStack({ blobs: "directory", settings: { LOG_LEVEL: "warn" } }),
