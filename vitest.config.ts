@@ -1,5 +1,5 @@
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
-import MissingPartsReporter from "./packages/testing/missing-parts-reporter.ts";
+import MissingPartsReporter from "./packages/testing/missing-dependencies-reporter.ts";
 import SpecificationReporter from "./test/golden/specification-reporter.ts";
 
 type ProjectOptions = NonNullable<TestProjectInlineConfiguration["test"]>;

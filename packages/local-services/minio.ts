@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import path from "node:path";
 import { withFileLimit } from "./file-limit.ts";
-import { partBinary, startPart } from "./part-process.ts";
 import { onFreePort } from "./port.ts";
+import { programPath, startProcess } from "./server-process.ts";
 
 /** A MinIO server that listens on 127.0.0.1. */
 export interface Minio extends AsyncDisposable {
@@ -34,7 +34,7 @@ export interface MinioOptions {
 /** Starts MinIO on one folder with generated credentials; port 0 takes a free one. Throws StartError. */
 export async function startMinio(options: MinioOptions): Promise<Minio> {
   const { tls, domain } = options;
-  const binary = await partBinary("minio");
+  const binary = await programPath("minio");
   const objects = path.join(options.dataDirectory, "objects");
   mkdirSync(objects, { recursive: true, mode: 0o700 });
   const accessKey = randomBytes(10).toString("hex");
@@ -47,7 +47,7 @@ export async function startMinio(options: MinioOptions): Promise<Minio> {
     writeFileSync(path.join(certificates, "private.key"), tls.privateKey, { mode: 0o600 });
   }
   const run = (port: number, { largestFile }: Pick<MinioOptions, "largestFile"> = options) =>
-    startPart({
+    startProcess({
       name: "MinIO",
       ...withFileLimit(largestFile, binary, [
         "server",

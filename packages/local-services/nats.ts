@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { connect } from "node:net";
 import path from "node:path";
-import { partBinary, startPart } from "./part-process.ts";
 import { onFreePort } from "./port.ts";
+import { programPath, startProcess } from "./server-process.ts";
 
 /** A NATS server with JetStream that listens on 127.0.0.1. */
 export interface Nats extends AsyncDisposable {
@@ -24,12 +24,12 @@ export interface NatsOptions {
 
 /** Starts NATS with JetStream in `dataDirectory`; port 0 takes a free one. Throws StartError. */
 export async function startNats(options: NatsOptions): Promise<Nats> {
-  const binary = await partBinary("nats-server");
+  const binary = await programPath("nats-server");
   mkdirSync(options.dataDirectory, { recursive: true, mode: 0o700 });
   const logFile = path.join(options.dataDirectory, "nats.log");
   const name = `statehouse-${randomBytes(8).toString("hex")}`;
   const run = (port: number) =>
-    startPart({
+    startProcess({
       name: "NATS",
       command: binary,
       args: [

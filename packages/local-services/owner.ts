@@ -20,22 +20,21 @@ export function claimAlone(folder: string): Disposable {
   const file = ownerFile(folder);
   while (!take(file)) {
     const found = read(file);
-    const owner = ifLiving(found);
+    const owner = ifAlive(found);
     if (owner !== undefined && owner !== process.pid) throw inUse(folder, owner);
-    setAside(file, found);
+    removeClaim(file, found);
   }
   return { [Symbol.dispose]: () => rmSync(file, { force: true }) };
 }
 
 /** The process that claimed the folder, if it runs. */
-export const livingOwner = (folder: string): number | undefined =>
-  ifLiving(read(ownerFile(folder)));
+export const liveOwner = (folder: string): number | undefined => ifAlive(read(ownerFile(folder)));
 
-function ifLiving(claimed: string): number | undefined {
-  const [pid, birth] = claimed.split(/ (.*)/);
+function ifAlive(claimed: string): number | undefined {
+  const [pid, startTime] = claimed.split(/ (.*)/);
   const owner = Number(pid);
   // Process ids are reused; together with the start time they are unique.
-  return owner > 0 && alive(owner) && born(owner) === birth ? owner : undefined;
+  return owner > 0 && alive(owner) && startTimeOf(owner) === startTime ? owner : undefined;
 }
 
 /** A folder that another process uses. */
@@ -60,20 +59,20 @@ function take(file: string): boolean {
 }
 
 /** Removes the claim of an exited owner, unless another process was faster: then its claim is restored. */
-function setAside(file: string, dead: string): void {
+function removeClaim(file: string, stale: string): void {
   const aside = `${file}.abandoned.${process.pid}`;
   try {
     renameSync(file, aside);
-    if (read(aside) !== dead) linkSync(aside, file);
+    if (read(aside) !== stale) linkSync(aside, file);
   } catch {
     // Deleted, or claimed again: the next check decides.
   }
   rmSync(aside, { force: true });
 }
 
-const thisProcess = () => `${process.pid} ${born(process.pid)}`;
+const thisProcess = () => `${process.pid} ${startTimeOf(process.pid)}`;
 
-function born(pid: number): string {
+function startTimeOf(pid: number): string {
   if (process.platform === "linux") {
     const stat = read(`/proc/${pid}/stat`);
     // Field 22; the name in field 2 can contain spaces and brackets.

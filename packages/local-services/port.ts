@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
-import type { PartProcess } from "./part-process.ts";
+import type { ServerProcess } from "./server-process.ts";
 
 /** Below the ephemeral ports, which outgoing connections could take while the service is stopped. */
 const PARTS = { first: 15_000, end: 25_000 };
@@ -23,8 +23,8 @@ const isFree = (port: number): Promise<boolean> =>
 /** Starts a local service on the given port or, for 0, on a free one, retrying if another process was faster. */
 export async function onFreePort(
   wanted: number,
-  run: (port: number) => Promise<PartProcess>,
-): Promise<{ port: number; process: PartProcess }> {
+  run: (port: number) => Promise<ServerProcess>,
+): Promise<{ port: number; process: ServerProcess }> {
   for (let attempt = 1; ; attempt++) {
     const port = wanted || (await freePort());
     try {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readlinkSync, realpathSync, rmSync } from "no
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { alive } from "./lock.mjs";
-import { inUse, livingOwner } from "./owner.ts";
+import { inUse, liveOwner } from "./owner.ts";
 
 /**
  * Removes the remains of a crashed process from the cluster: a running PostgreSQL is stopped, a `postmaster.pid` whose
@@ -15,7 +15,7 @@ export async function clearLeftover(dataDirectory: string, cluster: string): Pro
   if (!existsSync(file)) return;
   const pid = Number.parseInt(readFileSync(file, "utf8"), 10);
   const running = isPostmasterOf(pid, cluster);
-  const owner = livingOwner(dataDirectory);
+  const owner = liveOwner(dataDirectory);
   // Its own killed predecessor: this is a restart.
   if (owner !== undefined && (running || owner !== process.pid)) {
     throw inUse(dataDirectory, owner);

@@ -3,10 +3,10 @@ import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Client, escapeIdentifier } from "pg";
 import { claim } from "./owner.ts";
-import { type PartProcess, startPart } from "./part-process.ts";
 import { onFreePort } from "./port.ts";
 import { type Cluster, openCluster, superuser } from "./postgres-cluster.ts";
 import { clearLeftover } from "./postgres-leftover.ts";
+import { type ServerProcess, startProcess } from "./server-process.ts";
 
 export interface PostgresOptions {
   /** Contains the cluster, its password and its log. */
@@ -98,7 +98,7 @@ function startServer(
   { log, settings }: { log: string; settings: Record<string, string> },
 ) {
   const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  return startPart({
+  return startProcess({
     name: "PostgreSQL",
     command: cluster.binaries.postgres,
     args: ["-D", cluster.asSeen, "-p", String(port), ...flags],
@@ -116,7 +116,7 @@ function startServer(
 }
 
 /** Sessions of a killed postmaster exit within moments; until then a new one cannot start. */
-async function afterOrphans(start: () => Promise<PartProcess>): Promise<PartProcess> {
+async function afterOrphans(start: () => Promise<ServerProcess>): Promise<ServerProcess> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await start();

@@ -7,9 +7,9 @@ import { generate, generated } from "./generate.mjs";
 import { install, installed } from "./install.mjs";
 import { withLock } from "./lock.mjs";
 import { say } from "./long-step.mjs";
-import { canBuildParts, findCommandLine, findPart, providePart } from "./parts.mjs";
 import { pinnedNode } from "./platform.mjs";
 import { hydratePostgres } from "./postgres-binaries.mjs";
+import { canBuildPrograms, findCommandLine, findProgram, provideProgram } from "./programs.mjs";
 
 const forTests = process.argv.includes("--tests");
 const onCi = process.env.CI === "true";
@@ -26,8 +26,8 @@ await orOneSentence(async () => {
   await once(generated, generate);
   if (!forTests) await ifPossible("nats-server");
   else {
-    await unlessOnCi(() => providePart("nats-server"));
-    await unlessOnCi(() => providePart("minio"));
+    await unlessOnCi(() => provideProgram("nats-server"));
+    await unlessOnCi(() => provideProgram("minio"));
     await unlessOnCi(async () => {
       if (!findCommandLine())
         throw new Failure("terraform is missing: install it, or tofu, so that it is on PATH.");
@@ -52,11 +52,11 @@ async function once(done, work) {
   );
 }
 
-/** Statehouse starts without it and says itself what that means. @param {Parameters<typeof providePart>[0]} name */
+/** Statehouse starts without it and says itself what that means. @param {Parameters<typeof provideProgram>[0]} name */
 async function ifPossible(name) {
-  if (!findPart(name) && !canBuildParts()) return;
+  if (!findProgram(name) && !canBuildPrograms()) return;
   try {
-    await providePart(name);
+    await provideProgram(name);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     say(error.message);

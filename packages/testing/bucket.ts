@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Client } from "minio";
-import { type MinioAddress, sharedMinio } from "./parts.ts";
+import { type MinioAddress, sharedMinio } from "./dependencies.ts";
 
 export interface FreshBucket extends MinioAddress, AsyncDisposable {
   readonly bucket: string;

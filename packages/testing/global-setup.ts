@@ -1,7 +1,11 @@
 import type { TestProject } from "vitest/node";
-import { missingParts, type StartedParts, startParts } from "./start-parts.ts";
+import {
+  missingDependencies,
+  type StartedDependencies,
+  startDependencies,
+} from "./start-dependencies.ts";
 
-let started: Promise<StartedParts> | undefined;
+let started: Promise<StartedDependencies> | undefined;
 let users = 0;
 
 /**
@@ -9,11 +13,11 @@ let users = 0;
  * them, the last teardown stops them. With CI=true a missing dependency fails the run.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const missing = Object.values(missingParts());
+  const missing = Object.values(missingDependencies());
   if (process.env.CI === "true" && missing.length > 0) throw new Error(missing.join(" "));
   users++;
-  started ??= startParts({ fast: true });
-  project.provide("statehouseParts", (await started).parts);
+  started ??= startDependencies({ fast: true });
+  project.provide("statehouseDependencies", (await started).shared);
   return async () => {
     users--;
     if (users === 0) await (await started)?.[Symbol.asyncDispose]();

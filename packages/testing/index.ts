@@ -1,16 +1,16 @@
 export { type FreshBucket, freshBucket, minioClient, objectNames } from "./bucket.ts";
 export { type Authority, newAuthority } from "./certificate.ts";
-export { type FaultProxy, mentions, startFaultProxy } from "./fault-proxy.ts";
-export { ownMinio, ownNats, ownPostgres } from "./own-part.ts";
 export {
   commandLine,
+  type Dependency,
   type MinioAddress,
-  type NeededPart,
   needs,
-  type SharedParts,
-  sharedParts,
-  shareParts,
-} from "./parts.ts";
-export { type StartedParts, startParts } from "./start-parts.ts";
+  type SharedDependencies,
+  shareDependencies,
+  sharedDependencies,
+} from "./dependencies.ts";
+export { type FaultProxy, mentions, startFaultProxy } from "./fault-proxy.ts";
+export { ownMinio, ownNats, ownPostgres } from "./own-dependency.ts";
+export { type StartedDependencies, startDependencies } from "./start-dependencies.ts";
 export { type TemporaryFolder, temporaryFolder } from "./temporary-folder.ts";
 export { waitFor } from "./wait.ts";

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { migrations as access } from "@statehouse/access/store/migrations";
 import { createLocalBus } from "@statehouse/events";
-import { claimAlone, findPart, startNats, startPostgres } from "@statehouse/local-services";
+import { claimAlone, findProgram, startNats, startPostgres } from "@statehouse/local-services";
 import { migrate } from "@statehouse/postgres";
 import { createIdentity } from "@statehouse/rpc";
 import { createLogger } from "@statehouse/runtime";
@@ -40,7 +40,7 @@ export async function startStandalone(
   const secrets = await openSecrets(folder, [...serviceNames, "standalone"]);
   const [postgres, nats] = await Promise.all([
     startPostgres({ dataDirectory: path.join(folder, "postgres") }),
-    findPart("nats-server")
+    findProgram("nats-server")
       ? startNats({ dataDirectory: path.join(folder, "nats"), port: config.NATS_PORT })
       : undefined,
   ]);

@@ -1,4 +1,4 @@
-import type { StartedParts } from "@statehouse/testing";
+import type { StartedDependencies } from "@statehouse/testing";
 import type { StackOptions } from "../stack/stack.ts";
 import { startProcesses, startStack } from "../stack/stack.ts";
 import type { Aim } from "./aim.ts";
@@ -37,7 +37,7 @@ const ROUND_SECONDS = 1;
 /** Starts the load generator without a stack. */
 export function startGround(
   options: Options,
-  { postgres: { pid } }: StartedParts,
+  { postgres: { pid } }: StartedDependencies,
 ): Ground & AsyncDisposable {
   const generator = startGenerator();
   const pace = { warmUp: WARM_UP_SECONDS, round: ROUND_SECONDS, rounds: options.seconds };

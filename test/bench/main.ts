@@ -1,5 +1,5 @@
 import { availableParallelism, loadavg } from "node:os";
-import { shareParts, startParts } from "@statehouse/testing";
+import { shareDependencies, startDependencies } from "@statehouse/testing";
 import { type Aim, failed, printAims } from "./aim.ts";
 import { type Ground, type Section, startBench, startGround } from "./bench.ts";
 import { type Options, readOptions, type SectionName, usage } from "./options.ts";
@@ -41,8 +41,8 @@ async function run(options: Options): Promise<void> {
   const startedAt = performance.now();
   sayIfBusy();
   // As in a real installation: commits wait for the disk.
-  await using started = await startParts({ fast: false });
-  shareParts(started.parts);
+  await using started = await startDependencies({ fast: false });
+  shareDependencies(started.shared);
   await using ground = startGround(options, started);
   const aims = [...(await onBothStacks(ground)), ...(await onStacksOfTheirOwn(ground))];
   printAims(aims);

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { shareParts, startParts } from "@statehouse/testing";
+import { shareDependencies, startDependencies } from "@statehouse/testing";
 import { type SettingName, settings } from "./setting.ts";
 
 const usage = `npm run test:model -- [--hours 1] [--seed 1] [--in faults] [--path 0:1:2]
@@ -28,8 +28,8 @@ async function run(args: readonly string[]): Promise<void> {
   const worlds = worldsOf(values.in);
   const hours = numberOf("hours", values.hours);
   let seed = numberOf("seed", values.seed);
-  await using started = await startParts({ fast: true });
-  shareParts(started.parts);
+  await using started = await startDependencies({ fast: true });
+  shareDependencies(started.shared);
   const until = Date.now() + hours * 3_600_000;
   const total = { histories: 0, commands: 0 };
   for (let round = 0; round === 0 || (Date.now() < until && !values.path); round++) {

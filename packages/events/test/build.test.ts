@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
-import { sharedParts, temporaryFolder } from "@statehouse/testing";
+import { sharedDependencies, temporaryFolder } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const run = promisify(execFile);
@@ -64,7 +64,7 @@ await nats[Symbol.asyncDispose]();
 test("another project imports the packed half that subscribes, and hears the bus", async () => {
   const { stdout } = await run(process.execPath, ["listen.ts"], {
     cwd: project,
-    env: { ...process.env, NATS_URL: sharedParts().nats.url },
+    env: { ...process.env, NATS_URL: sharedDependencies().nats.url },
   });
   expect(stdout).toBe("statehouse.workspaces.workspace.locked.v1\n");
 });

@@ -21,21 +21,21 @@ import { on } from "../subscribe.ts";
 
 const logger = createLogger({ service: "test", level: "silent" });
 
-let parts: AsyncDisposableStack;
+let stack: AsyncDisposableStack;
 let server: Awaited<ReturnType<typeof ownNats>>;
 let nats: Nats;
 let fresh: FreshDatabase;
 let database: Database;
 
 beforeEach(async () => {
-  parts = new AsyncDisposableStack();
-  server = parts.use(await ownNats());
-  fresh = parts.use(await freshDatabase({ contextName: "events", migrations }));
+  stack = new AsyncDisposableStack();
+  server = stack.use(await ownNats());
+  fresh = stack.use(await freshDatabase({ contextName: "events", migrations }));
   const options = { contextName: "events", url: fresh.url, entities: [], migrations, logger };
-  database = parts.use(await openDatabase(options));
-  nats = parts.use(connectNats({ url: server.url, name: "test" }));
+  database = stack.use(await openDatabase(options));
+  nats = stack.use(connectNats({ url: server.url, name: "test" }));
 });
-afterEach(() => parts.disposeAsync());
+afterEach(() => stack.disposeAsync());
 
 const record = (revision: number, name = `ws-${revision}`) =>
   database.transaction((em) =>
@@ -47,7 +47,7 @@ const record = (revision: number, name = `ws-${revision}`) =>
     }),
   );
 
-const relay = () => parts.use(startRelay({ database, nats, service: "workspaces", logger }));
+const relay = () => stack.use(startRelay({ database, nats, service: "workspaces", logger }));
 
 type Handle = (message: WorkspaceCreated, event: Event) => Promise<void>;
 const consumer = (handle: Handle) => ({
@@ -56,7 +56,7 @@ const consumer = (handle: Handle) => ({
   handlers: on(WorkspaceCreatedSchema, handle),
 });
 const consume = (handle: Handle, maxFailures = 3) =>
-  parts.use(
+  stack.use(
     startConsumer({
       ...consumer(handle),
       nats,

@@ -8,10 +8,10 @@ import { ensureStream, STREAM } from "../stream.ts";
 test("in a cluster the stream gets the copies that are asked for, and never loses one again", {
   timeout: 120_000,
 }, async () => {
-  await using parts = new AsyncDisposableStack();
+  await using stack = new AsyncDisposableStack();
   const routes = [await freePort(), await freePort(), await freePort()];
   const servers = await Promise.all(
-    routes.map(async (port) => parts.use(await ownNats({ cluster: { port, routes } }))),
+    routes.map(async (port) => stack.use(await ownNats({ cluster: { port, routes } }))),
   );
   const url = servers.map((server) => server.url).join(",");
   const copiesAfter = async (streamReplicas: number) => {

@@ -69,7 +69,7 @@ test("what only tests need is named and not required", () => {
   );
 });
 
-test("on CI a missing part is a failure", () => {
+test("on CI a missing program is a failure", () => {
   const { code, said } = runPrepare({ ...machine("ci", nats), CI: "true" }, "--tests");
   expect(code).toBe(1);
   expect(said).toMatch(/^minio is missing: .*\.\n$/);
@@ -87,7 +87,7 @@ test("a build that fails is reported with its reason and its log, and leaves not
   expect(said).not.toMatch(/\n {4}at /);
 });
 
-test("two runs that both lack a part build it once", async () => {
+test("two runs that both lack a program build it once", async () => {
   const count = path.join(folder.path, "count");
   const go = `echo built >> ${count}; sleep 0.3; printf '#!/bin/sh\\n' > "$GOBIN/nats-server"; chmod +x "$GOBIN/nats-server"`;
   const env = machine("twice", { go });

@@ -107,7 +107,7 @@ test("a change of the local services or of the set-up of tests misses every test
   const everyTest = expect.arrayContaining([...all("test"), ...all("test:system")]);
   for (const file of [
     "packages/local-services/nats.ts",
-    "packages/local-services/parts.mjs",
+    "packages/local-services/programs.mjs",
     "packages/testing/global-setup.ts",
     "vitest.config.ts",
   ]) {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { sharedParts } from "@statehouse/testing";
+import { sharedDependencies } from "@statehouse/testing";
 import { Client, escapeIdentifier, Pool } from "pg";
 import { migrate, type SqlMigration } from "../index.ts";
 
@@ -64,13 +64,13 @@ async function migratedTemplate(
 }
 
 function urlOf(database: string): string {
-  const url = new URL(sharedParts().postgres.url);
+  const url = new URL(sharedDependencies().postgres.url);
   url.pathname = `/${database}`;
   return url.href;
 }
 
 async function asAdministrator<T>(work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: sharedParts().postgres.url });
+  const client = new Client({ connectionString: sharedDependencies().postgres.url });
   await client.connect();
   try {
     return await work(client);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { connectNats, type Event, subscribe } from "@statehouse/events";
 import { newId } from "@statehouse/postgres/ids";
 import { createLogger } from "@statehouse/runtime";
-import { sharedParts, waitFor } from "@statehouse/testing";
+import { sharedDependencies, waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { runAccess } from "./running-access.ts";
@@ -22,7 +22,7 @@ test("every change is announced once, in order, under growing revisions, without
   proves("Access events/every change of access is published");
   await using access = await runAccess();
   const heard: Event[] = [];
-  await using nats = connectNats({ url: sharedParts().nats.url, name: "test" });
+  await using nats = connectNats({ url: sharedDependencies().nats.url, name: "test" });
   await using _ = subscribe({
     nats,
     durable: `test-${randomUUID()}`,

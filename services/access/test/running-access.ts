@@ -16,7 +16,7 @@ import {
   generateAssertionKey,
 } from "@statehouse/rpc";
 import { createLogger, readConfig } from "@statehouse/runtime";
-import { sharedParts } from "@statehouse/testing";
+import { sharedDependencies } from "@statehouse/testing";
 import { configSchema } from "../config.ts";
 import { service } from "../service.ts";
 import { migrations } from "../store/migrations.ts";
@@ -57,7 +57,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     HOST: "127.0.0.1",
     GRPC_PORT: "0",
     OPS_PORT: "0",
-    NATS_URL: sharedParts().nats.url,
+    NATS_URL: sharedDependencies().nats.url,
     ASSERTION_PRIVATE_KEY: JSON.stringify(
       pairs.find(([name]) => name === "access")?.[1].privateJwk,
     ),

@@ -12,11 +12,11 @@ import { contentSettings, interruption, openOperatorDatabase, requireReady } fro
 export async function moveContents(print: (line: string) => void): Promise<boolean> {
   const config = readConfig(contentSettings);
   const logger = createLogger({ service: "state", level: "silent" });
-  await using parts = new AsyncDisposableStack();
-  const database = parts.use(await openOperatorDatabase(config.DATABASE_URL, logger));
+  await using stack = new AsyncDisposableStack();
+  const database = stack.use(await openOperatorDatabase(config.DATABASE_URL, logger));
   const { from, to } = await openMove(config, logger, { beside: true });
-  parts.use(from);
-  parts.use(to);
+  stack.use(from);
+  stack.use(to);
   await requireReady(to);
   const owned = blobs.reads(database);
   const signal = interruption("Interrupted; run it again.");

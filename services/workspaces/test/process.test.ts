@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { generateAssertionKey } from "@statehouse/rpc";
-import { sharedParts } from "@statehouse/testing";
+import { sharedDependencies } from "@statehouse/testing";
 import { expect, test } from "vitest";
 
 const program = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
@@ -39,7 +39,7 @@ test("as a process it is ready once it is migrated, and SIGTERM ends it with 0",
   const { privateJwk, publicJwk } = await generateAssertionKey();
   const environment = {
     DATABASE_URL: database.url,
-    NATS_URL: sharedParts().nats.url,
+    NATS_URL: sharedDependencies().nats.url,
     HOST: "127.0.0.1",
     GRPC_PORT: "0",
     OPS_PORT: "0",

@@ -1,7 +1,7 @@
 import type { Reporter, TestModule, TestSuite } from "vitest/node";
 
 /** Lists every skipped suite at the end of the run, so that a missing dependency is noticed. */
-export default class MissingPartsReporter implements Reporter {
+export default class MissingDependenciesReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const skipped = modules.flatMap((module) =>
       [...module.children.allSuites()]

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { freshBucket, minioClient, objectNames } from "../bucket.ts";
-import { ownNats } from "../own-part.ts";
-import { needs } from "../parts.ts";
+import { needs } from "../dependencies.ts";
+import { ownNats } from "../own-dependency.ts";
 
 test("a NATS of one's own comes back on the same port", async () => {
   await using nats = await ownNats();

@@ -30,11 +30,11 @@ async function inOwnFolder<T extends AsyncDisposable>(
 ): Promise<T> {
   const folder = await temporaryFolder();
   try {
-    const part = await start(folder.path);
-    const stop = part[Symbol.asyncDispose];
-    return Object.defineProperty(part, Symbol.asyncDispose, {
+    const server = await start(folder.path);
+    const stop = server[Symbol.asyncDispose];
+    return Object.defineProperty(server, Symbol.asyncDispose, {
       value: async () => {
-        await stop.call(part);
+        await stop.call(server);
         await folder[Symbol.asyncDispose]();
       },
     });

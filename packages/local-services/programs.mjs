@@ -8,9 +8,9 @@ import { longStep, say } from "./long-step.mjs";
 
 /**
  * Programs that npm does not carry. `oldest`: the oldest accepted version on PATH, if `version` prints a number at all.
- * @typedef {{ version: string, module: string, oldest: string, duration: string }} Part
+ * @typedef {{ version: string, module: string, oldest: string, duration: string }} Program
  */
-export const parts = /** @satisfies {Record<string, Part>} */ ({
+export const programs = /** @satisfies {Record<string, Program>} */ ({
   "nats-server": {
     version: "v2.15.2",
     module: "github.com/nats-io/nats-server/v2",
@@ -25,45 +25,45 @@ export const parts = /** @satisfies {Record<string, Part>} */ ({
   },
 });
 
-/** @typedef {keyof typeof parts} PartName */
+/** @typedef {keyof typeof programs} ProgramName */
 
 const suffix = process.platform === "win32" ? ".exe" : "";
 
 /**
  * The program's path: on PATH, otherwise in the cache. Undefined if neither has it.
- * @param {PartName} name
+ * @param {ProgramName} name
  */
-export function findPart(name) {
+export function findProgram(name) {
   const onPath = findOnPath(name);
-  if (onPath && recentEnough(onPath, parts[name].oldest)) return onPath;
-  const cached = cachedPart(name);
+  if (onPath && recentEnough(onPath, programs[name].oldest)) return onPath;
+  const cached = cachedProgram(name);
   return executable(cached) ? cached : undefined;
 }
 
 /**
  * Finds the program, or builds it into the cache. Throws Failure that says what to install.
- * @param {PartName} name
+ * @param {ProgramName} name
  */
-export async function providePart(name) {
-  const found = findPart(name);
+export async function provideProgram(name) {
+  const found = findProgram(name);
   if (found) return found;
-  if (!canBuildParts()) throw new Failure(missingPart(name));
+  if (!canBuildPrograms()) throw new Failure(missingProgram(name));
   return withLock(
     `build-${name}`,
-    async () => findPart(name) ?? (await build(name)),
+    async () => findProgram(name) ?? (await build(name)),
     () => say(`Waiting for another process that builds ${name} …`),
   );
 }
 
-/** Whether a missing part can be built here. */
-export const canBuildParts = () => findOnPath("go") !== undefined;
+/** Whether a missing program can be built here. */
+export const canBuildPrograms = () => findOnPath("go") !== undefined;
 
 /**
  * Installation advice for a missing program.
- * @param {PartName} name
+ * @param {ProgramName} name
  */
-export function missingPart(name) {
-  const { module, version } = parts[name];
+export function missingProgram(name) {
+  const { module, version } = programs[name];
   return (
     `${name} is missing: install it so that it is on PATH, or install Go (https://go.dev/dl) and start again, ` +
     `then it is built from ${module}@${version}.`
@@ -77,11 +77,11 @@ export function findCommandLine() {
 
 /**
  * Built in a temporary folder and moved in one step: a cached program is complete, even if a build is interrupted.
- * @param {PartName} name
+ * @param {ProgramName} name
  */
 async function build(name) {
-  const { module, version, duration } = parts[name];
-  const target = cachedPart(name);
+  const { module, version, duration } = programs[name];
+  const target = cachedProgram(name);
   mkdirSync(path.dirname(target), { recursive: true });
   const bin = mkdtempSync(path.join(path.dirname(target), ".building-"));
   try {
@@ -101,9 +101,9 @@ async function build(name) {
   return target;
 }
 
-/** @param {PartName} name */
-const cachedPart = (name) =>
-  path.join(cacheFolder(), "bin", `${name}-${parts[name].version}${suffix}`);
+/** @param {ProgramName} name */
+const cachedProgram = (name) =>
+  path.join(cacheFolder(), "bin", `${name}-${programs[name].version}${suffix}`);
 
 /** @param {string} name */
 function findOnPath(name) {

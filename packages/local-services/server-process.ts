@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync, statSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { StartError } from "@statehouse/runtime";
-import { providePart } from "./parts.mjs";
+import { provideProgram } from "./programs.mjs";
 import { stopWithUs } from "./watchdog.mjs";
 
 /** How a local service is started, and how its readiness is detected. */
-export interface PartCommand {
+export interface ServerCommand {
   name: string;
   command: string;
   args: string[];
@@ -26,7 +26,7 @@ export interface PartCommand {
 }
 
 /** A running local service. */
-export interface PartProcess {
+export interface ServerProcess {
   readonly pid: number;
   /** Resolves when the process has exited for any reason. */
   readonly exited: Promise<void>;
@@ -41,9 +41,9 @@ export interface PartProcess {
  * Starts a local service in a separate process group (this process handles Ctrl-C) and waits until it serves. Throws
  * StartError.
  */
-export async function startPart(part: PartCommand): Promise<PartProcess> {
-  const logged = existsSync(part.logFile) ? statSync(part.logFile).size : 0;
-  const child = spawnPart(part);
+export async function startProcess(server: ServerCommand): Promise<ServerProcess> {
+  const logged = existsSync(server.logFile) ? statSync(server.logFile).size : 0;
+  const child = spawnProcess(server);
   const exited = new Promise<void>((resolve) => {
     child.once("exit", () => resolve());
     child.once("error", () => resolve());
@@ -52,15 +52,15 @@ export async function startPart(part: PartCommand): Promise<PartProcess> {
   exited.then(() => {
     running = false;
   });
-  const process = partProcess(part, child, exited, () => running);
-  const deadline = Date.now() + (part.startTimeoutMs ?? 60_000);
-  while (!(running && child.pid && (await part.ready(child.pid)))) {
+  const process = serverProcess(server, child, exited, () => running);
+  const deadline = Date.now() + (server.startTimeoutMs ?? 60_000);
+  while (!(running && child.pid && (await server.ready(child.pid)))) {
     if (!running)
-      throw new StartError(`${part.name} did not start${lastWords(part.logFile, logged)}`);
+      throw new StartError(`${server.name} did not start${lastLogLine(server.logFile, logged)}`);
     if (Date.now() > deadline) {
       await process.kill();
       throw new StartError(
-        `${part.name} did not get ready in time${lastWords(part.logFile, logged)}`,
+        `${server.name} did not get ready in time${lastLogLine(server.logFile, logged)}`,
       );
     }
     await Promise.race([pause(10), exited]);
@@ -68,13 +68,13 @@ export async function startPart(part: PartCommand): Promise<PartProcess> {
   return process;
 }
 
-function spawnPart(part: PartCommand): ChildProcess {
-  const log = openSync(part.logFile, "a", 0o600);
+function spawnProcess(server: ServerCommand): ChildProcess {
+  const log = openSync(server.logFile, "a", 0o600);
   try {
-    const child = spawn(part.command, part.args, {
-      env: part.env ?? {},
-      ...(part.cwd === undefined ? {} : { cwd: part.cwd }),
-      ...part.user,
+    const child = spawn(server.command, server.args, {
+      env: server.env ?? {},
+      ...(server.cwd === undefined ? {} : { cwd: server.cwd }),
+      ...server.user,
       stdio: ["ignore", log, log],
       detached: true,
       windowsHide: true,
@@ -87,18 +87,18 @@ function spawnPart(part: PartCommand): ChildProcess {
   }
 }
 
-function partProcess(
-  part: PartCommand,
+function serverProcess(
+  server: ServerCommand,
   child: ChildProcess,
   exited: Promise<void>,
   running: () => boolean,
-): PartProcess {
-  if (child.pid !== undefined) exited.then(stopWithUs(child.pid, part.stopSignal));
+): ServerProcess {
+  if (child.pid !== undefined) exited.then(stopWithUs(child.pid, server.stopSignal));
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     if (!running()) return;
     child.ref();
     child.kill(signal);
-    const force = setTimeout(() => child.kill("SIGKILL"), part.stopTimeoutMs ?? 30_000);
+    const force = setTimeout(() => child.kill("SIGKILL"), server.stopTimeoutMs ?? 30_000);
     await exited;
     clearTimeout(force);
   };
@@ -108,13 +108,13 @@ function partProcess(
     get running() {
       return running();
     },
-    stop: () => end(part.stopSignal),
+    stop: () => end(server.stopSignal),
     kill: () => end("SIGKILL"),
   };
 }
 
 /** The child's own explanation: its last error since `from`, and the log file. */
-export function lastWords(logFile: string, from = 0): string {
+export function lastLogLine(logFile: string, from = 0): string {
   const lines = existsSync(logFile)
     ? readFileSync(logFile)
         .subarray(from)
@@ -127,9 +127,9 @@ export function lastWords(logFile: string, from = 0): string {
 }
 
 /** The program of the local service. Throws StartError that says what to install. */
-export async function partBinary(name: Parameters<typeof providePart>[0]): Promise<string> {
+export async function programPath(name: Parameters<typeof provideProgram>[0]): Promise<string> {
   try {
-    return await providePart(name);
+    return await provideProgram(name);
   } catch (error) {
     throw new StartError(error instanceof Error ? error.message : String(error));
   }

@@ -3,35 +3,37 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import {
   findCommandLine,
-  findPart,
+  findProgram,
   type Minio,
-  missingPart,
+  missingProgram,
   type Postgres,
   startMinio,
   startNats,
   startPostgres,
 } from "@statehouse/local-services";
-import type { MinioAddress, NeededPart, SharedParts } from "./parts.ts";
+import type { Dependency, MinioAddress, SharedDependencies } from "./dependencies.ts";
 
 /** The dependencies of one run, and their disposal. */
-export interface StartedParts extends AsyncDisposable {
-  readonly parts: SharedParts;
+export interface StartedDependencies extends AsyncDisposable {
+  readonly shared: SharedDependencies;
   readonly postgres: Postgres;
 }
 
-export interface StartPartsOptions {
+export interface StartDependenciesOptions {
   /** PostgreSQL does not wait for the disk. */
   fast: boolean;
 }
 
 /** Starts the dependencies that stacks share, in a separate folder. */
-export async function startParts({ fast }: StartPartsOptions): Promise<StartedParts> {
-  const missing = missingParts();
+export async function startDependencies({
+  fast,
+}: StartDependenciesOptions): Promise<StartedDependencies> {
+  const missing = missingDependencies();
   const stack = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), "statehouse-tests-"));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   /** So that a started one is stopped even if another fails. */
-  const use = async <T extends AsyncDisposable>(part: Promise<T>) => stack.use(await part);
+  const use = async <T extends AsyncDisposable>(starting: Promise<T>) => stack.use(await starting);
   const starting = [
     use(startPostgres({ dataDirectory: path.join(folder, "postgres"), fast })),
     missing["nats-server"]
@@ -43,7 +45,7 @@ export async function startParts({ fast }: StartPartsOptions): Promise<StartedPa
     const [postgres, nats, minio] = await Promise.all(starting);
     return {
       postgres,
-      parts: {
+      shared: {
         postgres: { url: postgres.url("postgres") },
         // A port where nothing listens: services run without their bus.
         nats: { url: nats?.url ?? "nats://127.0.0.1:1" },
@@ -68,10 +70,10 @@ const addressOf = ({ endpoint, region, accessKey, secretKey }: Minio): MinioAddr
 });
 
 /** What is missing on this machine, and how to install it. */
-export function missingParts(): Partial<Record<NeededPart, string>> {
+export function missingDependencies(): Partial<Record<Dependency, string>> {
   return {
-    ...(findPart("nats-server") ? {} : { "nats-server": missingPart("nats-server") }),
-    ...(findPart("minio") ? {} : { minio: missingPart("minio") }),
+    ...(findProgram("nats-server") ? {} : { "nats-server": missingProgram("nats-server") }),
+    ...(findProgram("minio") ? {} : { minio: missingProgram("minio") }),
     ...(findCommandLine()
       ? {}
       : { terraform: "terraform is missing: install it, or tofu, so that it is on PATH." }),

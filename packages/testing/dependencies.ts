@@ -1,14 +1,14 @@
 import { describe, inject } from "vitest";
 
 /** Addresses of the dependencies that all tests of a run share; passed to the workers by global-setup.ts. */
-export interface SharedParts {
+export interface SharedDependencies {
   postgres: { url: string };
   nats: { url: string };
   minio: MinioAddress | undefined;
   /** Path of terraform or tofu. */
   commandLine: string | undefined;
   /** Why a dependency is missing, by its name. */
-  missing: Partial<Record<NeededPart, string>>;
+  missing: Partial<Record<Dependency, string>>;
 }
 
 export interface MinioAddress {
@@ -19,43 +19,43 @@ export interface MinioAddress {
 }
 
 /** Dependencies that can be missing on a machine. */
-export type NeededPart = "minio" | "nats-server" | "terraform";
+export type Dependency = "minio" | "nats-server" | "terraform";
 
 declare module "vitest" {
   interface ProvidedContext {
-    statehouseParts: SharedParts;
+    statehouseDependencies: SharedDependencies;
   }
 }
 
-let handedOver: SharedParts | undefined;
+let provided: SharedDependencies | undefined;
 
 /** For programs that run stacks outside vitest: sets the shared dependencies of this process. */
-export function shareParts(parts: SharedParts): void {
-  handedOver = parts;
+export function shareDependencies(dependencies: SharedDependencies): void {
+  provided = dependencies;
 }
 
 /** PostgreSQL, NATS and MinIO of this run. */
-export function sharedParts(): SharedParts {
+export function sharedDependencies(): SharedDependencies {
   // Typed as always set, but undefined in projects without the global setup.
-  const parts: SharedParts | undefined = handedOver ?? inject("statehouseParts");
-  if (!parts) {
+  const dependencies: SharedDependencies | undefined = provided ?? inject("statehouseDependencies");
+  if (!dependencies) {
     throw new Error(
       "Unit tests run without PostgreSQL, NATS and MinIO; a test that needs them belongs into the folder `test/` of its package.",
     );
   }
-  return parts;
+  return dependencies;
 }
 
 /** The shared MinIO, for suites under `needs("minio")`. */
 export function sharedMinio(): MinioAddress {
-  const { minio, missing } = sharedParts();
+  const { minio, missing } = sharedDependencies();
   if (!minio) throw new Error(missing.minio ?? "minio is missing");
   return minio;
 }
 
 /** Path of terraform or tofu, for suites under `needs("terraform")`. */
 export function commandLine(): string {
-  const { commandLine, missing } = sharedParts();
+  const { commandLine, missing } = sharedDependencies();
   if (!commandLine) throw new Error(missing.terraform ?? "terraform is missing");
   return commandLine;
 }
@@ -64,9 +64,9 @@ export function commandLine(): string {
  * `describe` for a suite that needs these dependencies: skipped if one is missing, and listed at the end of the run.
  */
 export const needs =
-  (...parts: NeededPart[]) =>
+  (...dependencies: Dependency[]) =>
   (name: string, suite: () => void): void => {
-    const lacking = parts.filter((part) => part in sharedParts().missing);
+    const lacking = dependencies.filter((name) => name in sharedDependencies().missing);
     if (lacking.length === 0) describe(name, suite);
     else describe.skip(name, { meta: { missing: lacking } }, suite);
   };
