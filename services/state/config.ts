@@ -58,7 +58,7 @@ export const configSchema = z.object({
   BLOB_STORE: z
     .enum(["directory", "s3"])
     .default("directory")
-    .describe("Where state bytes are kept: a directory (one replica) or S3."),
+    .describe("Where state bytes are stored: a directory (one replica) or S3."),
   BLOB_DIRECTORY: z
     .string()
     .optional()
@@ -68,7 +68,7 @@ export const configSchema = z.object({
     .string()
     .optional()
     .describe(
-      "While states move to BLOB_STORE: the directory they move from, read for what is not there yet.",
+      "Directory from which states move to BLOB_STORE; it is read for contents that BLOB_STORE does not have yet.",
     ),
   S3_ENDPOINT: z
     .url()
@@ -88,9 +88,7 @@ export const configSchema = z.object({
   S3_CA_FILE: z
     .string()
     .optional()
-    .describe(
-      "PEM file of certificate authorities trusted for S3 in addition to the well-known ones.",
-    ),
+    .describe("PEM file of certificate authorities trusted for S3 in addition to the system's."),
 });
 
 export type StateConfig = z.infer<typeof configSchema>;

@@ -72,7 +72,7 @@ test("beside npm start, collect names what would go and lets it go, and fsck fin
 
   const collected = await lines(collect);
   expect(collected.code).toBe(0);
-  expect(collected.lines.at(-1)).toBe(`deleted in all 2 versions, ${sum} bytes of state`);
+  expect(collected.lines.at(-1)).toBe(`deleted 2 versions, ${sum} bytes of state in total`);
   expect(await statuses()).toEqual([404, 404, 200]);
   await waitFor(async () => (await database.query("select from blob_deletions")).rows.length === 0);
   expect(await lines(fsck)).toMatchObject({

@@ -119,7 +119,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
     const doomed = `/workspaces/${kept[1].workspaceId}`;
     await expectStatus(204, fixture.owner.api.delete(doomed));
     const { code, output } = await startCommand().ended;
-    expect([code, output]).toEqual([0, expect.stringContaining("everything is moved")]);
+    expect([code, output]).toEqual([0, expect.stringContaining("all contents are moved")]);
     stop.abort();
     for (const written of await Promise.all(clients)) expect(written).toBeGreaterThan(0);
     await endMove();

@@ -136,7 +136,9 @@ test("neither logs nor traces have a token, an upload URL, a state or an output'
   await fetch(`${url}/api/v2/account/details?token=${secret}`);
   await fetch(`${url}/nowhere/${secret}`);
   await smoke(fixture());
-  await waitFor(() => linesOf("state").some((line) => JSON.stringify(line).includes("uploaded")));
+  await waitFor(() =>
+    linesOf("state").some((line) => JSON.stringify(line).includes("upload stored")),
+  );
   const everything = [
     ...serviceNames.map((name) => fixture().stack.processes[name].output()),
     collector.text(),

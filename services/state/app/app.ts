@@ -12,7 +12,7 @@ export interface Settings {
   maxStateBytes: number;
   /** Lifetime of upload URLs, and of a version without an upload. */
   pendingWindowMs: number;
-  /** Age at which a key without owner is swept. */
+  /** Age at which a key without a row is deleted. */
   sweepGraceMs: number;
   /** The retention rules of the edition. */
   retentionRules: RetentionRules;
@@ -33,7 +33,7 @@ export interface App {
   /** The caller behind a bearer token, with grants. Throws `unauthenticated`. */
   authenticate(token: string): Promise<Caller>;
   uploadTokens: UploadTokens;
-  /** Wake the workers of this process: a version to extract, a workspace to purge, a blob to delete. */
+  /** Wake the workers of this process to extract a version, purge a workspace or delete a blob. */
   wakes: { extraction: Wake; purge: Wake; blobDeletion: Wake };
   edition: Edition;
   settings: Settings;

@@ -13,7 +13,7 @@ import type { VersionKey } from "../store/state-version.ts";
 import type { App } from "./app.ts";
 import { documentOf, type StateVersionDocument } from "./state-version-document.ts";
 
-/** Makes a version's contents unreadable, until they are restored or, after some days, deleted. */
+/** Makes a version's contents unreadable until they are restored or, after some days, permanently deleted. */
 export const softDeleteBackingData = (
   app: App,
   caller: Caller,
@@ -105,7 +105,9 @@ async function act(
 
 const BATCH = 100;
 
-/** Deletes contents whose time for restoring is over. Returns how many versions it found. */
+/**
+ * Permanently deletes soft-deleted contents whose restoration period has ended. Returns how many versions it found.
+ */
 export async function deleteExpiredBackingData(app: App): Promise<number> {
   const before = new Date(app.now().getTime() - app.settings.softDeletionMs);
   const expired = await app.reads.stateVersions.listSoftDeleted(before, BATCH);
@@ -117,7 +119,7 @@ const deleteExpired = (app: App, { id, workspaceId }: VersionKey, before: Date):
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
     const version = workspaceState && (await tx.stateVersions.findForUpdate(id));
-    // Another replica, the collector or a restore, which restarts the period, may have been faster.
+    // Another replica or the collector may have been faster, or a restore restarted the period.
     if (!workspaceState || !version?.softDeletedAt || version.softDeletedAt > before) return;
     await permanentlyDelete(app, tx, { workspaceState, version });
   });

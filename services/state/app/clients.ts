@@ -14,15 +14,15 @@ export interface AccessClient {
 
 /** The calls of state to the service workspaces. */
 export interface WorkspacesClient {
-  /** The workspace's lock and placement, and the workspace of the run. Throws `notFound`. */
+  /** Returns the workspace's lock and placement, and the workspace of the run. Throws `notFound`. */
   getLock(workspaceId: WorkspaceId, runId?: string): Promise<LockAnswer>;
-  /** Throws `notFound`. */
+  /** Returns the workspace's placement. Throws `notFound`. */
   getPlacement(workspaceId: WorkspaceId): Promise<Placement>;
-  /** The retention of those of the workspaces that exist. */
+  /** Returns the retention of each of the workspaces; unknown workspaces are omitted. */
   batchGetRetention(
     workspaceIds: readonly WorkspaceId[],
   ): Promise<Omit<RetentionAnswer, "requestedAt">>;
-  /** Those of the workspaces whose state a run of `consumerId` may read; none once it has ended. */
+  /** Returns those of the workspaces whose state a run of `consumerId` may read; none once the run has ended. */
   listReadableByRun(question: {
     runId: string;
     consumerId: string;

@@ -24,7 +24,7 @@ export interface CreateStateVersion extends AnnouncementInput {
 
 export interface CreatedStateVersion {
   document: StateVersionDocument;
-  /** Where the gateway uploads inline bytes; also set where the document hides its upload URLs. */
+  /** Where the gateway uploads inline bytes; also set if the document hides its upload URLs. */
   uploadPath: string;
   jsonUploadPath: string;
 }
@@ -86,7 +86,7 @@ export async function createStateVersion(
     return await tx.stateVersions.getView(created.id);
   });
 
-  // The window of a version that has its content may be over; a repeat of its bytes is 200 nevertheless.
+  // The upload window of a version that has its content may have ended; a repeat of the same bytes still returns 200.
   const expiresAt =
     version.status === "pending"
       ? version.expiresAt
@@ -99,8 +99,8 @@ export async function createStateVersion(
 }
 
 /**
- * Whether the caller may know that the run belongs to another workspace. A run of a workspace that it may not read, or
- * that is deleted, is treated like an unknown run.
+ * Whether the caller may learn that the run belongs to another workspace. A run of a workspace that the caller may
+ * not read, or that is deleted, is treated like an unknown run.
  */
 async function mayReadRun(
   app: App,

@@ -6,8 +6,9 @@ import type { VersionKey } from "../store/state-version.ts";
 import type { App } from "./app.ts";
 
 /**
- * Deletes what locked, discarded versions received before their state: a JSON form, outputs sent at creation. They
- * belong to a state that was never stored, and no retention policy would delete them. Records one event each.
+ * Deletes the contents that locked, discarded versions received before their state: a JSON form, or outputs sent at
+ * creation. They belong to a state that was never stored, and no retention policy would delete them. Records one
+ * event for each version.
  */
 export async function deleteContentsOfDiscarded(
   app: App,
@@ -26,7 +27,7 @@ export async function deleteContentsOfDiscarded(
   for (const version of discarded) await tx.record(stateVersionDiscarded(workspaceState, version));
 }
 
-/** Discards the pending ones of `known`, before a newer version is created. */
+/** Discards the pending versions of `known` before a newer version is created. */
 export async function discardSuperseded(
   app: App,
   tx: Tx,
@@ -43,7 +44,7 @@ export async function discardSuperseded(
 
 const BATCH = 100;
 
-/** Discards pending versions whose upload window is over. Returns how many it found. */
+/** Discards pending versions whose upload window has ended. Returns how many versions it found. */
 export async function discardExpiredVersions(app: App): Promise<number> {
   const expired = await app.reads.stateVersions.listExpired(app.now(), BATCH);
   for (const version of expired) await discardExpired(app, version);

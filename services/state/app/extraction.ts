@@ -14,21 +14,21 @@ import type { ExtractionClaim } from "../store/extraction.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 
-/** How long a state waits after its worker was killed. */
+/** How long an extraction waits after its worker was killed. */
 const LEASE_MS = 20_000;
-/** Between two renewals of a lease. */
+/** Time between two renewals of a lease. */
 export const RENEWAL_MS = 5_000;
 
 const leaseFrom = (now: Date): Date => new Date(now.getTime() + LEASE_MS);
 
-/** Takes the version that has waited longest for extraction; undefined when none waits. */
+/** Takes the version that has waited longest for extraction; undefined if none is waiting. */
 export async function claimExtraction(app: App): Promise<ExtractionClaim | undefined> {
   for (;;) {
     const now = app.now();
     const claim = await app.leases.extractions.claim(now, leaseFrom(now));
     if (!claim) return undefined;
     if (!isExhausted(claim.attempt - 1)) return claim;
-    // None of the previous attempts finished: this file makes its workers fail.
+    // No previous attempt finished, so this file makes its workers fail.
     await giveUp(app, claim, "extraction never finished");
   }
 }
@@ -38,8 +38,9 @@ export const renewExtraction = (app: App, claim: ExtractionClaim): Promise<boole
   app.leases.extractions.renew(claim, leaseFrom(app.now()));
 
 /**
- * Stores the extraction, and its outputs unless the create request carried them. Of a version that was extracted before
- * and became current since, only the resources are stored. A lost claim changes nothing.
+ * Stores the result of an extraction. Outputs are stored unless the create request carried them. If the version was
+ * extracted before and has become current since, only the resources are stored. Changes nothing if the claim was
+ * lost.
  */
 export const storeExtraction = (
   app: App,
@@ -68,8 +69,9 @@ export const storeExtraction = (
   });
 
 /**
- * `content`: every attempt fails like this one. `reading`: time or memory did not suffice; given up after a few
- * attempts. `store`: the bytes could not be loaded, which is temporary and never given up.
+ * `content`: every attempt fails in the same way. `reading`: time or memory was insufficient; extraction is given up
+ * after a few attempts. `store`: the bytes could not be loaded; this is temporary, so extraction is always tried
+ * again.
  */
 export type ExtractionFault = "content" | "reading" | "store";
 
@@ -83,7 +85,7 @@ export async function failExtraction(
   if (isFinal) return giveUp(app, claim, reason);
   await changeClaimed(app, claim, async (_tx, { version }) => {
     version.extractionDueAt = new Date(app.now().getTime() + backoffMs(claim.attempt));
-    // Only faults of the file count.
+    // Counts as an attempt only if the file caused the failure.
     if (fault === "store") version.extractionAttempts -= 1;
   });
 }

@@ -20,11 +20,11 @@ import type {
 import type { App } from "./app.ts";
 import { deleteContents } from "./backing-data.ts";
 
-/** Candidates of all workspaces of a page that are read at a time. */
+/** Number of candidates that are read at a time for all workspaces of a page. */
 const CANDIDATES = 4000;
-/** Versions of one transaction, to hold locks briefly. */
+/** Number of versions in one transaction; small, so that locks are held briefly. */
 const BATCH = 200;
-/** Outdated answers of the service workspaces in succession, before the page fails. */
+/** Number of consecutive outdated answers of the service workspaces after which the page fails. */
 const ATTEMPTS = 5;
 
 /** A version whose contents were deleted. */
@@ -33,7 +33,7 @@ export interface Collected {
   workspaceId: WorkspaceId;
   rule: RetentionRule;
   createdAt: Date;
-  /** Size of its raw state. */
+  /** Size of the raw state. */
   bytes: number;
 }
 
@@ -41,7 +41,7 @@ export interface Collected {
 export type KeptReason = RetainedReason | "busy" | "notDue";
 
 export interface Collection {
-  /** Decides under the same locks, and deletes nothing. */
+  /** Makes each decision under the same locks and deletes nothing. */
   dryRun?: boolean;
   /** Called after each batch is committed; an error ends the collection. */
   onBatch(collected: readonly Collected[], kept: readonly KeptReason[]): void | Promise<void>;
@@ -49,8 +49,8 @@ export interface Collection {
 
 /**
  * Deletes the contents of the versions of these workspaces that retention does not keep, in batches. Any number of
- * replicas may run it at once: each batch decides by locked rows, and by an answer of the service workspaces that is
- * current while they are locked. Throws `unavailable` while that service is.
+ * replicas may run it concurrently: each batch decides by locked rows and by a retention answer that is current while
+ * the rows are locked. Throws `unavailable` if the service workspaces is unavailable.
  */
 export async function collectWorkspaces(
   app: App,
@@ -67,7 +67,7 @@ export async function collectWorkspaces(
       const batch = candidates.slice(from, from + BATCH);
       answer = await collectBatch(app, batch, answer, collection);
     }
-    // Only workspaces that may have more candidates, from where this round ended.
+    // Only workspaces that may have more candidates, each continued after its last candidate of this round.
     positions = nextPositions(candidates, limit);
     searches = searchesFor(app, answer, positions, [...positions.keys()]);
   }
@@ -107,7 +107,7 @@ function nextPositions(
   );
 }
 
-/** Returns the answer by which it decided: the given one, or the one that replaced it. */
+/** Returns the retention answer by which it decided: the given one, or the one that replaced it. */
 async function collectBatch(
   app: App,
   batch: readonly RetentionCandidate[],
@@ -124,7 +124,8 @@ async function collectBatch(
     const workspaceIds = given.retentions.map(({ workspaceId }) => workspaceId);
     answer = await getRetention(app, workspaceIds);
   }
-  // After a restore the version of workspaces is behind, until a later change of a policy exceeds the stored one.
+  // After a restore, the version in workspaces is lower than the stored one until later changes of policies exceed
+  // it.
   throw new Error("retention version went backwards (workspaces restored from a backup?)");
 }
 
@@ -139,7 +140,7 @@ interface Outcome {
   kept: KeptReason[];
 }
 
-/** Undefined, without any change, when the answer is outdated. */
+/** Undefined, without any change, if the retention answer is outdated. */
 async function decideBatch(
   app: App,
   tx: Tx,
@@ -184,7 +185,7 @@ const collectedOf = (
   rule: RetentionRule,
 ): Collected => ({ id, workspaceId, rule, createdAt, bytes: Number(size ?? 0) });
 
-/** Locks in the order of all transactions. Leaves out workspaces that another transaction has locked. */
+/** Locks rows in the order of all transactions and skips workspaces that another transaction has locked. */
 async function lockBatch(tx: Tx, batch: readonly RetentionCandidate[]): Promise<Locked[]> {
   const ids = [...new Set(batch.map(({ workspaceId }) => workspaceId))];
   const workspaceStates = new Map(
@@ -202,7 +203,7 @@ async function lockBatch(tx: Tx, batch: readonly RetentionCandidate[]): Promise<
   });
 }
 
-/** By organization, for those on the free tier. */
+/** Keyed by organization; contains organizations on the free tier. */
 async function startsOfLast(tx: Tx, dues: readonly RetentionDue[]): Promise<Map<string, Date>> {
   const organizations = new Set(
     dues.filter(({ rule }) => rule === "free-tier").map(({ organizationId }) => organizationId),
@@ -215,7 +216,7 @@ async function startsOfLast(tx: Tx, dues: readonly RetentionDue[]): Promise<Map<
   return starts;
 }
 
-/** Deletes contents as a user does; in editions without that status, also the rows. */
+/** Deletes contents as a user's request does; in editions without that status it also deletes the rows. */
 async function purge(app: App, tx: Tx, locked: readonly Locked[], now: Date): Promise<void> {
   const versions = locked.map(({ version }) => version);
   await deleteContents(app, tx, versions);

@@ -4,25 +4,25 @@ import type { App } from "./app.ts";
 
 /** Number of rows under one claim. */
 export const PAGE = 500;
-/** How long a page waits after its replica was killed. */
+/** How long a page stays claimed after its replica was killed. */
 const LEASE_MS = 60_000;
 
 interface Scan {
   name: ScanName;
-  /** Between the end of one whole scan and the start of the next. */
+  /** Time between the end of one complete scan and the start of the next. */
   intervalMs: number;
   /** Pause before a failed page is tried again. */
   retryMs: number;
 }
 
 interface Page {
-  /** The id that the page before ended with. */
+  /** The id at which the previous page ended. */
   after: string;
-  /** Extends the lease. Throws when another replica holds the page. */
+  /** Extends the lease. Throws if another replica holds the page. */
   keep(): Promise<void>;
 }
 
-/** The result of a page. Another one follows a full page. */
+/** The result of a page. Another page follows a full one. */
 interface PageResult {
   last: string | undefined;
   isFull: boolean;

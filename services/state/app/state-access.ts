@@ -13,9 +13,9 @@ type ReadAction = "state:read" | "state:read-outputs";
 type Place = Required<Target>;
 
 /**
- * Throws unless the caller may read what belongs to the target's workspace: `forbidden` or `notFound` for the state as
- * a whole, always `notFound` for a thing named by `what`. For run tokens the service workspaces decides on every read,
- * including the run's own workspace: consumer sets change, and runs end.
+ * Throws unless the caller may read what belongs to the target's workspace: `forbidden` or `notFound` for the state
+ * as a whole, always `notFound` for a single resource, which `what` names. For run tokens the service workspaces
+ * decides on every read, including the run's own workspace: consumer sets change, and runs end.
  */
 export async function authorizeRead(
   app: App,
@@ -32,7 +32,7 @@ export async function authorizeRead(
   else authorizeOrNotFound(caller, action, target, what);
 }
 
-/** Those of `items` that the caller may read; at most one call to the service workspaces for all of them. */
+/** Returns those of `items` that the caller may read, with at most one call to the service workspaces. */
 export async function readableOf<Item extends Place>(
   app: App,
   caller: Caller,
@@ -58,7 +58,7 @@ type PrincipalCaller = Extract<Caller, { kind: "principal" }>;
 const runOf = (caller: Caller): PrincipalCaller | undefined =>
   caller.kind === "principal" && caller.principal.type === "run" ? caller : undefined;
 
-/** The run's own workspace: the only one that its grants contain. */
+/** The run's own workspace, which is the only workspace in its grants. */
 const workspaceOf = ({ grants }: PrincipalCaller): string | undefined =>
   [...grants.organizations.values()].flatMap(({ workspaces }) => [...workspaces.keys()])[0];
 

@@ -29,7 +29,10 @@ export const uploadPath = (
   return `/v1/object/${app.uploadTokens.sign({ workspaceId, versionId, kind, expiresAt })}`;
 };
 
-/** The document of a version for `caller`: upload URLs only for callers who may write, and only while they work. */
+/**
+ * The document of a version for `caller`. It contains upload URLs only if the caller may write and the URLs still
+ * work.
+ */
 export function documentOf(
   app: App,
   caller: Caller,

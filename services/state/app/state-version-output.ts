@@ -14,8 +14,8 @@ export interface OutputPage {
 }
 
 /**
- * A version's outputs, sensitive values withheld. Throws `outputsNotProcessed` until they are known, and
- * `notFound` once they are deleted with the rest of its data.
+ * Returns a version's outputs without sensitive values. Throws `outputsNotProcessed` until extraction has stored
+ * them, and `notFound` once they are deleted with the version's other data.
  */
 export async function listStateVersionOutputs(
   app: App,
@@ -28,7 +28,7 @@ export async function listStateVersionOutputs(
   return outputsOf(app, version, slice);
 }
 
-/** One output, its value in clear. */
+/** Returns one output with its value, even if it is sensitive. */
 export async function getStateVersionOutput(
   app: App,
   caller: Caller,
@@ -39,7 +39,7 @@ export async function getStateVersionOutput(
   return output;
 }
 
-/** The outputs of the workspace's current version; none without a current version. */
+/** Returns the outputs of the workspace's current version; empty if it has none. */
 export async function listCurrentOutputs(
   app: App,
   caller: Caller,

@@ -20,7 +20,7 @@ export async function getStateVersion(
   return documentOf(app, caller, version);
 }
 
-/** The workspace's current version. Throws `notFound`, also when it has none. */
+/** Returns the workspace's current version. Throws `notFound`, also if the workspace has none. */
 export async function getCurrentStateVersion(
   app: App,
   caller: Caller,
@@ -50,7 +50,7 @@ export async function listStateVersions(
   return { documents: versions.map((version) => documentOf(app, caller, version)), total };
 }
 
-/** Those of the versions that the caller may read, in the order of `ids`. */
+/** Returns those of the versions that the caller may read, in the order of `ids`. */
 export async function batchGetStateVersions(
   app: App,
   caller: Caller,
@@ -73,7 +73,7 @@ export interface Download {
   filename: string;
 }
 
-/** The blob of a content, for a caller who may read the state. Throws `notFound`, `forbidden`. */
+/** Returns the blob of a content if the caller may read the state. Throws `notFound`, `forbidden`. */
 export async function authorizeDownload(
   app: App,
   caller: Caller,

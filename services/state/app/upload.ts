@@ -22,24 +22,25 @@ import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 
 /**
- * `open`: the version accepts the content; `md5` (hex) is the announced one, null for JSON.
- * `used`: it has its content; the same bytes again are 200 and store nothing, others are `uploadUsed`.
+ * `open`: the version accepts the content; `md5` (hex) is the digest that the create request announced, null for
+ * JSON. `used`: the version has its content; uploading the same bytes again returns 200 and stores nothing, other
+ * bytes throw `uploadUsed`.
  */
 export type UploadOpening =
   | { outcome: "open"; md5: string | null }
   | { outcome: "used"; stored: StoredContent };
 
-/** An attempt, whose bytes are stored under a key of its own. Digests are lower-case hex. */
+/** An upload attempt, whose bytes are stored under a key of its own. Digests are lower-case hex. */
 export interface UploadAttempt extends Attempt {
   blobKey: string;
 }
 
-/** `alreadyStored`: an attempt with the same content was faster; this one's blob has no owner. */
+/** `alreadyStored`: another attempt with the same content was faster, so the blob of this one has no row. */
 export type UploadOutcome = "stored" | "alreadyStored";
 
 /**
- * Whether the version still accepts this content. Throws `notFound`, and the conflicts `stateVersionDiscarded`
- * and `backingDataDeleted`.
+ * Returns whether the version still accepts this content. Throws `notFound`, and the conflicts
+ * `stateVersionDiscarded` and `backingDataDeleted`.
  */
 export async function beginUpload(
   app: App,

@@ -9,13 +9,13 @@ const CONCURRENCY = 8;
 export interface LostBlob {
   key: string;
   size: number;
-  /** Size in the store; undefined: missing. */
+  /** Size in the store; undefined if the bytes are missing. */
   found: number | undefined;
 }
 
 /**
- * Compares the sizes in the next page of rows with those in the store, without reading contents. Returns undefined when
- * no page was due. Throws when the store does not answer; the page is then repeated.
+ * Compares the sizes in the next page of rows with those in the store, without reading contents. Returns undefined
+ * when no page was due. Throws if the store does not respond; the page is then repeated.
  */
 export async function verifyNextPage(
   app: App,
@@ -50,7 +50,7 @@ async function lostAmong(
     if (found !== size) suspects.push({ key, size, found });
   });
   if (suspects.length === 0) return [];
-  // A blob deleted since its row was read is not lost.
+  // A blob that was deleted after its row was read is not lost.
   const owned = new Set(await app.reads.blobs.listOwned(suspects.map(({ key }) => key)));
   return suspects.filter(({ key }) => owned.has(key));
 }

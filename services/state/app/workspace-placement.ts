@@ -8,14 +8,14 @@ import {
 } from "../domain/workspace-state.ts";
 import type { App } from "./app.ts";
 
-/** Stores the placement of a workspace, as the service workspaces sent it. Only higher versions apply. */
+/** Stores the placement of a workspace as the service workspaces sent it. Only higher versions apply. */
 export const setPlacement = (app: App, placement: Placement): Promise<void> =>
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(placement.workspaceId);
     applyPlacement(workspaceState, placement);
   });
 
-/** As `setPlacement`, for an event. Inserts no row: `placeWorkspace` loads the placement when it is needed. */
+/** Like `setPlacement`, for an event. Inserts no row: `placeWorkspace` loads the placement when it is needed. */
 export const movePlacement = (app: App, placement: Placement): Promise<void> =>
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.findForUpdate(placement.workspaceId);
@@ -23,8 +23,8 @@ export const movePlacement = (app: App, placement: Placement): Promise<void> =>
   });
 
 /**
- * The target of authorization, from state's own row. Without a stored placement the service workspaces is called and
- * its answer stored. Throws `notFound`.
+ * Returns the target of authorization from state's own row. If no placement is stored, calls the service workspaces
+ * and stores the result. Throws `notFound`.
  */
 export async function placeWorkspace(
   app: App,

@@ -21,7 +21,7 @@ export interface SealLock {
   discardPending: boolean;
 }
 
-/** Ends a lock epoch. Throws `stateVersionPending` while a version of it awaits its content. */
+/** Ends a lock epoch. Throws `stateVersionPending` while a version of the epoch awaits its content. */
 export const sealLock = (app: App, { workspaceId, ...end }: SealLock): Promise<StateSummary> =>
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(workspaceId);
@@ -30,7 +30,7 @@ export const sealLock = (app: App, { workspaceId, ...end }: SealLock): Promise<S
     return summaryOf(workspaceState);
   });
 
-/** How many resources a safe delete would abandon. Ends the epoch of the deletion lock. */
+/** Returns how many resources a safe delete would abandon. Ends the epoch of the deletion lock. */
 export const getManagedResources = (
   app: App,
   { workspaceId, epoch }: { workspaceId: WorkspaceId; epoch: bigint },
@@ -41,7 +41,7 @@ export const getManagedResources = (
     const { resourceCount, currentPosition } = workspaceState;
     const open = await tx.stateVersions.listBeforeSealing(workspaceId, currentPosition);
     if (open.some((version) => awaitsContent(version, app.now()))) {
-      // An upload is under way; it keeps its lock, and the deletion is refused.
+      // An upload is in progress; it keeps its lock, and the deletion is refused.
       return { resourceCount, processed: false };
     }
     await endEpoch(app, tx, workspaceState, { epoch, discardPending: false });
@@ -65,7 +65,10 @@ async function endEpoch(
   if (promoted) await tx.record(workspaceStateChanged(workspaceState));
 }
 
-/** Leaves a tombstone at once, also of an unknown workspace; the other rows are purged later. Final. */
+/**
+ * Stores a tombstone immediately, even if the workspace is unknown; the other rows are purged later. Cannot be
+ * undone.
+ */
 export const dropWorkspace = (app: App, workspaceId: WorkspaceId): Promise<void> =>
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(workspaceId);
@@ -76,14 +79,14 @@ export const dropWorkspace = (app: App, workspaceId: WorkspaceId): Promise<void>
 const PURGED_WORKSPACES = 20;
 const PURGED_VERSIONS = 50;
 
-/** Deletes rows of dropped workspaces and releases their blobs. Returns whether any were left. */
+/** Deletes the rows of dropped workspaces and releases their blobs. Returns whether there were any. */
 export async function purgeDroppedWorkspaces(app: App): Promise<boolean> {
   const dropped = await app.reads.workspaceStates.listToPurge(PURGED_WORKSPACES);
   for (const workspaceId of dropped) await purgeBatch(app, workspaceId);
   return dropped.length > 0;
 }
 
-/** One batch a transaction, to hold locks briefly; after the last one only the tombstone is left. */
+/** One batch in each transaction, so that locks are held briefly; after the last one only the tombstone remains. */
 const purgeBatch = (app: App, workspaceId: WorkspaceId): Promise<void> =>
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
@@ -107,7 +110,7 @@ export interface ListWorkspaceStates {
   limit: number;
 }
 
-/** The records of these workspaces, or, without ids, of those after an id. */
+/** Returns the records of the given workspaces or, without ids, of the workspaces after an id. */
 export const listWorkspaceStates = (
   app: App,
   { workspaceIds, after, limit }: ListWorkspaceStates,

@@ -4,7 +4,10 @@ import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/au
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
 import type { AccessClient } from "../app/clients.ts";
 
-/** The service access, for downloads: they do not pass the gateway, which authenticates all other requests. */
+/**
+ * The client for the service access. Only downloads need it: they do not pass the gateway, which authenticates all
+ * other requests.
+ */
 export function createAccessClient(channel: Channel, identity: CallOptions): AccessClient {
   const authentication = createClient(AuthenticationService, channel, identity);
   return {

@@ -11,7 +11,7 @@ import { workspaceNotFound } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { Placement } from "../domain/workspace-state.ts";
 
-/** The service workspaces, called with state's own identity. */
+/** The client for the service workspaces, which calls with state's own identity. */
 export function createWorkspacesClient(channel: Channel, identity: CallOptions): WorkspacesClient {
   const locks = createClient(WorkspaceLockService, channel, identity);
   const policies = createClient(DataRetentionPolicyService, channel, identity);

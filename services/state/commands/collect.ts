@@ -9,14 +9,12 @@ export interface CollectCommand {
   /** `--dry-run` prints the versions and deletes none. */
   args: readonly string[];
   config: StateConfig;
-  /** Only workspaces is called. Default: by the addresses in the settings. */
+  /** Only the service workspaces is called. By default the addresses are those in the settings. */
   channels?: { access: Channel; workspaces: Channel };
   print(line: string): void;
 }
 
-/**
- * Applies retention to all workspaces now. Throws `unavailable` when workspaces does not answer.
- */
+/** Applies retention to all workspaces now. Throws `unavailable` if the service workspaces does not respond. */
 export async function collect({ args, config, channels, print }: CollectCommand): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
@@ -40,6 +38,6 @@ export async function collect({ args, config, channels, print }: CollectCommand)
     },
   });
   const what = `${versions} versions, ${bytes} bytes of state`;
-  print(dryRun ? `would delete ${what}` : `deleted in all ${what}`);
+  print(dryRun ? `would delete ${what}` : `deleted ${what} in total`);
   for (const [reason, count] of kept) print(`kept ${count}: ${reason}`);
 }

@@ -21,7 +21,7 @@ export const contentSettings = configSchema.pick({
   S3_CA_FILE: true,
 });
 
-/** The service's database, opened by a command beside it. */
+/** The service's database, opened by a command that runs beside the service. */
 export const openOperatorDatabase = (url: string, logger: Logger): Promise<Database> =>
   openDatabase({ contextName: "state", url, entities, migrations, logger });
 

@@ -13,8 +13,8 @@ export interface CheckCommand {
 }
 
 /**
- * Compares the database with the bytes in the store, in both directions, while the service runs or
- * not; changes nothing. Returns false while there are problems.
+ * Compares the database with the bytes in the store in both directions, whether or not the service runs. Changes
+ * nothing. Returns false if there are problems.
  */
 export async function fsck({ args, environment, print }: CheckCommand): Promise<boolean> {
   const { values } = parseArgs({

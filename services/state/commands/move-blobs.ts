@@ -5,9 +5,8 @@ import { blobs } from "../store/blob.ts";
 import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./contents.ts";
 
 /**
- * Copies every content that a version refers to from BLOB_MOVING_FROM to BLOB_STORE, while the
- * service runs with the same settings. However it ended, another run continues. Returns false while
- * something could not be moved.
+ * Copies every content that a version refers to from BLOB_MOVING_FROM to BLOB_STORE while the service runs with the
+ * same settings. It can be interrupted and run again at any time. Returns false if a content could not be moved.
  */
 export async function moveContents(print: (line: string) => void): Promise<boolean> {
   const config = readConfig(contentSettings);
@@ -41,7 +40,8 @@ export async function moveContents(print: (line: string) => void): Promise<boole
       progress.end();
     }
   };
-  // Until a run finds nothing to copy, so that contents finalized in the old store meanwhile are copied too.
+  // Repeated until a run finds nothing to copy, so that contents that were finalized in the old store meanwhile are
+  // copied too.
   let moved: Moved;
   do {
     moved = await pass();
@@ -49,7 +49,7 @@ export async function moveContents(print: (line: string) => void): Promise<boole
     print(`copied ${moved.copied} (${mebibytes} MiB), ${moved.alreadyThere} already present`);
   } while (moved.copied > 0);
   if (moved.problems === 0) {
-    print("everything is moved: state can run without BLOB_MOVING_FROM");
+    print("all contents are moved: state can run without BLOB_MOVING_FROM");
     return true;
   }
   print(`${moved.problems} could not be moved and remain where they were: keep BLOB_MOVING_FROM`);

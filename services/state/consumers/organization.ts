@@ -6,7 +6,7 @@ import {
 import type { App } from "../app/app.ts";
 import { removeOrganizationBilling, setOrganizationBilling } from "../app/organization-billing.ts";
 
-/** Keeps the billing of organizations, which documents of state versions show. */
+/** Stores how organizations are billed; documents of state versions show it. */
 export const organizationHandlers = (app: App): EventHandlers => ({
   ...on(OrganizationUpdatedSchema, ({ organizationId, usageBasedBilling, revision }) =>
     setOrganizationBilling(app, { organizationId, usageBased: usageBasedBilling, revision }),

@@ -8,7 +8,7 @@ import type { App } from "../app/app.ts";
 import { movePlacement } from "../app/workspace-placement.ts";
 import { dropWorkspace } from "../app/workspace-state.ts";
 
-/** Repeats the calls of workspaces, in case it crashed between its commit and the call. */
+/** Repeats a call of workspaces that may be missing because workspaces crashed between its commit and the call. */
 export const workspaceHandlers = (app: App): EventHandlers => ({
   ...on(WorkspaceDeletedSchema, async ({ workspaceId }) => {
     if (isId("ws", workspaceId)) await dropWorkspace(app, workspaceId);

@@ -40,12 +40,12 @@ export const backingDataActions = {
 
 export type BackingDataAction = keyof typeof backingDataActions;
 
-/** Whether it is the current version, or the snapshot that the next unlock makes current. */
+/** Whether the version is the current one, or the snapshot that the next unlock makes current. */
 const isCurrent = (workspaceState: WorkspaceState, version: StateVersion): boolean =>
   workspaceState.currentVersionId === version.id ||
   (version.intermediate && version.position > workspaceState.currentPosition);
 
-/** Applies the action to the status. Throws 400 if the specification's table has no such row. */
+/** Applies the action to the status. Throws 400 if the specification's table has no row for it. */
 export function changeBackingData(
   action: BackingDataAction,
   {

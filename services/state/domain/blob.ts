@@ -2,12 +2,12 @@ import type { WorkspaceId } from "./ids.ts";
 
 /** Bytes in the blob store that state versions refer to. */
 export class Blob {
-  /** In the store; one for each upload attempt. */
+  /** Key in the store; each upload attempt has its own. */
   declare key: string;
   declare workspaceId: WorkspaceId;
   declare size: bigint;
   declare sha256: string;
-  /** Number of contents of versions that are these bytes. */
+  /** Number of references from state versions to these bytes. */
   declare references: number;
   declare createdAt: Date;
 

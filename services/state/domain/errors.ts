@@ -23,7 +23,7 @@ export const workspaceNotLocked = () =>
     "The workspace must be locked by you before its state can be written.",
   );
 
-/** As above for a rollback, for which the specification has no 412. */
+/** As above for a rollback, for which the specification defines no 412. */
 export const rollbackWithoutLock = () =>
   conflict(
     "workspace_not_locked",
@@ -61,7 +61,7 @@ export const lineageConflict = () =>
 export const runOfOtherWorkspace = () =>
   invalid([{ field: "run", detail: "Run belongs to another workspace" }]);
 
-/** A repeat of a create request whose version is no longer the newest, or was discarded. */
+/** The create request is a repeat, and its version was superseded or discarded since. */
 export const stateVersionSuperseded = () =>
   conflict(
     "state_version_superseded",
@@ -69,8 +69,8 @@ export const stateVersionSuperseded = () =>
   );
 
 /**
- * Unlock while a version awaits its content. Clients match the words `latest state version is still pending`, and take a
- * 409 here for the lock of another holder.
+ * Unlock while a version awaits its content. Clients match the words `latest state version is still pending`; they
+ * treat a 409 here as a lock of another holder.
  */
 export const stateVersionPending = () =>
   unavailable(
@@ -92,19 +92,19 @@ export const stateVersionDiscarded = () =>
 export const uploadUsed = () =>
   conflict("upload_used", "This upload URL was used before, with other content.");
 
-/** The bytes are not those that the create request announced; the URL remains usable. */
+/** The bytes differ from those that the create request announced; the URL remains usable. */
 export const md5Mismatch = () =>
   conflict("md5_mismatch", "The content does not have the md5 of the create request.");
 
-/** The sweeper might already have found the key of the upload ownerless. */
+/** The sweeper may already have found the key of this upload without a row. */
 export const uploadTooSlow = () =>
   unavailable("upload_too_slow", "The upload took too long; repeat it.");
 
-/** Not even a repeat of the same content is accepted: a response must not claim a state that is not stored. */
+/** Refuses even a repeat of the same content: a response must not report a state as stored that is not. */
 export const backingDataDeleted = () =>
   conflict("backing_data_deleted", "The state version's data was deleted; it accepts no content.");
 
-/** An action missing in the specification's table "State version status". */
+/** The specification's table "State version status" has no row for this action. */
 export const transitionNotAllowed = (from: string, to: string) =>
   badRequest(
     "transition_not_allowed",
@@ -117,7 +117,7 @@ export const currentVersionDeletion = (to: string) =>
     `State version status transition not allowed: the workspace's current state version cannot become ${to}.`,
   );
 
-/** Only a finalized version has contents to copy. */
+/** Only a finalized version has contents that can be copied. */
 export const rollbackWithoutContent = (status: string) =>
   conflict(
     "rollback_without_content",
@@ -133,6 +133,6 @@ export const rollbackToOtherWorkspace = () =>
     },
   ]);
 
-/** The next serial is above the largest one that clients read exactly. */
+/** The next serial would exceed the largest one that clients read exactly. */
 export const serialsExhausted = () =>
   conflict("serials_exhausted", "No serial follows that of the newest state version.");

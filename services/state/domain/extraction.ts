@@ -14,7 +14,7 @@ export const storable = (text: string): string => text.toWellFormed().replaceAll
 /** A resource of a state, as its document lists it. */
 export interface StateResource {
   name: string;
-  /** With the prefix `data.` for a data source. */
+  /** Data sources have the prefix `data.`. */
   type: string;
   count: number;
   module: string;
@@ -41,7 +41,7 @@ export interface ResourceInstance {
   provider: string;
   type: string;
   nameIndex: string | null;
-  /** Of its whole content: another digest means that the instance has changed. */
+  /** Digest of its complete content: a different digest means that the instance has changed. */
   digest: string;
 }
 
@@ -50,25 +50,25 @@ export type ResourceCounts = Record<string, Record<string, number>>;
 
 /** The result of extracting a raw state. */
 export interface Extraction {
-  /** In the file; null if the file has none. Only compared with the request's, for a warning. */
+  /** As in the file; null if the file has none. Only compared with the serial of the request, for a warning. */
   serial: bigint | null;
   lineage: string | null;
   formatVersion: number | null;
   engineVersion: string | null;
   resources: StateResource[];
-  /** Instances of managed resources; safe delete refuses while there are any. */
+  /** Instances of managed resources; safe delete is refused while there are any. */
   resourceCount: number;
-  /** Those of them that are billed in usage-based plans. */
+  /** Number of those instances that usage-based plans bill. */
   billableCount: number;
   instances: ResourceInstance[];
   modules: ResourceCounts;
   providers: ResourceCounts;
   outputs: ExtractedOutput[];
-  /** Why the content is unreadable (an encrypted state); the resources are then unknown, not none. */
+  /** Why the content is unreadable (an encrypted state); the number of resources is then unknown, not zero. */
   opaque: string | null;
 }
 
-/** An extraction whose large parts, which no rule uses, are serialized to JSON in the worker thread. */
+/** An extraction whose large parts, which no rule uses, are already JSON text from the worker thread. */
 export type PackedExtraction = Omit<Extraction, Packed> & Record<Packed, string>;
 type Packed = "resources" | "modules" | "providers" | "instances";
 

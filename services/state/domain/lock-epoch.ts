@@ -13,15 +13,18 @@ export interface Holder {
   id: string;
 }
 
-/** What the service workspaces returns about a lock. */
+/** The response of the service workspaces about a lock. */
 export interface LockAnswer {
   lock: { holder: Holder; epoch: bigint } | null;
   placement: Placement;
-  /** The workspace of the run that was named; null while that run is unknown. */
+  /** The workspace of the run that the request names; null if that run is unknown. */
   runWorkspaceId: string | null;
 }
 
-/** The epoch under which `holder` may write. Throws 412 unlocked, 409 held by another, 409 sealed. */
+/**
+ * The epoch under which `holder` may write. Throws 412 if unlocked, 409 if another holder has the lock, 409 if
+ * sealed.
+ */
 export function writableEpoch(
   workspaceState: WorkspaceState,
   lock: LockAnswer["lock"],
@@ -31,7 +34,7 @@ export function writableEpoch(
   return heldEpoch(workspaceState, lock, holder);
 }
 
-/** The epoch under which `holder` may roll back. Throws 409 unlocked, held by another, or sealed. */
+/** The epoch under which `holder` may roll back. Throws 409 if unlocked, held by another holder, or sealed. */
 export function rollbackEpoch(
   workspaceState: WorkspaceState,
   lock: LockAnswer["lock"],
@@ -75,7 +78,7 @@ export interface EpochEnded {
  * Ends every lock epoch up to this one: they accept no more writes, and the newest finalized intermediate version
  * becomes current. Repeating it changes nothing. Throws `stateVersionPending`.
  *
- * `versions`: pending ones, and finalized intermediate ones newer than the current.
+ * `versions`: the pending ones, and finalized intermediate ones newer than the current version.
  */
 export function endLockEpoch(
   workspaceState: WorkspaceState,

@@ -12,15 +12,15 @@ export interface FoundResource {
 }
 
 export interface FoundInstance {
-  /** A number with `count`, a text with `for_each`; null without either. */
+  /** A number with `count`, a text with `for_each`; null if the resource has neither. */
   index: unknown;
-  /** Replaced, and not destroyed yet: another instance has its address. */
+  /** Set for an instance that was replaced and not destroyed yet; another instance has its address. */
   deposed: boolean;
-  /** Its complete content in the state. */
+  /** The instance's complete content in the state. */
   content: unknown;
 }
 
-/** They represent no infrastructure. */
+/** Resources of these types represent no infrastructure. */
 const unbilledTypes: ReadonlySet<string> = new Set(["null_resource", "terraform_data"]);
 
 export const isBillable = (type: string): boolean => !unbilledTypes.has(type);

@@ -12,11 +12,12 @@ type Inventory = Pick<
   "resources" | "modules" | "providers" | "resourceCount" | "billableCount" | "instances"
 >;
 
-/** In characters. Messages and rows are limited: longer values are not listed at all. */
+/** In characters. Messages and rows have a size limit, so longer values are not listed. */
 const MOST_OF_RESOURCES = 128 * 1024 * 1024;
 
 /**
- * Counts by module and by provider, and the list, include data sources; everything else covers managed resources only.
+ * The counts by module and provider, and the list, include data sources; all other values cover managed resources
+ * only.
  */
 export class ResourceTally {
   readonly #modules = new Counts();
@@ -79,7 +80,9 @@ export class ResourceTally {
   }
 }
 
-/** Number of each type, by group. Names come from the file, so `__proto__` is a key like any other. */
+/**
+ * Number of resources of each type in each group. Names come from the file, so `__proto__` is a key like any other.
+ */
 class Counts {
   readonly #groups = new Map<string, Map<string, number>>();
 

@@ -6,17 +6,17 @@ import type { WorkspaceState } from "./workspace-state.ts";
 export interface Retention {
   workspaceId: WorkspaceId;
   organizationId: string;
-  /** From the policy in effect; null: states are never deleted. */
+  /** From the policy in effect; null if states are never deleted. */
   deleteOlderThanNDays: number | null;
   freeTier: boolean;
 }
 
-/** The retention of several workspaces at one time. */
+/** The retention of several workspaces, read at one time. */
 export interface RetentionAnswer {
   retentions: readonly Retention[];
-  /** Version of the last change of a policy or plan that it includes. */
+  /** Version of the last change of a policy or plan that this answer includes. */
   version: bigint;
-  /** Start of the call. */
+  /** Start of the call that returned this answer. */
   requestedAt: Date;
 }
 
@@ -36,21 +36,24 @@ export interface RetentionRules {
   freeTier: boolean;
 }
 
-/** Specification, "Limits": this many of an organization's last states are retained at any age. */
+/** Specification, "Limits": this number of an organization's newest states is retained regardless of age. */
 export const FREE_TIER_STATES = 100;
 const FREE_TIER_MONTHS = 6;
 const DAY_MS = 86_400_000;
-/** How long an answer is used. A change of a policy also raises the version stored here before it is acknowledged. */
+/**
+ * How long a retention answer is used. A change of a policy is acknowledged only after the version stored here was
+ * raised.
+ */
 const MAX_AGE_MS = 30_000;
 
-/** What the rules of the edition allow to delete of a workspace; undefined: nothing. */
+/** Which versions of a workspace the edition's rules allow to delete; undefined if none. */
 export function dueOf(
   { workspaceId, organizationId, deleteOlderThanNDays: days, freeTier }: Retention,
   rules: RetentionRules,
   now: Date,
 ): RetentionDue | undefined {
   if (rules.policies && days !== null && days > 0) {
-    // A policy may name more days than have passed since 1970.
+    // Upper limit, because a policy may name more days than have passed since 1970.
     const before = new Date(Math.max(0, now.getTime() - days * DAY_MS));
     return { workspaceId, organizationId, rule: "policy", before };
   }
@@ -69,7 +72,7 @@ function monthsBefore(now: Date, months: number): Date {
   return earlier;
 }
 
-/** Whether this answer is still current. `storedVersion`: of the last acknowledged change. */
+/** Whether this answer is still current. `storedVersion` is the version of the last acknowledged change. */
 export const isCurrentAnswer = (
   { version, requestedAt }: RetentionAnswer,
   storedVersion: bigint,
@@ -91,17 +94,18 @@ interface DueVersion {
   version: Pick<StateVersion, "position" | "status" | "createdAt">;
 }
 
-/** What the decision needs to know of other versions. */
+/** Facts about other versions that the decision depends on. */
 interface OtherVersions {
-  /** A later copy of it, made by a rollback, has the same blob. */
+  /** A later copy made by a rollback refers to the same blob. */
   shared: boolean;
-  /** Creation time of the oldest of the organization's last states; undefined: it has fewer. */
+  /** Creation time of the oldest of the organization's last states; undefined if it has fewer. */
   startOfLast: Date | undefined;
 }
 
 /**
- * Decides by locked rows; undefined: the version may be deleted. Only versions older than the current one are ever
- * deleted. This retains the current one, those that an unlock may still make current, and those that await content.
+ * Decides by locked rows. Returns undefined if the version may be deleted. Only versions older than the current one
+ * are ever deleted. This retains the current version, those that an unlock may still make current, and those that
+ * await content.
  */
 export function reasonToRetain(
   { workspaceState, version }: DueVersion,

@@ -3,7 +3,7 @@ import { type ParsedTokenInfo, Tokenizer, TokenParser, TokenType } from "@stream
 import { type Extraction, StateFileError } from "./extraction.ts";
 import { type ListName, StateFile } from "./state-file.ts";
 
-/** Numbers that JavaScript would write differently keep their text, because output values are passed on. */
+/** Numbers that JavaScript would format differently keep their text, because output values are returned unchanged. */
 class ExactTokenizer extends Tokenizer {
   protected override parseNumber(text: string): number {
     return exactNumber(text);
@@ -18,7 +18,7 @@ const listNames: ReadonlyMap<string, ListName> = new Map([
   ["modules", "modules"],
 ]);
 
-/** The retained part of a file; lists are processed one item at a time. */
+/** The part of a file that is kept in memory; lists are processed one item at a time. */
 const paths = [
   "version",
   "serial",
@@ -29,7 +29,7 @@ const paths = [
   "modules.*",
 ];
 
-/** Parses a state file as a stream. Values that are not shown are never kept. */
+/** Parses a state file as a stream and keeps only the values that documents show. */
 export class StateFileParser {
   readonly #file = new StateFile();
   readonly #tokenizer = new ExactTokenizer();
@@ -37,7 +37,7 @@ export class StateFileParser {
   #depth = 0;
   /** The current member of the file. */
   #member = "";
-  /** The next token, if it belongs to a member of the file itself. */
+  /** Handles the next token if it belongs to a top-level member of the file. */
   #expected: "member" | "value" | undefined;
   /** The rest of the file is not needed. */
   #isDone = false;
@@ -69,7 +69,7 @@ export class StateFileParser {
     return this.#file.finish();
   }
 
-  /** Tracks the members of the file itself. */
+  /** Tracks the top-level members of the file. */
   #follow({ token, value }: ParsedTokenInfo): void {
     if (this.#depth === 0 && token !== TokenType.LEFT_BRACE) {
       throw new StateFileError("the state is not a JSON object");
@@ -86,7 +86,7 @@ export class StateFileParser {
     if (token === TokenType.COMMA) this.#expected = "member";
     else if (token === TokenType.COLON) {
       this.#expected = "value";
-      // A single string can be the whole file: it is not kept, and without it nothing else is known.
+      // One string can be as large as the file. It is not kept, because nothing can be extracted without its end.
       if (this.#member === "encrypted_data") {
         this.#file.setMember(this.#member, true);
         this.#isDone = true;
@@ -107,7 +107,7 @@ function reading(work: () => void): void {
   try {
     work();
   } catch (error) {
-    // The parser's own messages quote the state.
+    // Messages of the parser are not used because they quote the state.
     throw error instanceof StateFileError ? error : new StateFileError("the state is not JSON");
   }
 }

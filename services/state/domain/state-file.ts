@@ -24,7 +24,7 @@ export class StateFile {
     this.#head[name] = value;
   }
 
-  /** `resources` (format 4) or `modules` (format 3) begins; of several the last counts. */
+  /** Begins `resources` (format 4) or `modules` (format 3); if the file has several, the last one counts. */
   beginList(name: ListName, isList: boolean): void {
     const tally = new ResourceTally();
     if (!isList) tally.refuse(new StateFileError(`the state's ${name} are not a list`));
@@ -80,7 +80,7 @@ function nothingOf(file: JsonObject): Extraction {
   };
 }
 
-/** In characters, because messages are limited. */
+/** In characters; limited because messages are. */
 const MOST_OF_OUTPUTS = 48 * 1024 * 1024;
 
 function outputsOf(outputs: unknown): Pick<Extraction, "outputs"> {
@@ -110,7 +110,7 @@ function resourceOfVersion4(resource: unknown): FoundResource {
   };
 }
 
-/** Format 3 keys every instance by its address: `aws_instance.web.0`, `data.aws_ami.base`. */
+/** Format 3 uses the address of each instance as its key: `aws_instance.web.0`, `data.aws_ami.base`. */
 function resourcesOfVersion3(module: unknown): FoundResource[] {
   if (!isObject(module)) throw new StateFileError("a module of the state is not an object");
   const path = list(module.path, "path").map((part) => string(part) ?? "");
@@ -141,7 +141,7 @@ function resourcesOfVersion3(module: unknown): FoundResource[] {
 const isRoot = (module: unknown): module is JsonObject =>
   isObject(module) && Array.isArray(module.path ?? []) && list(module.path, "path").length <= 1;
 
-/** Types of format 3 (`map`, `list`) do not describe their elements; the types of the values do. */
+/** Types of format 3 (`map`, `list`) do not describe their elements, so the type is derived from the value. */
 function untyped(outputs: unknown): unknown {
   if (!isObject(outputs)) return {};
   const stripped = Object.entries(outputs).map(([name, output]) => {

@@ -19,9 +19,9 @@ export interface Announcement {
   runId: string | undefined;
 }
 
-/** An announcement as received. */
+/** An announcement in the form in which it was received. */
 export interface AnnouncementInput extends Announcement {
-  /** Sizes of contents in the create request itself, in bytes. */
+  /** Sizes in bytes of the contents that the create request itself contains. */
   inlineSize?: bigint | undefined;
   inlineJsonSize?: bigint | undefined;
   /** The outputs part of the engine's JSON show output. */
@@ -48,7 +48,7 @@ export function parseAnnouncement(
     if ((input[field] ?? "").length <= MAX_TEXT) return;
     problems.add(field, `${name} is too long (maximum is ${MAX_TEXT} characters)`);
   };
-  // Most clients, including the gateway, read larger JSON numbers inexactly.
+  // Most clients, including the gateway, lose precision in larger JSON numbers.
   if (serial < 0n || serial > BigInt(Number.MAX_SAFE_INTEGER)) {
     problems.add("serial", "Serial is out of range");
   }
@@ -67,8 +67,9 @@ export function parseAnnouncement(
 }
 
 /**
- * The version that an earlier call of the same request created, if there is one. Throws `stateVersionSuperseded`, forced
- * or not, unless it is the newest and has or awaits its content: a response must not claim a state that is not stored.
+ * Returns the version that an earlier call of the same request created, if there is one. Throws
+ * `stateVersionSuperseded`, forced or not, unless that version is the newest and has its content or awaits it: a
+ * response must not report a state as stored that is not.
  *
  * `known`: at least the newest version, and those of this epoch and serial.
  */
@@ -110,7 +111,8 @@ export function requireSuccession(
     throw serialConflict(serial, serial);
   }
   if (serial > newest.serial) return;
-  // `state push -force` over the cloud backend sends a lower or equal serial, first of its epoch, without force.
+  // `state push -force` with the cloud backend sends a lower or equal serial as the first of its epoch, without the
+  // force flag.
   const firstOfEpoch = newest.lockEpoch !== epoch;
   if (firstOfEpoch && lineage === newest.lineage) return;
   throw serialBehind(serial, newest.serial);

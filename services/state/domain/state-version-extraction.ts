@@ -8,15 +8,15 @@ const MAX_BACKOFF_MS = 5 * 60_000;
 /** Whether no attempt is left for a file that cannot be read. */
 export const isExhausted = (attempts: number): boolean => attempts >= MAX_ATTEMPTS;
 
-/** Pause after the attempt of this number, from 1. */
+/** Pause after the attempt with this number, counted from 1. */
 export const backoffMs = (attempt: number): number =>
   Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1));
 
-/** Whether the result of this attempt is still to be stored. */
+/** Whether the result of this attempt must still be stored. */
 export const holdsClaim = (version: StateVersion, attempt: number): boolean =>
   version.extractionDueAt !== null && version.extractionAttempts === attempt;
 
-/** Ends extraction with its result. */
+/** Ends the extraction with its result. */
 export function setExtracted(
   version: StateVersion,
   extraction: Pick<
@@ -33,14 +33,14 @@ export function setExtracted(
   version.billableResourceCount = extraction.opaque === null ? extraction.billableCount : null;
 }
 
-/** Ends extraction of a file that cannot be read, with the reason. */
+/** Ends the extraction of a file that cannot be read, and records the reason. */
 export function setUnreadable(version: StateVersion, reason: string): void {
   version.resourcesProcessed = true;
   version.extractionDueAt = null;
   version.extractionError = reason;
 }
 
-/** Ends extraction of a version that was extracted before, without a change of its result. */
+/** Ends the extraction of a version that was extracted before, and keeps its earlier result. */
 export function endRepeatedExtraction(version: StateVersion): void {
   version.extractionDueAt = null;
 }

@@ -12,11 +12,11 @@ export interface StateVersionOutput {
   sensitive: boolean;
   type: string;
   detailedTypeJson: string;
-  /** Null when withheld. */
+  /** Null if withheld. */
   valueJson: string | null;
 }
 
-/** The type in documents, by the engine's type constructor. */
+/** The type that documents show, derived from the engine's type constructor. */
 const outputTypes = new Map<unknown, string>([
   ["string", "string"],
   ["number", "number"],
@@ -32,7 +32,7 @@ const outputTypes = new Map<unknown, string>([
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isExactNumber(value);
 
-/** The engine's type of a value without one (JSON output of older engines). */
+/** The engine's type of a value that has none (JSON output of older engines). */
 function inferType(value: unknown): unknown {
   if (typeof value === "string") return "string";
   if (typeof value === "boolean") return "bool";
@@ -44,7 +44,10 @@ function inferType(value: unknown): unknown {
   return "dynamic";
 }
 
-/** The output in an entry of a state or of the engine's JSON output, `{value, type?, sensitive?}`; undefined for others. */
+/**
+ * The output in an entry of a state or of the engine's JSON output, `{value, type?, sensitive?}`; undefined if the
+ * entry has another form.
+ */
 export function outputFrom(name: string, entry: unknown): ExtractedOutput | undefined {
   if (!isObject(entry)) return undefined;
   const value = entry.value ?? null;
@@ -59,14 +62,14 @@ export function outputFrom(name: string, entry: unknown): ExtractedOutput | unde
   };
 }
 
-/** The outputs in a parsed object of entries by name; undefined when it has another form. */
+/** The outputs in a parsed object of entries by name; undefined if the object has another form. */
 export function outputsFrom(outputs: unknown): ExtractedOutput[] | undefined {
   if (!isObject(outputs)) return undefined;
   const found = Object.entries(outputs).map(([name, entry]) => outputFrom(name, entry));
   return found.every((output) => output !== undefined) ? found : undefined;
 }
 
-/** The outputs that a create request carries; undefined, with a problem, when they are malformed. */
+/** The outputs that a create request carries. If they are malformed, adds a problem and returns undefined. */
 export function parseJsonStateOutputs(
   bytes: Uint8Array,
   problems: Problems,
@@ -85,7 +88,7 @@ function tryParse(bytes: Uint8Array): ExtractedOutput[] | undefined {
   try {
     return outputsFrom(parseExactJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
   } catch {
-    // Not UTF-8, not JSON, or nested too deeply for the parser.
+    // The text is not UTF-8, not JSON, or nested too deeply for the parser.
     return undefined;
   }
 }

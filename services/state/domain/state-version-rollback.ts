@@ -2,7 +2,7 @@ import { rollbackToOtherWorkspace, rollbackWithoutContent, serialsExhausted } fr
 import type { StateVersionId, WorkspaceId } from "./ids.ts";
 import { newestOf, newStateVersion, type StateVersion } from "./state-version.ts";
 
-/** Throws `rollbackToOtherWorkspace` for a version of another workspace, which the caller may read. */
+/** Throws `rollbackToOtherWorkspace` for a version of another workspace that the caller may read. */
 export function requireOwnSource(
   source: Pick<StateVersion, "workspaceId">,
   workspaceId: WorkspaceId,
@@ -11,8 +11,8 @@ export function requireOwnSource(
 }
 
 /**
- * The copy that an earlier call of the same request made: the newest version, copied from this source under this lock.
- * A client that received no response repeats its request.
+ * Returns the copy that an earlier call of the same request created: the newest version, if it was copied from this
+ * source under this lock. A client that received no response repeats its request.
  */
 export function repeatedRollback(
   sourceId: StateVersionId,
@@ -28,7 +28,7 @@ export function repeatedRollback(
 }
 
 /**
- * The serial after all serials of this lock and that of the newest version not discarded.
+ * A serial above all serials of this lock and above that of the newest version that is not discarded.
  *
  * `known`: at least the newest version that is not discarded, and that of this epoch with the highest serial.
  */
@@ -49,7 +49,7 @@ export type CopyFields = Pick<
   "id" | "position" | "lockEpoch" | "serial" | "createdAt" | "createdByType" | "createdById"
 >;
 
-/** A finalized version with the source's contents. Its bytes, and therefore the serial in them, are the source's. */
+/** A finalized version with the source's contents. The bytes are those of the source and contain its serial. */
 export function copyVersion(source: StateVersion, fields: CopyFields): StateVersion {
   if (source.status !== "finalized") throw rollbackWithoutContent(source.status);
   const copy = newStateVersion({
@@ -59,7 +59,7 @@ export function copyVersion(source: StateVersion, fields: CopyFields): StateVers
     lineage: source.lineage,
     intermediate: false,
     runId: null,
-    // It accepts no uploads.
+    // A copy accepts no uploads.
     expiresAt: fields.createdAt,
     outputsGiven: source.outputsGiven,
   });

@@ -43,12 +43,12 @@ export const acceptsContent = (
   awaitsContent(version, now) ||
   (kind === "json" && version.status === "finalized" && version.expiresAt > now);
 
-/** Throws `backingDataDeleted` for a version whose contents are deleted, restorable ones included. */
+/** Throws `backingDataDeleted` for a version whose contents are deleted, even if they can be restored. */
 export function requireUndeleted(version: Pick<StateVersion, "status">): void {
   if (isDeleted(version)) throw backingDataDeleted();
 }
 
-/** Throws `stateVersionDiscarded` when the version no longer accepts the content. */
+/** Throws `stateVersionDiscarded` if the version no longer accepts the content. */
 export function requireOpen(
   version: Pick<StateVersion, "status" | "expiresAt">,
   kind: ContentKind,
@@ -64,24 +64,24 @@ export interface Attempt {
   md5: string;
 }
 
-/** Throws `uploadUsed` when the bytes differ from the stored ones. */
+/** Throws `uploadUsed` if the bytes differ from the stored ones. */
 export function requireSameContent(stored: StoredContent, attempt: Attempt): void {
   if (stored.sha256 !== attempt.sha256 || stored.size !== attempt.size) throw uploadUsed();
 }
 
-/** Throws `uploadTooSlow` when the bytes took more than half the sweeper's grace period. */
+/** Throws `uploadTooSlow` if the upload took more than half the sweeper's grace period. */
 export function requireFresh(attempt: Attempt, graceMs: number, now: Date): void {
   if (now.getTime() - attempt.attemptStartedAt.getTime() > graceMs / 2) throw uploadTooSlow();
 }
 
 /**
- * The latest time at which an attempt may commit, in epoch ms: a key that the sweeper has found ownerless must not get
- * an owner afterwards. Three quarters of the grace period; the last quarter covers clock differences.
+ * The latest time at which an attempt may commit, in epoch ms: a key that the sweeper has found without a row must
+ * not get a row afterwards. Three quarters of the grace period; the last quarter covers clock differences.
  */
 export const commitDeadline = ({ attemptStartedAt }: Attempt, graceMs: number): number =>
   attemptStartedAt.getTime() + graceMs * 0.75;
 
-/** Stores the raw state of a pending version; its extraction is due. Throws `md5Mismatch`. */
+/** Stores the raw state of a pending version, whose extraction is then due. Throws `md5Mismatch`. */
 export function finalize(
   version: StateVersion,
   blobKey: string,

@@ -21,7 +21,7 @@ export class StateVersion {
   declare serial: bigint;
   /** Of the raw state, lower-case hex. */
   declare md5: string;
-  /** Empty when the client sent none. */
+  /** Empty if the client sent none. */
   declare lineage: string;
   declare status: StateVersionStatus;
   /** A snapshot that does not become current before the workspace is unlocked. */
@@ -30,7 +30,7 @@ export class StateVersion {
   declare createdByType: string;
   declare createdById: string;
   declare runId: string | null;
-  /** End of its upload URLs; a version still pending then is discarded. */
+  /** When its upload URLs expire; a version that is still pending then is discarded. */
   declare expiresAt: Date;
   declare blobKey: string | null;
   declare size: bigint | null;
@@ -46,14 +46,14 @@ export class StateVersion {
   declare billableResourceCount: number | null;
   declare formatVersion: number | null;
   declare engineVersion: string | null;
-  /** When extraction runs next; null: never (again). While a lease is held: the end of the lease. */
+  /** When extraction runs next; null if it never runs (again). While a lease is held, the end of the lease. */
   declare extractionDueAt: Date | null;
   declare extractionAttempts: number;
   /** Why the content could not be read; its resources are then unknown. */
   declare extractionError: string | null;
   /** The version that this one copies. */
   declare rollbackVersionId: StateVersionId | null;
-  /** Start of the time in which its soft-deleted contents can be restored. */
+  /** Start of the period in which its soft-deleted contents can be restored. */
   declare softDeletedAt: Date | null;
 
   constructor(fields: Fields) {
@@ -134,14 +134,14 @@ export type StateVersionView = Pick<
 > & {
   organizationId: string;
   projectId: string;
-  /** The organization's plan bills by usage. */
+  /** Whether the organization's plan bills by usage. */
   usageBasedBilling: boolean;
   resources: StateResource[];
   modulesJson: string;
   providersJson: string;
 };
 
-/** The view without the results of extraction, as of a version whose contents are permanently deleted. */
+/** The view without the results of extraction, for a version whose contents are permanently deleted. */
 export const withoutExtraction = (version: StateVersionView): StateVersionView => ({
   ...version,
   resources: [],
@@ -149,19 +149,19 @@ export const withoutExtraction = (version: StateVersionView): StateVersionView =
   providersJson: "{}",
 });
 
-/** Whether its outputs are known: sent with the create request, or extracted. */
+/** Whether the outputs of the version are known: sent with the create request, or extracted. */
 export const outputsAreKnown = (
   version: Pick<StateVersion, "outputsGiven" | "resourcesProcessed">,
 ): boolean => version.outputsGiven || version.resourcesProcessed;
 
-/** The last by creation order. */
+/** The last one by creation order. */
 export const newestOf = (versions: readonly StateVersion[]): StateVersion | undefined =>
   versions.reduce<StateVersion | undefined>(
     (newest, version) => (newest && newest.position > version.position ? newest : version),
     undefined,
   );
 
-/** Whether its upload is still possible and has not happened yet. */
+/** Whether the version awaits its upload and the upload URL has not expired. */
 export const awaitsContent = (
   version: Pick<StateVersion, "status" | "expiresAt">,
   now: Date,
@@ -175,7 +175,7 @@ export function discard(version: StateVersion): void {
   version.status = "discarded";
 }
 
-/** Removes the JSON form of a discarded version. Returns the key of its blob, or null without one. */
+/** Removes the JSON form of a discarded version. Returns the key of its blob, or null if it has none. */
 export function removeJson(version: StateVersion): string | null {
   const { jsonBlobKey } = version;
   version.jsonBlobKey = null;
@@ -185,8 +185,8 @@ export function removeJson(version: StateVersion): string | null {
 }
 
 /**
- * Makes a finalized version the workspace's current one, unless a newer one by creation order already is: uploads may
- * end in any order. Returns whether it did.
+ * Makes a finalized version the workspace's current one, unless a version created later already is: uploads may end
+ * in any order. Returns whether it did.
  */
 export function makeCurrent(
   workspaceState: WorkspaceState,
@@ -199,7 +199,7 @@ export function makeCurrent(
   version.intermediate = false;
   if (version.resourcesProcessed) {
     workspaceState.resourceCount = version.resourceCount;
-    // Extracted a second time: the workspace's resources are those of its current version.
+    // Extracted again, because the workspace's resources are those of its current version.
     version.extractionDueAt = now;
     version.extractionAttempts = 0;
   }

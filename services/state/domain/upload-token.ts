@@ -16,7 +16,7 @@ export interface UploadClaims {
 export interface UploadTokens {
   /** The capability in an upload URL. */
   sign(claims: UploadClaims): string;
-  /** The claims of a valid token that has not expired at `now`; otherwise undefined. */
+  /** Returns the claims of a valid token that has not expired at `now`; otherwise undefined. */
   verify(token: string, now: Date): UploadClaims | undefined;
 }
 
@@ -27,7 +27,7 @@ interface Key {
 
 const LEAST_KEY_BYTES = 32;
 
-/** `keys` is `id:base64,id:base64`; the first signs, all verify. Throws when malformed. */
+/** `keys` is `id:base64,id:base64`; the first key signs and all keys verify. Throws if malformed. */
 export function createUploadTokens(keys: string): UploadTokens {
   const ring = parseKeys(keys);
   const [current] = ring;
@@ -44,7 +44,7 @@ export function createUploadTokens(keys: string): UploadTokens {
       const expected = mac(key, `${id}.${payload}`);
       const given = Buffer.from(signature, "base64url");
       if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-      // Two encodings of one signature (spare bits, padding) would be two URLs of one capability.
+      // Two encodings of one signature (spare bits, padding) would make two URLs of one capability.
       if (given.toString("base64url") !== signature) return undefined;
       const claims = decode(payload);
       return claims && claims.expiresAt > now ? claims : undefined;

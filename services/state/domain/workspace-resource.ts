@@ -9,7 +9,7 @@ export interface WorkspaceResource {
   provider: string;
   type: string;
   nameIndex: string | null;
-  /** Creation times of the versions with which it appeared, and with which it last changed. */
+  /** Creation times of the version in which the resource first appeared and of the version that last changed it. */
   createdAt: Date;
   updatedAt: Date;
   modifiedBy: StateVersionId;
@@ -31,7 +31,7 @@ export interface ResourceSort {
   descending: boolean;
 }
 
-/** `name:asc`, `updatedAt:desc`; undefined for anything else, which sorts by address. */
+/** Parses `name:asc` or `updatedAt:desc`; undefined for any other value, which sorts by address. */
 export function parseResourceSort(text: string): ResourceSort | undefined {
   const [name, order = "asc"] = text.split(":");
   const field = resourceFields.find((known) => known === name);

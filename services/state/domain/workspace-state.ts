@@ -13,23 +13,23 @@ export interface Placement {
 /** What state stores of one workspace: the row that every change of its state locks. */
 export class WorkspaceState {
   declare workspaceId: WorkspaceId;
-  /** Null with placement version 0, when it was sealed before its placement was known; and once it is dropped. */
+  /** Null, with placement version 0, if it was sealed before its placement was known; null once it is dropped. */
   declare organizationId: string | null;
   declare projectId: string | null;
   declare placementVersion: bigint;
   /** Lock epochs up to this one accept no writes. */
   declare sealedEpoch: bigint;
   declare currentVersionId: StateVersionId | null;
-  /** Position of the current version, 0 without one. */
+  /** Position of the current version; 0 if there is none. */
   declare currentPosition: bigint;
-  /** Of the current version, as of its extraction. */
+  /** Number of managed resources of the current version, as extracted. */
   declare resourceCount: number;
   /** Creation time of its latest finalized version. */
   declare latestChangeAt: Date | null;
-  /** Grows with every change; also the creation order of versions. */
+  /** Grows with every change and also gives the creation order of versions. */
   declare revision: bigint;
   declare droppedAt: Date | null;
-  /** Since when only this tombstone is left of a dropped workspace. */
+  /** When a dropped workspace was purged, so that only this tombstone is left. */
   declare purgedAt: Date | null;
 
   constructor(fields: Fields) {
@@ -82,7 +82,7 @@ export const summaryOf = ({
   revision,
 });
 
-/** What the service workspaces compares with its own row. */
+/** The values that the service workspaces compares with its own row. */
 export interface WorkspaceStateRecord {
   summary: StateSummary;
   placementVersion: bigint;
@@ -97,7 +97,7 @@ export function applyPlacement(workspaceState: WorkspaceState, placement: Placem
   workspaceState.placementVersion = placement.version;
 }
 
-/** The target of authorization. Throws `workspaceNotFound` for a dropped or unplaced workspace. */
+/** The target of authorization. Throws `workspaceNotFound` if the workspace is dropped or has no placement. */
 export function targetOf({
   workspaceId,
   organizationId,
@@ -117,13 +117,13 @@ export function requireNotDropped({ droppedAt }: Pick<WorkspaceState, "droppedAt
   if (droppedAt) throw workspaceNotFound();
 }
 
-/** Raises the revision. Returns it, as the position of a version created with this change. */
+/** Raises the revision and returns it; it is the position of a version created with this change. */
 export function touch(workspaceState: WorkspaceState, now: Date): bigint {
   workspaceState.revision = nextVersion(workspaceState.revision, now);
   return workspaceState.revision;
 }
 
-/** Leaves a tombstone that no later placement changes: unreadable and unwritable from now on. */
+/** Leaves a tombstone that no later placement changes: the state can neither be read nor written from now on. */
 export function dropWorkspaceState(workspaceState: WorkspaceState, now: Date): void {
   if (workspaceState.droppedAt) return;
   touch(workspaceState, now);

@@ -3,7 +3,7 @@ import { AppError } from "@statehouse/errors";
 import { HttpProblem, httpErrors } from "@statehouse/errors/http";
 import { type Logger, traceId } from "@statehouse/runtime";
 
-/** Altered, foreign and expired tokens get the same response, so that a forger learns nothing. */
+/** Altered, foreign and expired tokens get the same response, so that it reveals nothing to an attacker. */
 export const unknownUploadUrl = () =>
   new HttpProblem(404, "not_found", "not found", "This upload URL is invalid or has expired.");
 
@@ -12,7 +12,7 @@ export const lengthRequired = () =>
     411,
     "length_required",
     "length required",
-    "The upload must carry a Content-Length.",
+    "The upload must have a Content-Length.",
   );
 
 export const contentEmpty = () =>
@@ -59,7 +59,7 @@ export function answerFailure(
   logger: Logger,
 ): void {
   if (response.headersSent || response.destroyed) {
-    // The headers are sent, so that only closing the connection signals the error.
+    // The headers are already sent, so that only closing the connection signals the error.
     if (!response.destroyed) logger.warn({ err: causeOf(error) }, "download aborted");
     response.destroy();
     return;
@@ -79,7 +79,7 @@ export function answerFailure(
   else linger(request, response, body);
 }
 
-/** Closing while the client still sends would reset the connection and discard the response. */
+/** Closing the connection while the client still sends would reset it, and the client would not read the response. */
 function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
   response.write(body);
   const timer = setTimeout(() => response.end(), LINGER_MS);
@@ -94,7 +94,7 @@ function describe(error: unknown) {
     return { status, code, title, detail: message, headers };
   }
   if (error instanceof AppError) {
-    // Forbidden is not found here: none of these addresses declares a 403.
+    // A forbidden request returns 404, because these addresses do not declare a 403.
     const isForbidden = error.kind === "forbidden";
     const { status, title } = httpErrors[isForbidden ? "notFound" : error.kind];
     const code = isForbidden ? "not_found" : error.reason;
@@ -113,6 +113,6 @@ function describe(error: unknown) {
   };
 }
 
-/** An `AppError` has a text for callers; operators need its cause. */
+/** Clients see only the text of an `AppError`; operators need its cause. */
 const causeOf = (error: unknown): unknown =>
   error instanceof AppError && error.cause !== undefined ? error.cause : error;

@@ -4,10 +4,10 @@ import { AppError, badRequest, unavailable } from "@statehouse/errors";
 export const contentTruncated = (expected: number, received: number) =>
   badRequest(
     "content_truncated",
-    `The content has ${received} bytes where ${expected} were announced; nothing was stored.`,
+    `The content has ${received} bytes, but ${expected} were announced; nothing was stored.`,
   );
 
-/** Any failure of the store itself: never to be treated as "no state". */
+/** Any failure of the store itself. It must never be treated as "no state". */
 export const storeUnavailable = (cause: unknown) =>
   unavailable("blob_store", "The store of state contents does not respond; try again.", cause);
 
@@ -15,7 +15,7 @@ export const storeUnavailable = (cause: unknown) =>
 export const storeUnusable = (problem: string, cause?: unknown) =>
   new AppError("unavailable", "blob_store", problem, { cause });
 
-/** A row refers to bytes that are missing or incomplete: the store lost them, or is the wrong one. */
+/** A row refers to bytes that are missing or incomplete: the store lost them, or the wrong store is configured. */
 export const blobDamaged = (problem: string) =>
   unavailable("blob_store", "The content cannot be read from the store.", new Error(problem));
 
@@ -25,6 +25,6 @@ export const blobMissing = (key: string, cause?: unknown) =>
     cause: new Error(`no bytes under key ${key}`, { cause }),
   });
 
-/** Whether only the key is missing, and the store works. */
+/** Whether only the key is missing and the store itself works. */
 export const isBlobMissing = (error: unknown): boolean =>
   error instanceof AppError && error.reason === "blob_missing";

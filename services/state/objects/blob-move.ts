@@ -8,20 +8,20 @@ import type { BlobStore, StoredBlob } from "./blob-store.ts";
 export interface BlobMove {
   from: BlobStore;
   to: BlobStore;
-  /** The next ones in a stable order; empty after the last. */
+  /** The next blobs in a stable order; empty after the last. */
   owned(after: string, limit: number): Promise<OwnedBlob[]>;
-  /** Those of the keys that versions still refer to. */
+  /** Returns those of the keys that versions still refer to. */
   stillOwned(keys: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Called once for each blob, whether moved or not. */
+  /** Called once for each blob, whether or not it was moved. */
   done(): void;
-  /** A blob that could not be moved and stays where it is. */
+  /** A blob that could not be moved and stays in the old store. */
   report(problem: BlobProblem): void;
   signal: AbortSignal;
 }
 
 export interface BlobProblem {
   key: string;
-  /** Its bytes differ from its row, are missing, or cannot be read. */
+  /** The bytes differ from their row, are missing, or cannot be read. */
   problem: "damaged" | "lost" | "unreadable";
 }
 
@@ -37,9 +37,9 @@ const AT_ONCE = 4;
 
 /**
  * Scans all owned blobs once: copies those that are missing in `to`, each completely or not at all, and only if its
- * bytes have the sha256 of its row. It keeps no record: after a kill the next run finds the copied blobs in `to`. A
- * blob that is deleted meanwhile can be copied after its deletion; its key is then ownerless and is swept. Throws if a
- * store does not respond for a while.
+ * bytes have the sha256 of its row. It stores no progress: if the process is killed, the next run finds the copied
+ * blobs in `to`. A blob can be copied just after its deletion; its key then has no row and the sweeper deletes it.
+ * Throws if a store does not respond for a while.
  */
 export async function moveBlobs(move: BlobMove): Promise<Moved> {
   const moved: Moved = { copied: 0, bytes: 0, alreadyThere: 0, problems: 0 };
@@ -92,7 +92,7 @@ async function look(
   } catch (error) {
     if (signal.aborted) throw error;
     if (!isBlobMissing(error)) return "unreadable";
-    // Deleted since its row was read, or lost.
+    // The blob was deleted after its row was read, or it is lost.
     return (await stillOwned([key])).has(key) ? "lost" : "gone";
   }
 }
@@ -102,7 +102,7 @@ async function copy(
   { size, md5 }: StoredBlob,
   key: string,
 ): Promise<StoredBlob> {
-  // The store reuses the memory of its chunks, so that queued chunks are copies.
+  // Chunks are copied before they are queued, because the store reuses their memory.
   const body = new Transform({
     transform: (chunk: Buffer, _encoding, done) => done(null, Buffer.from(chunk)),
   });

@@ -7,7 +7,7 @@ import type { BlobStore, StoredBlob } from "./blob-store.ts";
 const ATTEMPTS = 6;
 const FIRST_RETRY_MS = 250;
 
-/** Reads the bytes of the key to compute their digests. Throws as `get` does. */
+/** Reads the bytes of the key to compute their digests. Throws the same errors as `get`. */
 export async function digestsOf(
   store: BlobStore,
   key: string,

@@ -1,11 +1,11 @@
 import type { Readable, Writable } from "node:stream";
 import type { ByteRange } from "./byte-range.ts";
 
-/** Known properties of a body before it is read. */
+/** Properties of a body that are known before it is read. */
 export interface ExpectedContent {
-  /** Bytes, at least 1. */
+  /** Number of bytes, at least 1. */
   size: number;
-  /** Lower-case hex. Other bytes are refused with the conflict `md5Mismatch`. */
+  /** Lower-case hex. If the bytes have another digest, the conflict `md5Mismatch` is thrown. */
   md5?: string | undefined;
 }
 
@@ -23,12 +23,12 @@ export interface BlobEntry {
 
 /**
  * Bytes under keys, which never change: a key is written once. Every failure of the store itself is `unavailable`,
- * including a missing key: rows say what exists, so a missing key is never "no state".
+ * including a missing key: a row proves that the state exists, so a missing key never means "no state".
  */
 export interface BlobStore extends AsyncDisposable {
   /**
-   * Streams `body` into the store: everything is durable, or nothing is stored. Leaves `body` open if it fails. Throws
-   * `contentTruncated`, `md5Mismatch`, `storeUnavailable`, and the signal's reason.
+   * Streams `body` into the store: afterwards all bytes are durable, or none are stored. If it fails, `body` stays
+   * open. Throws `contentTruncated`, `md5Mismatch`, `storeUnavailable`, and the signal's reason.
    */
   put(
     key: string,
@@ -37,9 +37,9 @@ export interface BlobStore extends AsyncDisposable {
     signal: AbortSignal,
   ): Promise<StoredBlob>;
   /**
-   * Streams a blob, or the given range of it, into the writable that `open` returns once the size of the whole blob is
-   * known, and ends it. The memory of a chunk is reused after its write callback. Throws `blobMissing` (before `open`
-   * is called), `storeUnavailable` and the signal's reason.
+   * Streams a blob, or the given range of it, into the writable that `open` returns, and ends it. `open` is called
+   * once the size of the complete blob is known. The memory of a chunk is reused after its write callback. Throws
+   * `blobMissing` (before `open` is called), `storeUnavailable` and the signal's reason.
    */
   get(
     key: string,
@@ -51,8 +51,8 @@ export interface BlobStore extends AsyncDisposable {
   sizeOf(key: string): Promise<number | undefined>;
   /** Deletes as many of the keys as possible; a missing key counts as deleted. */
   delete(keys: readonly string[]): Promise<void>;
-  /** Every key once, in ascending order; those above `after`. */
+  /** Every key after `after`, once, in ascending order. */
   list(from?: { after?: string | undefined }): AsyncGenerator<BlobEntry, void, undefined>;
-  /** Throws the reason why the store cannot be used now. */
+  /** Throws the reason if the store cannot be used now. */
   ready(): Promise<void>;
 }

@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * The range of a Range header for `size` bytes, at least 1 (RFC 9110, section 14). Undefined: the whole content, also
- * for several ranges and for invalid ones, which a server may ignore.
+ * The range of a Range header for `size` bytes, at least 1 (RFC 9110, section 14). Undefined means the complete
+ * content; servers may ignore invalid ranges and multiple ranges.
  */
 export function rangeOf(
   header: string | undefined,

@@ -6,24 +6,24 @@ import { attemptStartedAt } from "./blob-key.ts";
 import { digestsOf, patiently } from "./blob-reading.ts";
 import type { BlobStore, StoredBlob } from "./blob-store.ts";
 
-/** A contradiction; each is a sentence for the operator who fixes it. */
+/** A contradiction between rows and bytes, each described by a sentence for operators. */
 export const contentProblems = {
-  noContents: "the version must have a state, but its row refers to none",
-  noRow: "the version's content has no row of its own",
-  rowDiffers: "the version's row and its content's row differ",
-  missing: "there are no bytes in the store",
-  size: "the bytes in the store are more or fewer than the row says",
-  content: "the bytes in the store are others: md5 or sha256 differ",
+  noContents: "the state version must have a state, but its row does not refer to one",
+  noRow: "the blob of the state version has no row",
+  rowDiffers: "the rows of the state version and of its blob differ",
+  missing: "the bytes are missing in the store",
+  size: "the number of bytes in the store differs from the row",
+  content: "the bytes in the store differ from the row: other md5 or sha256",
   unreadable: "the bytes cannot be read",
   miscounted: "the reference count of the blob is wrong",
-  ownerless: "bytes that no row knows, and that should have been swept",
+  ownerless: "the bytes have no row and should have been deleted by the sweeper",
 } as const;
 
 export type ContentProblem = keyof typeof contentProblems;
 
 export interface FoundProblem {
   problem: ContentProblem;
-  /** Key of the bytes; empty if the problem is that there are none. */
+  /** Key of the bytes; empty if the problem is that there is no key. */
   key: string;
   workspaceId?: WorkspaceId;
   versionId?: StateVersionId;
@@ -33,9 +33,9 @@ export interface FoundProblem {
 export interface ContentCheck {
   rows: ContentReads;
   store: BlobStore;
-  /** Reads every byte. Otherwise only sizes are compared. */
+  /** Reads every byte; if false, only sizes are compared. */
   readContents: boolean;
-  /** Age at which ownerless keys are swept, in ms. */
+  /** Age at which keys without a row are deleted, in ms. */
   sweepGraceMs: number;
   now(): Date;
   onProgress(versions: number): void;
@@ -47,7 +47,7 @@ export interface CheckedContents {
   contents: number;
   bytes: number;
   problems: FoundProblem[];
-  /** Keys without a row that are not a problem: of uploads in progress, and foreign keys. */
+  /** Keys without a row that are not a problem: uploads in progress, and foreign keys. */
   young: number;
   foreign: number;
 }
@@ -58,8 +58,8 @@ const AT_ONCE = 4;
 const SETTLING_MS = 1000;
 
 /**
- * Compares all rows with the store, in both directions. Each apparent problem is checked a second time: beside a
- * running service, versions and bytes change during the comparison. Throws if store or database do not respond.
+ * Compares all rows with the store, in both directions. Each apparent problem is checked a second time, because a
+ * running service changes versions and bytes during the comparison. Throws if store or database do not respond.
  */
 export async function checkContents(check: ContentCheck): Promise<CheckedContents> {
   const { rows, signal } = check;
@@ -72,7 +72,7 @@ export async function checkContents(check: ContentCheck): Promise<CheckedContent
     foreign: 0,
   };
   const suspects: FoundProblem[] = [];
-  /** Results for blobs that several versions share, so that they are read once. */
+  /** Results for blobs that several versions share, so that each blob is read once. */
   const shared = new Map<string, Promise<StoredBlob | ContentProblem>>();
   for (let after: string | undefined = ""; after !== undefined; ) {
     const { contents, versions, last } = await rows.listAfter(after, BATCH);
@@ -140,7 +140,7 @@ async function look(
     return await patiently(signal, () => digestsOf(store, key, signal));
   } catch {
     signal.throwIfAborted();
-    // The store itself, or only these bytes.
+    // `store`: the store itself is unavailable; otherwise only these bytes are unreadable.
     await store.ready();
     const isThere = await store.sizeOf(key);
     return isThere === undefined ? "missing" : "unreadable";
@@ -160,12 +160,12 @@ async function countProblems(rows: ContentReads): Promise<FoundProblem[]> {
   ];
 }
 
-/** The other direction: bytes without a row. Recent ones can belong to an upload in progress. */
+/** The other direction: bytes without a row. Recent bytes can belong to an upload in progress. */
 async function ownerlessKeys(
   { rows, store, sweepGraceMs, now, signal }: ContentCheck,
   checked: CheckedContents,
 ): Promise<FoundProblem[]> {
-  // The sweeper deletes them at the latest after another grace period.
+  // The sweeper deletes them after one more grace period at the latest.
   const before = now().getTime() - 2 * sweepGraceMs;
   const ownerless: FoundProblem[] = [];
   let batch: string[] = [];
@@ -190,7 +190,7 @@ async function ownerlessKeys(
 const identityOf = ({ problem, key, versionId }: FoundProblem): string =>
   [problem, key, versionId].join();
 
-/** The suspects that are still wrong. */
+/** The suspected contents that are still wrong. */
 async function confirmed(
   check: ContentCheck,
   suspects: readonly FoundProblem[],

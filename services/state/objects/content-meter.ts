@@ -6,7 +6,7 @@ import { contentTruncated } from "./blob-errors.ts";
 import type { ExpectedContent, StoredBlob } from "./blob-store.ts";
 import { own } from "./spent-memory.ts";
 
-/** Buffers for several reads on either side, so that client and store do not wait for each other at every chunk. */
+/** Buffer for several reads on either side, so that client and store do not wait for each other at every chunk. */
 const BUFFERED_BYTES = 512 * 1024;
 
 /**
@@ -16,7 +16,7 @@ const BUFFERED_BYTES = 512 * 1024;
 export class ContentMeter extends Transform {
   readonly #expected: ExpectedContent;
   readonly #sha256 = createHash("sha256");
-  /** Undefined if the store verifies the md5, which costs twice as much as sha256. */
+  /** Undefined if the store verifies the md5: computing md5 costs twice as much as sha256. */
   readonly #md5: Hash | undefined;
   #ownsChunks = false;
   #received = 0;
@@ -58,15 +58,15 @@ export class ContentMeter extends Transform {
     done(null, this.#held);
   }
 
-  /** Of the whole body, after it has passed. */
+  /** Of the complete body, available after it has passed. */
   get digests(): StoredBlob {
     if (!this.#digests) throw new Error("the body has not passed yet");
     return this.#digests;
   }
 
-  /** Reads `body`. An error of the body is an error of the meter; an error of the meter leaves the body open. */
+  /** Reads `body`. An error of the body destroys the meter; an error of the meter leaves the body open. */
   measure(body: Readable): this {
-    // Node's HTTP parser copies each chunk of a body into separate memory.
+    // Node's HTTP parser allocates separate memory for each chunk of a body.
     this.#ownsChunks = body instanceof IncomingMessage;
     const broke = (cause?: Error) => {
       if (body.readableEnded) return;
@@ -79,7 +79,8 @@ export class ContentMeter extends Transform {
     this.once("close", () => {
       body.off("error", broke);
       body.off("close", broke);
-      // The body can fail when no listener is left.
+      // The body can fail after all other listeners were removed; an 'error' event without a listener would crash the
+      // process.
       body.on("error", () => {});
       body.unpipe(this);
     });

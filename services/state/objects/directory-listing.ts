@@ -4,15 +4,15 @@ import path from "node:path";
 import { hasCode } from "@statehouse/errors";
 import { storeUnavailable } from "./blob-errors.ts";
 
-/** The content of a folder; empty if it does not exist. Throws `storeUnavailable`. */
+/** The entries of a folder; empty if it does not exist. Throws `storeUnavailable`. */
 export const entriesOf = (folder: string): Promise<Dirent[]> =>
   readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    // Removed meanwhile because it was empty.
+    // The folder was removed meanwhile because it was empty.
     if (hasCode(error, "ENOENT")) return [];
     throw storeUnavailable(error);
   });
 
-/** The keys above `after`, in order: as if a folder's name ended in the slash that keys contain. */
+/** The keys after `after` in key order: a folder sorts as if its name ended with the slash that keys contain. */
 export async function* keysAmong(
   entries: readonly Dirent[],
   prefix: string,

@@ -9,7 +9,7 @@ import { blobDamaged } from "./blob-errors.ts";
 import { rangeOf } from "./byte-range.ts";
 import type { Objects } from "./objects.ts";
 
-/** For authentication and authorization, in ms. */
+/** Time limit for authentication and authorization, in ms. */
 const AUTHORIZATION_MS = 15_000;
 
 const contentTypes = {
@@ -22,18 +22,18 @@ export interface DownloadRequest {
   kind: ContentKind;
   request: IncomingMessage;
   response: ServerResponse;
-  /** Aborted when the client has disconnected. */
+  /** Aborted if the client disconnects. */
   signal: AbortSignal;
-  /** Closes the connection when it is idle from now on. */
+  /** Closes the connection once it is idle. */
   watch(): void;
 }
 
-/** Sends a content to a caller whose bearer token may read it. The URL itself is not a capability. */
+/** Sends a content if the caller's bearer token allows reading it. The URL itself is not a capability. */
 export async function sendContent(
   { app, store }: Objects,
   { versionId, kind, request, response, signal, watch }: DownloadRequest,
 ): Promise<void> {
-  // The response has no body.
+  // The client expects no body in the response.
   request.resume();
   const token = bearerToken(request.headers.authorization);
   const look = () =>
@@ -71,13 +71,13 @@ export async function sendContent(
   try {
     await store.get(download.blobKey, open, signal, range);
   } catch (error) {
-    // Deleted after the lookup: that is 404, not a failure of the store.
+    // The blob was deleted after the lookup: the response is 404, not a failure of the store.
     if (!response.headersSent && !signal.aborted) await look();
     throw error;
   }
 }
 
-/** If-Range: a client with a part of another content gets the whole. */
+/** If-Range: a client that has a part of another content gets the complete content. */
 function askedRange({ headers }: IncomingMessage, etag: string, size: number) {
   const condition = headers["if-range"];
   return condition === undefined || condition === etag ? rangeOf(headers.range, size) : undefined;

@@ -38,12 +38,13 @@ export function createObjectHandler(
     response.once("timeout", () => response.destroy());
     const watch = () => void response.setTimeout(idleTimeoutMs);
     watch();
-    // After its last byte the client waits for this service, as long as store and database may take.
+    // After its last byte the client waits for this service, which can take as long as the time limits of store and
+    // database.
     request.once("end", () => response.setTimeout(0));
     const route = routeOf(request);
     const parent = request.headers.traceparent;
     const traced = typeof parent === "string" ? parent : undefined;
-    // The route's name, never the path: an upload's path is a capability.
+    // The route's name, never the path: the path of an upload contains a capability.
     const attributes = { "http.route": route.name };
     void withServerSpan(`${request.method} ${route.name}`, traced, attributes, async (span) => {
       try {
@@ -64,7 +65,7 @@ interface Exchange {
   response: ServerResponse;
   signal: AbortSignal;
   awaitsContinue: boolean;
-  /** Closes the connection when it is idle from now on. */
+  /** Closes the connection once it is idle. */
   watch(): void;
 }
 

@@ -11,7 +11,7 @@ export const movingStore = ({ to, from }: { to: BlobStore; from: BlobStore }): B
     try {
       await to.get(key, open, signal, range);
     } catch (error) {
-      // Only then nothing has been sent yet.
+      // Retried only if nothing has been sent yet.
       if (!isBlobMissing(error)) throw error;
       await from.get(key, open, signal, range);
     }
@@ -32,7 +32,7 @@ export const movingStore = ({ to, from }: { to: BlobStore; from: BlobStore }): B
   },
 });
 
-/** Both in one order; keys of both stores once. */
+/** Both listings in one order; a key that is in both stores is listed once. */
 async function* merged(
   one: ReturnType<BlobStore["list"]>,
   other: ReturnType<BlobStore["list"]>,

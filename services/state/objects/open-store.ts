@@ -23,12 +23,12 @@ export interface BlobStoreConfig {
 }
 
 interface Opening {
-  /** For reading only, while state may be running. */
+  /** For reading only, while the state service may be running. */
   beside?: boolean;
 }
 
 /**
- * Opens the configured store, together with the one that its contents move from, if any; a store that is down is
+ * Opens the configured store, together with the store that its contents move from, if any. A store that is down is
  * connected later. Throws `ConfigError`, `StartError`.
  */
 export async function openBlobStore(
@@ -42,7 +42,7 @@ export async function openBlobStore(
   return tracedStore(await openStore(config, logger, opening));
 }
 
-/** Both stores of a move, separately. Throws `ConfigError`, `StartError`. */
+/** Opens both stores of a move separately. Throws `ConfigError`, `StartError`. */
 export async function openMove(
   config: BlobStoreConfig,
   logger: Logger,
@@ -50,13 +50,15 @@ export async function openMove(
 ): Promise<{ from: BlobStore; to: BlobStore }> {
   const folder = config.BLOB_MOVING_FROM;
   if (folder === undefined) {
-    throw new ConfigError("BLOB_MOVING_FROM: is required: the directory that states move from");
+    throw new ConfigError(
+      "BLOB_MOVING_FROM: is required; it names the directory that states move from",
+    );
   }
   if (
     config.BLOB_STORE === "directory" &&
     path.resolve(config.BLOB_DIRECTORY ?? "") === path.resolve(folder)
   ) {
-    throw new ConfigError("BLOB_MOVING_FROM: is where BLOB_STORE keeps its contents already");
+    throw new ConfigError("BLOB_MOVING_FROM: must differ from the directory of BLOB_STORE");
   }
   const from = await openDirectoryStore(folder, { beside: true });
   return { from, to: await openStore(config, logger, opening) };
@@ -96,12 +98,12 @@ function complain(missing: readonly string[]): void {
   if (missing.length > 0) throw new ConfigError(missing.join("\n"));
 }
 
-/** Reports at start what a TLS handshake would only report at the first use. */
+/** Finds problems at start that a TLS handshake would report only at the first use. */
 function authoritiesIn(file: string): string {
   try {
     const authorities = readFileSync(file, "utf8");
     if (!/-----BEGIN CERTIFICATE-----/.test(authorities))
-      throw new Error("it holds no certificate");
+      throw new Error("it contains no certificate");
     createSecureContext({ ca: authorities });
     return authorities;
   } catch (error) {

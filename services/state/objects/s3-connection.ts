@@ -14,17 +14,17 @@ export interface S3Settings {
   addressing?: "path" | "virtual-host" | undefined;
   /** PEM of certificate authorities that are trusted besides the well-known ones. */
   authorities?: string | undefined;
-  /** How long the store may be silent, in ms. */
+  /** How long the store may send and accept nothing, in ms. */
   silenceMs?: number | undefined;
 }
 
-/** The minio client signs and sends small requests; bodies use presigned URLs through `transfer`. */
+/** The minio client signs requests and sends the small ones; bodies use presigned URLs through `transfer`. */
 export interface S3Connection extends AsyncDisposable {
   readonly client: Client;
   readonly transfer: S3Transfer;
 }
 
-/** Opens no connection yet. */
+/** Creating the client opens no connection. */
 export function connectS3(settings: S3Settings): S3Connection {
   const { endpoint, accessKey, secretKey, region, addressing, silenceMs } = settings;
   const { hostname, port, protocol } = new URL(endpoint);

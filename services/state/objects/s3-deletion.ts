@@ -10,9 +10,9 @@ const versionSchema = z.object({
 type Version = z.infer<typeof versionSchema>;
 
 /**
- * Deletes the keys' bytes, in a bucket with versioning all their versions: a key is never reused, so that none of them
- * will be read. What object lock protects stays behind a delete marker until the bucket's lifecycle rules delete it.
- * Throws other refusals of the store.
+ * Deletes the bytes of the keys; in a bucket with versioning, all versions of them, because no version of a deleted
+ * key is ever read. Bytes that object lock protects remain behind a delete marker until the bucket's lifecycle rules
+ * delete them. Throws all other refusals of the store.
  */
 export async function deleteFrom(
   client: Client,
@@ -46,7 +46,7 @@ async function deleteVersions(client: Client, bucket: string, key: string): Prom
   }
 }
 
-/** Returns the refused ones. A missing key counts as deleted. */
+/** Returns the keys whose deletion was refused. A missing key counts as deleted. */
 async function remove(
   client: Client,
   bucket: string,

@@ -9,13 +9,13 @@ import { S3Refusal } from "./s3-transfer.ts";
 const URL_LIFETIME_S = 60;
 const never = new AbortController().signal;
 
-/** The store responds and does not work as required; the message is one sentence for the operator. */
+/** The store responds but does not work as required; the message is one sentence for the operator. */
 export class S3Unusable extends Error {
   override readonly name = "S3Unusable";
 }
 
 /**
- * Creates the bucket if it is missing, and tries every required operation. Returns whether the store refuses bytes
+ * Creates the bucket if it is missing and tries every required operation. Returns whether the store refuses bytes
  * whose md5 differs from the announced one. Throws `S3Unusable`.
  */
 export async function prepareS3(
@@ -47,7 +47,7 @@ export async function prepareS3(
       await list();
     } catch (error) {
       if (!hasCode(error, "NoSuchBucket")) throw error;
-      await step("make the bucket", makeBucket);
+      await step("create the bucket", makeBucket);
     }
   });
   const key = `probe-${randomBytes(8).toString("hex")}`;
@@ -73,7 +73,7 @@ export async function prepareS3(
   return { checksMd5 };
 }
 
-/** The header that announces an md5 given as hex. */
+/** The header that announces an md5, which is given as hex. */
 export const contentMd5 = (hex: string) => ({
   "content-md5": Buffer.from(hex, "hex").toString("base64"),
 });

@@ -16,7 +16,7 @@ const withCode = (code: string, more = {}) => Object.assign(new Error("words"), 
 const rows: [error: unknown, sentence: string][] = [
   [
     withCode("AccessDenied"),
-    "https://s3.example does not allow S3_ACCESS_KEY to make the bucket, which is needed in states.",
+    "https://s3.example does not allow S3_ACCESS_KEY to create the bucket; this is required in states.",
   ],
   [withCode("NoSuchBucket"), "There is no bucket states at https://s3.example (S3_BUCKET)."],
   [
@@ -27,11 +27,11 @@ const rows: [error: unknown, sentence: string][] = [
   [withCode("CERT_HAS_EXPIRED"), "The certificate of https://s3.example has expired."],
   [
     unavailable("blob_store", "try again", new AggregateError([withCode("ECONNREFUSED")])),
-    "https://s3.example does not answer (ECONNREFUSED).",
+    "https://s3.example does not respond (ECONNREFUSED).",
   ],
   [
     new Error("fetch failed", { cause: withCode("ECONNRESET") }),
-    "https://s3.example does not answer (ECONNRESET).",
+    "https://s3.example does not respond (ECONNRESET).",
   ],
   [withCode("Unheard"), "https://s3.example cannot be used: words"],
   ["no error", "https://s3.example cannot be used: no error"],
@@ -39,7 +39,7 @@ const rows: [error: unknown, sentence: string][] = [
 
 describe("a problem with S3", () => {
   it.each(rows)("%s", (error, sentence) => {
-    expect(s3Problem(error, settings, "make the bucket")).toBe(sentence);
+    expect(s3Problem(error, settings, "create the bucket")).toBe(sentence);
     expect(sentence).not.toContain(settings.secretKey);
   });
 });

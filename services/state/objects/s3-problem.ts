@@ -1,10 +1,10 @@
 import { AppError } from "@statehouse/errors";
 import type { S3Settings } from "./s3-connection.ts";
 
-/** The attempted operation, as the end of a sentence about an access key. */
+/** The operation that failed, as the end of a sentence about an access key. */
 export type S3Step =
   | "list the bucket"
-  | "make the bucket"
+  | "create the bucket"
   | "write objects"
   | "read objects"
   | "delete objects";
@@ -35,24 +35,24 @@ const unreachable = [
   "UND_ERR_CONNECT_TIMEOUT",
 ];
 
-/** Why the store cannot be used, in one sentence that names the setting to check. */
+/** Why the store cannot be used, as one sentence that names the setting to check. */
 export function s3Problem(
   error: unknown,
   { endpoint, bucket, region, addressing }: S3Settings,
   step: S3Step,
 ): string {
   const cause = rootOf(error);
-  // Errors of the minio client itself have a name only.
+  // Errors of the minio client itself have a name and no code.
   const code = textOf(cause, "code") || textOf(cause, "name");
   const is = (codes: readonly string[]) => codes.includes(code);
   if (is(wrongKeys))
     return `${endpoint} refuses S3_ACCESS_KEY and S3_SECRET_KEY: one of them is wrong.`;
   if (is(denied)) {
-    return `${endpoint} does not allow S3_ACCESS_KEY to ${step}, which is needed in ${bucket}.`;
+    return `${endpoint} does not allow S3_ACCESS_KEY to ${step}; this is required in ${bucket}.`;
   }
   if (code === "NoSuchBucket") return `There is no bucket ${bucket} at ${endpoint} (S3_BUCKET).`;
   if (is(["InvalidBucketName", "InvalidBucketNameError"])) {
-    return `S3_BUCKET cannot be ${bucket}: which is not a valid bucket name.`;
+    return `S3_BUCKET cannot be ${bucket}: it is not a valid bucket name.`;
   }
   if (is(elsewhere)) {
     const named = textOf(cause, "region");
@@ -60,10 +60,10 @@ export function s3Problem(
   }
   if (code === "RequestTimeTooSkewed") return `The clocks of ${endpoint} and of this host differ.`;
   if (is(untrusted)) {
-    return `The certificate of ${endpoint} is signed by an authority that is not trusted here (${code}): name its certificate in S3_CA_FILE.`;
+    return `The certificate of ${endpoint} is signed by an authority that is not trusted here (${code}); set S3_CA_FILE to a file with that authority's certificate.`;
   }
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
-    return `The certificate of ${endpoint} is made for another name${ofAddressing(addressing)}.`;
+    return `The certificate of ${endpoint} is issued for another name${ofAddressing(addressing)}.`;
   }
   if (code === "CERT_HAS_EXPIRED") return `The certificate of ${endpoint} has expired.`;
   if (code === "EPROTO")
@@ -71,16 +71,16 @@ export function s3Problem(
   if (is(["ENOTFOUND", "EAI_AGAIN"])) {
     return `The name in ${endpoint} cannot be resolved${ofAddressing(addressing)}.`;
   }
-  if (is(unreachable)) return `${endpoint} does not answer (${code}).`;
+  if (is(unreachable)) return `${endpoint} does not respond (${code}).`;
   return `${endpoint} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`;
 }
 
 const ofAddressing = (addressing: S3Settings["addressing"]): string =>
   addressing === "virtual-host"
-    ? "; with S3_ADDRESSING=virtual-host it is the bucket's own, <bucket>.<host>"
+    ? "; with S3_ADDRESSING=virtual-host the name is that of the bucket, <bucket>.<host>"
     : "";
 
-/** Wrapped errors: our own, undici's, and several attempts. */
+/** Wrapped errors: Statehouse's own, undici's, and several attempts. */
 function rootOf(error: unknown): unknown {
   if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
   const hasCode = textOf(error, "code") !== "" && !(error instanceof AppError);

@@ -21,8 +21,8 @@ const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 15_000;
 
 /**
- * The store in an S3 bucket, which it creates if it is missing. Opening does not wait for the store: it can be down
- * while everything that needs no bytes works.
+ * The store in an S3 bucket, which is created if it is missing. Opening the store does not wait for S3: S3 can be
+ * down while all requests that need no bytes work.
  */
 export class S3Store implements BlobStore {
   readonly #connection: S3Connection;
@@ -30,13 +30,16 @@ export class S3Store implements BlobStore {
   readonly #bucket: string;
   readonly #logger: Logger;
   readonly #closing = new AbortController();
-  /** Resolves when the bucket exists and the store's behaviour is known; it never rejects. */
+  /** Resolves when the bucket exists and the capabilities of S3 are known; never rejects. */
   readonly prepared: Promise<void>;
-  /** Resolves once it is known whether it can be used. */
+  /** Resolves once it is known whether the store can be used. */
   readonly #tried = Promise.withResolvers<void>();
-  /** Why it cannot be used yet. */
+  /** Why the store cannot be used yet. */
   #problem: Error | undefined;
-  /** Verified by a probe. Until then, and where the store does not verify it, the md5 is computed here. */
+  /**
+   * Whether S3 verifies the md5, determined by a probe. Until then, and if S3 does not verify it, the md5 is computed
+   * here.
+   */
   #checksMd5 = false;
 
   constructor(settings: S3Settings, logger: Logger) {
@@ -183,7 +186,7 @@ export class S3Store implements BlobStore {
     this.#tried.resolve();
   }
 
-  /** Once for each reason, because it is retried repeatedly. */
+  /** Logged once for each reason, because the preparation is retried repeatedly. */
   #complain(problem: Error): void {
     const level = problem.message === this.#problem?.message ? "debug" : "error";
     this.#logger[level]({ err: problem.cause ?? problem }, problem.message);

@@ -10,7 +10,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const SILENCE_MS = 45_000;
 const LONGEST_REFUSAL = 16 * 1024;
 
-/** The store responded with a refusal. `code` is S3's, e.g. BadDigest. */
+/** The store responded and refused the request. `code` is S3's, for example BadDigest. */
 export class S3Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -25,13 +25,15 @@ export class S3Refusal extends Error {
 }
 
 export interface TransferOptions {
-  /** The authorities that TLS trusts, PEM. Default: Node's. */
+  /** The authorities that TLS trusts, as PEM. Default: Node's. */
   authorities?: readonly string[] | undefined;
-  /** How long the store may be silent after the last byte of a body, or before and within a response, in ms. */
+  /**
+   * Time limit for the store's response after the last byte of a body, and between two parts of a response, in ms.
+   */
   silenceMs?: number | undefined;
 }
 
-/** Moves bodies to and from presigned URLs, in constant memory. */
+/** Transfers bodies to and from presigned URLs in constant memory. */
 export class S3Transfer implements AsyncDisposable {
   readonly #buffers = new ReadBuffers();
   readonly #silenceMs: number;
@@ -55,9 +57,12 @@ export class S3Transfer implements AsyncDisposable {
   ): Promise<void> {
     const silence = new AbortController();
     let timer: NodeJS.Timeout | undefined;
-    // The listener limits slow senders; the store's time starts after the last byte.
+    // The listener limits slow clients; the store's time limit starts after the last byte.
     body.once("end", () => {
-      timer = setTimeout(() => silence.abort(new Error("the store is silent")), this.#silenceMs);
+      timer = setTimeout(
+        () => silence.abort(new Error("the store does not respond")),
+        this.#silenceMs,
+      );
     });
     try {
       const answer = await request(url, {
@@ -105,7 +110,10 @@ export class S3Transfer implements AsyncDisposable {
     await this.#agent.destroy();
   }
 
-  /** A body of known length arrives as one chunk per read, so the read's buffer is free once it is written. */
+  /**
+   * A body of known length arrives as one chunk for each read, so the read's buffer is free once the chunk is
+   * written.
+   */
   #recycling(target: Writable): Writable {
     const sink = new Writable({
       highWaterMark: 1024 * 1024,
@@ -131,7 +139,7 @@ export class S3Transfer implements AsyncDisposable {
   }
 }
 
-/** The size of the whole, from a response that contains exactly what was requested. */
+/** The size of the complete blob, taken from a response that contains exactly the requested range. */
 function sizeAround({ start, end }: ByteRange, header: unknown): string | undefined {
   const expected = `bytes ${start}-${end}/`;
   return typeof header === "string" && header.startsWith(expected)
@@ -148,7 +156,7 @@ class TextSink extends Writable {
   }
 }
 
-/** Frees the sent memory. */
+/** Frees the memory of the bytes that were sent. */
 class FreeingSocket extends Socket {
   override _write(chunk: Buffer, encoding: BufferEncoding, done: (error?: Error | null) => void) {
     super._write(chunk, encoding, (error) => {
@@ -168,7 +176,7 @@ class FreeingSocket extends Socket {
   }
 }
 
-/** Plain connections read into reused buffers; under TLS decryption costs more than that saves. */
+/** Plain connections read into reused buffers; under TLS the decryption costs more than reuse saves. */
 function connector(
   buffers: ReadBuffers,
   authorities: readonly string[] | undefined,

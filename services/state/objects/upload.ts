@@ -17,14 +17,14 @@ import type { StoredBlob } from "./blob-store.ts";
 import { ContentMeter } from "./content-meter.ts";
 import type { Objects } from "./objects.ts";
 
-/** For each of the transactions before and after the bytes, in ms. */
+/** Time limit of each of the two transactions, before and after the bytes, in ms. */
 const TRANSACTION_MS = 15_000;
 
 export interface Upload {
   token: string;
   request: IncomingMessage;
   response: ServerResponse;
-  /** Aborted when the client has disconnected. */
+  /** Aborted if the client disconnects. */
   signal: AbortSignal;
   /** The client sends its bytes only after a 100 response. */
   awaitsContinue: boolean;
@@ -49,7 +49,7 @@ export async function receiveContent(objects: Objects, upload: Upload): Promise<
   }
   answerDone(upload.response);
   const { versionId, kind } = claims;
-  logger.info({ stateVersionId: versionId, kind, size, outcome: opening.outcome }, "uploaded");
+  logger.info({ stateVersionId: versionId, kind, size, outcome: opening.outcome }, "upload stored");
 }
 
 async function storeContent(
@@ -77,7 +77,7 @@ async function digestsOf(
   return meter.digests;
 }
 
-/** A different length than the stored content's means a different content, without reading it. */
+/** Content of a different length is different content, so its bytes are not read. */
 const unknownContent = (size: number) => ({
   size,
   sha256: "",

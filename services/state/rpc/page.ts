@@ -19,6 +19,6 @@ export function sliceOf(fields: PageFields): Rows {
   return { limit: page.size, offset: offsetOf(page) };
 }
 
-/** For lists that clients read without paging: without a page size all rows. */
+/** For lists that clients read without paging: returns all rows if no page size is given. */
 export const wholeOrSliceOf = (page: PageFields): Rows =>
   page.pageSize === 0 ? { limit: ALL, offset: 0 } : sliceOf(page);

@@ -2,7 +2,7 @@ import type { Database } from "@statehouse/postgres";
 
 /** Keys of blobs without references, whose bytes are to be deleted from the store. */
 const leases = (database: Database) => ({
-  /** Takes up to `limit` keys, which no replica takes again before `until`. */
+  /** Takes up to `limit` keys; no replica takes them again before `until`. */
   async claim(now: Date, until: Date, limit: number): Promise<string[]> {
     const rows = await database.query<{ key: string }>(
       // index: blob_deletions_due
@@ -15,7 +15,7 @@ const leases = (database: Database) => ({
     return rows.map(({ key }) => key);
   },
 
-  /** Forgets keys whose bytes are deleted. */
+  /** Removes the rows of keys whose bytes are deleted. */
   async confirm(keys: readonly string[]): Promise<void> {
     // index: blob_deletions_pkey
     await database.query("delete from blob_deletions where key = any($1)", [keys]);

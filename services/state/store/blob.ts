@@ -68,7 +68,7 @@ export interface OwnedBlob {
 }
 
 const reads = (database: Database) => ({
-  /** Those of the keys that some version refers to. */
+  /** Returns those of the keys that a version refers to. */
   async listOwned(keys: readonly string[]): Promise<string[]> {
     // index: blobs_pkey
     const rows = await database.query<{ key: string }>(
@@ -78,7 +78,7 @@ const reads = (database: Database) => ({
     return rows.map(({ key }) => key);
   },
 
-  /** Blobs that versions refer to, above `after`, in the order of this database. */
+  /** Blobs after `after` that versions refer to, in the order of this database. */
   listAfter: (after: string, limit: number): Promise<OwnedBlob[]> =>
     // index: blobs_pkey
     database.query("select key, size, sha256 from blobs where key > $1 order by key limit $2", [

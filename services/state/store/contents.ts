@@ -3,7 +3,7 @@ import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { StateVersionStatus } from "../domain/state-version.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
 
-/** What the database stores of one content of a version. Digests are lower-case hex. */
+/** What the database records about one content of a version. Digests are lower-case hex. */
 export interface ContentRow {
   versionId: StateVersionId;
   workspaceId: WorkspaceId;
@@ -12,9 +12,9 @@ export interface ContentRow {
   key: string;
   size: number | null;
   sha256: string | null;
-  /** Of the create request; null for JSON. */
+  /** The md5 of the create request; null for JSON. */
   md5: string | null;
-  /** Of the blob's own row; null where there is none. */
+  /** Values of the blob's own row; null if there is no row. */
   blob: { size: number; sha256: string; references: number } | null;
 }
 
@@ -57,7 +57,7 @@ const contentsIn = (rows: readonly Row[]): ContentRow[] =>
     })),
   );
 
-/** The contents that the database knows, to be compared with the bytes in the store. */
+/** The contents that the database records, to be compared with the bytes in the store. */
 const reads = (database: Database) => ({
   async countVersions(): Promise<number> {
     const [row] = await database.query<{ count: number }>(
@@ -66,7 +66,7 @@ const reads = (database: Database) => ({
     return row?.count ?? 0;
   },
 
-  /** Contents of the next versions, in the order of ids; the number of these versions, and the id of the last. */
+  /** The contents of the next versions in the order of ids, the number of these versions, and the id of the last. */
   async listAfter(
     after: string,
     limit: number,
@@ -92,7 +92,7 @@ const reads = (database: Database) => ({
 
   /** Blobs whose stored reference count differs from the actual references. */
   listMiscounted: (): Promise<{ key: string; counted: number; found: number }[]> =>
-    // One statement, so that everything is one snapshot.
+    // One statement, so that all values come from one snapshot.
     database.query(
       `select blob.key, blob."references" as counted, coalesce(used.count, 0)::int as found
        from blobs blob left join (
@@ -104,7 +104,7 @@ const reads = (database: Database) => ({
        where blob."references" <> coalesce(used.count, 0)`,
     ),
 
-  /** Those of the keys that a version refers to, or that are about to be deleted. */
+  /** Returns those of the keys that a version refers to or whose deletion is due. */
   async listKnownKeys(keys: readonly string[]): Promise<string[]> {
     const rows = await database.query<{ key: string }>(
       // index: blobs_pkey, blob_deletions_pkey

@@ -11,9 +11,9 @@ export interface ExtractionClaim {
   attempt: number;
 }
 
-/** Versions whose state is to be extracted. */
+/** Leases for versions whose state must be extracted. */
 const leases = (database: Database) => ({
-  /** Takes the version that has waited longest for extraction, until `leaseUntil`. */
+  /** Takes the version that has waited longest for extraction; the lease ends at `leaseUntil`. */
   async claim(now: Date, leaseUntil: Date): Promise<ExtractionClaim | undefined> {
     const [row] = await database.query<{
       id: StateVersionId;
@@ -42,7 +42,7 @@ const leases = (database: Database) => ({
     );
   },
 
-  /** Extends the lease; false when another replica holds it. */
+  /** Extends the lease; false if another replica holds it. */
   async renew({ versionId, attempt }: ExtractionClaim, leaseUntil: Date): Promise<boolean> {
     const renewed = await database.query(
       // index: state_versions_pkey

@@ -1,13 +1,16 @@
 import { type EntityManager, queryIn } from "@statehouse/postgres";
 
-/** How an organization's plan is billed. The service workspaces owns it; only higher revisions apply. */
+/** How an organization is billed. The service workspaces owns this data; only higher revisions apply. */
 export interface OrganizationBilling {
   organizationId: string;
   usageBased: boolean;
   revision: bigint;
 }
 
-/** SQL: whether the organization is billed by usage. New organizations are; only changes are published. */
+/**
+ * SQL: whether the organization is billed by usage. The default is true for new organizations, because only changes
+ * are published.
+ */
 export const usageBasedBilling = (organizationId: string): string =>
   // index: organization_billings_pkey
   `coalesce((select usage_based from organization_billings billing

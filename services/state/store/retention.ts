@@ -3,14 +3,14 @@ import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { RetentionDue } from "../domain/retention.ts";
 import type { StateVersion, StateVersionStatus } from "../domain/state-version.ts";
 
-/** A version that was due when it was read, without a lock. */
+/** A version that was due when it was read without a lock. */
 export interface RetentionCandidate {
   id: StateVersionId;
   workspaceId: WorkspaceId;
   position: bigint;
 }
 
-/** Search of one workspace: for what is due, after a position. */
+/** The search in one workspace: due versions after a position. */
 export interface RetentionSearch {
   due: RetentionDue;
   after: bigint;
@@ -24,8 +24,8 @@ interface CandidateRow {
 
 const reads = (database: Database) => ({
   /**
-   * Of each workspace the oldest versions with contents, up to `limit`, that are due and older than the current one.
-   * Locks nothing.
+   * Returns the oldest due versions of each workspace: at most `limit` versions that have contents and are older than
+   * the current one. Takes no locks.
    */
   async listDue(
     searches: readonly RetentionSearch[],
@@ -59,7 +59,7 @@ const reads = (database: Database) => ({
   },
 });
 
-/** The fields of a locked version by which retention decides. */
+/** The fields of a locked version that decide its retention. */
 export type CollectibleVersion = Pick<
   StateVersion,
   "id" | "workspaceId" | "position" | "status" | "createdAt" | "size" | "blobKey" | "jsonBlobKey"
@@ -74,7 +74,7 @@ interface CollectibleRow extends CandidateRow {
 }
 
 const rows = (em: EntityManager) => ({
-  /** Locked: no other transaction raises it before this one ends. */
+  /** Locks the row: no other transaction raises the version before this one ends. */
   async getVersion(): Promise<bigint> {
     const [row] = await queryIn<{ version: number }>(
       em,
@@ -89,7 +89,9 @@ const rows = (em: EntityManager) => ({
     await queryIn(em, "update retention_version set version = greatest(version, $1)", [version]);
   },
 
-  /** Locked until the transaction ends. As plain rows: the ORM takes ten times as long for so many. */
+  /**
+   * Locks the rows until the transaction ends. Reads plain rows, because the ORM takes ten times as long for so many.
+   */
   async listForUpdate(ids: readonly StateVersionId[]): Promise<CollectibleVersion[]> {
     const rows = await queryIn<CollectibleRow>(
       em,
@@ -110,7 +112,7 @@ const rows = (em: EntityManager) => ({
     }));
   },
 
-  /** Those of the versions whose blob a later copy shares. Call it while the blobs are locked. */
+  /** Returns those of the versions whose blob a later copy shares. Call it while the blobs are locked. */
   async listShared(ids: readonly StateVersionId[]): Promise<Set<StateVersionId>> {
     const rows = await queryIn<{ id: StateVersionId }>(
       em,
@@ -123,7 +125,7 @@ const rows = (em: EntityManager) => ({
     return new Set(rows.map(({ id }) => id));
   },
 
-  /** Creation time of the oldest of the organization's last `count` states; undefined: it has fewer. */
+  /** Creation time of the oldest of the organization's last `count` states; undefined if it has fewer. */
   async findStartOfLast(organizationId: string, count: number): Promise<Date | undefined> {
     const [row] = await queryIn<{ created_at: Date }>(
       em,

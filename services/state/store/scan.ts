@@ -2,7 +2,7 @@ import type { Database } from "@statehouse/postgres";
 
 export type ScanName = "retention" | "verification";
 
-/** Counts since the scan began. */
+/** Counts since the start of the scan. */
 export interface ScanTally {
   seen: number;
   found: number;
@@ -10,21 +10,24 @@ export interface ScanTally {
 }
 
 export interface ScanProgress extends ScanTally {
-  /** End of the last whole scan. */
+  /** When the last complete scan ended. */
   finishedAt: Date | null;
 }
 
-/** One page of a scan, held until the lease is over. */
+/** One page of a scan, held until the lease ends. */
 export interface ScanClaim {
   name: ScanName;
   holder: string;
-  /** The id that the page before ended with. */
+  /** The id at which the previous page ended. */
   after: string;
 }
 
-/** Scans of all workspaces or blobs, one page at a time, on any replica; an expired lease is taken by another. */
+/**
+ * Scans of all workspaces or blobs, one page at a time on any replica. An expired lease can be taken by another
+ * replica.
+ */
 const leases = (database: Database) => ({
-  /** Undefined while no page is due, or another replica holds it. */
+  /** Undefined if no page is due or another replica holds it. */
   async claim(
     name: ScanName,
     { holder, now, until }: { holder: string; now: Date; until: Date },
@@ -41,7 +44,7 @@ const leases = (database: Database) => ({
     return row && { name, holder, after: row.after };
   },
 
-  /** False once another replica holds it. */
+  /** Returns false if another replica holds the page. */
   async renew({ name, holder }: ScanClaim, until: Date): Promise<boolean> {
     const rows = await database.query(
       "update scans set due_at = $3 where name = $1 and holder = $2 returning name",
@@ -50,7 +53,7 @@ const leases = (database: Database) => ({
     return rows.length > 0;
   },
 
-  /** Gives the page back; it is due again then. */
+  /** Releases the page, which is due again at that time. */
   async release({ name, holder }: ScanClaim, dueAt: Date): Promise<void> {
     await database.query(
       "update scans set holder = null, due_at = $3 where name = $1 and holder = $2",
@@ -58,7 +61,7 @@ const leases = (database: Database) => ({
     );
   },
 
-  /** Ends the page; the next one begins after `after`. */
+  /** Ends the page; the next page begins after `after`. */
   async advance(
     { name, holder }: ScanClaim,
     { after, dueAt }: { after: string; dueAt: Date },
@@ -71,7 +74,7 @@ const leases = (database: Database) => ({
     );
   },
 
-  /** Ends the scan; the next one is due then. */
+  /** Ends the scan; the next scan is due at that time. */
   async finish(
     { name, holder }: ScanClaim,
     { now, dueAt }: { now: Date; dueAt: Date },

@@ -3,7 +3,7 @@ export interface Slice {
   offset: number;
 }
 
-/** The total; counted only if the page itself does not determine it. */
+/** The total number of rows; counted only if the page itself does not determine it. */
 export async function totalOf(
   found: number,
   { limit, offset }: Slice,

@@ -13,7 +13,9 @@ import type { StateVersionOutput } from "../domain/state-version-output.ts";
 import { type Slice, totalOf } from "./slice.ts";
 import { isVisible } from "./workspace-state.ts";
 
-/** The associated data of an output's sealed value: sealed with the table's first name, which therefore never changes. */
+/**
+ * The associated data of an output's sealed value. It contains the table's first name and therefore never changes.
+ */
 const outputPlace = (rowId: string) => ({
   table: "state_version_output",
   column: "sealed_value",
@@ -76,7 +78,7 @@ async function insertOutputs(
   );
 }
 
-/** Gives a version the outputs of another. */
+/** Copies the outputs of one version to another. */
 export async function copyOutputs(
   em: EntityManager,
   sealer: Sealer,
@@ -129,10 +131,10 @@ type PlacedRow = UnsealedRow & { organization_id: string; project_id: string };
 const columns = `output.id, output.state_version_id, version.workspace_id, output.name,
   output.sensitive, output.type, output.detailed_type, output.value`;
 const placedColumns = `${columns}, workspace.organization_id, workspace.project_id`;
-/** SQL: a soft deletion also hides outputs. */
+/** SQL: soft deletion also hides outputs. */
 const isReadable = `${isVisible} and version.status <> 'backing_data_soft_deleted'`;
 
-/** An output, its value withheld if it is sensitive. */
+/** An output without its value if it is sensitive. */
 const withheld = (row: UnsealedRow): StateVersionOutput => ({
   id: row.id,
   stateVersionId: row.state_version_id,
@@ -151,7 +153,7 @@ const placed = (row: PlacedRow): PlacedOutput => ({
 });
 
 const reads = (database: Database, sealer: Sealer) => ({
-  /** One output, its value in clear. */
+  /** One output with its value. */
   async get(id: StateVersionOutputId): Promise<PlacedOutput> {
     // index: state_version_outputs_pkey
     const [row] = await database.query<PlacedRow & OutputRow>(
@@ -199,7 +201,7 @@ const reads = (database: Database, sealer: Sealer) => ({
     return rows.map(placed);
   },
 
-  /** Of the workspaces' current versions. */
+  /** The outputs of the workspaces' current versions. */
   async listOfWorkspaces(ids: readonly WorkspaceId[]): Promise<PlacedOutput[]> {
     // index: workspace_states_pkey, state_version_outputs_position
     const rows = await database.query<PlacedRow>(

@@ -36,7 +36,10 @@ export interface StateVersionRow {
   providers_json: string;
 }
 
-/** SQL: the columns of a `StateVersionRow` that are not of its workspace; from `version` and `workspace`. */
+/**
+ * SQL: the columns of a `StateVersionRow` that do not belong to its workspace; they come from `version` and
+ * `workspace`.
+ */
 export const stateVersionColumns = `version.id, version.created_at, version.created_by_type,
   version.created_by_id, version.serial, version.lineage, version.md5, version.size, version.sha256,
   version.blob_key, version.json_blob_key, version.json_size, version.json_sha256, version.status,

@@ -95,7 +95,7 @@ const rows = (em: EntityManager, sealer: Sealer) => {
       return version;
     },
 
-    /** The version as it will be committed. */
+    /** The version in the form in which it will be committed. */
     async getView(id: StateVersionId): Promise<StateVersionView> {
       await em.flush();
       // index: state_versions_pkey
@@ -106,7 +106,10 @@ const rows = (em: EntityManager, sealer: Sealer) => {
       return viewOf(row);
     },
 
-    /** The newest version, the newest that is not discarded, all pending ones, and those of epoch and serial. */
+    /**
+     * Returns the newest version, the newest that is not discarded, all pending ones, and those of the epoch and
+     * serial.
+     */
     listBeforeCreation: (
       workspaceId: WorkspaceId,
       { epoch, serial }: { epoch: bigint; serial: bigint },
@@ -118,7 +121,10 @@ const rows = (em: EntityManager, sealer: Sealer) => {
         [workspaceId, epoch, serial],
       ),
 
-    /** The source, the newest, the newest not discarded, all pending ones, and that of the epoch with the highest serial. */
+    /**
+     * Returns the source, the newest version, the newest that is not discarded, all pending ones, and that of the
+     * epoch with the highest serial.
+     */
     listBeforeRollback: (
       workspaceId: WorkspaceId,
       { epoch, sourceId }: { epoch: bigint; sourceId: StateVersionId },
@@ -133,7 +139,7 @@ const rows = (em: EntityManager, sealer: Sealer) => {
         [workspaceId, epoch, sourceId],
       ),
 
-    /** The pending ones, and the finalized intermediate ones above `position`. */
+    /** Returns the pending versions, and the finalized intermediate ones after `position`. */
     listBeforeSealing: (workspaceId: WorkspaceId, position: bigint): Promise<StateVersion[]> =>
       listForUpdate(
         // index: state_versions_status, state_versions_open
@@ -229,7 +235,7 @@ const rows = (em: EntityManager, sealer: Sealer) => {
   };
 };
 
-/** A version and its workspace, for workers. */
+/** A version and its workspace; for workers. */
 export interface VersionKey {
   id: StateVersionId;
   workspaceId: WorkspaceId;
@@ -264,7 +270,7 @@ const reads = (database: Database) => {
       return rows.map(viewOf);
     },
 
-    /** The workspace's versions, newest first. `status` undefined: all. */
+    /** The workspace's versions, newest first. If `status` is undefined, all of them. */
     async list(
       workspaceId: WorkspaceId,
       status: string | undefined,
@@ -290,7 +296,7 @@ const reads = (database: Database) => {
       return { versions: rows.map(viewOf), total };
     },
 
-    /** Pending versions whose upload window is over. */
+    /** Pending versions whose upload window has ended. */
     listExpired: (now: Date, limit: number) =>
       keys(
         // index: state_versions_expiry
@@ -299,7 +305,7 @@ const reads = (database: Database) => {
         [now, limit],
       ),
 
-    /** Versions whose contents were soft-deleted at or before this time, the oldest first. */
+    /** Versions whose contents were soft-deleted at or before this time, oldest first. */
     listSoftDeleted: (before: Date, limit: number) =>
       keys(
         // index: state_versions_soft_deleted

@@ -8,15 +8,15 @@ import type {
 } from "../domain/workspace-resource.ts";
 import { type Slice, totalOf } from "./slice.ts";
 
-/** SQL: the extracted instances, JSON of `ResourceInstance[]` in $2. */
+/** SQL: the extracted instances in $2, JSON of `ResourceInstance[]`. */
 const found = `with found as materialized (
   select * from json_to_recordset($2) as given (address text, name text, module text,
     provider text, type text, "nameIndex" text, digest text))`;
 
 const rows = (em: EntityManager) => ({
   /**
-   * Makes the instances of `version`, JSON of `ResourceInstance[]`, the workspace's resources, in the transaction that
-   * has locked the workspace. Unchanged ones keep their id and times.
+   * Replaces the workspace's resources by the instances of `version`, JSON of `ResourceInstance[]`, in the
+   * transaction that has locked the workspace. Unchanged ones keep their id and times.
    */
   async replace(
     { id, workspaceId, createdAt }: Pick<StateVersion, "id" | "workspaceId" | "createdAt">,
@@ -61,9 +61,9 @@ const rows = (em: EntityManager) => ({
 
 /** Filter, order and page of a list of a workspace's resources. */
 export interface ResourceQuery extends Slice {
-  /** Part of the address; empty: all. */
+  /** Part of the address; empty for all. */
   search: string;
-  /** Undefined: by address. */
+  /** Undefined sorts by address. */
   sort: ResourceSort | undefined;
 }
 
@@ -93,7 +93,7 @@ const resourceOf = (row: ResourceRow): WorkspaceResource => ({
   modifiedBy: row.modified_by,
 });
 
-/** As in the index: addresses may be longer than an index entry. */
+/** The same expression as in the index: addresses may be longer than an index entry. */
 const byAddress = "left(address, 500)";
 
 const columns: Record<ResourceField, string> = {

@@ -40,7 +40,7 @@ const entity = new EntitySchema({
   },
 });
 
-/** SQL: the `workspace` is not dropped, and its placement is known. */
+/** SQL: `workspace` is not dropped and its placement is known. */
 export const isVisible = "workspace.dropped_at is null and workspace.organization_id is not null";
 
 /** SQL: the columns of a `WorkspaceStateRow`. */
@@ -94,7 +94,7 @@ const rows = (em: EntityManager) => ({
     return (await em.findOne(entity, { workspaceId }, { lockMode })) ?? undefined;
   },
 
-  /** The row, inserted without a placement where it is missing. */
+  /** Returns the row; if it is missing, inserts it without a placement. */
   async getOrInsertForUpdate(workspaceId: WorkspaceId): Promise<WorkspaceState> {
     const known = await this.findForUpdate(workspaceId);
     if (known) return known;
@@ -109,7 +109,7 @@ const rows = (em: EntityManager) => ({
     return em.findOneOrFail(entity, { workspaceId }, { lockMode });
   },
 
-  /** Those of the rows that no other transaction has locked. */
+  /** Returns those of the rows that no other transaction has locked. */
   listUnlockedForUpdate: (ids: readonly WorkspaceId[]): Promise<WorkspaceState[]> =>
     em.find(
       entity,
@@ -128,7 +128,7 @@ const reads = (database: Database) => ({
     return row && viewOfRow(row);
   },
 
-  /** The workspace's state and its current version, in one statement. */
+  /** The workspace's state and its current version, read in one statement. */
   async findWithCurrentVersion(
     id: WorkspaceId,
   ): Promise<
@@ -179,7 +179,7 @@ const reads = (database: Database) => ({
     return rows.map((row) => row.workspace_id);
   },
 
-  /** Dropped workspaces whose other rows are not deleted yet, the longest dropped first. */
+  /** Dropped workspaces whose other rows are not deleted yet; those dropped first come first. */
   async listToPurge(limit: number): Promise<WorkspaceId[]> {
     const rows = await database.query<{ workspace_id: WorkspaceId }>(
       // index: workspace_states_unpurged

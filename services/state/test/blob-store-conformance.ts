@@ -184,7 +184,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     await expect(far.get(at, () => target, never)).rejects.toMatchObject(unavailable);
     await expect(far.delete([at])).rejects.toMatchObject(unavailable);
     await expect(far.list()[Symbol.asyncIterator]().next()).rejects.toMatchObject(unavailable);
-    await expect(far.ready()).rejects.toThrow(/^http\S+ does not answer/);
+    await expect(far.ready()).rejects.toThrow(/^http\S+ does not respond/);
     proxy.release();
     proxy.heal();
     expect(await keys()).not.toContain(at);

@@ -102,10 +102,10 @@ test(
     expect(damaged.code).toBe(1);
     expect(damaged.lines.toSorted()).toEqual(
       [
-        `missing ws-1 sv-missing ${keys[1]}: there are no bytes in the store`,
-        `size ws-1 sv-truncated ${keys[2]}: the bytes in the store are more or fewer than the row says (5 bytes instead of ${bytes.length})`,
-        `content ws-1 sv-flipped ${keys[3]}: the bytes in the store are others: md5 or sha256 differ (sha256)`,
-        `ownerless ${ownerless}: bytes that no row knows, and that should have been swept`,
+        `missing ws-1 sv-missing ${keys[1]}: the bytes are missing in the store`,
+        `size ws-1 sv-truncated ${keys[2]}: the number of bytes in the store differs from the row (5 bytes instead of ${bytes.length})`,
+        `content ws-1 sv-flipped ${keys[3]}: the bytes in the store differ from the row: other md5 or sha256 (sha256)`,
+        `ownerless ${ownerless}: the bytes have no row and should have been deleted by the sweeper`,
         `4 state versions, 4 contents, ${4 * bytes.length} bytes`,
         "4 problems",
       ].toSorted(),

@@ -12,7 +12,7 @@ export interface BlobDeletionOptions {
 
 const INTERVAL_MS = 5_000;
 
-/** Deletes the bytes of blobs without references, until it is disposed. */
+/** Deletes the bytes of blobs without references until it is disposed. */
 export function startBlobDeletion(options: BlobDeletionOptions): AsyncDisposable {
   const { app, store, logger, intervalMs = INTERVAL_MS } = options;
   return startLoop({
@@ -24,7 +24,7 @@ export function startBlobDeletion(options: BlobDeletionOptions): AsyncDisposable
   });
 }
 
-/** Deletes one batch. Returns whether there may be more. Unconfirmed keys are claimed again. */
+/** Deletes one batch. Returns whether there may be more. Keys whose deletion is not confirmed are claimed again. */
 export async function deleteBlobsOnce(app: App, store: BlobStore): Promise<boolean> {
   const keys = await claimBlobDeletions(app);
   if (keys.length === 0) return false;

@@ -22,7 +22,7 @@ export interface ExtractionOptions {
 }
 
 const INTERVAL_MS = 1_000;
-/** Time limit for reading one state: a constant, and more for more bytes. */
+/** Time limit for reading one state: a constant, plus a time for each byte. */
 const READING_MS = 5 * 60_000;
 const BYTES_PER_MS = 5_000;
 
@@ -93,7 +93,7 @@ export function startExtraction(options: ExtractionOptions): AsyncDisposable {
   };
 }
 
-/** Renews the claim until it is disposed; `lost` is aborted when another replica holds it. */
+/** Renews the claim until it is disposed; `lost` is aborted if another replica holds it. */
 function holdLease(app: App, claim: ExtractionClaim, logger: Logger) {
   const lost = new AbortController();
   const renewal = setInterval(async () => {
@@ -101,7 +101,7 @@ function holdLease(app: App, claim: ExtractionClaim, logger: Logger) {
       if (!(await renewExtraction(app, claim)))
         lost.abort(new Error("another replica holds the claim"));
     } catch (error) {
-      // While the database is unavailable no other replica can claim it either.
+      // While the database is unavailable, no other replica can claim the extraction either.
       logger.debug({ err: error, stateVersionId: claim.versionId }, "extraction lease not renewed");
     }
   }, RENEWAL_MS);

@@ -8,8 +8,8 @@ const INTERVAL_MS = 5000;
 const MIN_INTERVAL_MS = 250;
 
 /**
- * Discards versions whose upload window is over, deletes expired soft-deleted contents, and purges dropped workspaces,
- * until it is disposed. Any number of replicas may run it at once.
+ * Discards versions whose upload window has ended, deletes expired soft-deleted contents, and purges dropped
+ * workspaces until it is disposed. Any number of replicas may run it concurrently.
  */
 export function startHousekeeping({ app, logger }: { app: App; logger: Logger }): AsyncDisposable {
   const quarter = Math.max(MIN_INTERVAL_MS, app.settings.pendingWindowMs / 4);

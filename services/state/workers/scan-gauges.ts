@@ -1,7 +1,9 @@
 import { metrics } from "@opentelemetry/api";
 import type { ScanName, ScanProgress } from "../store/scan.ts";
 
-/** Exports the progress of a scan that can run on any replica. Call it with the current progress. */
+/**
+ * Exports the progress of a scan that can run on any replica. The caller calls the result with the current progress.
+ */
 export function scanGauges(scan: ScanName): (progress: ScanProgress) => void {
   const meter = metrics.getMeter("statehouse/state");
   let last: ScanProgress | undefined;
@@ -9,10 +11,16 @@ export function scanGauges(scan: ScanName): (progress: ScanProgress) => void {
     meter.createObservableGauge(name, { description }).addCallback((result) => {
       if (last) result.observe(value(last), { scan });
     });
-  gauge("statehouse_scan_seen", "Rows that the scan has read so far", ({ seen }) => seen);
-  gauge("statehouse_scan_found", "Rows that it found due or lost so far", ({ found }) => found);
-  gauge("statehouse_scan_age_seconds", "Time since the last whole scan ended", ({ finishedAt }) =>
-    finishedAt ? (Date.now() - finishedAt.getTime()) / 1000 : Number.NaN,
+  gauge("statehouse_scan_seen", "Rows that the current scan has read", ({ seen }) => seen);
+  gauge(
+    "statehouse_scan_found",
+    "Rows that the current scan found due or lost",
+    ({ found }) => found,
+  );
+  gauge(
+    "statehouse_scan_age_seconds",
+    "Time since the last complete scan ended",
+    ({ finishedAt }) => (finishedAt ? (Date.now() - finishedAt.getTime()) / 1000 : Number.NaN),
   );
   return (progress) => {
     last = progress;

@@ -3,7 +3,7 @@ import { packed, StateFileError } from "../domain/extraction.ts";
 import { StateFileParser } from "../domain/state-file-parser.ts";
 import type { ReaderAnswer, ReaderMessage } from "./state-reader.ts";
 
-// A separate thread, because reading 100 MB takes seconds during which the event loop would be blocked.
+// A separate thread, because reading 100 MB takes seconds and would block the event loop.
 let parser = new StateFileParser();
 let fault: string | undefined;
 
@@ -24,13 +24,13 @@ function end(): ReaderAnswer {
   return ended;
 }
 
-/** The rest of an invalid content is read, too, and ignored. */
+/** The rest of an invalid content is read and ignored. */
 function attempt<T>(work: () => T): T | undefined {
   if (fault !== undefined) return undefined;
   try {
     return work();
   } catch (error) {
-    // Not the message of another error: it can quote the state.
+    // Messages of other errors are not returned: they can quote the state.
     const name = error instanceof Error ? error.name : "unknown";
     fault = error instanceof StateFileError ? error.message : `the state cannot be read (${name})`;
     return undefined;

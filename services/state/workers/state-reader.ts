@@ -4,18 +4,18 @@ import { type PackedExtraction, StateFileError, StateReadingError } from "../dom
 
 /** Messages to the thread: bytes of a state, or its end. */
 export type ReaderMessage = Uint8Array | "end";
-/** Messages from the thread: after bytes, that it accepts more; after the end, the extraction. */
+/** Messages from the thread: after bytes, that it accepts more bytes; after the end, the extraction. */
 export type ReaderAnswer = "taken" | { extraction: PackedExtraction } | { fault: string };
 
 export interface StateReaderLimits {
-  /** Heap of the thread; a state that needs more ends the thread, not the process. */
+  /** Heap limit of the thread; a state that needs more memory ends the thread, not the process. */
   heapMiB?: number;
 }
 
-/** Several times the extraction of the largest states; little is kept of the states themselves. */
+/** Several times the size of the largest extraction; little of the states themselves is kept in memory. */
 const HEAP_MIB = 1024;
 
-/** Extracts states in a worker thread, one at a time, so that a large one never stalls the event loop. */
+/** Extracts states in a worker thread, one at a time, so that a large state never blocks the event loop. */
 export class StateReader implements AsyncDisposable {
   readonly #heapMiB: number;
   #worker: Worker | undefined;
@@ -39,7 +39,7 @@ export class StateReader implements AsyncDisposable {
       if ("fault" in answer) throw new StateFileError(answer.fault);
       return answer.extraction;
     } catch (error) {
-      // A thread that has responded waits for the next state; any other is in the middle of this one.
+      // A thread that has responded waits for the next state; any other thread is still busy with this one.
       if (!conversation.isOver()) await this.#end();
       throw error;
     } finally {
@@ -59,7 +59,7 @@ export class StateReader implements AsyncDisposable {
       resourceLimits: { maxOldGenerationSizeMb: this.#heapMiB },
     });
     worker.unref();
-    // The exit of an abandoned thread needs no handling.
+    // The exit of a thread that was given up needs no handling.
     worker.on("error", () => {});
     worker.once("exit", () => {
       if (this.#worker === worker) this.#worker = undefined;

@@ -40,9 +40,10 @@ export function startSweeper({ app, store, logger, intervalMs }: SweeperOptions)
 }
 
 /**
- * Scans the whole store once. Returns how many keys it deleted. It only deletes keys of attempts that are older than the
- * grace period: an upload commits within three quarters of it, so such a key cannot get an owner any more. Any number of
- * replicas may sweep at once. The first failed deletion is thrown at the end, after all other keys were tried.
+ * Scans the whole store once. Returns how many keys it deleted. It only deletes keys of attempts that are older than
+ * the grace period: an upload commits within three quarters of that period, so an older key cannot get a row any
+ * more. Any number of replicas may sweep concurrently. The first failed deletion is thrown at the end, after all
+ * other keys were tried.
  */
 export async function sweepOnce(
   app: App,

@@ -142,16 +142,16 @@ needs("minio")("a store in S3 that cannot be used says in one sentence why", () 
     expect(await problem({ accessKey: "nobody" })).toBe(refused);
     expect(await problem({ secretKey: "wrong" })).toBe(refused);
     expect(await problem({ bucket: "No_Bucket" })).toBe(
-      "S3_BUCKET cannot be No_Bucket: which is not a valid bucket name.",
+      "S3_BUCKET cannot be No_Bucket: it is not a valid bucket name.",
     );
     expect(await problem({ region: "eu-west-9" })).toBe(
       `The bucket ${bucket.bucket} is not in the region eu-west-9: set S3_REGION to us-east-1.`,
     );
     expect(await problem({ endpoint: "http://127.0.0.1:1" })).toBe(
-      "http://127.0.0.1:1 does not answer (ECONNREFUSED).",
+      "http://127.0.0.1:1 does not respond (ECONNREFUSED).",
     );
     expect(await problem({ addressing: "virtual-host", endpoint: "http://nowhere.invalid" })).toBe(
-      "The name in http://nowhere.invalid cannot be resolved; with S3_ADDRESSING=virtual-host it is the bucket's own, <bucket>.<host>.",
+      "The name in http://nowhere.invalid cannot be resolved; with S3_ADDRESSING=virtual-host the name is that of the bucket, <bucket>.<host>.",
     );
     expect(await problem({ endpoint: endpoint.replace("http:", "https:") })).toBe(
       `${endpoint.replace("http:", "https:")} does not use TLS: S3_ENDPOINT should begin with http:.`,
@@ -165,11 +165,11 @@ needs("minio")("a store in S3 that cannot be used says in one sentence why", () 
     await using minio = await ownMinio({ tls: { ...issued, authority: authority.certificate } });
     const settings = { ...minio, bucket: "statehouse" };
     expect(await problemOf(settings)).toBe(
-      `The certificate of ${minio.endpoint} is signed by an authority that is not trusted here (UNABLE_TO_VERIFY_LEAF_SIGNATURE): name its certificate in S3_CA_FILE.`,
+      `The certificate of ${minio.endpoint} is signed by an authority that is not trusted here (UNABLE_TO_VERIFY_LEAF_SIGNATURE); set S3_CA_FILE to a file with that authority's certificate.`,
     );
     const endpoint = minio.endpoint.replace("127.0.0.1", "localhost");
     expect(await problemOf({ ...settings, endpoint, authorities: authority.certificate })).toBe(
-      `The certificate of ${endpoint} is made for another name.`,
+      `The certificate of ${endpoint} is issued for another name.`,
     );
   });
 });
