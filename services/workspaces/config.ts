@@ -25,7 +25,7 @@ export const configSchema = z.object({
   DEFAULT_EXECUTION_MODE: z
     .enum(["local", "remote"])
     .default("local")
-    .describe("Execution mode that new organizations start with: local or remote."),
+    .describe("Execution mode of new organizations: local or remote."),
   ENGINE_VERSIONS: z
     .string()
     .default(engineReleases.join(","))

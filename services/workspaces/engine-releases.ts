@@ -1,4 +1,4 @@
-/** `line`.0 to `line`.`last`. */
+/** The releases `line`.0 to `line`.`last`. */
 const range = (line: string, last: number): string[] =>
   Array.from({ length: last + 1 }, (_, patch) => `${line}.${patch}`);
 

@@ -32,7 +32,7 @@ export const updateGeneralSettings = (
   });
 };
 
-/** All organizations, including those without the caller. */
+/** All organizations, including those that the caller does not belong to. */
 export async function listAllOrganizations(
   app: App,
   caller: Caller,
@@ -43,7 +43,7 @@ export async function listAllOrganizations(
   return { organizations: rows.map(withOrganizationActions(caller)), total };
 }
 
-/** One of them. Throws `notFound` if there is none. */
+/** One organization. Throws `notFound` if it does not exist. */
 export async function getAnyOrganization(
   app: App,
   caller: Caller,
@@ -55,7 +55,9 @@ export async function getAnyOrganization(
   return withOrganizationActions(caller)(organization);
 }
 
-/** Throws `invalid` for an unknown plan, and `unavailable` until state has confirmed its effect on retention. */
+/**
+ * Throws `invalid` for an unknown plan, and `unavailable` until state has confirmed that it uses the new retention.
+ */
 export const setOrganizationPlan = (
   app: App,
   caller: Caller,

@@ -24,7 +24,7 @@ import type { App } from "./app.ts";
 import { readScopeOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
 
-/** The values of a pool in a request; given relations are replaced as a whole. */
+/** The values of a pool in a request; a relation that is given replaces the stored one completely. */
 export interface AgentPoolInput {
   settings: AgentPoolSettings;
   relations: Partial<AgentPoolRelations>;
@@ -45,7 +45,7 @@ export const createAgentPool = (
     return tx.agentPools.view(pool.id, shownTo(caller));
   });
 
-/** Throws `notFound` if it does not exist or the caller does not belong to its organization. */
+/** Throws `notFound` if the pool does not exist or the caller does not belong to its organization. */
 export async function getAgentPool(
   app: App,
   caller: Caller,
@@ -57,7 +57,7 @@ export async function getAgentPool(
   return pool;
 }
 
-/** Memberships of organizations that the caller belongs to. */
+/** Pools of organizations that the caller belongs to. */
 export async function batchGetAgentPools(
   app: App,
   caller: Caller,
@@ -102,7 +102,7 @@ export const updateAgentPool = (
     return tx.agentPools.view(id, shownTo(caller));
   });
 
-/** Throws the conflict `agent_pool_in_use` while something refers to it. */
+/** Throws the conflict `agent_pool_in_use` if something refers to the pool. */
 export const deleteAgentPool = (app: App, caller: Caller, id: AgentPoolId): Promise<void> =>
   app.transaction(async (tx) => {
     const pool = await tx.agentPools.getForUpdate(id);
@@ -112,7 +112,7 @@ export const deleteAgentPool = (app: App, caller: Caller, id: AgentPoolId): Prom
     await tx.agentPools.remove(pool);
   });
 
-/** The field of the message that holds each relation. */
+/** The message field of each relation. */
 const relationFields = {
   allowedWorkspaceIds: "allowedWorkspaces",
   allowedProjectIds: "allowedProjects",
@@ -125,8 +125,8 @@ const relationScopeOf = (caller: Caller): RelationScope => ({
 });
 
 /**
- * The part of a pool's relations that the caller sees: readable members, and everything where it manages pools, because
- * a caller that replaces a relation as a whole must know its members.
+ * The part of a pool's relations that the caller sees: members that it may read, and all members where it manages
+ * pools, because a caller that replaces a relation must know its members.
  */
 function shownTo(caller: Caller): RelationScope {
   const grants = grantsOf(caller);

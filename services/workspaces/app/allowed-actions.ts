@@ -14,10 +14,10 @@ import type { WorkspaceView } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
 
-/** An object with the actions that the caller may do on it. */
+/** An object with the actions that the caller may perform on it. */
 export type WithAllowedActions<View> = View & { allowedActions: Action[] };
 
-/** A workspace as its document shows it. */
+/** A workspace in the form that its document shows. */
 export type WorkspaceDocument = WithAllowedActions<WorkspaceView> & {
   /** The known release that the engine version selects; null if there is none. */
   resolvedEngineVersion: string | null;
@@ -29,7 +29,7 @@ const workspaceActions = actions.filter(
   (action) => action.startsWith("workspace:") || action.startsWith("state:"),
 );
 
-/** Includes the actions allowed in the organization as a whole, and in at least one of its projects. */
+/** Includes the actions that are allowed in the organization as a whole or in at least one of its projects. */
 export const withOrganizationActions =
   (caller: Caller) =>
   (organization: OrganizationView): WithAllowedActions<OrganizationView> => ({
@@ -51,7 +51,7 @@ const readsAll = (caller: Caller, action: Action, { id }: OrganizationView): boo
 const readsAllOf = (caller: Caller, { id: projectId, organizationId }: ProjectView): boolean =>
   allowed(grantsOf(caller), "workspace:read", { organizationId, projectId, workspaceId: "" });
 
-/** A caller who may create workspaces in one project may create workspaces. */
+/** The action is allowed if the caller may create workspaces in at least one project. */
 const inSomeProject: ReadonlySet<Action> = new Set(["project:create-workspace"]);
 const isSomewhere = (found: Scope): boolean => found.all || found.projectIds.length > 0;
 
@@ -59,7 +59,7 @@ export const withProjectActions =
   (caller: Caller) =>
   (project: ProjectView): WithAllowedActions<ProjectView> => ({
     ...project,
-    // A count would reveal what a list hides.
+    // A total count would reveal objects that a list hides.
     workspaceCount: readsAllOf(caller, project) ? project.workspaceCount : null,
     allowedActions: allowedTo(caller, projectActions, {
       organizationId: project.organizationId,
@@ -68,8 +68,8 @@ export const withProjectActions =
   });
 
 /**
- * For one workspace, or each of a list: the allowed actions are computed once for each project, unless grants are on
- * the workspace itself.
+ * For one workspace or for each of a list. The allowed actions are computed once for each project, unless a grant is
+ * on the workspace itself.
  */
 export const withWorkspaceActions = (app: App, caller: Caller) => {
   const known = new Map<string, Action[]>();
@@ -88,7 +88,7 @@ export const withWorkspaceActions = (app: App, caller: Caller) => {
   };
 };
 
-/** For a run of another workspace that may read this one's state, and nothing else. */
+/** Allows a run of another workspace to read this workspace's state, and nothing else. */
 export const withConsumerActions = (app: App, workspace: WorkspaceView): WorkspaceDocument => ({
   ...workspace,
   resolvedEngineVersion: app.resolveEngineVersion(workspace.engineVersion),

@@ -14,13 +14,13 @@ export interface App {
   /** Encrypts columns that are stored and never shown. */
   sealer: Pick<Sealer, "seal">;
   settings: Settings;
-  /** The known release that an engine version or constraint selects; null when none does. */
+  /** The known release that an engine version or constraint selects; null if none matches. */
   resolveEngineVersion(text: string): string | null;
   now(): Date;
 }
 
 export interface Settings {
-  /** What new organizations start with. */
+  /** The defaults of new organizations. */
   defaultExecutionMode: ExecutionMode;
   /** Known releases of the engine, in any order. */
   engineReleases: readonly string[];

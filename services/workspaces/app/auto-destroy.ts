@@ -7,8 +7,8 @@ import type { App } from "./app.ts";
 const BATCH = 50;
 
 /**
- * Publishes, once for each, the workspaces whose destroy run is due, and returns their number. Concurrent replicas take
- * different ones; a replica that crashes has published none.
+ * Publishes an event for each workspace whose destroy run is due, once, and returns their number. Concurrent replicas
+ * take different workspaces. A replica that crashes publishes no event, and another replica publishes its events.
  */
 export const publishDueAutoDestroys = (app: Pick<App, "transaction" | "now">): Promise<number> =>
   app.transaction(async (tx) => {

@@ -4,7 +4,7 @@ import type { Holder } from "../domain/ids.ts";
 import type { Workspace } from "../domain/workspace.ts";
 import type { ReadScope } from "../store/read-scope.ts";
 
-/** The placement of a workspace, on which authorization decides. */
+/** The placement of a workspace, by which authorization decides. */
 export const targetOf = ({
   id: workspaceId,
   organizationId,
@@ -15,14 +15,16 @@ export const targetOf = ({
   workspaceId,
 });
 
-/** The caller as the holder of a lock. */
+/** The caller in the role of a lock's holder. */
 export function holderOf(caller: Caller): Holder {
   const { type, id } = grantsOf(caller).principal;
   if (type === "user" || type === "team" || type === "run") return { type, id };
   throw lockHolderNotAllowed();
 }
 
-/** Where in one organization the caller may do `action`, for the SQL of lists. */
+/**
+ * The projects and workspaces of one organization in which the caller may do `action`, as the SQL of lists uses them.
+ */
 export function readScopeIn(caller: Caller, action: Action, organizationId: string): ReadScope {
   const found = scope(grantsOf(caller), action, organizationId);
   return {
@@ -33,7 +35,10 @@ export function readScopeIn(caller: Caller, action: Action, organizationId: stri
   };
 }
 
-/** Where the caller may do `action`, over all its organizations, for the SQL of lists. */
+/**
+ * The projects and workspaces of all the caller's organizations in which it may do `action`, as the SQL of lists uses
+ * them.
+ */
 export function readScopeOf(caller: Caller, action: Action): ReadScope {
   const grants = grantsOf(caller);
   const memberOf = [...grants.organizations.keys()];

@@ -19,20 +19,20 @@ export interface AccessClient {
     creatorUserId: string;
     version: bigint;
   }): Promise<void>;
-  /** The settings that restrict credentials; only higher versions apply. */
+  /** Sends the settings that restrict credentials; only higher versions apply. */
   setOrganizationSettings(settings: TokenSettings): Promise<void>;
-  /**
-   * Deletes everything of the organization in access, including its grants, before it returns; a repeat changes
-   * nothing.
-   */
+  /** Deletes everything that access stores of the organization, including its grants; a repeat changes nothing. */
   dropOrganization(id: OrganizationId): Promise<void>;
-  /** The name of a user or team for a text; undefined for an unknown id. */
+  /** The name of a user or team, for error texts; undefined if the id is unknown. */
   nameOf(holder: Holder): Promise<string | undefined>;
 }
 
-/** The calls of workspaces to the service state. Repeats change nothing. */
+/** The calls of workspaces to the service state. A repeated call changes nothing. */
 export interface StateClient {
-  /** Seals a lock epoch. Throws `unavailable` while a version of it is pending, unless discarded. */
+  /**
+   * Seals a lock epoch. Throws `unavailable` while a state version of the epoch is pending, unless pending versions
+   * are discarded.
+   */
   sealLock(
     workspaceId: WorkspaceId,
     epoch: bigint,
@@ -41,11 +41,11 @@ export interface StateClient {
   setPlacement(placement: Placement): Promise<void>;
   /** Makes the state permanently unreadable. */
   dropWorkspace(workspaceId: string, organizationId?: OrganizationId): Promise<void>;
-  /** Also seals the epoch: the result stays true while the deletion lock is held. */
+  /** Also seals the epoch, so that the result remains true while the deletion lock is held. */
   managedResources(workspaceId: WorkspaceId, epoch: bigint): Promise<ManagedResources>;
-  /** After this, nothing is deleted according to an earlier version. */
+  /** After the call returns, state deletes nothing according to an earlier version. */
   raiseRetentionVersion(version: bigint): Promise<void>;
-  /** The records of these workspaces, or of those after an id, in state's order. */
+  /** The records of the given workspaces, or of the workspaces after an id, in state's order. */
   listWorkspaces(
     which: { workspaceIds: readonly string[] } | { after: string; limit: number },
   ): Promise<StateRecord[]>;

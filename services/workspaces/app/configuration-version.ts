@@ -6,7 +6,7 @@ import type {
 import { reportedElsewhere } from "../domain/errors.ts";
 import type { App } from "./app.ts";
 
-/** Those of `ids` that were reported and whose workspaces the caller may read. */
+/** Returns those of `ids` that were reported and whose workspaces the caller may read. */
 export async function batchGetConfigurationVersions(
   app: App,
   caller: Caller,

@@ -25,7 +25,7 @@ export type DataRetentionTarget =
   | { organizationName: string }
   | "site";
 
-/** Its own policy, otherwise the inherited one. Throws `notFound` without any. */
+/** Returns the target's own policy, otherwise the inherited one. Throws `notFound` if there is none. */
 export async function getDataRetentionPolicy(
   app: App,
   caller: Caller,
@@ -37,7 +37,7 @@ export async function getDataRetentionPolicy(
   return policy;
 }
 
-/** Creates or replaces its own policy. Throws `unavailable` until state has confirmed. */
+/** Creates or replaces the target's own policy. Throws `unavailable` until state has confirmed. */
 export const setDataRetentionPolicy = (
   app: App,
   caller: Caller,
@@ -56,7 +56,7 @@ export const setDataRetentionPolicy = (
     return policy;
   });
 
-/** Deletes its own policy, if it has one. Throws `unavailable` until state has confirmed. */
+/** Deletes the target's own policy, if it has one. Throws `unavailable` until state has confirmed. */
 export const deleteDataRetentionPolicy = (
   app: App,
   caller: Caller,
@@ -71,9 +71,9 @@ export const deleteDataRetentionPolicy = (
   });
 
 /**
- * Changes the retention of some workspaces, and returns once state uses it: after that, state no longer deletes by an
- * earlier response. A repeat that changes nothing also calls state, to complete a change that was interrupted before
- * the call.
+ * Changes the retention of some workspaces and returns once state uses it; state then no longer deletes anything
+ * according to an earlier response. A repeat that changes nothing also calls state, to complete a change that was
+ * interrupted before the call.
  */
 export async function changeRetention<T>(app: App, change: (tx: Tx) => Promise<T>): Promise<T> {
   const [result, version] = await app.transaction(async (tx) => {
@@ -84,7 +84,7 @@ export async function changeRetention<T>(app: App, change: (tx: Tx) => Promise<T
   return result;
 }
 
-/** For state: the retention of each of the workspaces, and its version. */
+/** Called by state: returns the retention of each of the workspaces, and its version. */
 export const batchGetRetention = (
   app: App,
   workspaceIds: readonly string[],

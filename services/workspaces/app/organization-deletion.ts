@@ -11,25 +11,25 @@ import { workspaceDeleted } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 import { syncDeletion } from "./workspace-deletion.ts";
 
-/** Workspaces in one transaction, and concurrent calls to state. */
+/** Number of workspaces in one transaction, and of concurrent calls to state. */
 const BATCH = 50;
 const PARALLEL = 8;
 /**
- * No further batch begins if the call has less time left, in ms: the rest of a large organization is deleted in the
- * background.
+ * No further batch starts if the call has less time left than this, in ms; the rest of a large organization is
+ * deleted in the background.
  */
 const RESERVE_MS = 6000;
 
 /**
- * Deletes an organization with everything in it. After the first commit its name is free, and after access confirms its
- * grants are deleted; then its workspaces are deleted, each as in a single deletion. Throws `unavailable` until the
- * other services confirm; a repeat by its deleter completes it.
+ * Deletes an organization with everything in it. After the first commit its name is free, and after access confirms
+ * its grants are deleted; then its workspaces are deleted one by one. Throws `unavailable` until the other services
+ * confirm; a repeat by the user who deleted it completes the deletion.
  */
 export async function deleteOrganization(app: App, caller: Caller, name: string): Promise<void> {
   const { principal } = grantsOf(caller);
   const organizationId = await app.transaction(async (tx) => {
     const organization = await tx.organizations.findByNameForUpdate(name);
-    // Of several deleted ones with one name, the one that still exists.
+    // If several deleted organizations had this name, selects the one that still exists.
     if (organization?.status !== "active") {
       const pending = await tx.organizationDeletions.findPending(name, principal);
       if (!pending) throw organizationNotFound();
@@ -45,7 +45,7 @@ export async function deleteOrganization(app: App, caller: Caller, name: string)
   await syncOrganizationDeletion(app, organizationId);
 }
 
-/** Completes a deletion or, of a large organization, a part of it; returns whether it is complete. */
+/** Completes a deletion, or deletes a part of a large organization. Returns whether the deletion is complete. */
 export async function syncOrganizationDeletion(app: App, id: OrganizationId): Promise<boolean> {
   await app.access.dropOrganization(id);
   while ((remainingMs() ?? RESERVE_MS) >= RESERVE_MS) {
@@ -56,7 +56,7 @@ export async function syncOrganizationDeletion(app: App, id: OrganizationId): Pr
   return false;
 }
 
-/** Deletes what remains of an organization without workspaces; false while it has some. */
+/** Deletes the rest of an organization that has no workspaces left; returns false if it has some. */
 const finishIfEmpty = (app: App, id: OrganizationId): Promise<boolean> =>
   app.transaction(async (tx) => {
     if (await tx.organizationDeletions.hasWorkspaces(id)) return false;

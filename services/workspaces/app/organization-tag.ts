@@ -15,9 +15,9 @@ import { checkOverrides, replaceWorkspaceTags, requireReadable } from "./tag-bin
 
 export interface TagSearch {
   organizationName: string;
-  /** Part of the name; empty: any. */
+  /** Part of the name; empty for any. */
   query: string;
-  /** Without the tags that this workspace has. */
+  /** Omits the tags that this workspace has. */
   excludeWorkspaceId: WorkspaceId | undefined;
   page: PageInput;
 }
@@ -69,7 +69,7 @@ export const addTagToWorkspaces = (
     const readable = readScopeIn(caller, "workspace:read", organizationId);
     const visible = await tx.tags.namesOf(organizationId, [tagId], readable);
     if (!visible.has(tagId)) throw tagNotFound();
-    // In a fixed order everywhere, against deadlocks.
+    // All transactions use one order, to prevent deadlocks.
     for (const id of [...new Set(workspaceIds)].toSorted()) {
       const workspace = await tx.workspaces.getForUpdate({ id });
       authorize(caller, "workspace:update", targetOf(workspace));

@@ -26,7 +26,7 @@ import type { App } from "./app.ts";
 /** The values of an organization in a request. */
 export interface OrganizationInput {
   settings: OrganizationSettings;
-  /** Changes nothing; the result is what the change would give. */
+  /** Only validates: nothing changes, and the result is the one that the change would have. */
   validateOnly: boolean;
 }
 
@@ -63,7 +63,7 @@ export async function createOrganization(
   });
 }
 
-/** Throws `notFound` if the caller does not belong to it. */
+/** Throws `notFound` if the caller does not belong to the organization. */
 export async function getOrganization(
   app: App,
   caller: Caller,
@@ -75,7 +75,7 @@ export async function getOrganization(
   return withOrganizationActions(caller)(organization);
 }
 
-/** Organizations that the caller belongs to, by name; all of them without a page. */
+/** Organizations that the caller belongs to, by name; all of them if no page is given. */
 export async function listOrganizations(
   app: App,
   caller: Caller,
@@ -86,7 +86,7 @@ export async function listOrganizations(
   return { organizations: rows.map(withOrganizationActions(caller)), total };
 }
 
-/** Changes its name and the given settings. Throws `invalid` with every problem. */
+/** Changes the organization's name and the given settings. Throws `invalid` with every problem. */
 export async function updateOrganization(
   app: App,
   caller: Caller,
@@ -118,14 +118,14 @@ export async function updateOrganization(
     },
     { validateOnly },
   );
-  // Also without a change: a repeat completes an interrupted call to access.
+  // Done even if nothing changed: a repeat completes an interrupted call to access.
   if (settings.userTokensEnabled !== undefined && !validateOnly) {
     await app.access.setOrganizationSettings(updated.tokens);
   }
   return withOrganizationActions(caller)(updated.view);
 }
 
-/** Those of `ids` that the caller belongs to. */
+/** Returns those of `ids` that the caller belongs to. */
 export async function batchGetOrganizations(
   app: App,
   caller: Caller,
@@ -136,7 +136,7 @@ export async function batchGetOrganizations(
   return (await app.reads.organizations.batch(own)).map(withOrganizationActions(caller));
 }
 
-/** Waits until access has confirmed all it needs, then makes the organization visible. */
+/** Waits until access has confirmed the owners and settings, then makes the organization visible. */
 export async function syncOrganization(
   app: App,
   organization: UnprovisionedOrganization,
@@ -186,7 +186,7 @@ function readableOrganizations(caller: Caller): string[] {
   );
 }
 
-/** The creator's grants were read before the organization existed. */
+/** The creator's grants were read before the organization existed, so they are extended here. */
 function asOwner(caller: Caller, organizationId: OrganizationId): Caller {
   if (caller.kind !== "principal") return caller;
   const organizations = new Map(caller.grants.organizations).set(organizationId, {

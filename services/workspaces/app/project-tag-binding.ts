@@ -24,7 +24,7 @@ export async function listProjectTagBindings(
   return app.reads.tagBindings.ofProject(projectId);
 }
 
-/** The bindings of those of the projects that the caller may read. One statement. */
+/** The bindings of those of the projects that the caller may read, read in one statement. */
 export async function batchListProjectTagBindings(
   app: App,
   caller: Caller,
@@ -35,7 +35,7 @@ export async function batchListProjectTagBindings(
   return found.filter((binding) => allowed(grants, "project:read", binding));
 }
 
-/** Adds or changes the given bindings and keeps the others; returns the given ones, in their order. */
+/** Adds or changes the given bindings and keeps the others. Returns the given ones in their order. */
 export const updateProjectTagBindings = (
   app: App,
   caller: Caller,

@@ -41,7 +41,7 @@ import { readScopeOf } from "./caller.ts";
 export interface ProjectInput {
   settings: ProjectSettings;
   tagBindings: readonly TagBindingInput[] | undefined;
-  /** Changes nothing; the result is what the change would give. */
+  /** Only validates: nothing changes, and the result is the one that the change would have. */
   validateOnly: boolean;
 }
 
@@ -76,7 +76,7 @@ export const updateProject = (
     return withProjectActions(caller)(await tx.projects.view(id));
   }, wanted);
 
-/** Throws the conflicts `default_project`, and `project_not_empty` while it has workspaces. */
+/** Throws the conflict `default_project`, or `project_not_empty` if the project has workspaces. */
 export const deleteProject = (app: App, caller: Caller, id: ProjectId): Promise<void> =>
   app.transaction(async (tx) => {
     const project = await tx.projects.getForUpdate(id);
@@ -90,7 +90,7 @@ export const deleteProject = (app: App, caller: Caller, id: ProjectId): Promise<
     await tx.projects.remove(project);
   });
 
-/** Throws `notFound` if it does not exist or the caller may not read it. */
+/** Throws `notFound` if the project does not exist or the caller may not read it. */
 export async function getProject(
   app: App,
   caller: Caller,
@@ -102,7 +102,7 @@ export async function getProject(
   return withProjectActions(caller)(project);
 }
 
-/** Those of `ids` that the caller may read. */
+/** Returns those of `ids` that the caller may read. */
 export async function batchGetProjects(
   app: App,
   caller: Caller,
@@ -117,7 +117,7 @@ export async function batchGetProjects(
     .map(withProjectActions(caller));
 }
 
-/** Projects that the caller may read. Throws `notFound` if it does not belong to the organization. */
+/** Projects that the caller may read. Throws `notFound` if the caller does not belong to the organization. */
 export async function listProjects(
   app: App,
   caller: Caller,
@@ -156,7 +156,7 @@ async function apply(
   await tx.tagBindings.replace({ organizationId, projectId }, current, bindings, app.now());
 }
 
-/** For access: the organization of a project. Throws `notFound`. */
+/** Called by access: returns the organization of a project. Throws `notFound`. */
 export async function getProjectPlacement(app: App, id: ProjectId): Promise<OrganizationId> {
   const organizationId = await app.reads.projects.organizationOf(id);
   if (!organizationId) throw projectNotFound();

@@ -5,8 +5,8 @@ import { syncDeletion } from "./workspace-deletion.ts";
 import { syncPlacement } from "./workspace-placement.ts";
 
 /**
- * Completes interrupted requests that no event has completed: one unit of work for each. If another service does not
- * respond, only its part is postponed.
+ * Completes requests that were interrupted and that no event has completed; each is one unit of work. If another
+ * service does not respond, only the work that needs it is postponed.
  */
 export const overdueWork = async (app: App): Promise<(() => Promise<void>)[]> => {
   const now = app.now();
@@ -25,25 +25,25 @@ export const overdueWork = async (app: App): Promise<(() => Promise<void>)[]> =>
   ];
 };
 
-/** Waits for the confirmation of access, if it is missing. */
+/** Repeats the call to access until it confirms the organization. */
 export async function syncOrganizationById(app: App, id: string): Promise<void> {
   const organization = await app.reads.pendingSyncs.findUnprovisioned(id);
   if (organization) await syncOrganization(app, organization);
 }
 
-/** Sends access the organization settings that restrict credentials. */
+/** Sends the organization settings that restrict credentials to access. */
 export async function syncTokenSettings(app: App, organizationId: string): Promise<void> {
   const settings = await app.reads.organizations.tokenSettings(organizationId);
   if (settings) await app.access.setOrganizationSettings(settings);
 }
 
-/** Waits for state's confirmation of a workspace's placement, if it is missing. */
+/** Repeats the call to state until it confirms a workspace's placement. */
 export async function syncPlacementById(app: App, workspaceId: string): Promise<void> {
   const placement = await app.reads.pendingSyncs.findPendingPlacement(workspaceId);
   if (placement) await syncPlacement(app, placement);
 }
 
-/** Waits for state's confirmation of a deletion, if it is missing. */
+/** Repeats the call to state until it confirms a deletion. */
 export async function syncDeletionById(app: App, workspaceId: string): Promise<void> {
   const deletion = await app.reads.pendingSyncs.findPendingDeletion(workspaceId);
   if (deletion) await syncDeletion(app, deletion);

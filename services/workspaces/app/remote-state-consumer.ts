@@ -12,7 +12,7 @@ import type { App } from "./app.ts";
 import { readScopeOf, targetOf } from "./caller.ts";
 import { getWorkspace } from "./workspace.ts";
 
-/** The consumers that the caller may read, by name. Throws `notFound`. */
+/** The consumers that the caller may read, ordered by name. Throws `notFound`. */
 export async function listRemoteStateConsumers(
   app: App,
   caller: Caller,
@@ -71,7 +71,7 @@ export const removeRemoteStateConsumers = (
     await tx.remoteStateConsumers.remove(workspaceId, ids);
   });
 
-/** For state: those of the workspaces whose state a run may read. */
+/** Called by state: returns those of the workspaces whose state a run may read. */
 export const mayReadAsConsumer = (app: App, question: ConsumerQuestion): Promise<WorkspaceId[]> =>
   app.reads.remoteStateConsumers.readableAs(question);
 
@@ -90,7 +90,7 @@ const change = (
     await tx.record(workspaceUpdated(workspace));
   });
 
-/** Throws `invalid` with each of `ids` that is not permitted; ids without an effect are not checked. */
+/** Throws `invalid` with each of `ids` that is not permitted; ids that would change nothing are not checked. */
 async function requireEligible(
   tx: Tx,
   caller: Caller,

@@ -18,7 +18,7 @@ import type { ReservedTagKeyView } from "../store/reserved-tag-key.ts";
 import type { App } from "./app.ts";
 import { getOrganization } from "./organization.ts";
 
-/** By key. Throws `notFound` if the caller does not belong to the organization. */
+/** Ordered by key. Throws `notFound` if the caller does not belong to the organization. */
 export async function listReservedTagKeys(
   app: App,
   caller: Caller,
@@ -57,7 +57,7 @@ export const updateReservedTagKey = (
     return reservedTagKey;
   });
 
-/** Bindings of that key do not change. */
+/** Existing bindings of the key do not change. */
 export const deleteReservedTagKey = (
   app: App,
   caller: Caller,

@@ -14,8 +14,8 @@ interface RunLock {
 const holderOf = (runId: RunId) => ({ type: "run", id: runId }) as const;
 
 /**
- * Locks the workspace for a run, which may not be reported yet. A repeat by the run that holds the lock changes
- * nothing. Throws `notFound`, or the conflicts `workspace_locked` and `run_ended`.
+ * Locks the workspace for a run, which may not have been reported yet. A repeat by the run that holds the lock
+ * changes nothing. Throws `notFound`, or the conflicts `workspace_locked` and `run_ended`.
  */
 export const lockAsRun = (
   app: App,
@@ -35,7 +35,7 @@ export const lockAsRun = (
   );
 
 /**
- * Releases the lock, also for a run that has ended: seals its epoch in state first. Throws a conflict, or `unavailable`
+ * Releases the lock, even if the run has ended: seals its epoch in state first. Throws a conflict, or `unavailable`
  * while a version is pending.
  */
 export const unlockAsRun = (app: App, { workspaceId, runId }: RunLock): Promise<void> =>

@@ -27,12 +27,12 @@ export const reportRun = (app: Pick<App, "transaction" | "now">, run: Run): Prom
     }
   });
 
-/** A destroy run is the purpose of the schedule and does not postpone the next one. */
+/** A destroy run does not count as activity: it is the scheduled run itself, so it does not postpone the next one. */
 const isActivity = ({ isDestroy }: Run): boolean => !isDestroy;
 
 /**
- * The performance covers the newest measured runs. After removing `known` and adding `run`, at most one run has to be
- * added to the window and at most one removed, for any number of runs.
+ * The performance covers the newest measured runs. Replacing `known` by `run` adds at most one run to this window and
+ * removes at most one, for any number of runs.
  */
 async function keepPerformance(
   tx: Tx,

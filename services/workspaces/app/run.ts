@@ -4,7 +4,7 @@ import { type RunView, runAlreadyEnded, runOfOtherWorkspace } from "../domain/ru
 import { workspaceNotFound } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 
-/** Those of `ids` that were reported and whose workspaces the caller may read. */
+/** Returns those of `ids` that were reported and whose workspaces the caller may read. */
 export async function batchGetRuns(
   app: App,
   caller: Caller,
@@ -16,8 +16,8 @@ export async function batchGetRuns(
 }
 
 /**
- * For access: the organization of a run's workspace. Throws `notFound`, and a conflict if the run belongs to another
- * workspace or has ended; a run that is not reported yet can belong to any workspace.
+ * Called by access: returns the organization of a run's workspace. Throws `notFound`, and a conflict if the run
+ * belongs to another workspace or has ended; a run that is not reported yet can belong to any workspace.
  */
 export async function getRunPlacement(
   app: App,
@@ -30,6 +30,6 @@ export async function getRunPlacement(
   return found.organizationId;
 }
 
-/** For state: the workspace that a run was reported for; undefined until then. */
+/** Called by state: the workspace that a run was reported for; undefined if it was not reported yet. */
 export const workspaceOfRun = (app: App, id: string): Promise<WorkspaceId | undefined> =>
   app.reads.runs.workspaceOf(id);

@@ -39,7 +39,7 @@ export const createSshKey = (
     return sshKey;
   });
 
-/** Throws `notFound` if the caller does not belong to its organization. */
+/** Throws `notFound` if the caller does not belong to the key's organization. */
 export async function getSshKey(app: App, caller: Caller, id: SshKeyId): Promise<SshKeyView> {
   const sshKey = await app.reads.sshKeys.find(id);
   if (!sshKey) throw sshKeyNotFound();
@@ -47,7 +47,7 @@ export async function getSshKey(app: App, caller: Caller, id: SshKeyId): Promise
   return sshKey;
 }
 
-/** By name. Throws `notFound` if the caller does not belong to the organization. */
+/** Ordered by name. Throws `notFound` if the caller does not belong to the organization. */
 export async function listSshKeys(
   app: App,
   caller: Caller,
@@ -71,7 +71,7 @@ export const updateSshKey = (
     return sshKey;
   });
 
-/** Workspaces that use it have no key afterwards. */
+/** Workspaces that use the key have no key afterwards. */
 export const deleteSshKey = (app: App, caller: Caller, id: SshKeyId): Promise<void> =>
   app.transaction(async (tx) => {
     const sshKey = await tx.sshKeys.getForUpdate(id);
@@ -80,7 +80,10 @@ export const deleteSshKey = (app: App, caller: Caller, id: SshKeyId): Promise<vo
     await tx.sshKeys.remove(sshKey);
   });
 
-/** Assigns a key of the organization to a workspace; null removes it. Throws `notFound` for either. */
+/**
+ * Assigns a key of the organization to a workspace; null removes it. Throws `notFound` if the workspace or the key is
+ * unknown.
+ */
 export const assignSshKey = (
   app: App,
   caller: Caller,

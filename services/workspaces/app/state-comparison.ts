@@ -10,20 +10,24 @@ import type { App } from "./app.ts";
 import { applySummary } from "./state-summary.ts";
 import { syncPlacement } from "./workspace-placement.ts";
 
-/** Workspaces per page, which is one statement on either side while nothing differs. */
+/** Number of workspaces in a page. A page costs one statement on either side if nothing differs. */
 const PAGE = 500;
-/** The page of a crashed replica is taken over after this time. */
+/** Another replica takes over the page of a crashed replica after this time. */
 const LEASE_MS = 60_000;
 
-/** The result of one page of the comparison: ids, by what was repaired and what is to be reported. */
+/**
+ * The result of one page of the comparison: ids of workspaces, grouped by the difference that was repaired or must be
+ * reported.
+ */
 export interface Comparison {
   healed: Map<Healing, string[]>;
   reported: Map<Discrepancy, string[]>;
 }
 
 /**
- * Compares the next page of workspaces with state's records, and repairs differences caused by lost events. Any replica
- * may call it; undefined if nothing is due. Throws `unavailable` if state does not respond; the page is then repeated.
+ * Compares the next page of workspaces with state's records, and repairs differences caused by lost events. Any
+ * replica may call it; returns undefined if no page is due. Throws `unavailable` if state does not respond; the page
+ * is then repeated.
  */
 export async function compareNextPage(app: App): Promise<Comparison | undefined> {
   const now = app.now();
@@ -32,7 +36,7 @@ export async function compareNextPage(app: App): Promise<Comparison | undefined>
   const comparison: Comparison = { healed: new Map(), reported: new Map() };
   const compare = position.through === "theirs" ? compareTheirs : compareOurs;
   const next = await compare(app, position.after, comparison).catch(async (error: unknown) => {
-    // For the next replica.
+    // Releases the page, so that another replica can take it.
     await app.leases.stateComparisons.moveTo(position, now);
     throw error;
   });
@@ -50,7 +54,7 @@ const following = (
     ? { through: through === "theirs" ? "ours" : "theirs", after: "" }
     : { through, after };
 
-/** Scans state's rows. State is read first: what is unknown here afterwards never existed here. */
+/** Scans state's rows. State is read first: a workspace that is unknown here afterwards never existed here. */
 async function compareTheirs(
   app: App,
   after: string,
@@ -68,7 +72,7 @@ async function compareTheirs(
       note(found.healed, what, workspaceId);
     }
     for (const what of report) {
-      // State may have published more since it was read.
+      // State may have published a later change since the record was read.
       if (what === "stateBehind") behind.push(workspaceId);
       else note(found.reported, what, workspaceId);
     }
@@ -82,7 +86,10 @@ async function compareTheirs(
   return states.length < PAGE ? undefined : states.at(-1)?.workspaceId;
 }
 
-/** Scans our rows, to find what state has lost. Our rows are read first: state knew of them at that time. */
+/**
+ * Scans the rows of this service to find workspaces that state has lost. They are read first, because state knew of
+ * them at that time.
+ */
 async function compareOurs(
   app: App,
   after: string,

@@ -28,7 +28,7 @@ export async function listWorkspaceTagBindings(
   return app.reads.tagBindings.ofWorkspace(workspaceId);
 }
 
-/** Includes inherited bindings of the project whose key the workspace does not have itself. */
+/** Includes inherited bindings of the project, except keys that the workspace binds itself. */
 export async function listWorkspaceEffectiveTagBindings(
   app: App,
   caller: Caller,
@@ -38,7 +38,7 @@ export async function listWorkspaceEffectiveTagBindings(
   return app.reads.tagBindings.effectiveOfWorkspaces([workspaceId]);
 }
 
-/** The same for those of the workspaces that the caller may read. One statement. */
+/** Like the above, for those of the workspaces that the caller may read, in one statement. */
 export async function batchListWorkspaceEffectiveTagBindings(
   app: App,
   caller: Caller,
@@ -51,7 +51,7 @@ export async function batchListWorkspaceEffectiveTagBindings(
   );
 }
 
-/** Adds or changes the given bindings and keeps the others; returns the given ones, in their order. */
+/** Adds or changes the given bindings and keeps the others. Returns the given ones in their order. */
 export const updateWorkspaceTagBindings = (
   app: App,
   caller: Caller,
@@ -75,7 +75,7 @@ export const updateWorkspaceTagBindings = (
     return given.flatMap(({ key }) => now.get(key) ?? []);
   });
 
-/** Adds to `problems` each of `wanted` whose value differs from a project binding that may not be overridden. */
+/** Adds a problem for each of `wanted` whose value differs from a project binding that may not be overridden. */
 export async function checkOverrides(
   tx: Tx,
   { projectId }: Workspace,
@@ -93,7 +93,7 @@ export async function checkOverrides(
   }
 }
 
-/** Sets a workspace's bindings to `wanted`; permission has been checked. */
+/** Sets a workspace's bindings to `wanted`. The caller has checked the permission. */
 export const replaceWorkspaceTags = (
   app: App,
   tx: Tx,
@@ -108,7 +108,7 @@ interface WantedTags {
   wanted: ReadonlyMap<string, string>;
 }
 
-/** Flat tags and bindings of a request as one set, value by key; a binding takes precedence over a flat tag. */
+/** Flat tags and bindings of a request as one map from key to value; a binding takes precedence over a flat tag. */
 export function checkedTags(
   given: {
     tagNames: readonly string[] | undefined;
@@ -126,7 +126,7 @@ export function checkedTags(
   return wanted;
 }
 
-/** The placement of a workspace. Throws `notFound` if it does not exist or the caller may not read it. */
+/** Returns the placement of a workspace. Throws `notFound` if it does not exist or the caller may not read it. */
 export async function requireReadable(
   app: App,
   caller: Caller,

@@ -24,7 +24,7 @@ export async function listWorkspaceTags(
   return app.reads.tags.pageOfWorkspace(workspaceId, readable, page);
 }
 
-/** Adds tags to the workspace; tags that it has, or bindings of their key, do not change. */
+/** Adds tags to the workspace; existing tags and bindings with the same key do not change. */
 export const addWorkspaceTags = (
   app: App,
   caller: Caller,
@@ -43,7 +43,7 @@ export const addWorkspaceTags = (
     return wanted;
   });
 
-/** Removes tags from the workspace. An unknown id is `notFound`; an unknown name changes nothing. */
+/** Removes tags from the workspace. Throws `notFound` for an unknown id; an unknown name changes nothing. */
 export const removeWorkspaceTags = (
   app: App,
   caller: Caller,
@@ -74,7 +74,7 @@ const changeTags = (
     await tx.record(workspaceUpdated(workspace));
   });
 
-/** Throws `notFound` for the id of a tag that no workspace readable by the caller has. */
+/** Throws `notFound` for a tag id unless a workspace that the caller may read has the tag. */
 async function namesOf(
   tx: Tx,
   caller: Caller,

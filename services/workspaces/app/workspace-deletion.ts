@@ -21,8 +21,8 @@ import { targetOf } from "./caller.ts";
 import { withHolderName } from "./workspace-lock.ts";
 
 /**
- * Deletes a workspace regardless of its contents and lock. Throws `unavailable` until state confirms; the repeat of the
- * request completes it.
+ * Deletes a workspace regardless of its contents and lock. Throws `unavailable` until state confirms; a repeat of the
+ * request completes the deletion.
  */
 export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRef): Promise<void> {
   const deletion = await app.transaction(async (tx) => {
@@ -35,8 +35,8 @@ export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRe
 }
 
 /**
- * Deletes a workspace that manages no resources and is not locked. In two steps, because state is called in between: a
- * deletion lock blocks all writers, and ends with its lease.
+ * Deletes a workspace that manages no resources and is not locked. It takes two transactions because state is called
+ * between them: a deletion lock blocks all writers in the meantime and ends with its lease.
  */
 export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef): Promise<void> =>
   withHolderName(app, async () => {
@@ -50,7 +50,7 @@ export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef)
     await syncDeletion(app, deletion);
   });
 
-/** Waits for state's confirmation; then only the id of the workspace remains. */
+/** Calls state until it confirms; then only the workspace's id remains. */
 export async function syncDeletion(app: App, deletion: PendingDeletion): Promise<void> {
   const { workspaceId, organizationId } = deletion;
   await app.state.dropWorkspace(workspaceId, organizationId);
@@ -63,14 +63,14 @@ async function finishSafely(app: App, id: WorkspaceId, epoch: bigint): Promise<P
     const workspace = await tx.workspaces.getForUpdate({ id });
     endDeletionLock(workspace, epoch);
     const refusal = refusalToDelete(managed);
-    // Returned, not thrown: the end of the deletion lock is to be committed.
+    // The error is returned, not thrown, so that the end of the deletion lock is committed.
     return refusal ? { refusal } : { deletion: await removeWorkspace(app, tx, workspace) };
   });
   if (outcome.refusal) throw outcome.refusal;
   return outcome.deletion;
 }
 
-/** If state does not respond, the deletion lock is released immediately rather than at the end of its lease. */
+/** If state does not respond, releases the deletion lock immediately instead of at the end of its lease. */
 async function managedResources(
   app: App,
   id: WorkspaceId,
@@ -102,7 +102,9 @@ async function removeWorkspace(app: App, tx: Tx, workspace: Workspace): Promise<
 
 type Placed = Pick<PendingDeletion, "workspaceId" | "organizationId" | "projectId">;
 
-/** Or, if the request is a repeat, the deletion that state has not confirmed. Throws `notFound`. */
+/**
+ * Returns the workspace or, if the request is a repeat, the deletion that state has not confirmed. Throws `notFound`.
+ */
 async function workspaceOrDeletion(
   tx: Tx,
   ref: WorkspaceRef,

@@ -41,8 +41,8 @@ export const lockWorkspace = (
   );
 
 /**
- * Releases the lock: seals its epoch in state first, so that no late write succeeds. An interrupted unlock is repeated.
- * Throws a conflict, or `unavailable` while a version is pending.
+ * Releases the lock. Its epoch is sealed in state first, so that no late write succeeds. A repeat completes an
+ * interrupted unlock. Throws a conflict, or `unavailable` while a version is pending.
  */
 export const unlockWorkspace = (
   app: App,
@@ -57,7 +57,7 @@ export const unlockWorkspace = (
     return release(app, caller, { workspaceId, epoch, summary, forced: false });
   });
 
-/** Releases the lock of any holder; pending state versions are discarded. */
+/** Releases the lock of any holder and discards pending state versions. */
 export const forceUnlockWorkspace = async (
   app: App,
   caller: Caller,
@@ -70,7 +70,7 @@ export const forceUnlockWorkspace = async (
   return release(app, caller, { workspaceId, epoch, summary, forced: true });
 };
 
-/** For state: the lock, if there is one, and the placement. Throws `notFound`. */
+/** Called by state: returns the lock, if there is one, and the placement. Throws `notFound`. */
 export async function getLock(
   app: App,
   id: WorkspaceId,
@@ -81,7 +81,7 @@ export async function getLock(
 }
 
 interface Release {
-  /** Sealed in state. */
+  /** The epoch that was sealed in state. */
   epoch: bigint;
   summary: StateSummary;
   forced: boolean;
@@ -94,14 +94,14 @@ const release = (
 ): Promise<WorkspaceDocument> =>
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
-    // It can have moved during the call to state.
+    // The workspace can have moved during the call to state.
     const action = sealed.forced ? "workspace:force-unlock" : "workspace:lock";
     authorize(caller, action, targetOf(workspace));
     await releaseSealed(app, tx, workspace, sealed);
     return withWorkspaceActions(app, caller)(await tx.workspaces.view(workspaceId));
   });
 
-/** Ends a lock whose epoch is sealed, only if it still has that epoch. */
+/** Ends a lock whose epoch is sealed, but only if the lock still has that epoch. */
 export async function releaseSealed(
   app: App,
   tx: Tx,
@@ -115,7 +115,7 @@ export async function releaseSealed(
 }
 
 /**
- * Runs `work`, and puts the holder's name into the conflict that it may throw. Access is called only then, after the
+ * Runs `work` and adds the holder's name to a conflict that it throws. Access is called only in that case, after the
  * transaction; if it does not respond, the conflict contains the holder's id.
  */
 export async function withHolderName<T>(app: App, work: () => Promise<T>): Promise<T> {

@@ -42,13 +42,13 @@ import { syncPendingPlacement } from "./workspace-placement.ts";
 /** The values of a workspace in a request, in addition to its settings. */
 export interface WorkspaceInput {
   settings: WorkspaceSettings;
-  /** Undefined: the default project, or no move. */
+  /** Undefined selects the default project on creation, and does not move the workspace on update. */
   projectId: ProjectId | undefined;
   /** On create only. */
   tagNames: readonly string[] | undefined;
-  /** On update they replace all bindings. */
+  /** On update they replace all bindings of the workspace. */
   tagBindings: readonly TagBindingInput[] | undefined;
-  /** Changes nothing; the result is what the change would give. */
+  /** Only validates: nothing changes, and the result is the one that the change would have. */
   validateOnly: boolean;
 }
 
@@ -89,7 +89,7 @@ export const createWorkspace = (
     { validateOnly },
   );
 
-/** Throws `notFound` if it does not exist or the caller may not read it. One statement. */
+/** Throws `notFound` if the workspace does not exist or the caller may not read it. One statement. */
 export async function getWorkspace(
   app: App,
   caller: Caller,
@@ -102,7 +102,7 @@ export async function getWorkspace(
   return withWorkspaceActions(app, caller)(workspace);
 }
 
-/** Those of `ids` that the caller may read. */
+/** Returns those of `ids` that the caller may read. */
 export async function batchGetWorkspaces(
   app: App,
   caller: Caller,
@@ -115,7 +115,7 @@ export async function batchGetWorkspaces(
     .map(withWorkspaceActions(app, caller));
 }
 
-/** Projects that the caller may read. Throws `notFound` if it does not belong to the organization. */
+/** Workspaces that the caller may read. Throws `notFound` if the caller does not belong to the organization. */
 export async function listWorkspaces(
   app: App,
   caller: Caller,
@@ -175,7 +175,7 @@ export async function updateWorkspace(
   return withWorkspaceActions(app, caller)(view);
 }
 
-/** A request that only moves, or repeats a move, requires the right to move only. */
+/** A request that only moves the workspace, or repeats a move, requires only the right to move it. */
 function authorizeUpdate(
   caller: Caller,
   workspace: Workspace,
@@ -186,7 +186,7 @@ function authorizeUpdate(
   authorize(caller, "workspace:update", target);
 }
 
-/** Moving requires the right in both projects. */
+/** Moving requires the right in the old and the new project. */
 async function move(
   app: App,
   tx: Tx,
@@ -195,7 +195,7 @@ async function move(
   projectId: ProjectId,
 ): Promise<void> {
   const { organizationId } = workspace;
-  // First: a caller who may not move it away must not learn about possible targets.
+  // Checked first: a caller who may not move the workspace away must not learn about possible targets.
   authorize(caller, "project:move-workspace", targetOf(workspace), "workspace");
   await requireProject(tx, projectId, organizationId);
   authorize(caller, "project:move-workspace", { organizationId, projectId });
@@ -217,7 +217,7 @@ const changesSettings = ({
 }: Pick<WorkspaceInput, "tagBindings" | "settings">): boolean =>
   Object.values({ tagBindings, ...settings }).some((value) => value !== undefined);
 
-/** The input of the settings' rules in addition to workspace and request. */
+/** What the settings' rules need in addition to workspace and request. */
 async function validationContextOf(
   app: App,
   tx: Tx,
@@ -232,8 +232,9 @@ async function validationContextOf(
 }
 
 /**
- * Whether the caller is a run of another workspace that this one admits as a consumer: it finds the workspace by name,
- * so it must be shown. Users, teams and organizations gain nothing from consumer sets.
+ * Whether the caller is a run of another workspace that this workspace allows as a consumer. The run finds the
+ * workspace by name, so the workspace must be visible to it. Consumer sets give users, teams and organizations no
+ * access.
  */
 export async function mayShowAsConsumer(
   app: App,
@@ -242,7 +243,7 @@ export async function mayShowAsConsumer(
 ): Promise<boolean> {
   const { principal, organizations } = grantsOf(caller);
   if (principal.type !== "run") return false;
-  // A run's grants are on one workspace: its own.
+  // A run has grants on one workspace only: its own.
   const [own] = organizations.get(organizationId)?.workspaces.keys() ?? [];
   if (own === undefined || own === id) return false;
   const readable = await app.reads.remoteStateConsumers.readableAs({

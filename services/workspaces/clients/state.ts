@@ -8,7 +8,7 @@ import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
 import type { StateClient } from "../app/clients.ts";
 import type { StateSummary } from "../domain/state-summary.ts";
 
-/** The service state, for the use cases. */
+/** The client for the service state. */
 export function createStateClient(channel: Channel, identity: CallOptions): StateClient {
   const states = createClient(WorkspaceStateService, channel, identity);
   const retention = createClient(RetentionService, channel, identity);
@@ -44,7 +44,7 @@ export function createStateClient(channel: Channel, identity: CallOptions): Stat
   };
 }
 
-/** Also of the corresponding event. */
+/** Also used for the event of the same content. */
 export const summaryFromProto = ({
   currentStateVersionId,
   resourceCount,

@@ -14,7 +14,7 @@ import {
 } from "../app/reconciliation.ts";
 
 /**
- * The service's own events, consumed to complete changes that span two services after an interrupted request. Usually
+ * The service consumes its own events to complete changes in other services after an interrupted request. Usually
  * nothing is left to do.
  */
 export const pendingSyncHandlers = (app: App): EventHandlers => ({

@@ -12,7 +12,7 @@ import { configurationVersionFromProto } from "../rpc/configuration-version.ts";
 import { workspaceId } from "../rpc/ids.ts";
 import { runFromProto } from "../rpc/run.ts";
 
-/** What runners report. A report that makes no sense becomes a dead letter. */
+/** The reports of runners. An invalid report becomes a dead letter. */
 export const runHandlers = (app: App): EventHandlers => ({
   ...on(RunReportedSchema, (message) => reportRun(app, runFromProto(message))),
   ...on(ConfigurationVersionReportedSchema, (message) =>

@@ -4,12 +4,15 @@ import { takenText } from "./errors.ts";
 import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 import { holdsNul } from "./text.ts";
 
-/** A record: agents do not run here, but an agent-pool-id refers to something. */
+/** A record: Statehouse runs no agents, but an agent-pool-id refers to a pool. */
 export class AgentPool {
   declare id: AgentPoolId;
   declare organizationId: OrganizationId;
   declare name: string;
-  /** Every workspace of the organization may use it, except the excluded ones; otherwise only the allowed ones. */
+  /**
+   * If true, every workspace of the organization may use the pool, except the excluded ones; otherwise only the
+   * allowed ones.
+   */
   declare organizationScoped: boolean;
   declare revision: bigint;
   declare createdAt: Date;
@@ -31,7 +34,7 @@ export interface AgentPoolRelations {
 /** A pool as its document shows it. */
 export interface AgentPoolView extends Omit<AgentPool, "revision">, AgentPoolRelations {
   organizationName: string;
-  /** The workspaces that use it. */
+  /** The workspaces that use the pool. */
   workspaceIds: WorkspaceId[];
 }
 
@@ -41,7 +44,7 @@ export interface AgentPoolSettings {
   organizationScoped?: boolean | undefined;
 }
 
-/** A pool with every default; its name is still to be set. */
+/** A pool with every default; the caller sets its name. */
 export const newAgentPool = (
   id: AgentPoolId,
   organizationId: OrganizationId,
@@ -58,7 +61,7 @@ export const newAgentPool = (
 
 const MAX_LENGTH = 255;
 
-/** Applies settings; adds broken rules to `problems`. */
+/** Applies settings and adds violated rules to `problems`. */
 export function applyAgentPoolSettings(
   pool: AgentPool,
   { name, organizationScoped }: AgentPoolSettings,
@@ -93,7 +96,7 @@ export type AgentPoolEvent = ReturnType<
 
 export const agentPoolNotFound = () => notFound("agent pool");
 
-/** The pool is still referenced. */
+/** Something still refers to the pool. */
 export const agentPoolInUse = () =>
   conflict(
     "agent_pool_in_use",

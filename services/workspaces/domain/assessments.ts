@@ -30,7 +30,7 @@ export function checkAssessments(conditions: AssessmentConditions, problems: Pro
     problem("Assessments enabled needs the execution mode remote");
   }
   const version = resolveEngineVersion(conditions.engineVersion, conditions.engineReleases);
-  // An unknown version is left to the runner.
+  // Versions that are not known here are not checked; the runner decides.
   if (version && semver.valid(version) && semver.lt(version, FIRST_ENGINE_VERSION)) {
     problem(`Assessments enabled needs engine version ${FIRST_ENGINE_VERSION} or later`);
   }

@@ -1,12 +1,12 @@
 import type { Problems } from "@statehouse/errors";
 
-/** The time of a workspace's next destroy run, and what changes it. */
+/** When a workspace's next destroy run is due, and the settings that determine it. */
 export interface AutoDestroy {
-  /** Null: never. */
+  /** Null if no destroy run is scheduled. */
   autoDestroyAt: Date | null;
-  /** This long after the last activity, such as `14d` or `6h`; null: a fixed time, or never. */
+  /** Time after the last activity, for example `14d` or `6h`; null if the time is fixed or there is none. */
   autoDestroyActivityDuration: string | null;
-  /** The project's settings apply; false while the workspace has settings of its own. */
+  /** Whether the project's settings apply; false if the workspace has settings of its own. */
   inheritsProjectAutoDestroy: boolean;
 }
 
@@ -16,12 +16,12 @@ export const noAutoDestroy: AutoDestroy = {
   inheritsProjectAutoDestroy: true,
 };
 
-/** The values in a request; null unsets. */
+/** The values in a request; null removes a value. */
 export interface AutoDestroySettings {
   /** A timestamp. */
   autoDestroyAt?: string | null | undefined;
   autoDestroyActivityDuration?: string | null | undefined;
-  /** Only false matters, and only without settings of its own. */
+  /** Only false has an effect, and only if the workspace has no settings of its own. */
   inheritsProjectAutoDestroy?: boolean | undefined;
 }
 
@@ -30,10 +30,10 @@ const HOUR_MS = 3_600_000;
 const unitMs: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS };
 const durationText =
   "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')";
-// RFC 3339 only; Date accepts other formats that clients read differently.
+// Only RFC 3339 is accepted; Date accepts other formats that clients read differently.
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
-/** A duration in ms; undefined if invalid. */
+/** The duration in ms; undefined if the text is invalid. */
 export function durationMs(text: string): number | undefined {
   const [, digits = "0", unit = ""] = DURATION.exec(text) ?? [];
   return Number(digits) * (unitMs[unit] ?? 0) || undefined;
@@ -56,7 +56,7 @@ export function applyAutoDestroy(
     } else {
       const before = workspace.autoDestroyActivityDuration;
       workspace.autoDestroyActivityDuration = duration;
-      // The computed time is cleared with it; a new duration counts from now.
+      // Also clears the computed time; a new duration starts now.
       if (duration === null && before !== null) workspace.autoDestroyAt = null;
       if (duration !== null && duration !== before) noteActivity(workspace, now);
     }
@@ -73,7 +73,7 @@ export function applyAutoDestroy(
 const hasOwnAutoDestroy = ({ autoDestroyAt, autoDestroyActivityDuration }: AutoDestroy): boolean =>
   autoDestroyAt !== null || autoDestroyActivityDuration !== null;
 
-/** Activity on the workspace: the duration counts again. */
+/** Records activity on the workspace: the duration starts again. */
 export function noteActivity(workspace: AutoDestroy, now: Date): void {
   const { autoDestroyActivityDuration: duration } = workspace;
   const ms = duration === null ? undefined : durationMs(duration);
@@ -84,19 +84,19 @@ export function noteActivity(workspace: AutoDestroy, now: Date): void {
 export function takeDueMoment(workspace: AutoDestroy, now: Date): Date | undefined {
   const { autoDestroyAt: dueAt } = workspace;
   if (dueAt === null || dueAt > now) return undefined;
-  // The destroy run is no longer scheduled: a runner may start it now.
+  // The destroy run is due and no longer scheduled; a runner may start it.
   workspace.autoDestroyAt = null;
   workspace.inheritsProjectAutoDestroy = !hasOwnAutoDestroy(workspace);
   return dueAt;
 }
 
-// Beyond this, database and events have no format.
+// Neither the database nor events can represent a later time.
 const EARLIEST = Date.UTC(1970);
 const LATEST = Date.UTC(10_000) - 1;
 
 function momentOf(text: string): Date | undefined {
   const [, day] = TIMESTAMP.exec(text) ?? [];
-  // Date reads the 31st of February as a day in March.
+  // Date reads February 31 as a day in March.
   if (day === undefined || !isDay(day)) return undefined;
   const moment = new Date(text);
   const time = moment.getTime();

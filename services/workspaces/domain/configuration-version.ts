@@ -6,7 +6,7 @@ export interface ConfigurationVersion {
   workspaceId: WorkspaceId;
   revision: bigint;
   createdAt: Date;
-  /** For plans only: never the workspace's current one. */
+  /** Used for plans only; it never becomes the workspace's current one. */
   speculative: boolean;
   /** The commit of the configuration; null if it has no repository. */
   commitSha: string | null;

@@ -2,17 +2,19 @@ import { notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { OrganizationId, WorkspaceId } from "./ids.ts";
 
-/** Backing data is deleted after this many days, or kept permanently. */
+/** How long backing data is kept: it is deleted after a number of days, or kept permanently. */
 const dataRetentionKinds = ["delete-older", "dont-delete"] as const;
 type DataRetentionKind = (typeof dataRetentionKinds)[number];
 
-/** A record: state applies it. Of a workspace, of an organization, or, with neither, of the site. */
+/**
+ * A record that state applies. It belongs to a workspace, to an organization or, with neither, to the installation.
+ */
 export class DataRetentionPolicy {
   declare id: DataRetentionPolicyId;
   declare organizationId: OrganizationId | null;
   declare workspaceId: WorkspaceId | null;
   declare kind: DataRetentionKind;
-  /** Set exactly while the kind is `delete-older`. */
+  /** Set if and only if the kind is `delete-older`. */
   declare deleteOlderThanNDays: number | null;
   declare revision: bigint;
 
@@ -29,7 +31,7 @@ export type DataRetentionPolicyView = Pick<
   "id" | "kind" | "deleteOlderThanNDays"
 >;
 
-/** The target of the policy. */
+/** What the policy belongs to. */
 export type DataRetentionOwner =
   | { organizationId: OrganizationId }
   | { workspaceId: WorkspaceId }
@@ -40,7 +42,7 @@ export interface WorkspaceRetention {
   workspaceId: WorkspaceId;
   organizationId: OrganizationId;
   plan: string;
-  /** Null: never. */
+  /** Null if nothing is ever deleted. */
   deleteOlderThanNDays: number | null;
 }
 
@@ -66,7 +68,7 @@ export const newDataRetentionPolicy = (
 
 const DAYS = "deleteOlderThanNDays";
 
-/** Sets the kind of the policy; adds broken rules to `problems`. */
+/** Sets the kind of the policy and adds violated rules to `problems`. */
 export function applyDataRetention(
   policy: DataRetentionPolicy,
   { kind, deleteOlderThanNDays: days }: DataRetentionInput,

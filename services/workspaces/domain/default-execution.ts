@@ -2,7 +2,7 @@ import type { Problems } from "@statehouse/errors";
 import { type ExecutionMode, isExecutionMode } from "./execution.ts";
 import type { AgentPoolId } from "./ids.ts";
 
-/** The mode that workspaces inherit, and the pool of the mode `agent`. */
+/** The mode that workspaces inherit, and the pool for the mode `agent`. */
 export interface DefaultExecution<Mode> {
   defaultExecutionMode: Mode;
   defaultAgentPoolId: AgentPoolId | null;
@@ -10,7 +10,7 @@ export interface DefaultExecution<Mode> {
 
 export interface DefaultExecutionInput {
   defaultExecutionMode?: string | undefined;
-  /** Null: none. */
+  /** Null if there is none. */
   defaultAgentPoolId?: AgentPoolId | null | undefined;
 }
 
@@ -20,8 +20,8 @@ export const unknownDefaultAgentPool = (problems: Problems): void =>
   problems.add(POOL, "Default agent pool is invalid");
 
 /**
- * The mode and pool of an organization or project after a request; adds contradictions to `problems`. Leaving `agent`
- * clears the pool.
+ * Computes the mode and pool of an organization or project after a request and adds contradictions to `problems`.
+ * Changing the mode from `agent` clears the pool.
  */
 export function wantedDefaultExecution<Mode extends ExecutionMode | null>(
   current: DefaultExecution<Mode | ExecutionMode>,

@@ -5,8 +5,8 @@ const condition = new RegExp(String.raw`^\s*(=|!=|>=|<=|>|<|~>)?\s*(${version})\
 const MAX_LENGTH = 128;
 
 /**
- * Whether a text is an exact version, a constraint such as `~> 1.0.0, != 1.0.3`, or `latest`. The version need not be
- * known: OpenTofu's clients send versions of their own.
+ * Whether a text is an exact version, a constraint such as `~> 1.0.0, != 1.0.3`, or `latest`. Unknown versions are
+ * accepted, because OpenTofu's clients send versions of their own.
  */
 export const isEngineVersion = (text: string): boolean =>
   text === "latest" ||
@@ -17,8 +17,8 @@ export const latestRelease = (releases: readonly string[]): string | undefined =
   releases.filter((release) => semver.prerelease(release) === null).toSorted(semver.rcompare)[0];
 
 /**
- * The version that a workspace uses: an exact one itself, whether known or not; for a constraint and
- * `latest` the newest release that satisfies it. Undefined: no known release does.
+ * The version that a workspace uses: an exact version is used as it is, known or not; for a constraint or `latest` it
+ * is the newest release that matches. Undefined if no known release matches.
  */
 export function resolveEngineVersion(
   text: string,
@@ -35,7 +35,7 @@ export function resolveEngineVersion(
 
 interface Condition {
   version: string;
-  /** A full version without an operator. */
+  /** A complete version without an operator. */
   exact: boolean;
   holds(release: string): boolean;
 }
@@ -60,7 +60,7 @@ function conditionOf(part: string): Condition {
   return {
     version: text,
     exact: operator === "=" && segments.length === 3,
-    // A preview is used only if it is named exactly.
+    // A preview is used only if the text names it exactly.
     holds: (release) =>
       semver.valid(full) !== null &&
       holds(release) &&
@@ -68,7 +68,7 @@ function conditionOf(part: string): Condition {
   };
 }
 
-/** `~> 1.2.3` stays below 1.3.0, `~> 1.2` below 2.0.0: only the last given segment may grow. */
+/** `~> 1.2.3` allows versions below 1.3.0, `~> 1.2` versions below 2.0.0: only the last given segment may grow. */
 function nextOfPessimist(segments: readonly string[]): string {
   const [major = "0", minor = "0"] = segments;
   if (segments.length === 1) return "999999999.0.0";

@@ -6,7 +6,7 @@ const holderTitles = { user: "User", team: "Team", run: "Run" } as const satisfi
   string
 >;
 
-/** The lock has a holder. The text names the holder by id until the use case has read the name from access. */
+/** The lock has a holder. The text contains the holder's id until the use case has read the name from access. */
 export class LockConflict extends AppError {
   readonly holder: Holder;
 
@@ -22,21 +22,24 @@ export class LockConflict extends AppError {
   }
 }
 
-/** A lock was requested while another holder has it. */
+/** Another holder has the lock. */
 export const workspaceLockHeld = (holder: Holder) =>
   new LockConflict("workspace_locked", holder, holder.id);
 
-/** Only the holder may unlock. */
+/** Only the holder may unlock the workspace. */
 export const workspaceLockedByOther = (holder: Holder) =>
   new LockConflict("locked_by_other", holder, holder.id);
 
-/** A deletion keeps other callers out until its lease ends. */
+/** A deletion blocks other callers until its lease ends. */
 export const workspaceLockedForDeletion = () =>
   conflict("workspace_locked", "The workspace is locked while it is being deleted.");
 
-/** Another caller took the lock of the deletion; nothing changed. */
+/** Another caller took the workspace's lock after the deletion lock had ended; nothing changed. */
 export const workspaceDeletionOvertaken = () =>
-  conflict("workspace_locked", "The workspace was locked while it was about to be deleted.");
+  conflict(
+    "workspace_locked",
+    "The workspace was locked by another caller before its deletion was complete.",
+  );
 
 export const reasonTooLong = (most: number) =>
   invalid([{ field: "reason", detail: `Reason is too long (maximum is ${most} characters)` }]);
@@ -59,16 +62,16 @@ export const stateBeingProcessed = () =>
 export const lockHolderNotAllowed = () =>
   forbidden("cannot_hold_lock", "An organization token cannot hold a workspace's lock.");
 
-/** The text that clients match, for organizations, projects and workspaces. */
+/** The text that clients match, used for organizations, projects and workspaces. */
 export const takenText = "Name has already been taken";
 
-/** Lost the race for a name that was free when the request was checked. */
+/** The name was free when the request was checked, and another request took it meanwhile. */
 export const nameTaken = () => invalid([{ field: "name", detail: takenText }]);
 
-/** A report that no rule can make sense of; its event becomes a dead letter. */
+/** The report is invalid; its event becomes a dead letter. */
 export const reportInvalid = (what: string) =>
   invalid([{ field: what, detail: `${what} is invalid` }]);
 
-/** Runs and configuration versions stay with the workspace of their first report. */
+/** A run or configuration version belongs to the workspace of its first report. */
 export const reportedElsewhere = (id: string) =>
   conflict("reported_elsewhere", `${id} was reported for another workspace before.`);

@@ -1,9 +1,9 @@
 import type { Problems } from "@statehouse/errors";
 import type { AgentPoolId } from "./ids.ts";
 
-/** A workspace's own settings of where its runs are executed. */
+/** A workspace's own settings that determine where its runs are executed. */
 export interface Execution {
-  /** Null: the value of project or organization. */
+  /** Null if the value of the project or organization applies. */
   executionMode: ExecutionMode | null;
   agentPoolId: AgentPoolId | null;
   overwritesAgentPool: boolean;
@@ -15,7 +15,7 @@ export const inheritedExecution: Execution = {
   overwritesAgentPool: false,
 };
 
-/** The value of project or organization. */
+/** The value of the project or organization. */
 export interface InheritedExecution {
   mode: ExecutionMode;
   agentPoolId: AgentPoolId | null;
@@ -23,7 +23,7 @@ export interface InheritedExecution {
 
 export interface ExecutionSettings {
   executionMode?: string | undefined;
-  /** Deprecated: true is `remote`, false `local`. */
+  /** Deprecated: true means `remote`, false means `local`. */
   operations?: boolean | undefined;
   agentPoolId?: AgentPoolId | undefined;
   /** setting-overwrites; false: the inherited value applies again. */
@@ -33,7 +33,7 @@ export interface ExecutionSettings {
 
 interface ValidationContext {
   inherited: InheritedExecution;
-  /** The requested pool belongs to the organization. */
+  /** Whether the requested pool belongs to the organization. */
   poolKnown: boolean;
   problems: Problems;
 }
@@ -68,13 +68,13 @@ export function applyExecution(
     workspace.agentPoolId = agentPoolId;
     workspace.overwritesAgentPool = overwritesAgentPool ?? true;
   }
-  // Leaving `agent` clears the pool.
+  // Changing the mode from `agent` clears the pool.
   if (mode !== "agent") workspace.agentPoolId = null;
   if (mode !== "agent" || workspace.agentPoolId !== null) return;
   if (inherited.agentPoolId === null || overwritesAgentPool === true) {
     problem("must be specified when using 'agent' execution mode");
   }
-  // The overwriting value may have been cleared with an earlier mode.
+  // An earlier change of the mode may have cleared the pool of the workspace itself.
   workspace.overwritesAgentPool = false;
 }
 
@@ -110,11 +110,11 @@ const modeOfOperations = (operations: boolean | undefined): string | undefined =
   return operations ? "remote" : "local";
 };
 
-/** Where runs of a workspace are executed; `local` means state storage only. */
+/** Where runs of a workspace are executed; `local` stores only state here. */
 export const executionModes = ["remote", "local", "agent"] as const;
 
 export type ExecutionMode = (typeof executionModes)[number];
 
-/** Narrows a text of a request. */
+/** Narrows a text of a request to the type. */
 export const isExecutionMode = (mode: string): mode is ExecutionMode =>
   executionModes.some((known) => known === mode);

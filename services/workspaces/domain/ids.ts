@@ -9,7 +9,7 @@ export type AgentPoolId = `apool-${string}`;
 
 export type SshKeyId = `sshkey-${string}`;
 
-/** Created by runners. */
+/** Runners create these ids. */
 export type RunId = `run-${string}`;
 
 /** The holder of a lock. */

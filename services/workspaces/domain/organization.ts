@@ -14,8 +14,8 @@ import { touch } from "./revision.ts";
 import { checkText, limits } from "./text.ts";
 
 /**
- * `provisioning`: committed here, not yet confirmed by access. Only its creator, who can repeat the creation, sees it;
- * its name is taken. `deleting`: invisible for all callers; its name is free, and its data is being deleted.
+ * `provisioning`: committed here, not yet confirmed by access. Only its creator, who can repeat the creation, sees
+ * it, and its name is taken. `deleting`: no caller sees it, its name is free, and its data is being deleted.
  */
 export type OrganizationStatus = "provisioning" | "active" | "deleting";
 
@@ -27,7 +27,7 @@ export class Organization {
   declare creatorUserId: string;
   declare defaultProjectId: ProjectId;
   declare defaultExecutionMode: ExecutionMode;
-  /** Set exactly while the default mode is `agent`. */
+  /** Set if and only if the default mode is `agent`. */
   declare defaultAgentPoolId: AgentPoolId | null;
   declare allowForceDeleteWorkspaces: boolean;
   declare assessmentsEnforced: boolean;
@@ -37,12 +37,12 @@ export class Organization {
   declare sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
   declare aggregatedCommitStatusEnabled: boolean;
   declare speculativePlanManagementEnabled: boolean;
-  /** In minutes; null: the installation's. */
+  /** In minutes; null: the installation's value applies. */
   declare sessionTimeout: number | null;
   declare sessionRemember: number | null;
   declare ownersTeamSamlRoleId: string | null;
   declare plan: Plan;
-  /** When reconciliation repeats an interrupted provisioning. */
+  /** When reconciliation repeats an interrupted creation. */
   declare retryAt: Date;
   declare revision: bigint;
   declare createdAt: Date;
@@ -59,7 +59,7 @@ export interface NewOrganization {
   id: OrganizationId;
   defaultProjectId: ProjectId;
   creatorUserId: string;
-  /** Of the installation. */
+  /** The value of the installation. */
   defaultExecutionMode: ExecutionMode;
   name: string;
   settings: OrganizationSettings;
@@ -70,7 +70,7 @@ const NAME = /^[A-Za-z0-9_-]{3,40}$/;
 /** Whether an organization name has a valid form. */
 export const isOrganizationName = (name: string): boolean => NAME.test(name);
 
-/** Validation problems of a name, in the words that clients show. */
+/** Validation problems of a name, in the words that clients match. */
 export function problemOfOrganizationName(name: string): string | undefined {
   if (name === "") return "Name can't be blank";
   return isOrganizationName(name) ? undefined : "Name is invalid";
@@ -112,20 +112,20 @@ export function newOrganization({ settings, ...wanted }: NewOrganization, now: D
   return organization;
 }
 
-/** Invisible from now on, with its name free for others. */
+/** Makes the organization invisible and frees its name. */
 export function beginOrganizationDeletion(organization: Organization, now: Date): void {
   organization.status = "deleting";
-  // A name that cannot be requested.
+  // A reserved name.
   organization.name = `~${organization.id}`;
   touch(organization, now);
 }
 
-/** An organization as its document shows it: always an active one. */
+/** An organization in the form that its document shows; always an active one. */
 export type OrganizationView = Omit<
   Organization,
   "status" | "creatorUserId" | "retryAt" | "revision" | "updatedAt"
 > & {
-  /** Its own; null: the site's value applies. */
+  /** The organization's own value; null: the installation's value applies. */
   dataRetentionPolicy: DataRetentionPolicyView | null;
   /** Null for callers who may not read all of them. */
   projectCount: number | null;
@@ -159,14 +159,14 @@ export type OrganizationSettings = DefaultExecutionInput & {
 
 interface ValidationContext {
   problems: Problems;
-  /** The requested default pool belongs to the organization. */
+  /** Whether the requested default pool belongs to the organization. */
   poolKnown?: boolean;
 }
 
-// One @ between a local part and a host with a dot; only a message sent there shows whether it exists.
+// Accepts one @ between a local part and a host with a dot; only sending a message shows whether the address exists.
 const EMAIL = /^[^\s@]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?\.[A-Za-z]{2,63}$/;
 
-/** Applies settings; adds broken rules to `problems`. */
+/** Applies settings and adds violated rules to `problems`. */
 export function applyOrganizationSettings(
   organization: Organization,
   settings: OrganizationSettings,
@@ -207,12 +207,12 @@ export function applyOrganizationSettings(
   organization.defaultAgentPoolId = defaultAgentPoolId;
 }
 
-/** Whether members need a second factor. A record: there is no sign-in with a password here. */
+/** Whether members need a second factor. A record only: Statehouse has no sign-in with a password. */
 export const collaboratorAuthPolicies = ["password", "two_factor_mandatory"] as const;
 
 export type CollaboratorAuthPolicy = (typeof collaboratorAuthPolicies)[number];
 
-/** Narrows a text of a request. */
+/** Narrows a text of a request to the type. */
 export const isCollaboratorAuthPolicy = (text: string): text is CollaboratorAuthPolicy =>
   collaboratorAuthPolicies.some((policy) => policy === text);
 
@@ -231,6 +231,6 @@ export type OrganizationEvent = ReturnType<
 
 export const organizationNotFound = () => notFound("organization");
 
-/** Organizations are created by users. */
+/** Only users can create organizations. */
 export const organizationCreatorNotUser = () =>
   forbidden("users_only", "Only a user can create an organization.");

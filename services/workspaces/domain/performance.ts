@@ -1,6 +1,6 @@
 import { isFailed, type Run } from "./run.ts";
 
-/** How many of a workspace's runs its performance covers; specification, "Limits". */
+/** Number of a workspace's runs that its performance covers; specification, "Limits". */
 export const WINDOW = 30;
 
 /** The contribution of one run to its workspace's performance. */
@@ -9,7 +9,7 @@ export type MeasuredRun = Pick<
   "id" | "status" | "createdAt" | "policyCheckFailed" | "planMs" | "applyMs"
 >;
 
-/** Sums over the past errored or applied runs. */
+/** Sums over the most recent errored or applied runs. */
 export interface Performance {
   runs: number;
   runFailures: number;
@@ -31,10 +31,10 @@ export const noPerformance: Performance = {
   applyMs: 0,
 };
 
-/** Adds one run. */
+/** Adds a run. */
 export const withRun = (sums: Performance, run: MeasuredRun): Performance => counted(sums, run, 1);
 
-/** Removes one of its runs. */
+/** Removes a run that was added before. */
 export const withoutRun = (sums: Performance, run: MeasuredRun): Performance =>
   counted(sums, run, -1);
 
@@ -45,7 +45,7 @@ export const performanceOf = (measured: readonly MeasuredRun[]): Performance =>
     .slice(0, WINDOW)
     .reduce(withRun, noPerformance);
 
-/** Whether one run began after the other; of two that began at the same time, one is always the newer. */
+/** Whether one run is newer than the other. Of two runs that began at the same time, one is always the newer. */
 export function isNewer(
   one: Pick<MeasuredRun, "id" | "createdAt">,
   other: Pick<MeasuredRun, "id" | "createdAt">,
@@ -54,7 +54,7 @@ export function isNewer(
   return difference === 0 ? one.id > other.id : difference > 0;
 }
 
-/** `total` ms divided by `runs`; null for none. */
+/** `total` ms divided by `runs`; null if there are no runs. */
 export const average = (total: number, runs: number): number | null =>
   runs === 0 ? null : Math.round(total / runs);
 

@@ -15,9 +15,9 @@ export class Project {
   declare organizationId: OrganizationId;
   declare name: string;
   declare description: string | null;
-  /** Its own; null: the organization's. */
+  /** The project's own mode; null: the organization's mode applies. */
   declare defaultExecutionMode: ExecutionMode | null;
-  /** Set exactly while its own mode is `agent`. */
+  /** Set if and only if the project's own mode is `agent`. */
   declare defaultAgentPoolId: AgentPoolId | null;
   declare revision: bigint;
   declare createdAt: Date;
@@ -39,10 +39,10 @@ export interface ProjectSettings extends DefaultExecutionInput {
 }
 
 interface ValidationContext {
-  /** Another project of the organization has the requested name. */
+  /** Whether another project of the organization has the requested name. */
   nameTaken: boolean;
   problems: Problems;
-  /** The requested default pool belongs to the organization. */
+  /** Whether the requested default pool belongs to the organization. */
   poolKnown?: boolean;
 }
 
@@ -56,7 +56,7 @@ const MAX_LENGTH = 40;
 /** Whether a project name has a valid form. */
 export const isProjectName = (name: string): boolean => problemOfName(name) === undefined;
 
-/** A project with every default; its name is still to be set. */
+/** A project with every default; the caller sets its name. */
 export const newProject = (id: ProjectId, organizationId: OrganizationId, now: Date): Project =>
   new Project({
     id,
@@ -77,7 +77,7 @@ export function defaultProject(id: ProjectId, organizationId: OrganizationId, no
   return project;
 }
 
-/** Applies settings; adds broken rules to `problems`. */
+/** Applies settings and adds violated rules to `problems`. */
 export function applyProjectSettings(
   project: Project,
   settings: ProjectSettings,
@@ -119,13 +119,13 @@ function problemOfName(name: string): string | undefined {
 export interface ProjectView
   extends Pick<Project, "id" | "organizationId" | "name" | "description" | "createdAt"> {
   organizationName: string;
-  /** Null for callers who may not read all of them. */
+  /** Null for callers who may not read all workspaces. */
   workspaceCount: number | null;
   isDefault: boolean;
-  /** The mode that its workspaces inherit: its own or the organization's. */
+  /** The mode that its workspaces inherit: the project's own or the organization's. */
   defaultExecutionMode: ExecutionMode;
   overwritesDefaultExecutionMode: boolean;
-  /** With the mode `agent`. */
+  /** Set with the mode `agent`. */
   defaultAgentPoolId: Project["defaultAgentPoolId"];
 }
 
@@ -148,6 +148,6 @@ export const projectNotFound = () => notFound("project");
 export const projectNotEmpty = () =>
   conflict("project_not_empty", "The project has workspaces; delete or move them first.");
 
-/** Workspaces without a given project are created in it. */
+/** Workspaces are created in it if no project is given. */
 export const defaultProjectNotDeletable = () =>
   conflict("default_project", "The default project cannot be deleted.");

@@ -10,7 +10,7 @@ export function requireApprovedConsumers({
 }
 
 /**
- * The ids of a request; adds those that cannot be consumers of the workspace to `problems`. `eligible`: workspaces of
+ * Adds the ids of a request that cannot be consumers of the workspace to `problems`. `eligible` are the workspaces of
  * its organization that the caller may read.
  */
 export function checkConsumers(
@@ -21,14 +21,14 @@ export function checkConsumers(
 ): void {
   given.forEach((id, index) => {
     const path = `consumerIds[${index}]`;
-    // It can always read its own state.
+    // A workspace can always read its own state.
     if (id === workspaceId) problems.add(path, "A workspace cannot be its own consumer");
-    // The same text for missing and for hidden workspaces.
+    // The same text for missing and for hidden workspaces, so that it does not reveal which exist.
     else if (!eligible.has(id)) problems.add(path, `Workspace ${id} was not found`);
   });
 }
 
-/** While all workspaces of the organization may read, there is no set to change. */
+/** While all workspaces of the organization may read the state, the set cannot be changed. */
 export const globalRemoteStateEnabled = () =>
   invalid([
     {

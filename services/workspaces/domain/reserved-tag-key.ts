@@ -21,7 +21,7 @@ export class ReservedTagKey {
 
 type Fields = { [Name in keyof ReservedTagKey]: ReservedTagKey[Name] };
 
-/** A reservation whose key is still to be set. */
+/** A reserved tag key; the caller sets the key. */
 export const newReservedTagKey = (
   id: ReservedTagKeyId,
   organizationId: OrganizationId,
@@ -44,7 +44,7 @@ export interface ReservedTagKeyInput {
 
 export const takenKeyText = "Key has already been taken";
 
-/** Applies the given values; adds broken rules to `problems`. */
+/** Applies the given values and adds violated rules to `problems`. */
 export function applyReservedTagKey(
   reserved: ReservedTagKey,
   { key, disableOverrides }: ReservedTagKeyInput,
@@ -59,8 +59,8 @@ export function applyReservedTagKey(
 }
 
 /**
- * Those of the requested bindings (value by key) that differ from a project binding that may not be overridden. An
- * existing override of the workspace is not a new one.
+ * Returns those of the requested bindings (value by key) that differ from a project binding that may not be
+ * overridden. Overrides that the workspace already has are allowed.
  */
 export function disallowedOverrides(
   current: readonly TagBindingInput[],

@@ -1,19 +1,19 @@
 import { conflict, notFound } from "@statehouse/errors";
 import type { OrganizationId, ProjectId, RunId, WorkspaceId } from "./ids.ts";
 
-/** A run as last reported by its runner: the values that rules use, and the report itself. */
+/** A run as last reported by its runner: the values that rules use, and the complete report. */
 export interface Run {
   id: RunId;
   workspaceId: WorkspaceId;
   revision: bigint;
   status: RunStatus;
   createdAt: Date;
-  /** Speculative: it never applies. */
+  /** Speculative: the run never applies. */
   planOnly: boolean;
   isDestroy: boolean;
   configurationVersionId: string | null;
   policyCheckFailed: boolean;
-  /** Durations of its phases, in ms; null until they have ended. */
+  /** Durations of the run's phases, in ms; null until they have ended. */
   planMs: number | null;
   applyMs: number | null;
   /** The complete report, as JSON. */
@@ -66,7 +66,7 @@ export type RunStatus = keyof typeof runStatuses;
 
 const ruleOf = (status: RunStatus): StatusRule => runStatuses[status];
 
-/** Whether a run status of that name exists. */
+/** Whether a run status with this name exists. */
 export const isRunStatus = (name: string): name is RunStatus => Object.hasOwn(runStatuses, name);
 
 /** Whether a run with this status has ended. */
@@ -93,7 +93,7 @@ export type RunEvent = ReturnType<typeof runEnded>;
 
 export const runNotFound = () => notFound("run");
 
-/** The permissions of a run end with it. */
+/** A run has no permissions after it has ended. */
 export const runAlreadyEnded = () => conflict("run_ended", "The run has ended.");
 
 /** A run writes and locks only the workspace that it was reported for. */

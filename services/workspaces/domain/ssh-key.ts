@@ -20,7 +20,7 @@ export class SshKey {
 
 type Fields = { [Name in keyof SshKey]: SshKey[Name] };
 
-/** The place of a row's sealed private key. */
+/** The associated data that binds a sealed private key to its row. */
 export const sshKeyPlace = (id: string) => ({
   table: "ssh_keys",
   column: "sealed_value",
@@ -29,11 +29,11 @@ export const sshKeyPlace = (id: string) => ({
 
 export interface SshKeyInput {
   name: string | undefined;
-  /** Any text: only its users know the format. */
+  /** The key can be any text, because its format is not known here. */
   value: string | undefined;
 }
 
-/** A key whose name and value are still to be set. */
+/** A key without name and value; the caller sets both. */
 export const newSshKey = (id: SshKeyId, organizationId: OrganizationId, now: Date): SshKey =>
   new SshKey({
     id,
@@ -46,7 +46,7 @@ export const newSshKey = (id: SshKeyId, organizationId: OrganizationId, now: Dat
 
 const MAX_NAME = 255;
 
-/** Applies the given values; adds broken rules to `problems`. */
+/** Applies the given values and adds violated rules to `problems`. */
 export function applySshKey(
   sshKey: SshKey,
   { name, value }: SshKeyInput,

@@ -10,32 +10,29 @@ export interface StateRecord {
   dropped: boolean;
 }
 
-/** A workspace in the records of its owner; of a deleted one only its id. */
+/** A workspace in the records of this service; a deleted workspace has only its id. */
 export type OwnRecord =
   | { deleted: false; placement: Placement; stateRevision: bigint }
   | { deleted: true };
 
-/**
- * Differences that are repaired: state, or its summary here, has not received a change that the other side has
- * confirmed.
- */
+/** Differences that are repaired: one side has not received a change that the other side has committed. */
 export type Healing = "summary" | "placement" | "deletion";
 
 /**
- * Differences that are only reported: one side must have been restored from a backup, and only an operator can decide
- * which side is right. Nothing is ever deleted because of them.
+ * Differences that are only reported: one side was restored from a backup, and only an operator can decide which side
+ * is right. Nothing is deleted because of them.
  */
 export const discrepancies = {
-  unknownHere: "state has a workspace that was never deleted and is missing here",
-  unknownToState: "state has nothing of a workspace whose state it has reported",
-  droppedAtState: "state has dropped a workspace that is here",
-  stateBehind: "state has less of a workspace than it has reported",
-  placementAhead: "state has a later move of a workspace than its owner",
+  unknownHere: "state has a workspace that is missing here and was never deleted",
+  unknownToState: "state has no row for a workspace whose state it has reported",
+  droppedAtState: "state has dropped a workspace that exists here",
+  stateBehind: "state has an older state of a workspace than it has reported",
+  placementAhead: "state has a later placement of a workspace than this service",
 } as const;
 
 export type Discrepancy = keyof typeof discrepancies;
 
-/** The differences of one workspace that state knows; almost always none. */
+/** The differences of one workspace that state knows; almost always there are none. */
 export function differences(
   own: OwnRecord | undefined,
   state: StateRecord,

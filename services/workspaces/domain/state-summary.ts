@@ -3,7 +3,7 @@ export interface StateSummary {
   currentStateVersionId: string | null;
   resourceCount: number;
   latestChangeAt: Date | null;
-  /** Of the row in state. */
+  /** The revision of the row in state. */
   revision: bigint;
 }
 
@@ -19,7 +19,7 @@ export const noState: Summarized = {
   stateRevision: 0n,
 };
 
-/** Stores a summary unless a newer one is stored; returns whether it describes a new state. */
+/** Stores a summary unless a newer one is stored. Returns whether the summary describes a new state. */
 export function applyStateSummary(workspace: Summarized, summary: StateSummary): boolean {
   if (summary.revision <= workspace.stateRevision) return false;
   const before = workspace.latestChangeAt?.getTime() ?? 0;

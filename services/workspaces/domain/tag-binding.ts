@@ -1,7 +1,7 @@
 import type { Problems } from "@statehouse/errors";
 import type { ProjectId, WorkspaceId } from "./ids.ts";
 
-/** A key with a value on a workspace or project. With an empty value it is a flat tag. */
+/** A key with a value on a workspace or project. A binding with an empty value is a flat tag. */
 export interface TagBinding {
   id: TagBindingId;
   key: string;
@@ -14,7 +14,7 @@ export interface ProjectTagBinding extends TagBinding {
   projectId: ProjectId;
 }
 
-/** A binding that a workspace has itself or through its project. */
+/** A binding that a workspace has itself or inherits from its project. */
 export interface EffectiveTagBinding extends TagBinding {
   workspaceId: WorkspaceId;
   inheritedFromProjectId: ProjectId | null;
@@ -25,17 +25,15 @@ export interface TagBindingInput {
   value: string;
 }
 
-/** Bindings with a value; flat tags do not count. */
+/** The number of bindings with a value; flat tags do not count. */
 const MAX_VALUED = 10;
-/** Statehouse's own limit: every document of the workspace shows them. */
+/** Statehouse's own limit, because every document of the workspace shows them. */
 const MAX_FLAT = 250;
 const KEY = /^[A-Za-z0-9_.=+\-@:]{1,128}$/;
 const VALUE = /^[A-Za-z0-9_.=+\-@:]{0,256}$/;
 const RESERVED = /^hcp?:/i;
 
-/**
- * Adds the problems of a request's bindings, which its message has in the field `tagBindings`.
- */
+/** Adds the problems of a request's bindings, which are in the message field `tagBindings`. */
 export function checkTagBindings(given: readonly TagBindingInput[], problems: Problems): void {
   const seen = new Set<string>();
   for (const [index, { key, value }] of given.entries()) {
@@ -46,7 +44,7 @@ export function checkTagBindings(given: readonly TagBindingInput[], problems: Pr
   }
 }
 
-/** The same for flat tags, whose key is called name in requests; a repeated name is one tag. */
+/** Like the above for flat tags, whose key is called name in requests; a repeated name is one tag. */
 export function checkTagNames(
   names: readonly string[],
   problems: Problems,
@@ -73,13 +71,13 @@ export function checkTagBindingCount(
   }
 }
 
-/** Own and given bindings by key; given ones take precedence. */
+/** The existing and the given bindings by key; given ones take precedence. */
 export const mergeTagBindings = (
   own: readonly TagBindingInput[],
   given: readonly TagBindingInput[],
 ): Map<string, string> => new Map([...own, ...given].map(({ key, value }) => [key, value]));
 
-/** Validation problems of a key, in the words that clients show. */
+/** Validation problems of a key, in the words that clients match. */
 export function problemOfKey(key: string, word = "Key"): string | undefined {
   if (key === "") return `${word} can't be blank`;
   if (key.length > 128) return `${word} is too long (maximum is 128 characters)`;

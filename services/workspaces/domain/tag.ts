@@ -6,7 +6,7 @@ export interface Tag {
   id: TagId;
   name: string;
   organizationName: string;
-  /** Number of workspaces that have it. */
+  /** Number of workspaces that have the tag. */
   instanceCount: number;
   createdAt: Date;
 }
@@ -14,7 +14,7 @@ export interface Tag {
 /** A tag in a request. */
 export type TagRef = { id: string } | { name: string };
 
-/** The event fields of a tag that the organization no longer has. */
+/** The fields of the event about a tag that no workspace of the organization has any more. */
 export interface DeletedTag {
   id: TagId;
   organizationId: OrganizationId;

@@ -4,8 +4,8 @@ import { inWords, type Problems } from "@statehouse/errors";
 export const holdsNul = (text: string): boolean => text.includes("\0");
 
 /**
- * The maximum length of free texts, and number of list entries. The specification has no limits; these are far above
- * practical use, and keep a page of documents small.
+ * The maximum length of free texts, and number of list entries. The specification defines no limits; these are far
+ * above practical use and keep a page of documents small.
  */
 export const limits = {
   description: 4096,
@@ -23,7 +23,7 @@ export function checkText(field: string, text: string, most: number, problems: P
   else if (text.length > most) problems.add(field, tooLong(field, most));
 }
 
-/** The same for a list of texts, at most `entries` of them. */
+/** Like the above for a list of at most `entries` texts. */
 export function checkTexts(
   field: string,
   texts: readonly string[],

@@ -1,7 +1,7 @@
 import { inWords, type Problems } from "@statehouse/errors";
 import { holdsNul } from "./text.ts";
 
-/** The source of a workspace's configuration. A record for runners: nothing is cloned here. */
+/** The source of a workspace's configuration. A record for runners: Statehouse clones nothing. */
 export interface VcsRepo {
   identifier: string;
   /** Empty: the default branch of the repository. */
@@ -13,7 +13,10 @@ export interface VcsRepo {
   tagsRegex: string | null;
 }
 
-/** The values in a request; absent: the default if there was none, otherwise the previous value. */
+/**
+ * The values in a request; an absent value means the default if there was no repository, otherwise the previous
+ * value.
+ */
 export type VcsRepoSettings = { [Name in keyof VcsRepo]?: VcsRepo[Name] | undefined };
 
 const path = (field: keyof VcsRepo) => `vcsRepo.${field}`;
@@ -24,7 +27,10 @@ const INSTALLATION = /^ghain-[A-Za-z0-9]{1,64}$/;
 const IDENTIFIER = /^[^/\s]+\/[^/\s]+(?:\/_git\/[^/\s]+)?$/;
 const MAX_LENGTH = 1024;
 
-/** The settings applied to the previous ones; adds broken rules of the specification's table to `problems`. */
+/**
+ * Returns the previous repository with the settings applied, and adds violations of the specification's table to
+ * `problems`.
+ */
 export function changeVcsRepo(
   previous: VcsRepo | null,
   settings: VcsRepoSettings,
@@ -76,7 +82,7 @@ function checkForms(settings: VcsRepoSettings, problems: Problems): void {
   ) => {
     if (!given) return;
     if (given.length > MAX_LENGTH || holdsNul(given) || !good(given)) {
-      // Clients know the installation by the name of its attribute.
+      // Clients know the installation by the name of its attribute, so the text uses that name.
       const words = inWords(field === "appInstallationId" ? "vcsAppInstallationId" : field);
       problems.add(path(field), `${words} is invalid`);
     }
@@ -90,8 +96,8 @@ function checkForms(settings: VcsRepoSettings, problems: Problems): void {
 }
 
 /**
- * Runners use other kinds of expressions: `(?i)` and similar flags, which JavaScript lacks, are removed; so is the P of
- * `(?P<name>`.
+ * Runners use another dialect of regular expressions: `(?i)` and similar flags, which JavaScript lacks, are removed
+ * before the check, as is the P of `(?P<name>`.
  */
 function isRegularExpression(text: string): boolean {
   try {

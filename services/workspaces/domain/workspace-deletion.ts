@@ -8,7 +8,7 @@ import {
 } from "./errors.ts";
 import { isBeingDeleted, type Lockable } from "./workspace-lock.ts";
 
-/** The state of a workspace that is to be deleted. */
+/** The state of a workspace that is about to be deleted. */
 export interface ManagedResources {
   count: number;
   /** False while an upload or the extraction of the current version is in progress. */
@@ -18,7 +18,7 @@ export interface ManagedResources {
 /** Longer than any request may take, so that only an interrupted deletion loses its lock. */
 const LEASE_MS = 120_000;
 
-/** First half of a safe deletion. Returns the epoch that its second half requires. */
+/** First step of a safe deletion. Returns the epoch that the second step requires. */
 export function takeDeletionLock(workspace: Lockable, now: Date): bigint {
   if (workspace.lock) throw workspaceLockHeld(workspace.lock.holder);
   if (isBeingDeleted(workspace, now)) throw workspaceLockedForDeletion();
@@ -28,7 +28,7 @@ export function takeDeletionLock(workspace: Lockable, now: Date): bigint {
   return epoch;
 }
 
-/** Ends the lock of a safe deletion in any case. Throws if another caller took the lock meanwhile. */
+/** Ends the lock of a safe deletion, whether or not it succeeds. Throws if another caller took the lock meanwhile. */
 export function endDeletionLock(workspace: Lockable, epoch: bigint): void {
   if (workspace.lock) throw workspaceLockHeld(workspace.lock.holder);
   if (workspace.lastLockEpoch !== epoch || workspace.deletionLock?.epoch !== epoch) {
@@ -37,7 +37,7 @@ export function endDeletionLock(workspace: Lockable, epoch: bigint): void {
   workspace.deletionLock = null;
 }
 
-/** Why a workspace may not be safely deleted, if there is a reason. */
+/** The reason why a workspace may not be safely deleted; undefined if there is none. */
 export function refusalToDelete({ count, processed }: ManagedResources) {
   if (!processed) return stateBeingProcessed();
   if (count > 0) return workspaceManagesResources(count);

@@ -14,14 +14,17 @@ export interface WorkspaceLock {
   holder: Holder;
   reason: string;
   since: Date;
-  /** State written under this lock carries it. */
+  /** State that is written under this lock carries the epoch. */
   epoch: bigint;
 }
 
-/** Blocks writers while a safe deletion calls state for the managed resources. It has no holder who could write. */
+/**
+ * Blocks writers while a safe deletion requests the number of managed resources from state. It has no holder that
+ * could write.
+ */
 export interface DeletionLock {
   epoch: bigint;
-  /** After this, any caller may take the lock, and the deletion fails. */
+  /** When the lease ends: any caller may then take the lock, and the deletion fails. */
   until: Date;
 }
 
@@ -29,13 +32,13 @@ export interface DeletionLock {
 export interface Lockable {
   lock: WorkspaceLock | null;
   deletionLock: DeletionLock | null;
-  /** Epoch of the last lock of either kind; only grows. */
+  /** Epoch of the last lock of either kind. It never decreases. */
   lastLockEpoch: bigint;
 }
 
 export const unlocked: Lockable = { lock: null, deletionLock: null, lastLockEpoch: 0n };
 
-/** Far above practical use. It is part of an event, whose size is limited. */
+/** Far above practical use. Limited because the reason is part of an event, whose size is limited. */
 const MAX_REASON_LENGTH = 4096;
 
 /** Specification, "Workspace lock state": unlocked → locked. Throws `invalid` for a reason that is too long. */
@@ -57,14 +60,17 @@ export function takeLock(
   return lock;
 }
 
-/** The epoch that an unlock by `holder` has to seal. Throws if it is not locked, or locked by another. */
+/**
+ * Returns the epoch that an unlock by `holder` has to seal. Throws if the workspace is not locked or another holder
+ * has the lock.
+ */
 export function epochToUnlock({ lock }: Pick<Lockable, "lock">, holder: Holder): bigint {
   if (!lock) throw workspaceAlreadyUnlocked();
   if (!sameHolder(lock.holder, holder)) throw workspaceLockedByOther(lock.holder);
   return lock.epoch;
 }
 
-/** The epoch that a force-unlock has to seal, for any holder. */
+/** Returns the epoch that a force-unlock has to seal, for any holder. */
 export function epochToForceUnlock({ lock }: Pick<Lockable, "lock">): bigint {
   if (!lock) throw workspaceAlreadyUnlocked();
   return lock.epoch;
@@ -80,7 +86,7 @@ export function releaseLock(workspace: Lockable, sealed: bigint): void {
 export const isHeldBy = ({ lock }: Pick<Lockable, "lock">, holder: Holder): boolean =>
   lock !== null && sameHolder(lock.holder, holder);
 
-/** Whether a safe deletion is in progress whose lease has not ended. */
+/** Whether a safe deletion whose lease has not ended is in progress. */
 export const isBeingDeleted = ({ deletionLock }: Lockable, now: Date): boolean =>
   deletionLock !== null && deletionLock.until > now;
 

@@ -3,7 +3,7 @@ import type { OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 import { RETRY_AFTER_MS } from "./pending-sync.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** The organization and project of a workspace. Grants are given on projects, so that state needs it too. */
+/** The organization and project of a workspace. State needs them too, because grants are on projects. */
 export interface Placement {
   workspaceId: WorkspaceId;
   organizationId: OrganizationId;
@@ -11,14 +11,14 @@ export interface Placement {
   version: bigint;
 }
 
-/** Moves a workspace to another project of its organization. State must still be called. */
+/** Moves a workspace to another project of its organization. The caller must then send the placement to state. */
 export function moveWorkspace(workspace: Workspace, projectId: ProjectId, now: Date): void {
   workspace.projectId = projectId;
   workspace.placementVersion = nextVersion(workspace.placementVersion, now);
   workspace.retryAt = new Date(now.getTime() + RETRY_AFTER_MS);
 }
 
-/** The placement that state has not confirmed, if any. */
+/** The placement, if state has not confirmed it. */
 export function pendingPlacement(workspace: Workspace): Placement | undefined {
   const { id: workspaceId, organizationId, projectId, placementVersion: version } = workspace;
   if (workspace.placementAcknowledged >= version) return undefined;

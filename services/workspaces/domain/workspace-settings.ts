@@ -28,42 +28,42 @@ export const removableSettings = [
   "vcsRepo",
 ] as const;
 
-/** State shared with the whole organization is not additionally shared with the project. */
+/** State that is shared with the whole organization cannot be shared with the project in addition. */
 const projectRemoteStateText =
   "Project remote state cannot be enabled when global remote state sharing is enabled";
 
 type Optional<T> = { [Name in keyof T]?: T[Name] | undefined };
 
 /**
- * Accepted by create and update, field by field the settings of their message. Absent: the default on create, the
- * previous value on update.
+ * Accepted by create and update; the fields are those of the message. Absent: the default on create, the previous
+ * value on update.
  */
 export type WorkspaceSettings = Optional<
   typeof booleanSettings &
     Record<(typeof texts)[number] | "name" | "engineVersion", string> &
     Record<(typeof lists)[number], { values: string[] }> & {
       assessmentsEnabled: boolean;
-      /** Null removes the link. */
+      /** Null removes the repository. */
       vcsRepo: VcsRepoSettings | null;
     }
 > &
   ExecutionSettings &
   AutoDestroySettings;
 
-/** The input of the rules in addition to workspace and request. */
+/** What the rules need in addition to workspace and request. */
 export interface ValidationContext {
-  /** Another workspace of the organization has the requested name. */
+  /** Whether another workspace of the organization has the requested name. */
   nameTaken: boolean;
-  /** The requested agent pool belongs to the organization. */
+  /** Whether the requested agent pool belongs to the organization. */
   poolKnown: boolean;
-  /** The value of project or organization. */
+  /** The value of the project or organization. */
   inherited: InheritedExecution;
   assessments: Pick<AssessmentConditions, "offered" | "plan" | "engineReleases">;
   problems: Problems;
   now: Date;
 }
 
-/** Applies settings by the rules of the specification's table; adds broken rules to `problems`. */
+/** Applies settings by the rules of the specification's table and adds violated rules to `problems`. */
 export function applySettings(
   workspace: Workspace,
   settings: WorkspaceSettings,

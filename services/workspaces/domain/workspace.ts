@@ -9,7 +9,7 @@ import { noState, type Summarized } from "./state-summary.ts";
 import type { VcsRepo } from "./vcs-repo.ts";
 import { type Lockable, unlocked, type WorkspaceLock } from "./workspace-lock.ts";
 
-/** Boolean settings without a rule of their own, with the value of a new workspace. */
+/** Boolean settings that have no rule, with the value of a new workspace. */
 export const booleanSettings = {
   allowDestroyPlan: true,
   autoApply: false,
@@ -23,7 +23,7 @@ export const booleanSettings = {
   structuredRunOutputEnabled: true,
 };
 
-/** The fields whose rules are in separate files. */
+/** Fields whose rules are in separate files. */
 type RuledFields = typeof booleanSettings & Execution & AutoDestroy & Lockable & Summarized;
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor sets the fields of the interface too.
@@ -47,7 +47,7 @@ export class Workspace {
   declare placementVersion: bigint;
   /** The highest placement version that state has confirmed. */
   declare placementAcknowledged: bigint;
-  /** When an unconfirmed placement is sent again. */
+  /** When a placement that state has not confirmed is sent again. */
   declare retryAt: Date;
   declare revision: bigint;
   declare createdAt: Date;
@@ -69,7 +69,7 @@ export interface NewWorkspace {
   engineVersion: string;
 }
 
-/** A workspace with every default of the specification's table; its name is still to be set. */
+/** A workspace with every default of the specification's table; the caller sets its name. */
 export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
   const version = nextVersion(0n, now);
   return new Workspace({
@@ -90,7 +90,7 @@ export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
     vcsRepo: null,
     workingDirectory: null,
     placementVersion: version,
-    // State has no placement of it yet and requests it with the first call about the workspace.
+    // State does not have its placement yet; it requests the placement with the first call about the workspace.
     placementAcknowledged: version,
     retryAt: now,
     revision: version,
@@ -107,7 +107,7 @@ const CHARACTERS = /^[A-Za-z0-9_-]+$/;
 export const isWorkspaceName = (name: string): boolean =>
   problemOfWorkspaceName(name) === undefined;
 
-/** Validation problems of a name, in the words that clients show. */
+/** Validation problems of a name, in the words that clients match. */
 export function problemOfWorkspaceName(name: string): string | undefined {
   if (name === "") return "Name can't be blank";
   if (!CHARACTERS.test(name)) return "Name is invalid";
@@ -131,12 +131,12 @@ type ShownFields = Omit<
 /** A workspace as its document shows it, with inherited values and related objects. */
 export interface WorkspaceView extends ShownFields {
   organizationName: string;
-  /** The organization's setting: workspace admins may force-delete. */
+  /** The organization's setting: whether workspace admins may force-delete. */
   allowForceDelete: boolean;
-  /** The effective one. */
+  /** The effective value. */
   executionMode: ExecutionMode;
   overwritesExecutionMode: boolean;
-  /** The effective one: it belongs to the source of the mode. */
+  /** The effective pool. It comes from where the mode comes from. */
   agentPoolId: Workspace["agentPoolId"];
   /** Flat tags, by name. */
   tagNames: string[];
@@ -145,7 +145,7 @@ export interface WorkspaceView extends ShownFields {
   latestRunId: string | null;
   currentConfigurationVersionId: string | null;
   hasReadme: boolean;
-  /** Its own; null: the value of organization or site applies. */
+  /** The workspace's own value; null: the value of the organization or installation applies. */
   dataRetentionPolicy: DataRetentionPolicyView | null;
   /** Null before the first errored or applied run. */
   performance: Performance | null;
@@ -164,7 +164,7 @@ export interface WorkspaceSort {
   descending: boolean;
 }
 
-/** Reads `name`, `-name` and the others; empty: by name. Undefined: there is no such order. */
+/** Parses `name`, `-name` and the other orders; empty means by name. Undefined if the order is unknown. */
 export function workspaceSortOf(text: string): WorkspaceSort | undefined {
   const descending = text.startsWith("-");
   const name = descending ? text.slice(1) : text || "name";
@@ -204,6 +204,6 @@ export type WorkspaceEvent = ReturnType<
 
 export const workspaceNotFound = () => notFound("workspace");
 
-/** The requested sort order is not one of the list. */
+/** The list has no such sort order. */
 export const sortUnknown = (keys: readonly string[]) =>
   badRequest("sort", `sort must be one of ${keys.join(", ")}, with a leading - to reverse it.`);

@@ -31,7 +31,7 @@ export const configurationVersionService = (
   },
 });
 
-/** A configuration version as reported. Throws `invalid` if the report is invalid. */
+/** Converts a configuration version from its report. Throws `invalid` if the report is invalid. */
 export function configurationVersionFromProto(message: ReportMessage): ConfigurationVersion {
   const { configurationVersionId: id, createdAt, ingressAttributes } = message;
   if (!isId("cv", id)) throw reportInvalid("configuration-version-id");

@@ -6,7 +6,10 @@ import { projectNotFound } from "../domain/project.ts";
 import { runNotFound } from "../domain/run.ts";
 import { workspaceNotFound } from "../domain/workspace.ts";
 
-/** Makes the function that reads an id from a text. It throws `missing` for a text that identifies no row. */
+/**
+ * Creates the function that parses an id. It throws the error of `missing` for a text that does not have the form of
+ * an id.
+ */
 export const idParser =
   <Prefix extends string>(prefix: Prefix, missing: () => AppError) =>
   (text: string): `${Prefix}-${string}` => {
@@ -19,10 +22,10 @@ export const projectId = idParser("prj", projectNotFound);
 export const runId = idParser("run", runNotFound);
 export const workspaceId = idParser("ws", workspaceNotFound);
 
-/** An empty text means none. The existence of the pool is checked later. */
+/** An empty text means no pool. Whether the pool exists is checked later. */
 export const optionalAgentPoolId = (text: string | undefined): AgentPoolId | null | undefined =>
   text === "" ? null : (text as AgentPoolId | undefined);
 
-/** Those of the texts that are ids with this prefix: a batch omits what identifies no row. */
+/** Returns those of the texts that are ids with this prefix: batches omit unknown ids. */
 export const idsIn = <Prefix extends string>(prefix: Prefix, texts: readonly string[]) =>
   texts.filter((text): text is `${Prefix}-${string}` => isId(prefix, text));

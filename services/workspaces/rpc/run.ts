@@ -31,7 +31,7 @@ export const runService = (app: App): ServiceImpl<typeof RunService> => ({
   }),
 });
 
-/** A run as reported. Throws `invalid` if the report is invalid. */
+/** Converts a run from its report. Throws `invalid` if the report is invalid. */
 export function runFromProto(message: RunMessage): Run {
   const { runId: id, status, createdAt, plan, apply } = message;
   if (!isId("run", id)) throw reportInvalid("run-id");
@@ -59,7 +59,7 @@ function durationOf(phase: { durationMs?: bigint | undefined } | undefined): num
   return Number(phase.durationMs);
 }
 
-/** A report as it is stored. Throws `invalid` for text that PostgreSQL cannot store. */
+/** The form in which a report is stored. Throws `invalid` for text that PostgreSQL cannot store. */
 export function jsonOf(report: JsonValue): object {
   if (typeof report !== "object" || report === null) throw reportInvalid("report");
   if (JSON.stringify(report).includes("\\u0000")) throw reportInvalid("text");

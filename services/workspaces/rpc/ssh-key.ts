@@ -45,5 +45,5 @@ export const sshKeyService = (app: App): ServiceImpl<typeof SshKeyService> => ({
   }),
 });
 
-/** Nothing but these two, whatever the row contains. */
+/** Only these two fields, regardless of what the row contains. */
 const toProto = ({ id, name }: Pick<SshKey, "id" | "name">) => ({ id, name });

@@ -99,7 +99,7 @@ function inputOf(
     tagNames,
     tagBindings,
     agentPoolId,
-    // Not a setting: a request without settings changes none.
+    // Not a setting: a request without settings changes no setting.
     $typeName: _,
     ...settings
   } = message ?? none;
@@ -107,11 +107,11 @@ function inputOf(
   return {
     settings: {
       ...settings,
-      // Whether the pool exists is checked later; a text that is not an id identifies none.
+      // Whether the pool exists is checked later. A text that does not have the form of an id names no pool.
       agentPoolId: agentPoolId as AgentPoolId | undefined,
       ...Object.fromEntries(removed.map((name) => [name, null])),
     },
-    // Blank means no move, and the default project on creation.
+    // Blank means no move on update, and the default project on creation.
     projectId: project ? projectId(project) : undefined,
     tagNames: tagNames?.values,
     tagBindings: tagBindings?.tagBindings,

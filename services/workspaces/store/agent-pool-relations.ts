@@ -4,15 +4,15 @@ import type { ProjectId, WorkspaceId } from "../domain/ids.ts";
 import { Parameters } from "./parameters.ts";
 import { type ReadScope, readableProjects, readableWorkspaces } from "./read-scope.ts";
 
-/** Which workspaces and projects a caller may see, or may name. */
+/** The workspaces and projects that a caller may see, or may name in a request. */
 export interface RelationScope {
   workspaces: ReadScope;
   projects: ReadScope;
 }
 
 /**
- * Replaces the given relations; false if one names something outside the organization, or something unreadable that was
- * not in it before.
+ * Replaces the given relations. Returns false if one names an id outside the organization, or an id that the caller
+ * may not read and that was not in the relation before.
  */
 export const relateAgentPool =
   (em: EntityManager) =>

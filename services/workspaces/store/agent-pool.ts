@@ -56,7 +56,7 @@ const related = (relation: "allowed" | "excluded", readable: string) =>
   `array(select w.id from agent_pool_workspaces r join workspaces w on w.id = r.workspace_id
      where r.agent_pool_id = a.id and r.relation = '${relation}' and ${readable} order by w.id)`;
 
-/** Pools, with the visible part of their relations. */
+/** Pools with the visible part of their relations. */
 function view(shown: RelationScope, parameters: Parameters): string {
   const workspaces = readableWorkspaces(shown.workspaces, parameters);
   // index: agent_pool_workspaces_pkey, agent_pool_projects_pkey, workspaces_agent_pool, workspaces_pkey
@@ -74,15 +74,15 @@ function view(shown: RelationScope, parameters: Parameters): string {
 
 export interface AgentPoolSearch {
   organizationId: OrganizationId;
-  /** The visible part of each pool. */
+  /** The part of each pool's relations that the caller sees. */
   shown: RelationScope;
-  /** The workspaces and projects in which a name is searched. */
+  /** The workspaces and projects among which a name is searched. */
   named: RelationScope;
-  /** Part of the name; empty: any. */
+  /** Part of the name; empty for any. */
   query: string;
-  /** Pools that the workspace of this name may use; empty: all. */
+  /** Pools that the workspace with this name may use; empty for all. */
   allowedWorkspaceName: string;
-  /** Pools that every workspace of the project of this name may use, unless it is excluded; empty: all. */
+  /** Pools that every workspace of the project with this name may use, unless the pool excludes it; empty for all. */
   allowedProjectName: string;
   sort: "name" | "created-at";
   descending: boolean;
@@ -165,7 +165,10 @@ const rows = (em: EntityManager) => ({
     return pool;
   },
 
-  /** Whether it belongs to the organization. It does until the transaction ends. */
+  /**
+   * Whether the pool belongs to the organization. The row is locked, so that it remains true until the transaction
+   * ends.
+   */
   async belongsTo(id: AgentPoolId, organizationId: OrganizationId): Promise<boolean> {
     const rows = await queryIn(
       em,
@@ -196,7 +199,7 @@ const rows = (em: EntityManager) => ({
     }
   },
 
-  /** Whether a workspace, project or organization refers to it. */
+  /** Whether a workspace, project or organization refers to the pool. */
   async inUse(id: AgentPoolId): Promise<boolean> {
     const rows = await queryIn(
       em,

@@ -34,7 +34,7 @@ const rows = (em: EntityManager) => ({
     return row && { ...row, revision: BigInt(row.revision) };
   },
 
-  /** Inserts it or replaces the stored report. */
+  /** Inserts the configuration version or replaces the stored report. */
   async save(version: ConfigurationVersion): Promise<void> {
     await queryIn(
       em,
@@ -58,7 +58,7 @@ const rows = (em: EntityManager) => ({
     );
   },
 
-  /** Sets the workspace's current one: the newest that is not speculative. */
+  /** Sets the workspace's current configuration version: the newest one that is not speculative. */
   async showOn(workspaceId: WorkspaceId): Promise<void> {
     await queryIn(
       em,

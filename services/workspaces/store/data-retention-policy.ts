@@ -23,13 +23,13 @@ const entity = new EntitySchema({
     organizationId: optional(text),
     workspaceId: optional(text),
     kind: text,
-    // The naming strategy does not find the underscore before a single letter.
+    // The naming strategy does not put the underscore before a single letter.
     deleteOlderThanNDays: { ...optional(integer), fieldName: "delete_older_than_n_days" },
     revision: bigint,
   },
 });
 
-/** The row's own policy, for the row that `condition` selects, as one JSON column; null without one. */
+/** The policy of the row that `condition` selects, as one JSON column; null if there is none. */
 export const ownDataRetentionPolicy = (condition: string): string =>
   `(select json_build_object('id', r.id, 'kind', r.kind,
       'deleteOlderThanNDays', r.delete_older_than_n_days)
@@ -39,7 +39,7 @@ const columns = `r.id, r.kind, r.delete_older_than_n_days as "deleteOlderThanNDa
 const ofSite = "r.organization_id is null and r.workspace_id is null";
 
 const reads = (database: Database) => ({
-  /** The first one of: the workspace's, the organization's, the site's. */
+  /** The first policy found: the workspace's, the organization's, the installation's. */
   async effective(
     organizationId: string | null,
     workspaceId: string | null,
@@ -54,7 +54,7 @@ const reads = (database: Database) => ({
     return row;
   },
 
-  /** The retention of each of the workspaces, in one statement; unknown ones are omitted. */
+  /** The retention of each of the workspaces, in one statement; unknown workspaces are omitted. */
   async ofWorkspaces(
     ids: readonly string[],
   ): Promise<{ retentions: WorkspaceRetention[]; version: bigint }> {
@@ -84,8 +84,8 @@ const reads = (database: Database) => ({
 /** Policies inside a transaction that holds the lock on their owner's row. */
 const rows = (em: EntityManager) => ({
   /**
-   * The next version of the retention that follows from policies and plans. Concurrent changes wait for the end of this
-   * transaction.
+   * Returns the next version of the retention that follows from policies and plans. Concurrent changes wait until
+   * this transaction ends.
    */
   async nextVersion(now: Date): Promise<bigint> {
     const [row] = await queryIn<{ version: number }>(
@@ -100,7 +100,7 @@ const rows = (em: EntityManager) => ({
 
   async findForUpdate(owner: DataRetentionOwner): Promise<DataRetentionPolicy | undefined> {
     const own = owner === "site" ? { organizationId: null, workspaceId: null } : { ...owner };
-    // The site has no row to lock: two concurrent creations of its policy conflict at the index.
+    // No row of the installation can be locked; two concurrent creations of its policy conflict at the index.
     if (owner === "site") {
       await queryIn(em, "select from general_settings for update");
     }

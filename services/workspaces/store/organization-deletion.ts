@@ -30,7 +30,7 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
     );
   },
 
-  /** The deletion that a repeated request of its deleter refers to, while it is not complete. */
+  /** The deletion that a request repeats: one by the same user that is not complete. */
   async findPending(
     name: string,
     { type, id }: Deleter,
@@ -47,7 +47,7 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
     return row;
   },
 
-  /** Some of its workspaces, to be deleted. */
+  /** Some workspaces of the organization, to be deleted. */
   async workspacesForUpdate(organizationId: OrganizationId, limit: number): Promise<Workspace[]> {
     return em.find(
       workspaceSchema,
@@ -57,7 +57,7 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
     );
   },
 
-  /** As in a single deletion: state still has to confirm. Tags are deleted with the organization. */
+  /** As for a single deletion, state still has to confirm. Tags are deleted with the organization. */
   async removeWorkspaces(workspaces: readonly Workspace[], now: Date): Promise<void> {
     const ids = workspaces.map(({ id }) => id);
     await queryIn(
@@ -68,7 +68,7 @@ const rows = (em: EntityManager, tables: readonly string[]) => ({
       [ids, new Date(now.getTime() + RETRY_AFTER_MS)],
     );
     await queryIn(em, "delete from workspaces where id = any($1)", [ids]);
-    // They are deleted; the ORM must not write their changes.
+    // The rows are deleted; the ORM must not write their changes.
     for (const workspace of workspaces) em.getUnitOfWork().unsetIdentity(workspace);
   },
 

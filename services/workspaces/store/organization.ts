@@ -40,7 +40,7 @@ import { planTable } from "../domain/plan.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policy.ts";
 import { containing } from "./parameters.ts";
 
-/** Columns that an organization's document shows. */
+/** The columns that an organization's document shows. */
 const columns = {
   id: primaryKey,
   name: text,
@@ -90,9 +90,9 @@ const view = `
 export interface OrganizationSearch {
   /** Organizations that the caller belongs to. */
   ids: readonly string[];
-  /** Part of the name; empty: any. */
+  /** Part of the name; empty for any. */
   query: string;
-  /** Absent: all of them. */
+  /** Absent for all organizations. */
   page: PageInput | undefined;
 }
 
@@ -142,7 +142,7 @@ const reads = (database: Database) => ({
     return pageWithTotal(rows);
   },
 
-  /** For administrators: every organization, with any members. */
+  /** For administrators: every organization, whether or not the caller belongs to it. */
   async pageOfAll({ query, page }: OrganizationsOfAll): Promise<Page<OrganizationView>> {
     const matches = "o.status = 'active' and o.name ilike $1";
     const rows = await database.query<RowWithTotal<OrganizationView>>(
@@ -168,7 +168,7 @@ const reads = (database: Database) => ({
 
 /** Organizations inside a transaction. */
 const rows = (em: EntityManager) => ({
-  /** In any status: the name is taken from the first moment. */
+  /** In any status, because the name is taken as soon as the row exists. */
   async findByNameForUpdate(name: string): Promise<Organization | undefined> {
     if (!isOrganizationName(name)) return undefined;
     const [row] = await queryIn<{ id: OrganizationId }>(
@@ -180,7 +180,10 @@ const rows = (em: EntityManager) => ({
     return row && (await em.findOneOrFail(entity, { id: row.id }));
   },
 
-  /** An active one, and it stays active until the transaction ends, so that its deletion includes later additions. */
+  /**
+   * An active organization. It stays active until the transaction ends, so that its deletion includes later
+   * additions.
+   */
   async getByName(name: string): Promise<Organization> {
     const lockMode = LockMode.PESSIMISTIC_READ;
     const organization = isOrganizationName(name)
@@ -196,7 +199,7 @@ const rows = (em: EntityManager) => ({
     return organization;
   },
 
-  /** An active one. */
+  /** An active organization. */
   async getByNameForUpdate(name: string): Promise<Organization> {
     const organization = await this.findByNameForUpdate(name);
     if (organization?.status !== "active") throw organizationNotFound();
@@ -217,7 +220,7 @@ const rows = (em: EntityManager) => ({
     return row;
   },
 
-  /** Inserts it, or writes its changes. Throws `invalid` if its name was taken meanwhile. */
+  /** Inserts the organization, or writes its changes. Throws `invalid` if its name was taken meanwhile. */
   async save(organization: Organization): Promise<void> {
     try {
       em.persist(organization);

@@ -2,7 +2,7 @@
 export class Parameters {
   readonly values: unknown[] = [];
 
-  /** The placeholder of `value`. */
+  /** The placeholder for `value`. */
   bind(value: unknown): string {
     this.values.push(value);
     return `$${this.values.length}`;
@@ -12,10 +12,10 @@ export class Parameters {
 const literal = (text: string): string =>
   text.replaceAll("\0", "").replaceAll(/[\\%_]/g, String.raw`\$&`);
 
-/** A LIKE pattern that finds `part` anywhere, with any characters. */
+/** A LIKE pattern that finds `part` anywhere in a text; special characters are escaped. */
 export const containing = (part: string): string => `%${literal(part)}%`;
 
-/** A LIKE pattern of a text in which `*` at either end is a wildcard. */
+/** A LIKE pattern for a text in which `*` at either end is a wildcard. */
 export function withStars(text: string): string {
   const [, before = "", middle = "", after = ""] = /^(\**)(.*?)(\**)$/s.exec(text) ?? [];
   return `${before && "%"}${literal(middle)}${after && "%"}`;

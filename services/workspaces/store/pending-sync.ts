@@ -41,10 +41,10 @@ const withVersion = <Row extends { version: number }>(row: Row) => ({
   version: BigInt(row.version),
 });
 
-/** Maximum of one replica's claims: each costs a call to another service. */
+/** Number of rows that one replica claims at most: each costs a call to another service. */
 const CLAIM = 100;
 
-/** Changes that another service has to confirm, outside any transaction. */
+/** Changes that another service has to confirm; read outside any transaction. */
 const reads = (database: Database) => ({
   async findUnprovisioned(id: string): Promise<UnprovisionedOrganization | undefined> {
     const [row] = await database.query<OrganizationRow>(
@@ -87,8 +87,8 @@ const reads = (database: Database) => ({
 });
 
 /**
- * Single statements outside any transaction. `claim…` returns what is overdue and postpones it for the next
- * replica, so that replicas share the work without keeping a transaction open; `mark…` and `clear…` end it.
+ * Single statements outside any transaction. `claim…` returns what is overdue and postpones it for the next replica,
+ * so that replicas share the work without keeping a transaction open; `mark…` and `clear…` complete the change.
  */
 const leases = (database: Database) => {
   const claim = <Row>(table: string, key: string, overdue: string, columns: string, now: Date) =>
@@ -149,7 +149,7 @@ const leases = (database: Database) => {
       );
     },
 
-    /** A part of the deletion is done: the next replica may continue immediately. */
+    /** A part of the deletion is done, and the next replica may continue immediately. */
     async rescheduleOrganizationDeletion(id: OrganizationId, now: Date): Promise<void> {
       await database.query(
         // index: organization_deletions_pkey

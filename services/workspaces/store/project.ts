@@ -60,11 +60,11 @@ const view = `
 
 export interface ProjectSearch {
   organizationName: string;
-  /** Part of the name; empty: any. */
+  /** Part of the name; empty for any. */
   query: string;
-  /** Exact names, any of them; empty: any. */
+  /** Exact names, any of them; empty for any. */
   names: readonly string[];
-  /** All of these. */
+  /** Projects must have all of these. */
   tagged: readonly TagFilter[];
   descending: boolean;
   page: PageInput;
@@ -100,8 +100,8 @@ const reads = (database: Database) => ({
   },
 
   /**
-   * A page of the projects that are readable and match, with their organization; undefined: the caller is not a
-   * member of the organization, or it does not exist.
+   * A page of the projects that the caller may read and that match, with their organization. Undefined if the
+   * organization does not exist or the caller is not a member.
    */
   async page(
     search: ProjectSearch,
@@ -143,7 +143,7 @@ const reads = (database: Database) => ({
 
 /** Projects inside a transaction. */
 const rows = (em: EntityManager) => ({
-  /** It exists until the transaction ends, so that its deletion includes later additions. */
+  /** The project exists until the transaction ends, so that its deletion includes later additions. */
   async get(id: ProjectId): Promise<Project> {
     const lockMode = LockMode.PESSIMISTIC_READ;
     const project = await em.findOne(entity, { id }, { lockMode });
@@ -179,13 +179,13 @@ const rows = (em: EntityManager) => ({
     return rows.length > 0;
   },
 
-  /** Inserts it, or writes its changes. Throws `invalid` if its name was taken meanwhile. */
+  /** Inserts the project, or writes its changes. Throws `invalid` if its name was taken meanwhile. */
   async save(project: Project): Promise<void> {
     try {
       em.persist(project);
       await em.flush();
     } catch (error) {
-      // Another transaction took it after `nameTaken` checked.
+      // Another transaction took the name after `nameTaken` had checked it.
       if (uniqueViolation(error, "projects_name_key")) throw nameTaken();
       throw error;
     }

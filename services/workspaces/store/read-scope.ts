@@ -1,18 +1,18 @@
 import type { Parameters } from "./parameters.ts";
 
-/** The objects of one kind that a caller may read, over all its organizations. */
+/** The objects of one kind that a caller may read in all its organizations. */
 export interface ReadScope {
   /** Every organization that the caller belongs to. */
   memberOf: readonly string[];
-  /** Organizations in which it may read all of them. */
+  /** Organizations in which the caller may read all objects. */
   organizationIds: readonly string[];
-  /** In other organizations: those in these projects. */
+  /** In other organizations: objects in these projects. */
   projectIds: readonly string[];
-  /** In addition these, in any organization. */
+  /** These objects in addition, in any organization. */
   workspaceIds: readonly string[];
 }
 
-/** As a condition on workspaces `w`. */
+/** The scope as an SQL condition on workspaces `w`. */
 export const readableWorkspaces = (readable: ReadScope, parameters: Parameters): string =>
   either(parameters, [
     ["w.organization_id", readable.organizationIds],
@@ -20,7 +20,7 @@ export const readableWorkspaces = (readable: ReadScope, parameters: Parameters):
     ["w.id", readable.workspaceIds],
   ]);
 
-/** As a condition on projects `p`. */
+/** The scope as an SQL condition on projects `p`. */
 export const readableProjects = (readable: ReadScope, parameters: Parameters): string =>
   either(parameters, [
     ["p.organization_id", readable.organizationIds],

@@ -11,17 +11,17 @@ import { Parameters } from "./parameters.ts";
 import { type ReadScope, readableWorkspaces } from "./read-scope.ts";
 import { selectWorkspaces, toWorkspaceView, type WorkspaceRow } from "./workspace-columns.ts";
 
-/** The source of the state: with global remote state every workspace of the organization may read. */
+/** The workspace whose state is read: with global remote state every workspace of the organization may read it. */
 export type Producer = Pick<WorkspaceView, "id" | "organizationId" | "globalRemoteState">;
 
-/** A query for a run of `consumerId`. */
+/** The condition for a run of the workspace `consumerId`. */
 export interface ConsumerQuestion {
   runId: string;
   consumerId: string;
   workspaceIds: readonly string[];
 }
 
-/** On workspaces `w`. */
+/** An SQL condition on workspaces `w`. */
 function conditions(producer: Producer, readable: ReadScope, parameters: Parameters): string {
   const readableOnes = readableWorkspaces(readable, parameters);
   const id = parameters.bind(producer.id);
@@ -40,7 +40,7 @@ function conditions(producer: Producer, readable: ReadScope, parameters: Paramet
 const reads = (database: Database) => ({
   async count(producer: Producer, readable: ReadScope): Promise<number> {
     const { globalRemoteState, organizationId } = producer;
-    // With global remote state all except itself: the total is already known.
+    // With global remote state, all workspaces except itself: the total is already known.
     if (globalRemoteState && readable.organizationIds.includes(organizationId)) {
       const [row] = await database.query<{ total: number }>(
         // index: workspace_counts_pkey
@@ -61,8 +61,8 @@ const reads = (database: Database) => ({
     const parameters = new Parameters();
     const matches = conditions(producer, readable, parameters);
     const rows = await database.query<WorkspaceRow>(
-      // Names are unique in an organization, so that their order is stable. Document columns are selected for the page
-      // only, not for skipped rows.
+      // Names are unique in an organization, so the order is stable. Document columns are selected for the page only,
+      // not for skipped rows.
       selectWorkspaces(
         `join (
            select w.id from workspaces w where ${matches} order by w.name
@@ -74,7 +74,7 @@ const reads = (database: Database) => ({
     return rows.map(toWorkspaceView);
   },
 
-  /** Those of the workspaces whose state the run may read. */
+  /** Returns those of the workspaces whose state the run may read. */
   async readableAs({ runId, consumerId, workspaceIds }: ConsumerQuestion): Promise<WorkspaceId[]> {
     const rows = await database.query<{ id: WorkspaceId }>(
       // index: workspaces_pkey, runs_pkey, remote_state_consumers_pkey
@@ -118,7 +118,7 @@ const rows = (em: EntityManager) => ({
     );
   },
 
-  /** A concurrently deleted one is omitted, an existing one stays. */
+  /** A workspace that is deleted concurrently is omitted; an existing one is locked against deletion. */
   async add(workspaceId: WorkspaceId, ids: readonly WorkspaceId[]): Promise<void> {
     if (ids.length === 0) return;
     await queryIn(

@@ -4,7 +4,7 @@ import { RunEndedSchema } from "@statehouse/proto/statehouse/workspaces/v1/event
 import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
 import { isEnded, isMeasured, type Run, type RunEvent, type RunView } from "../domain/run.ts";
 
-/** A stored run; `inWindow`: the workspace's performance covers it. */
+/** A stored run. `inWindow`: whether the workspace's performance covers it. */
 export type KeptRun = Omit<Run, "report" | "isDestroy"> & { inWindow: boolean };
 
 type KeptRow = Omit<KeptRun, "revision"> & { revision: number };
@@ -71,7 +71,9 @@ const rows = (em: EntityManager) => ({
     return row && kept(row);
   },
 
-  /** Inserts it or replaces the stored report. It is outside the performance window until added. */
+  /**
+   * Inserts the run or replaces the stored report. The run is outside the performance window until it is added to it.
+   */
   async save(run: Run): Promise<void> {
     await queryIn(
       em,
@@ -132,8 +134,8 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Sets the workspace's latest run, which is the newest, and its current one: the newest that can change something and
-   * is no longer pending, or, if all are pending, the newest.
+   * Sets the workspace's latest run, which is the newest one, and its current run: the newest run that can change
+   * something and is no longer pending or, if all are pending, the newest run.
    */
   async showOn(workspaceId: WorkspaceId): Promise<void> {
     await queryIn(

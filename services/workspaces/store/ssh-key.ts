@@ -71,7 +71,7 @@ const rows = (em: EntityManager) => ({
     return sshKey;
   },
 
-  /** It stays until the transaction ends. */
+  /** The key exists until the transaction ends. */
   async getForUse(id: SshKeyId): Promise<SshKey> {
     const sshKey = await em.findOne(entity, { id }, { lockMode: LockMode.PESSIMISTIC_READ });
     if (!sshKey) throw sshKeyNotFound();
@@ -89,7 +89,7 @@ const rows = (em: EntityManager) => ({
   },
 });
 
-/** Encrypts private keys with the first key; returns their number. Safe to repeat. */
+/** Encrypts private keys with the first key and returns how many changed. Safe to repeat. */
 export const resealSshKeys = (database: Database, sealer: Sealer): Promise<number> =>
   rotateColumnKeys(database, sealer, {
     table: "ssh_keys",
@@ -97,7 +97,7 @@ export const resealSshKeys = (database: Database, sealer: Sealer): Promise<numbe
     placeOf: sshKeyPlace,
   });
 
-/** Never the key itself. */
+/** Never the private key. */
 const fieldsOf = ({ id, organizationId }: SshKey) => ({ sshKeyId: id, organizationId });
 
 export const sshKeys = {

@@ -2,7 +2,9 @@ import type { Database } from "@statehouse/postgres";
 import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
 import type { OwnRecord } from "../domain/state-comparison.ts";
 
-/** The progress of the comparison with state: first through state's rows, then through ours. */
+/**
+ * The progress of the comparison with state: first through the rows of state, then through the rows of this service.
+ */
 export interface ComparisonPosition {
   through: "theirs" | "ours";
   after: string;
@@ -25,7 +27,7 @@ const recordOf = (row: OwnRow): OwnRecord => {
 };
 
 const reads = (database: Database) => ({
-  /** The rows of these workspaces, by id; deleted ones too. */
+  /** The rows of the given workspaces by id, including deleted ones. */
   async ofWorkspaces(ids: readonly string[]): Promise<Map<string, OwnRecord>> {
     const rows = await database.query<OwnRow>(
       // index: workspaces_pkey, workspace_deletions_pkey
@@ -50,7 +52,7 @@ const reads = (database: Database) => ({
 });
 
 const leases = (database: Database) => ({
-  /** Leases the next page to the caller until `leaseUntil`; undefined while none is due or another replica has it. */
+  /** Leases the next page to the caller until `leaseUntil`; undefined if none is due or another replica holds it. */
   async claim(now: Date, leaseUntil: Date): Promise<ComparisonPosition | undefined> {
     const [row] = await database.query<ComparisonPosition>(
       `update state_comparison set due_at = $2 where due_at <= $1 returning through, after`,

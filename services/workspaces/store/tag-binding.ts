@@ -4,7 +4,7 @@ import type { OrganizationId, ProjectId, WorkspaceId } from "../domain/ids.ts";
 import type { EffectiveTagBinding, ProjectTagBinding, TagBinding } from "../domain/tag-binding.ts";
 import { tagRows } from "./tag.ts";
 
-/** The owner of the bindings. */
+/** The project or workspace that owns the bindings. */
 export type TagBindingOwner = { organizationId: OrganizationId } & (
   | { workspaceId: WorkspaceId }
   | { projectId: ProjectId }
@@ -48,7 +48,10 @@ const reads = (database: Database) => ({
     );
   },
 
-  /** Workspaces' own bindings, and those of their projects whose keys they do not have; by workspace and key. */
+  /**
+   * Workspaces' own bindings, and those of their projects except keys that the workspace binds itself; ordered by
+   * workspace and key.
+   */
   async effectiveOfWorkspaces(
     workspaceIds: readonly string[],
   ): Promise<(EffectiveTagBinding & Placed)[]> {
@@ -86,7 +89,7 @@ const rows = (em: EntityManager) => ({
     );
   },
 
-  /** Replaces `current` by exactly `wanted` (value by key), and updates the flat tags' ids. */
+  /** Replaces `current` by `wanted` (value by key) and updates the ids of flat tags. */
   async replace(
     owner: TagBindingOwner,
     current: readonly TagBinding[],

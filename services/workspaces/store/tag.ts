@@ -17,7 +17,7 @@ import { type Tag, type TagEvent, type TagId, tagNotFound } from "../domain/tag.
 import { containing, Parameters } from "./parameters.ts";
 import { type ReadScope, readableWorkspaces } from "./read-scope.ts";
 
-/** The bindings `u` that give flat tag `t` to readable workspaces. */
+/** The bindings `u` that give the flat tag `t` to workspaces that the caller may read. */
 function uses(readable: ReadScope, parameters: Parameters): string {
   // index: tag_bindings_tagged
   const all = `tag_bindings u where u.organization_id = t.organization_id and u.key = t.name
@@ -35,14 +35,14 @@ const countOfUses = (readable: ReadScope, parameters: Parameters) =>
   `(select count(*) from ${uses(readable, parameters)})`;
 
 /**
- * An organization's tags `t`, and the count of their uses: if not all workspaces are readable, computed once for all
- * tags.
+ * An organization's tags `t` with the number of their uses. If the caller may not read all workspaces, the numbers
+ * are computed once for all tags.
  */
 function tagsUsed(
   { organizationId, readable }: TagsOfOrganization,
   parameters: Parameters,
 ): { from: string; count: string } {
-  // A tag without workspaces does not exist: if all are readable, no check is needed.
+  // A tag without workspaces does not exist, so no check is needed if the caller may read all workspaces.
   if (readable.organizationIds.length > 0) {
     return { from: "tags t", count: countOfUses(readable, parameters) };
   }
@@ -56,11 +56,11 @@ function tagsUsed(
 
 export interface TagsOfOrganization {
   organizationId: OrganizationId;
-  /** Tags of unreadable workspaces are neither shown nor counted; of this organization only. */
+  /** Tags of workspaces that the caller may not read are neither shown nor counted. Limited to this organization. */
   readable: ReadScope;
-  /** Part of the name; empty: any. */
+  /** Part of the name; empty for any. */
   query: string;
-  /** Without the tags that this workspace has. */
+  /** Omits the tags that this workspace has. */
   excludeWorkspaceId: WorkspaceId | undefined;
   page: PageInput;
 }
@@ -125,13 +125,14 @@ const reads = (database: Database) => ({
 });
 
 /**
- * The ids of flat tags, inside a transaction. A transaction that adds a tag to a workspace locks the tag's row, and one
- * that may remove the last use locks it before checking: otherwise a tag in use could lose its id.
+ * The ids of flat tags, inside a transaction. A transaction that adds a tag to a workspace locks the tag's row, and a
+ * transaction that may remove the last use locks it before checking. Otherwise a tag that is in use could lose its
+ * id.
  */
 export const tagRows = (em: EntityManager) => ({
   async ensure(organizationId: OrganizationId, names: readonly string[], now: Date): Promise<void> {
     if (names.length === 0) return;
-    // In a fixed order everywhere, against deadlocks.
+    // All transactions use one order, to prevent deadlocks.
     const sorted = names.toSorted();
     await queryIn(
       em,
@@ -152,7 +153,7 @@ export const tagRows = (em: EntityManager) => ({
        order by name collate "C" for update`,
       [organizationId, names],
     );
-    // A separate statement: only now it sees what was committed while it waited for the locks.
+    // A separate statement, because only a new statement sees rows that were committed while the locks were awaited.
     await queryIn(
       em,
       // index: tags_pkey, tag_bindings_tagged
@@ -175,7 +176,7 @@ export const tagRows = (em: EntityManager) => ({
     return row;
   },
 
-  /** Removes them from every workspace, and returns the existing ones. */
+  /** Removes the tags from every workspace and returns those that existed. */
   async remove(
     organizationId: OrganizationId,
     ids: readonly TagId[],
@@ -194,12 +195,12 @@ export const tagRows = (em: EntityManager) => ({
          and workspace_id is not null`,
       [organizationId, found.map(({ name }) => name)],
     );
-    // A transaction that adds one of them now waits for this lock, and creates it again.
+    // A transaction that adds one of these tags waits for this lock from now on and then creates the tag again.
     await queryIn(em, "delete from tags where id = any($1)", [found.map(({ id }) => id)]);
     return found;
   },
 
-  /** The names of the organization's tags with these ids that a readable workspace has. */
+  /** The names of the organization's tags that have these ids and that a workspace has which the caller may read. */
   async namesOf(
     organizationId: OrganizationId,
     ids: readonly string[],

@@ -51,7 +51,7 @@ const columns = {
   updatedAt: timestamptz,
 };
 
-/** Also shown, and written only by the statements that apply runners' reports. */
+/** Also shown; written only by the statements that apply runners' reports. */
 const reportedColumns = {
   currentRunId: optional(text),
   latestRunId: optional(text),
@@ -162,8 +162,8 @@ const workspaceView = `
   join projects p on p.id = w.project_id`;
 
 /**
- * Selects what workspaces' documents show, in one statement; `rest` is their condition and order. One column of JSON:
- * describing and parsing forty columns costs twice as much in this process (ADR 19).
+ * Selects what workspaces' documents show, in one statement; `rest` is the condition and order. All values are one
+ * JSON column: describing and parsing forty columns costs twice as much in this process (ADR 19).
  */
 export const selectWorkspaces = (rest: string): string =>
   `select row_to_json(shown) as workspace from (${workspaceView} ${rest}) shown`;
@@ -176,7 +176,7 @@ export function workspaceLock(workspace: string): string {
       'reason', ${column("reason")}, 'since', ${column("since")}, 'epoch', ${column("epoch")}) end`;
 }
 
-/** `workspaceLock` as it is read: timestamps are text in JSON. */
+/** `workspaceLock` in the form in which it is read: timestamps are text in JSON. */
 export type LockJson = Omit<WorkspaceLock, "since" | "epoch"> & { since: string; epoch: number };
 
 export const toLock = ({ holder, reason, since, epoch }: LockJson): WorkspaceLock => ({
@@ -198,7 +198,7 @@ export interface WorkspaceRow {
   workspace: Omit<WorkspaceView, "lock" | keyof Moments> & Moments & { lock: LockJson | null };
 }
 
-// Needed by every document: one spread is cheap, omitting properties is not.
+// Every document needs all columns; copying all properties is cheaper than selecting some.
 export const toWorkspaceView = ({ workspace }: WorkspaceRow): WorkspaceView => ({
   ...workspace,
   createdAt: new Date(workspace.createdAt),

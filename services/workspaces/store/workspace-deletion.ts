@@ -23,7 +23,7 @@ const rows = (em: EntityManager) => ({
     );
   },
 
-  /** The deletion that a repeated request refers to, while state has not confirmed it. */
+  /** The deletion that a request repeats, if state has not confirmed it. */
   async findPending(ref: WorkspaceRef): Promise<PendingDeletion | undefined> {
     if ("id" in ref) {
       const [row] = await queryIn<PendingDeletion>(

@@ -9,30 +9,33 @@ import { filterAsSet, filterPerRow, isFiltered, type WorkspaceSearch } from "./w
 /** The search conditions. */
 interface Matches {
   total: number;
-  /** In an order by name: the first of the names that match a partial search. */
+  /** For lists ordered by name: the first name that matches a partial search. */
   firstName: string | undefined;
 }
 
-/** The scope of a list: the part of an organization that caller and project filter leave. */
+/** The scope of a list: the part of an organization that the caller may read and the project filter selects. */
 interface SearchScope {
   organizationId: OrganizationId;
-  /** Null: the whole organization. */
+  /** Null for the whole organization. */
   projectIds: string[] | null;
-  /** Number of workspaces in it. */
+  /** Number of workspaces in the scope. */
   size: number;
-  /** In the whole organization; with a project filter, in the project. */
+  /** Number of workspaces in the organization or, with a project filter, in the project. */
   among: number;
 }
 
 export interface FoundWorkspaces {
   organizationId: OrganizationId;
-  /** Of the page. */
+  /** The workspaces of the page. */
   workspaces: WorkspaceView[];
-  /** Of all pages. */
+  /** The total over all pages. */
   total: number;
 }
 
-/** On workspaces `w`; each ends with a unique column, so that the order is stable, and reverses as a whole. */
+/**
+ * Sort orders on workspaces `w`. Each ends with a unique column, so that the order is stable and can be reversed as a
+ * whole.
+ */
 const orders = {
   // index: workspaces_name_key, workspaces_project_name
   name: ["w.name"],
@@ -45,10 +48,13 @@ const orders = {
 const orderBy = ({ key, descending }: WorkspaceSort): string =>
   `order by ${orders[key].map((column) => `${column}${descending ? " desc" : ""}`).join(", ")}`;
 
-/** Up to this number, reading each workspace is faster than planning. */
+/** Up to this number of workspaces, reading each one is faster than planning. */
 const FEW = 1000;
 
-/** An organization's workspaces by page; two statements, three if filtered. Up to `few`, each is read. */
+/**
+ * An organization's workspaces by page; two statements, three if filtered. If there are at most `few`, each one is
+ * read.
+ */
 export const createWorkspaceLists = (database: Pick<Database, "query">, few = FEW) => {
   const scope = async (
     search: WorkspaceSearch,
@@ -105,8 +111,8 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
 
   return {
     /**
-     * A page of the readable, matching workspaces, and their number; undefined: the caller is not a member, or the
-     * organization does not exist.
+     * A page of the workspaces that the caller may read and that match, with the total. Undefined if the organization
+     * does not exist or the caller is not a member.
      */
     async find(search: WorkspaceSearch, readable: ReadScope): Promise<FoundWorkspaces | undefined> {
       const found = await scope(search, readable);
@@ -121,13 +127,13 @@ export const createWorkspaceLists = (database: Pick<Database, "query">, few = FE
   };
 };
 
-/** No additional cost for the count, which reads the names anyway. */
+/** Counting costs nothing extra, because the names are read anyway. */
 function firstNameOf({ name, wildcardName, sort }: WorkspaceSearch): string {
   if (sort.key !== "name" || (name === "" && wildcardName === "")) return "null";
   return sort.descending ? "max(w.name)" : "min(w.name)";
 }
 
-/** One row, or none: the organization, its projects in the scope, and their number of workspaces. */
+/** One row or none: the organization, its projects in the scope, and their number of workspaces. */
 function scopeSql(search: WorkspaceSearch, readable: ReadScope, parameters: Parameters): string {
   const whole = `o.id = any(${parameters.bind(readable.organizationIds)})`;
   const projects = parameters.bind(readable.projectIds);
@@ -154,13 +160,13 @@ function scopeSql(search: WorkspaceSearch, readable: ReadScope, parameters: Para
 }
 
 /**
- * Whether a value is one of many, evaluated row by row: hashed, where `= any` would scan them for each row, and
- * PostgreSQL never starts with them.
+ * A row condition that compares a value with many values. It uses a hash table, whereas `= any` would scan the values
+ * for each row, and PostgreSQL never starts a plan with it.
  */
 const oneOf = (value: string, values: string): string =>
   `(${value} in (select unnest(${values}::text[]))) is true`;
 
-/** As a condition on workspaces `w` from which PostgreSQL can find them: right for a small scope. */
+/** The scope as a condition on workspaces `w` through which PostgreSQL can find them: right for a small scope. */
 function scopeAsSet(
   { organizationId, projectIds }: SearchScope,
   { projectId }: WorkspaceSearch,
@@ -169,7 +175,7 @@ function scopeAsSet(
 ): string {
   const inOrganization = () => `w.organization_id = ${parameters.bind(organizationId)}`;
   if (!projectIds) return inOrganization();
-  // A single one separately, so that its index gives the order as well.
+  // A single condition has its own form, so that its index gives the order as well.
   const [only = "", ...more] = projectIds;
   const inProjects =
     more.length === 0
@@ -181,7 +187,10 @@ function scopeAsSet(
   return `(${inProjects} or (${one.join(" and ")}))`;
 }
 
-/** The same as a row condition that leaves only the organization's order as a start: right for a large scope. */
+/**
+ * The scope as a row condition, so that PostgreSQL can only start with the organization's order: right for a large
+ * scope.
+ */
 function scopePerRow(
   { organizationId, projectIds }: SearchScope,
   { workspaceIds }: ReadScope,

@@ -17,7 +17,7 @@ const reads = (database: Database) => ({
 
 /** Readmes inside a transaction that holds the lock on the workspace's row. */
 const rows = (em: EntityManager) => ({
-  /** Stores it unless a newer one is stored; an empty one means that there is none. */
+  /** Stores the readme unless a newer one is stored; an empty text means that the workspace has none. */
   async save({ workspaceId, rawMarkdown }: WorkspaceReadme, revision: bigint): Promise<void> {
     const [saved] = await queryIn(
       em,

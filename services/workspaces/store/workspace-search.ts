@@ -3,7 +3,7 @@ import type { OrganizationId } from "../domain/ids.ts";
 import type { WorkspaceSort } from "../domain/workspace.ts";
 import { containing, type Parameters, withStars } from "./parameters.ts";
 
-/** Matches effective bindings; an empty member matches anything. */
+/** A condition on effective bindings; an empty member matches anything. */
 export interface TagFilter {
   key: string;
   value: string;
@@ -11,25 +11,25 @@ export interface TagFilter {
 
 export interface WorkspaceSearch {
   organizationName: string;
-  /** Part of the name, ignoring case; empty: any. */
+  /** Part of the name, ignoring case; empty for any. */
   name: string;
-  /** The whole name, with `*` as a wildcard at either end; empty: any. */
+  /** The whole name, with `*` as a wildcard at either end; empty for any. */
   wildcardName: string;
-  /** Flat tags, all of them. */
+  /** Workspaces must have all of these flat tags. */
   tags: readonly string[];
-  /** Flat tags, none of them. */
+  /** Workspaces must have none of these flat tags. */
   excludedTags: readonly string[];
-  /** All of these. */
+  /** Workspaces must match all of these. */
   tagged: readonly TagFilter[];
-  /** Any of these; empty: any, or no run at all. */
+  /** The current run must have one of these statuses; empty for any, including workspaces without a run. */
   currentRunStatuses: readonly string[];
-  /** Empty: any. */
+  /** Empty for any. */
   projectId: string;
   sort: WorkspaceSort;
   page: PageInput;
 }
 
-/** Whether anything except project and caller narrows the list. */
+/** Whether the list has a filter other than project and caller. */
 export const isFiltered = (search: WorkspaceSearch): boolean =>
   search.name !== "" ||
   search.wildcardName !== "" ||
@@ -39,8 +39,8 @@ export const isFiltered = (search: WorkspaceSearch): boolean =>
   search.currentRunStatuses.length > 0;
 
 /**
- * The search conditions except project and caller, as conditions on workspaces `w` from which PostgreSQL can find the
- * workspaces: right for few matches.
+ * The search conditions except project and caller, as conditions on workspaces `w` through which PostgreSQL can find
+ * the workspaces: right if few match.
  */
 export function filterAsSet(
   search: WorkspaceSearch,
@@ -68,8 +68,8 @@ export function filterAsSet(
 }
 
 /**
- * The same as row conditions: right for many matches, because a page is soon full. PostgreSQL's estimates are too
- * inaccurate to leave the choice to it.
+ * The search conditions as row conditions: right if many match, because a page is soon full. PostgreSQL's estimates
+ * are too inaccurate to choose between the two.
  */
 export function filterPerRow(search: WorkspaceSearch, parameters: Parameters): string[] {
   const tags = [...new Set(search.tags)];
@@ -79,7 +79,8 @@ export function filterPerRow(search: WorkspaceSearch, parameters: Parameters): s
     where b.workspace_id = w.id and b.key = any(${parameters.bind(tags)}) and b.value = ''
   ) = ${parameters.bind(tags.length)}`;
   return [
-    // Concatenated with nothing, the expression is no longer the one of the trigram index.
+    // Concatenating an empty text makes the expression differ from that of the trigram index, so the index is not
+    // used.
     ...patternsOf(search).map((pattern) => `w.name || '' ilike ${parameters.bind(pattern)}`),
     ...(tags.length > 0 ? [flat()] : []),
     ...(search.excludedTags.length > 0
@@ -109,15 +110,15 @@ const excluded = ({ excludedTags }: WorkspaceSearch, parameters: Parameters): st
   `from tag_bindings b
    where b.workspace_id = w.id and b.key = any(${parameters.bind(excludedTags)}) and b.value = ''`;
 
-/** On bindings `b`. */
+/** A condition on bindings `b`. */
 const matching = ({ key, value }: TagFilter, parameters: Parameters): string =>
   [
     ...(key === "" ? [] : [`b.key = ${parameters.bind(key)}`]),
     ...(value === "" ? [] : [`b.value = ${parameters.bind(value)}`]),
   ].join(" and ");
 
-// A workspace inherits the bindings of its project whose key it does not have itself. If any value matches, its own
-// matches as well.
+// A workspace inherits the bindings of its project except keys that it binds itself. A condition without a key or
+// value also matches own bindings.
 
 function taggedBySet(filter: TagFilter, organization: string, parameters: Parameters): string {
   const matches = `b.organization_id = ${organization} and ${matching(filter, parameters)}`;

@@ -8,10 +8,10 @@ interface AutoDestroyOptions {
   logger: Logger;
 }
 
-/** For one batch, in ms. */
+/** Time limit for one batch, in ms. */
 const BATCH_MS = 10_000;
 
-/** Searches for due destroy runs in intervals, in every replica. */
+/** Searches for due destroy runs at regular intervals, in every replica. */
 export const startAutoDestroys = ({
   app,
   intervalMs,

@@ -11,14 +11,14 @@ interface ReconciliationOptions {
   logger: Logger;
 }
 
-/** For one unit of work, in ms. */
+/** Time limit for one unit of work, in ms. */
 const UNIT_MS = 10_000;
-/** How many of the workspaces that need an operator's attention are named in one line. */
+/** Number of workspaces that one log line names, of those that need an operator's attention. */
 const REPORTED_IDS = 50;
 
 /**
- * Searches for overdue work and compares with state in intervals, in every replica; disposal waits for the current
- * unit.
+ * Completes overdue work and compares with state at regular intervals, in every replica. Disposal waits for the
+ * current unit of work.
  */
 export function startReconciliation({
   app,
@@ -34,7 +34,7 @@ export function startReconciliation({
     }
   };
   const round = async (stop: AbortSignal): Promise<void> => {
-    // Repeated until there is none: a large deletion is done in parts.
+    // Repeated until nothing is due, because a large deletion is done in parts.
     for (let overdue = await overdueWork(app); overdue.length > 0; ) {
       for (const work of overdue) {
         if (stop.aborted) return;
@@ -63,7 +63,7 @@ export function startReconciliation({
   const compare = async (stop: AbortSignal): Promise<void> => {
     let more: boolean | undefined = true;
     while (more && !stop.aborted) {
-      // Each page has its own deadline; a failed one is postponed with all later ones.
+      // Each page has its own deadline. After a failed page, all later pages are postponed.
       more = await attempt(async () => {
         const comparison = await compareNextPage(app);
         if (comparison) report(comparison);
