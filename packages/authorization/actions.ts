@@ -5,17 +5,17 @@ import type { OrganizationAccess } from "./organization-access.ts";
 type Need = { [P in keyof ProjectPermissions]?: ProjectPermissions[P] };
 
 interface ActionRule {
-  /** All of these permissions are required in a grant. Null: no grant on a project or workspace is sufficient. */
+  /** A grant must have all of these permissions. Null: no grant on a project or workspace is sufficient. */
   needs: Need | null;
-  /** Fixed project levels that are sufficient, regardless of the permissions. */
+  /** Fixed project levels that allow the action, regardless of the permissions. */
   projectLevels?: readonly ("read" | "write" | "maintain" | "admin" | "custom")[];
-  /** The same for levels on the workspace itself. */
+  /** Workspace levels that allow the action, regardless of the permissions. */
   workspaceLevels?: readonly ("read" | "plan" | "write" | "admin" | "custom")[];
-  /** Organization-level permissions, any of which is sufficient. Owners need none. */
+  /** Organization-level permissions, each of which allows the action. Owners need none. */
   organization: readonly OrganizationAccess[];
-  /** Any member of the organization. */
+  /** Whether every member of the organization may do it. */
   member?: true;
-  /** Types of principals that are refused, regardless of their grants. */
+  /** Types of principals that are refused regardless of their grants. */
   refusedTo?: readonly ["organization"];
 }
 
@@ -57,7 +57,7 @@ export const actionRules = {
   "organization:manage-ssh-keys": rule(null, ["manage-vcs-settings"]),
   /** Actions that concern all workspaces; specification, "Authentication", rule 6. */
   "organization:manage-workspaces": rule(null, workspaceManagers),
-  /** Usage-based billing: visible to members, and of those to owners only. */
+  /** Usage-based billing: members see it only if they are owners. */
   "organization:read-usage": { ...rule(null), ...notForOrganizationTokens },
   "project:list": { ...rule(null), member: true },
   "project:create": rule(null, ["manage-projects"]),
@@ -99,7 +99,7 @@ export const actionRules = {
     { "workspace-access.policy-mocks": "read" },
     workspaceManagers,
   ),
-  /** Who may give teams access to the workspace. */
+  /** Decides who may give teams access to the workspace. */
   "workspace:manage-teams": workspaceAdmin,
   "state:read-outputs": rule(
     { "workspace-access.state-versions": "read-outputs" },

@@ -7,19 +7,23 @@ import {
   workspacePermissionValues,
 } from "./workspace-levels.ts";
 
-/** The target of an action. A workspace's project and the workspace itself both contribute grants. */
+/** The target of an action. Grants on the workspace itself and grants on its project both count. */
 export interface Target {
   organizationId: string;
   projectId?: string;
   workspaceId?: string;
 }
 
-/** The target of an action. For a workspace all three members are required, or its own grants would not count. */
+/**
+ * The target of an action. For a workspace all three members are required; otherwise its own grants would not count.
+ */
 export type TargetOf<A extends Action> = A extends `workspace:${string}` | `state:${string}`
   ? Required<Target>
   : Target;
 
-/** What a list may show, for its SQL: everything, or the contents of these projects and these workspaces. */
+/**
+ * What a list may contain, in a form for its SQL: everything, or the contents of these projects and these workspaces.
+ */
 export type Scope =
   | { all: true }
   | { all: false; projectIds: readonly string[]; workspaceIds: readonly string[] };
@@ -52,7 +56,7 @@ function workspaceAllows(grant: WorkspaceGrant, rule: ActionRule): boolean {
   if (rule.needs === null) return false;
   const permissions = ofWorkspace(grant);
   return Object.entries(rule.needs).every(([name, least]) => {
-    // The other permissions are given on projects only.
+    // All other permissions are granted on projects only.
     if (!Object.hasOwn(workspacePermissionValues, name)) return false;
     const permission = name as keyof WorkspacePermissions;
     return atLeast(workspacePermissionValues[permission], permissions[permission], least);
@@ -99,7 +103,7 @@ export const allowedActions = (
   target: Target,
 ): Action[] => actions.filter((action) => allowed(grants, action, target));
 
-/** Cached with the grants, as long as their versions are current. */
+/** Cached together with the grants while their versions are current. */
 const knownScopes = new WeakMap<Grants, Map<string, Scope>>();
 
 /** The targets of `action` in an organization that a list may show. */

@@ -6,13 +6,13 @@ export const principalTypes = ["user", "team", "organization", "run", "service"]
 /** The principal of a request. */
 export interface Principal {
   type: (typeof principalTypes)[number];
-  /** The name, for a service. */
+  /** The id of the principal, or the name of a service. */
   id: string;
   /** The version vector under which its grants may be cached; empty for a service. */
   versions: string;
 }
 
-/** What one team may do on one target of `Permissions`. */
+/** The access of a team to one target with these `Permissions`. */
 interface Grant<Permissions> {
   access: string;
   /** Given only with access `custom`; absent permissions have the level's default. */
@@ -28,9 +28,9 @@ export interface OrganizationGrants {
   /** Enabled organization-level permissions: manage-workspaces, read-projects, … */
   organizationAccess: ReadonlySet<string>;
   teamIds: readonly string[];
-  /** By id of the project. */
+  /** Keyed by the project's id. */
   projects: ReadonlyMap<string, readonly ProjectGrant[]>;
-  /** By id of the workspace. */
+  /** Keyed by the workspace's id. */
   workspaces: ReadonlyMap<string, readonly WorkspaceGrant[]>;
   /** The organization refuses user tokens, and this principal used one: nothing is allowed. */
   refused: boolean;
@@ -40,7 +40,7 @@ export interface OrganizationGrants {
 export interface Grants {
   principal: { type: Principal["type"]; id: string };
   versions: string;
-  /** Administrator of the installation; gives no permission in organizations. */
+  /** Whether the principal is an administrator of the installation, which gives no permission in organizations. */
   administrator: boolean;
   organizations: ReadonlyMap<string, OrganizationGrants>;
 }

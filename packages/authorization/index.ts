@@ -25,7 +25,7 @@ export { workspaceLevels, workspacePermissionValues } from "./workspace-levels.t
 
 const serviceCaller = () => forbidden("service_caller", "A service may not do this.");
 
-/** The read action that must be allowed before a refusal may reveal that the target exists. */
+/** The action that must be allowed before a refusal may reveal that the target exists. */
 const readingOf = (action: Action): Action => {
   const [noun] = action.split(":");
   if (noun === "organization") return "organization:read";
@@ -33,7 +33,7 @@ const readingOf = (action: Action): Action => {
   return noun === "project" ? "project:read" : "workspace:read";
 };
 
-/** The caller's grants. Throws `forbidden` for services: the methods declare what services may call. */
+/** Returns the caller's grants. Throws `forbidden` for services: the methods declare which services may call them. */
 export function grantsOf(caller: Caller): Grants {
   if (caller.kind !== "principal") throw serviceCaller();
   return caller.grants;
@@ -65,8 +65,8 @@ export function authorize<A extends Action>(
 }
 
 /**
- * Throws notFound instead of forbidden: the target's existence must not leak. `unauthenticated` if the organization
- * refuses user tokens and the caller used one.
+ * Throws notFound instead of forbidden: the target's existence must not leak. Throws `unauthenticated` if the
+ * organization refuses user tokens and the caller used one.
  */
 export function authorizeOrNotFound<A extends Action>(
   caller: Caller,
@@ -93,7 +93,10 @@ export function authorizeUnlessService<A extends Action>(
   if (caller.kind !== "service") authorize(caller, action, target, what);
 }
 
-/** Throws `notFound` unless the caller administers the installation: for others the target must not exist. */
+/**
+ * Throws `notFound` if the caller is not an administrator of the installation: other callers must not learn that the
+ * target exists.
+ */
 export function requireAdministrator(
   caller: Caller,
 ): asserts caller is Extract<Caller, { kind: "principal" }> {
@@ -101,7 +104,7 @@ export function requireAdministrator(
   if (!caller.grants.administrator) throw notFound();
 }
 
-/** As `requireAdministrator`, for methods that services call too. */
+/** Like `requireAdministrator`, for methods that services also call. */
 export function requireAdministratorUnlessService(caller: Caller): void {
   if (caller.kind !== "service") requireAdministrator(caller);
 }

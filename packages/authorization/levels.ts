@@ -13,7 +13,7 @@ export interface ProjectPermissions {
   "workspace-access.run-tasks": boolean;
 }
 
-/** Weakest first: a permission holds if the grant's value is at or after the required one. */
+/** Weakest first: a permission is sufficient if the grant's value is at or after the required one. */
 export const permissionValues = {
   "project-access.settings": ["read", "update", "delete"],
   "project-access.teams": ["none", "read", "manage"],
@@ -56,7 +56,9 @@ const permissions = (
   "workspace-access.run-tasks": runTasks,
 });
 
-/** Implied values for each access level; `custom` has the defaults of permissions that a custom grant omits. */
+/**
+ * The permissions that each access level implies; `custom` has the defaults of permissions that a custom grant omits.
+ */
 // biome-ignore format: it is the specification's table, a row a level
 export const projectLevels = {
   //                    settings  teams     runs     mocks   state    variables create locking delete move   run-tasks

@@ -39,7 +39,9 @@ const permissions = (
   "workspace-access.run-tasks": runTasks,
 });
 
-/** Implied values for each access level; `custom` has the defaults of permissions that a custom grant omits. */
+/**
+ * The permissions that each access level implies; `custom` has the defaults of permissions that a custom grant omits.
+ */
 // biome-ignore format: a table, a row a level
 export const workspaceLevels = {
   //                   runs     variables state    mocks   locking run-tasks

@@ -18,7 +18,7 @@ export interface Finding {
   /** `file:line` with the path that the file was read by. */
   place: string;
   kind: Passage["kind"];
-  /** As in the file. */
+  /** Text as it is in the file. */
   found: string;
   replacement: string;
   reason: string;
@@ -44,7 +44,7 @@ const exempt = read<string[]>("exempt.json");
 const repeatedWords = unified().use(retextEnglish).use(retextRepeatedWords);
 
 function repetitions(text: string): { found: string; offset: number }[] {
-  // Parsing English is slow: only done if two equal words follow each other.
+  // Parsing English is slow, so it is done only if two equal words follow each other.
   if (!/(?<![\p{L}\p{N}])(\p{L}+)\s+\1(?![\p{L}\p{N}])/iu.test(text)) return [];
   const file = new VFile(text);
   repeatedWords.runSync(repeatedWords.parse(file), file);

@@ -3,7 +3,7 @@ import { type ESTree, parseSync, Visitor } from "rolldown/utils";
 /** A piece of text for readers: a comment, a paragraph of a document, a message. */
 export interface Passage {
   kind: "comment" | "document" | "message";
-  /** As in the source, with everything except prose replaced by blanks, so that offsets match. */
+  /** The source text in which everything except prose is replaced by blanks, so that offsets match. */
   text: string;
   /** Offset of the text in the file. */
   start: number;
@@ -14,13 +14,13 @@ function blank(text: string, pattern: RegExp, filler = " "): string {
   return text.replace(pattern, (match) => match.replace(/[^\n]/g, filler));
 }
 
-/** Replaces code inside prose: it separates words, and no rule matches it. */
+/** Replaces code inside prose: the character separates words, and no rule matches it. */
 const code = "\u25a1";
 
 const withoutCode = (text: string) =>
   blank(text, /`[^`\n]*`|\bhttps?:\/\/\S+|\b[\w.-]*\/[\w./-]+\.\w+|%[sdijo]\b/g, code);
 
-/** The passages of a file, by its type; none for an unknown type. */
+/** The passages of a file according to its type; none for an unknown type. */
 export function passagesOf(path: string, source: string): Passage[] {
   if (/\.(ts|mts|mjs|js)$/.test(path)) return passagesOfScript(path, source);
   if (/\.proto$/.test(path)) return lineComments(source, "//");

@@ -6,7 +6,10 @@ const isRead = (name: string) => /^reads$|Reads$|^reads[A-Z]/.test(name);
 const change =
   /\b(?:insert\s+into|update\s+\w+[\w\s.]*\bset\b|delete\s+from|for\s+(?:no\s+key\s+)?update)\b|\.(?:insertInto|updateTable|deleteFrom|insert|insertMany|nativeInsert|nativeUpdate|nativeDelete|upsert|persist|remove|flush)\(/i;
 
-/** The changes in declarations named reads (`const reads`, `userReads`, `class Reads`), as `name: text`. */
+/**
+ * The statements that change rows in declarations named reads (`const reads`, `userReads`, `class Reads`), as `name:
+ * text`.
+ */
 export function changesInReads(file: string, source: string): string[] {
   const found: string[] = [];
   const check = (name: string, { start, end }: { start: number; end: number }) => {

@@ -31,7 +31,7 @@ interface AppErrorInit {
   cause?: unknown;
 }
 
-/** The only error whose text callers see; every other error is internal. */
+/** The only error whose text callers see; all other errors are internal. */
 export class AppError extends Error {
   readonly kind: ErrorKind;
   /** Machine-readable, snake_case. */
@@ -55,14 +55,14 @@ export const badRequest = (reason: string, message: string) =>
 export const unauthenticated = (message = "The token is missing, unknown or no longer valid.") =>
   new AppError("unauthenticated", "unauthenticated", message);
 
-/** Also thrown if the caller may not know that the target exists. */
+/** Also thrown if the caller may not learn that the target exists. */
 export const notFound = (what = "resource") =>
   new AppError("notFound", "not_found", `The ${what} was not found, or you may not see it.`);
 
 export const forbidden = (reason: string, message: string) =>
   new AppError("forbidden", reason, message);
 
-/** All problems of one request at once. */
+/** Carries all problems of a request. */
 export const invalid = (fields: readonly FieldError[]) =>
   new AppError("invalid", "invalid", fields.map(({ detail }) => detail).join("; "), { fields });
 
@@ -86,7 +86,7 @@ export const deadlineExceeded = (what = "The request", cause?: unknown) =>
     cause,
   });
 
-/** Whether a later repeat can succeed: there was no response, or none in time. */
+/** Whether a later repeat can succeed: the other side did not respond, or not in time. */
 export const isTransient = (error: unknown): boolean =>
   error instanceof AppError && (error.kind === "unavailable" || error.kind === "deadlineExceeded");
 
@@ -94,6 +94,6 @@ export const isTransient = (error: unknown): boolean =>
 export const isNotFound = (error: unknown): boolean =>
   error instanceof AppError && error.kind === "notFound";
 
-/** Whether it is an error of the system or of a library with one of these codes: "ENOENT", "42P01". */
+/** Whether it is an error of the system or of a library that has one of these codes: "ENOENT", "42P01". */
 export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof Error && codes.includes(String(Reflect.get(error, "code")));

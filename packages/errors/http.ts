@@ -39,7 +39,7 @@ export class HttpProblem extends Error {
   }
 }
 
-/** JSON, because clients retry other formats: no path is ever 501. */
+/** JSON, because clients retry responses in other formats. No path returns 501. */
 export const unknownAddress = () => new HttpProblem(404, "not_found", "not found", "Not found.");
 
 export const methodNotAllowed = (allowed: readonly string[]) =>

@@ -1,5 +1,5 @@
 /**
- * The words for a field in an error's detail, which begin it: `vcsRepo.oauthTokenId` gives `Oauth token id`,
+ * The words for a field at the start of an error's detail: `vcsRepo.oauthTokenId` gives `Oauth token id`,
  * `permissions[run-tasks]` gives `Run tasks`.
  */
 export function inWords(fieldPath: string): string {
@@ -12,7 +12,10 @@ export function inWords(fieldPath: string): string {
 
 const MAX_QUOTED = 40;
 
-/** A value for an error's detail, in quotes: cut at 40 characters, with control characters escaped. Never a secret. */
+/**
+ * Formats a value for an error's detail: in quotes, cut at 40 characters, with control characters escaped. Not for
+ * secrets.
+ */
 export function quoted(value: string): string {
   const characters = [...value];
   const shown = characters.slice(0, MAX_QUOTED).join("");

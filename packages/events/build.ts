@@ -22,7 +22,7 @@ interface Manifest {
 const manifestOf = (folder: string): Manifest =>
   JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
 
-/** A separate package that needs no other package of this repository. */
+/** A separate package that does not depend on other packages of this repository. */
 function pack(folder: string, of: Manifest, dependencies: readonly string[], exports: object) {
   const { name, version, description, license } = of;
   const needed = dependencies.map((dependency) => {
@@ -36,7 +36,7 @@ function pack(folder: string, of: Manifest, dependencies: readonly string[], exp
   };
   writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   cpSync(path.join(root, "LICENSE"), path.join(folder, "LICENSE"));
-  // Nothing is downloaded: npm only writes the archive.
+  // npm writes the archive and downloads nothing.
   const options = ["pack", folder, "--pack-destination", destination, "--offline", "--silent"];
   const archive = execFileSync("npm", options, { cwd: root, encoding: "utf8" }).trim();
   process.stdout.write(`${path.join(destination, archive)}\n`);

@@ -8,7 +8,7 @@ import { type EventHandlers, subscribe } from "./subscribe.ts";
 
 /** A subscription of a service. */
 export interface Consumer {
-  /** Together with the service's name it is the durable name, `<service>-<name>`. */
+  /** The second part of the durable name `<service>-<name>`. */
   name: string;
   filters: readonly string[];
   handlers: EventHandlers;
@@ -24,7 +24,7 @@ export interface ConsumerOptions extends Consumer {
 
 const durableName = (service: string, name: string): string => `${service}-${name}`;
 
-/** A service's own subscription: events that it cannot process become dead letters in its database. */
+/** A service's own subscription. Events that it cannot process become dead letters in the service's database. */
 export function startConsumer({
   database,
   service,
@@ -36,7 +36,7 @@ export function startConsumer({
     ...options,
     durable: durableName(service, name),
     handlers,
-    // Another service or the database is unavailable: the event is not the cause.
+    // Another service or the database is unavailable, so the event is not the cause of the failure.
     isTransient,
     inTrace: (title, traceparent, attributes, work) =>
       withServerSpan(title, traceparent, attributes, work, SpanKind.CONSUMER),
@@ -48,11 +48,11 @@ export interface ReplayOptions {
   database: Database;
   service: string;
   consumers: readonly Consumer[];
-  /** Receives one line for each consumer and each event that still fails. */
+  /** Called with one line for each consumer and each event that still fails. */
   print: (line: string) => void;
 }
 
-/** Processes all dead letters of a service again; the operator's command. Returns whether none is left. */
+/** Processes all dead letters of a service again; for the operator's command. Returns whether none remain. */
 export async function replayDeadLetters({
   database,
   service,

@@ -14,7 +14,7 @@ interface DeadLetterRow {
   time: Date;
 }
 
-/** Stores an event that could not be processed, until it is replayed. */
+/** Stores an event that could not be processed until it is replayed. */
 export async function storeDeadLetter(
   database: Database,
   { event, consumer, failures, error }: FailedEvent,
@@ -53,7 +53,7 @@ export interface Replay {
   failures: { eventId: string; type: string; subject: string; error: string }[];
 }
 
-/** Processes the dead letters of `consumer` again, oldest first; successful ones are deleted. */
+/** Processes the dead letters of `consumer` again, oldest first. Dead letters that succeed are deleted. */
 export async function replayConsumer({
   database,
   consumer,

@@ -17,11 +17,11 @@ export interface Event {
   source: string;
   /** The id of the changed object. */
   subject: string;
-  /** Revision of the changed row: apply an event only over a lower one. */
+  /** Revision of the changed row. A consumer applies an event only if it has a lower revision. */
   revision: number;
   time: Date;
   traceparent: string | undefined;
-  /** The message as JSON; read it with `decode`. */
+  /** The message as JSON; `decode` reads it. */
   json: string;
 }
 
@@ -56,7 +56,7 @@ export function headersOf(event: Event): MsgHdrs {
   return result;
 }
 
-/** Reads a message from the bus. Headers that a foreign publisher omitted are empty. */
+/** Reads a message from the bus. Fields are empty if a foreign publisher omitted their headers. */
 export function eventFrom(message: {
   headers: MsgHdrs | undefined;
   subject: string;

@@ -8,21 +8,28 @@ import { wakeAfterCommits } from "./outbox.ts";
 import { eventOf, type OutboxRow } from "./relay.ts";
 
 /**
- * Delivers events between the services of one process while no NATS server runs. The outbox keeps every event: the
- * relay publishes them after a start that finds a server, and consumers apply by revision what they receive twice.
+ * Delivers events between the services of one process while no NATS server runs. The outbox keeps every event, and
+ * the relay publishes them after a start that finds a server. Consumers then receive events twice, and apply each
+ * only once because of its revision.
  */
 export interface LocalBus {
   subscribe(consumer: Consumer, logger: Logger): Disposable;
-  /** Starts the delivery, when every service has subscribed. */
+  /** Starts the delivery. Called when every service has subscribed. */
   open(): void;
-  /** Calls each handler of the event's type. Waits until the bus is open; resolves early when `stop` is aborted. */
+  /**
+   * Calls each handler that is registered for the event's type. Waits until the bus is open; resolves early if `stop`
+   * is aborted.
+   */
   deliver(event: Event, stop: AbortSignal): Promise<void>;
 }
 
 const ATTEMPTS = 5;
 const POLL_MS = 500;
 const BATCH = 100;
-/** Longer than any transaction: an event with a lower id can still be committed for that long. */
+/**
+ * Longer than any transaction, because an event with a lower id can be committed until the last older transaction has
+ * ended.
+ */
 const COMMIT_MS = 120_000;
 
 export function createLocalBus(): LocalBus {
@@ -55,7 +62,7 @@ export function createLocalBus(): LocalBus {
   };
 }
 
-/** Repeats what fails, with growing pauses. An event that still fails is delivered again at the next start. */
+/** Repeats a failed delivery with growing pauses. An event that still fails is delivered again at the next start. */
 async function attempt(
   handle: () => Promise<void>,
   stop: AbortSignal,
@@ -84,7 +91,7 @@ export interface LocalRelayOptions {
   logger: Logger;
 }
 
-/** Delivers each event of the outbox once in the life of this process, in order of ids, and deletes none. */
+/** Delivers each event of the outbox once during the life of this process, in order of ids, and deletes none. */
 export function startLocalRelay({
   database,
   bus,

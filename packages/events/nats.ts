@@ -4,15 +4,15 @@ import { connect, type NatsConnection } from "@nats-io/transport-node";
 export interface NatsOptions {
   /** One address or several, separated by commas: `nats://127.0.0.1:4222`. */
   url: string;
-  /** Shown by the server, for the operator. */
+  /** Name of the connection, which the server shows to operators. */
   name: string;
-  /** Copies of the stream in the cluster, where this connection makes it: 3 in production. */
+  /** Number of copies of the stream in the cluster if this connection creates it: 3 in production. */
   streamReplicas?: number;
 }
 
 export interface Nats extends AsyncDisposable {
   readonly streamReplicas: number;
-  /** The open connection; waits without limit until there is one. */
+  /** Returns the open connection; waits for it without limit. */
   connection(): Promise<NatsConnection>;
   /** Throws the reason if the server does not respond now. */
   ready(): Promise<void>;
@@ -21,14 +21,14 @@ export interface Nats extends AsyncDisposable {
 const RETRY_MS = 500;
 const TIMEOUT_MS = 2000;
 
-/** Connects in the background and reconnects without limit: a service starts and runs without its bus. */
+/** Connects in the background and reconnects without limit, so that a service starts and runs without its bus. */
 export function connectNats({ url, name, streamReplicas = 1 }: NatsOptions): Nats {
   const stop = Promise.withResolvers<void>();
   let stopped = false;
   let current: NatsConnection | undefined;
   let next = Promise.withResolvers<NatsConnection>();
   let failure = "not connected yet";
-  // It may be rejected at the end without a waiting caller.
+  // The promise may be rejected at the end, when no caller awaits it.
   next.promise.catch(() => {});
 
   let away = false;
@@ -84,7 +84,7 @@ export function connectNats({ url, name, streamReplicas = 1 }: NatsOptions): Nat
       stop.resolve();
       next.reject(new Error("the connection to NATS was closed"));
       await running;
-      // close instead of drain: everything to send was awaited, and drain waits for an unavailable server.
+      // Closes instead of draining: all messages were already awaited, and drain waits for an unavailable server.
       await current?.close();
     },
   };

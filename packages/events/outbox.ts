@@ -14,8 +14,8 @@ export interface RecordedEvent<Schema extends DescMessage> {
 }
 
 /**
- * NATS accepts 1 MiB per message, including headers. A larger event would stay in the outbox permanently and block all
- * later ones; the writer must limit its size.
+ * NATS accepts 1 MiB per message, including headers. A larger event would stay in the outbox permanently and block
+ * all later events, so the writer must limit the size.
  */
 const MAX_MESSAGE_BYTES = 512 * 1024;
 
@@ -24,8 +24,8 @@ type OrmConfig = EntityManager["config"];
 const relays = new WeakMap<OrmConfig, Set<Wake>>();
 
 /**
- * Adds an event to the outbox in the transaction of `em`. Call it after locking the described row: only then do ids
- * follow the order of the row's changes. Throws if the event is too large to publish.
+ * Adds an event to the outbox in the transaction of `em`. Call it after locking the described row; otherwise ids
+ * would not follow the order of the row's changes. Throws if the event is too large to publish.
  */
 export async function recordEvent<Schema extends DescMessage>(
   em: EntityManager,
@@ -48,7 +48,7 @@ export async function recordEvent<Schema extends DescMessage>(
   });
 }
 
-/** The relay of this process that a commit on this ORM wakes. */
+/** The relay that a commit with this ORM wakes. */
 export function wakeAfterCommits(config: OrmConfig, wake: Wake): Disposable {
   const wakes = relays.get(config) ?? new Set();
   relays.set(config, wakes.add(wake));

@@ -7,7 +7,7 @@ export interface Published {
   schema: DescMessage;
   /** Id of the changed row. */
   subject: string;
-  /** Without the revision, which every event has. Never a secret. */
+  /** The fields of the message except the revision, which every event has. Never a secret. */
   fields: object;
 }
 

@@ -37,17 +37,17 @@ export interface OutboxRow {
 const POLL_MS = 500;
 const BATCH = 100;
 /**
- * Including the last publication well below the longest transaction and its longest idle time: acknowledged events must
- * still be deleted.
+ * Including the last publication, well below the longest transaction and its longest idle time, so that acknowledged
+ * events can still be deleted.
  */
 const BATCH_MS = 10_000;
 const PUBLISH_TIMEOUT_MS = 5000;
-/** Any number; only one relay per database publishes at a time, with any number of replicas. */
+/** An arbitrary number. With any number of replicas, only one relay of a database publishes at a time. */
 const LOCK = 7031406126;
 
 /**
  * Publishes the outbox in order of ids, one event at a time, deletes acknowledged events, and stops at the first one
- * without an acknowledgement. It waits while either side is unavailable.
+ * without an acknowledgement. It waits while the database or the bus is unavailable.
  */
 export function startRelay(options: RelayOptions): AsyncDisposable {
   const { database, logger } = options;
@@ -86,7 +86,7 @@ export function startRelay(options: RelayOptions): AsyncDisposable {
         failing = true;
       }
       if (!more) await Promise.race([woken.promise, sleep(POLL_MS, undefined, { ref: false })]);
-      // A commit wakes immediately; without this pause an unavailable bus would be called in a tight loop.
+      // A commit wakes the relay immediately; without this pause it would call an unavailable bus in a tight loop.
       if (failing && !stop.signal.aborted) await sleep(POLL_MS, undefined, { ref: false });
     }
   };
@@ -110,12 +110,12 @@ async function oldestEvent(database: Database): Promise<Date | undefined> {
   return row?.recorded_at;
 }
 
-/** Returns the number of published events; throws if the first of them failed. */
+/** Publishes a batch and returns the number of published events; throws if the first one failed. */
 async function publishBatch(
   { database, nats, service }: RelayOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  // Before the transaction, which must not be idle while the bus is unavailable.
+  // Awaited before the transaction, which must not be idle while the bus is unavailable.
   await nats.ready();
   const connection = await nats.connection();
   const outcome = await database.transaction(async (em) => {
@@ -143,7 +143,7 @@ async function publishBatch(
   return outcome.count;
 }
 
-/** The oldest events, or none while the relay of another replica is working. */
+/** The oldest events; none while another replica's relay holds the lock. */
 async function claim(em: EntityManager): Promise<OutboxRow[]> {
   const [lock] = await queryIn<{ held: boolean }>(
     em,

@@ -19,7 +19,7 @@ const STREAM_NAME_IN_USE = 10058;
 const CONSUMER_NOT_FOUND = 10014;
 const CONSUMER_EXISTS = 10148;
 
-/** Creates the stream if it is missing; an existing one only gets more replicas, never fewer. */
+/** Creates the stream if it is missing. The number of replicas of an existing stream only grows. */
 export async function ensureStream(nats: Nats): Promise<void> {
   const replicas = nats.streamReplicas;
   const { streams } = await jetstreamManager(await nats.connection());
@@ -35,12 +35,13 @@ export async function ensureStream(nats: Nats): Promise<void> {
         storage: StorageType.File,
         retention: RetentionPolicy.Limits,
         num_replicas: replicas,
-        // A relay that crashed between publishing and deleting publishes again after its restart.
+        // A relay that crashed between publishing and deleting publishes an event again after its restart; within
+        // this time the stream discards the duplicate.
         duplicate_window: 3600 * SECOND,
         max_age: 30 * DAY,
       });
     } catch (conflict) {
-      // Another service was faster, with its own settings.
+      // Another service created the stream first, with its own settings.
       if (!isApiError(conflict, STREAM_NAME_IN_USE)) throw conflict;
     }
   }
@@ -50,7 +51,7 @@ export interface DurableOptions {
   durable: string;
   filters: readonly string[];
   description: string;
-  /** Where a new consumer begins. */
+  /** The position at which a new consumer begins. */
   from: "beginning" | "now";
   ackWaitSeconds: number;
 }

@@ -1,5 +1,5 @@
 /**
- * The part of this package that needs no database: external services import it to subscribe to events. `import {
+ * The part of this package that needs no database. External services import it to subscribe to events. `import {
  * connectNats, on, subscribe } from "@statehouse/events/subscribe"`.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +14,7 @@ import { type InTrace, inOpenTelemetry } from "./tracing.ts";
 export { decode, type Event, eventType } from "./event.ts";
 export { connectNats, type Nats, type NatsOptions } from "./nats.ts";
 
-/** Processes one event, in a separate transaction, applying it only over a lower revision. */
+/** Processes one event in a separate transaction. It must apply the event only if the stored revision is lower. */
 export type EventHandler = (event: Event) => Promise<void>;
 
 /** Handlers by event type. */
@@ -53,31 +53,32 @@ export interface SubscribeOptions {
   filters: readonly string[];
   handlers: EventHandlers;
   /**
-   * Stores an event that has failed `maxFailures` times, so that it does not block later ones. If this fails too, the
-   * event is retried later.
+   * Stores an event that has failed `maxFailures` times, so that it does not block later events. If storing fails
+   * too, the event is retried later.
    */
   deadLetter: (failed: FailedEvent) => Promise<void>;
   /** Temporary errors that are not caused by the event; they never lead to a dead letter. */
   isTransient?: (error: unknown) => boolean;
   maxFailures?: number;
-  /** Where a new subscription begins. */
+  /** The position at which a new subscription begins. */
   from?: "beginning" | "now";
-  /** How processing joins the event's trace; default: with the process's OpenTelemetry, if there is one. */
+  /** How processing joins the event's trace. Default: the process's OpenTelemetry, if there is one. */
   inTrace?: InTrace;
   logger: Logger;
 }
 
 const DEFAULT_MAX_FAILURES = 8;
-/** How long an event of a killed replica waits for another one. */
+/** Time after which an event of a killed replica is delivered to another one. */
 const ACK_WAIT_SECONDS = 15;
 const STILL_WORKING_MS = 5000;
-/** No prefetch: if a process is killed, only its current event is delayed. */
+/** No prefetch: if a process is killed, only the event that it was processing is delayed. */
 const PREFETCH = 1;
 const RETRY_MS = 500;
 
 /**
- * Receives the stream's events one at a time through a durable consumer, with explicit acknowledgement: each at least
- * once, those of one subject in order unless one of them failed. Dispose it to stop after the current event.
+ * Receives the stream's events one at a time through a durable consumer with explicit acknowledgement. Each event is
+ * received at least once, and events of one subject in order unless one of them failed. Disposal stops the
+ * subscription after the current event.
  */
 export function subscribe(options: SubscribeOptions): AsyncDisposable {
   const { nats, logger } = options;
@@ -97,12 +98,12 @@ export function subscribe(options: SubscribeOptions): AsyncDisposable {
         messages = await open(options, stop.promise);
         if (failing) logger.info({ consumer: options.durable }, "event subscription resumed");
         failing = false;
-        // It may have been stopped in the meantime.
+        // The subscription may have been stopped in the meantime.
         if (stopped) messages?.stop();
         if (!messages || stopped) return;
         for await (const message of messages) {
           if (stopped) {
-            message.nak(); // for another replica, immediately
+            message.nak(); // makes the event available to another replica immediately
             continue;
           }
           const outcome = await receive(options, message);
@@ -124,7 +125,7 @@ export function subscribe(options: SubscribeOptions): AsyncDisposable {
       stop.resolve();
       messages?.stop();
       await running;
-      await nats.ready().catch(() => {}); // flushes the last acknowledgement, if the server is available
+      await nats.ready().catch(() => {}); // flushes the last acknowledgement if the server is available
     },
   };
 }
@@ -144,7 +145,7 @@ async function open(
     ackWaitSeconds: ACK_WAIT_SECONDS,
   });
   const consumer = await jetstream(connection).consumers.get(STREAM, durable);
-  // A bus that was set up again has no such consumer: end, and create it again.
+  // If the bus was set up again, the consumer no longer exists: end this subscription and create it again.
   return consumer.consume({ max_messages: PREFETCH, abort_on_missing_resource: true });
 }
 

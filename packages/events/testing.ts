@@ -15,7 +15,7 @@ type Report<Schema extends DescMessage> = Omit<MessageInitShape<Schema>, "$typeN
 
 /** An external runner: it executes runs elsewhere and publishes reports. */
 export interface Runner extends AsyncDisposable {
-  /** Returns the run's id. */
+  /** Reports a run and returns its id. */
   run(report: Report<typeof RunReportedSchema>): Promise<string>;
   configurationVersion(report: Report<typeof ConfigurationVersionReportedSchema>): Promise<string>;
   readme(report: Report<typeof ReadmeReportedSchema>): Promise<void>;

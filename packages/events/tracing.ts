@@ -7,7 +7,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 
-/** Runs `work` as a part of the trace `traceparent`. */
+/** Runs `work` as part of the trace `traceparent`. */
 export type InTrace = <T>(
   name: string,
   traceparent: string | undefined,
@@ -15,7 +15,7 @@ export type InTrace = <T>(
   work: () => Promise<T>,
 ) => Promise<T>;
 
-/** Uses the OpenTelemetry of the process; without it, it only runs `work`. */
+/** Uses the OpenTelemetry of the process; if there is none, only runs `work`. */
 export const inOpenTelemetry: InTrace = (name, traceparent, attributes, work) => {
   const parent = traceparent ? propagation.extract(ROOT_CONTEXT, { traceparent }) : ROOT_CONTEXT;
   const options = { kind: SpanKind.CONSUMER, attributes };

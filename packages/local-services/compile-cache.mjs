@@ -3,7 +3,7 @@ import path from "node:path";
 import { root } from "./folders.mjs";
 
 const folder = path.join(root, "node_modules/.cache/node");
-// About 4,000 are in use, 5 KB each.
+// A run uses about 4,000 entries of 5 KB each.
 const maxEntries = 20_000;
 
 /**
@@ -15,7 +15,7 @@ export function compileCache() {
     if (readdirSync(folder, { recursive: true }).length > maxEntries)
       rmSync(folder, { recursive: true, force: true });
   } catch {
-    // Not there yet, or just removed by another run.
+    // Not created yet, or just removed by another run.
   }
   return folder;
 }

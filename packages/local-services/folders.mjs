@@ -8,7 +8,7 @@ export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "
 /** Where built programs, logs of installers and locks are kept between clones. */
 export function cacheFolder() {
   const base = process.env.XDG_CACHE_HOME;
-  // The XDG specification: a relative path is to be ignored.
+  // The XDG specification requires that relative paths are ignored.
   return path.join(
     base && path.isAbsolute(base) ? base : path.join(homedir(), ".cache"),
     "statehouse",

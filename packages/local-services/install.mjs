@@ -61,7 +61,7 @@ function sameModules(lock, present) {
   return (
     modules(lock.packages).every(([name, { version, optional }]) => {
       const there = present.packages[name];
-      // Optional packages are those of other platforms; the one of this platform is checked separately.
+      // Optional packages include those of other platforms; the one of this platform is checked separately.
       return there ? there.version === version : optional === true;
     }) && modules(present.packages).every(([name]) => name in lock.packages)
   );

@@ -56,7 +56,7 @@ function dropIfAbandoned(file) {
   } catch {
     return false;
   }
-  // Another process may have taken over between reading and renaming: restore its lock.
+  // Another process may have taken over the lock between reading and renaming: restore its lock.
   if (read(aside) !== owner) {
     try {
       linkSync(aside, file);

@@ -15,7 +15,9 @@ export interface Minio extends AsyncDisposable {
   readonly accessKey: string;
   readonly secretKey: string;
   stop(): Promise<void>;
-  /** Starts it again on the same port with the same credentials and objects; with another limit, if given. */
+  /**
+   * Starts it again on the same port with the same credentials and objects, and with another limit if one is given.
+   */
   start(limits?: Pick<MinioOptions, "largestFile">): Promise<void>;
   kill(): Promise<void>;
 }
@@ -25,9 +27,9 @@ export interface MinioOptions {
   port?: number;
   /** Uses TLS, with a certificate for 127.0.0.1; all PEM. */
   tls?: { certificate: string; privateKey: string; authority: string };
-  /** Accepts `<bucket>.<domain>` as the address of a bucket, besides the path. */
+  /** Accepts `<bucket>.<domain>` as the address of a bucket, in addition to the path form. */
   domain?: string;
-  /** Maximum size of its files in bytes; a larger write fails like a full disk. */
+  /** Maximum size of each file in bytes; a larger write fails like a write to a full disk. */
   largestFile?: number;
 }
 

@@ -18,7 +18,7 @@ export interface Nats extends AsyncDisposable {
 export interface NatsOptions {
   dataDirectory: string;
   port?: number;
-  /** Makes it a member of a cluster: its own cluster address and those of the others. */
+  /** Makes the server a member of a cluster: its own cluster address and those of the other members. */
   cluster?: { port: number; routes: readonly number[] };
 }
 
@@ -45,7 +45,7 @@ export async function startNats(options: NatsOptions): Promise<Nats> {
         ...(options.cluster ? clustered(options.cluster) : []),
       ],
       logFile,
-      // SIGTERM; SIGINT stops it as well but exits with 1.
+      // SIGTERM, because with SIGINT the server also stops but exits with 1.
       stopSignal: "SIGTERM",
       ready: () => greets(port, name),
     });
@@ -68,7 +68,7 @@ const clustered = ({ port, routes }: NonNullable<NatsOptions["cluster"]>): strin
   ...["--routes", routes.map((route) => `nats://127.0.0.1:${route}`).join(",")],
 ];
 
-/** NATS sends INFO as soon as it serves; the name distinguishes it from another server on the same port. */
+/** NATS sends INFO as soon as it is ready; the name distinguishes it from another server on the same port. */
 function greets(port: number, name: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");

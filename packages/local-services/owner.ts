@@ -13,8 +13,8 @@ export function claim(folder: string): void {
 }
 
 /**
- * Claims `folder` for this process until disposed; of several concurrent claims one succeeds. The claim of an exited
- * process is taken over. Throws StartError if the owner runs.
+ * Claims `folder` for this process until disposed; only one of several concurrent claims succeeds. The claim of an
+ * exited process is taken over. Throws StartError if the owner runs.
  */
 export function claimAlone(folder: string): Disposable {
   const file = ownerFile(folder);
@@ -33,17 +33,17 @@ export const liveOwner = (folder: string): number | undefined => ifAlive(read(ow
 function ifAlive(claimed: string): number | undefined {
   const [pid, startTime] = claimed.split(/ (.*)/);
   const owner = Number(pid);
-  // Process ids are reused; together with the start time they are unique.
+  // Process ids are reused; a process id together with a start time is unique.
   return owner > 0 && alive(owner) && startTimeOf(owner) === startTime ? owner : undefined;
 }
 
-/** A folder that another process uses. */
+/** The folder is in use by another process. */
 export const inUse = (folder: string, owner: number) =>
   new StartError(
     `${folder} is in use by another Statehouse (process ${owner}); stop it, or set DATA_DIR to another folder.`,
   );
 
-/** A link to a complete file: a claim must never be readable without its owner. */
+/** Links a complete file: a claim must never be readable before it names its owner. */
 function take(file: string): boolean {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, thisProcess(), { mode: 0o600 });
@@ -52,20 +52,23 @@ function take(file: string): boolean {
     return true;
   } catch (error) {
     if (hasCode(error, "EEXIST")) return false;
-    throw new StartError(`${file} cannot be made (${Reflect.get(Object(error), "code")}).`);
+    throw new StartError(`${file} cannot be created (${Reflect.get(Object(error), "code")}).`);
   } finally {
     rmSync(draft, { force: true });
   }
 }
 
-/** Removes the claim of an exited owner, unless another process was faster: then its claim is restored. */
+/**
+ * Removes the claim of an exited owner. If another process removed it first and claimed the folder, that claim is
+ * restored.
+ */
 function removeClaim(file: string, stale: string): void {
   const aside = `${file}.abandoned.${process.pid}`;
   try {
     renameSync(file, aside);
     if (read(aside) !== stale) linkSync(aside, file);
   } catch {
-    // Deleted, or claimed again: the next check decides.
+    // The file was deleted or claimed again: the next check decides.
   }
   rmSync(aside, { force: true });
 }

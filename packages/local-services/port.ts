@@ -5,7 +5,7 @@ import type { ServerProcess } from "./server-process.ts";
 /** Below the ephemeral ports, which outgoing connections could take while the service is stopped. */
 const PARTS = { first: 15_000, end: 25_000 };
 
-/** An unused TCP port of 127.0.0.1. The caller retries if another process was faster. */
+/** An unused TCP port of 127.0.0.1. The caller retries if another process takes it first. */
 export async function freePort({ first, end } = PARTS): Promise<number> {
   for (;;) {
     const port = randomInt(first, end);
@@ -20,7 +20,9 @@ const isFree = (port: number): Promise<boolean> =>
     server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 
-/** Starts a local service on the given port or, for 0, on a free one, retrying if another process was faster. */
+/**
+ * Starts a local service on the given port or, for 0, on a free one; retries if another process takes the port first.
+ */
 export async function onFreePort(
   wanted: number,
   run: (port: number) => Promise<ServerProcess>,
@@ -30,7 +32,7 @@ export async function onFreePort(
     try {
       return { port, process: await run(port) };
     } catch (error) {
-      // The first is the message of MinIO and NATS, the second PostgreSQL's.
+      // The first is the message of MinIO and NATS, the second that of PostgreSQL.
       const taken = error instanceof Error && /already in use|TCP\/IP sockets/i.test(error.message);
       if (!taken || wanted || attempt === 5) throw error;
     }

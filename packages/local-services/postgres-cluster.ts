@@ -15,7 +15,7 @@ import path from "node:path";
 import { StartError } from "@statehouse/runtime";
 import { binariesFor, postgresUser, reaches, type User } from "./postgres-user.ts";
 
-/** A folder of databases on disk, with the user and the programs to run on it. */
+/** A PostgreSQL data folder with the user and the programs to run it. */
 export interface Cluster {
   /** PostgreSQL's data directory. */
   folder: string;
@@ -46,7 +46,9 @@ export function openCluster(dataDirectory: string, fast: boolean): Cluster {
   return { ...cluster, asSeen: seenAs(cluster, folder) };
 }
 
-/** Created under another name and renamed: a folder called `cluster` is always complete, even after a crash. */
+/**
+ * Created under another name and renamed, so that a folder called `cluster` is always complete, even after a crash.
+ */
 function create(cluster: Cluster, dataDirectory: string, fast: boolean): void {
   const draft = path.join(dataDirectory, "cluster.new");
   const passwordFile = path.join(dataDirectory, "password.new");
@@ -56,7 +58,7 @@ function create(cluster: Cluster, dataDirectory: string, fast: boolean): void {
   if (cluster.user) {
     for (const file of [draft, passwordFile]) chownSync(file, cluster.user.uid, cluster.user.gid);
   }
-  // Passed on standard input too, because the other user may not reach it by its path.
+  // The password is passed on standard input, because the other user may not be able to read the file.
   const input = openSync(passwordFile, "r");
   const made = spawnSync(
     cluster.binaries.initdb,
@@ -83,7 +85,7 @@ function create(cluster: Cluster, dataDirectory: string, fast: boolean): void {
     const said = `${made.stderr ?? ""}${made.error?.message ?? ""}`.trim().split("\n");
     const line = said.find((text) => /error|fatal/i.test(text)) ?? said[0] ?? "";
     throw new StartError(
-      `PostgreSQL could not make its data directory in ${dataDirectory}: ${line}`,
+      `PostgreSQL could not create its data directory in ${dataDirectory}: ${line}`,
     );
   }
   renameSync(draft, cluster.folder);
@@ -97,7 +99,7 @@ function seenAs({ user }: Cluster, folder: string): string {
   if (!user || reaches(user, folder)) return folder;
   if (process.platform === "linux") return "/proc/self/cwd";
   throw new StartError(
-    `PostgreSQL runs as the user ${user.name}, who cannot enter ${folder}; set DATA_DIR to a folder others may enter, or start Statehouse as another user.`,
+    `PostgreSQL runs as the user ${user.name}, who cannot enter ${folder}; set DATA_DIR to a folder that other users may enter, or start Statehouse as another user.`,
   );
 }
 
@@ -105,7 +107,7 @@ function checkVersion(folder: string, major: number): void {
   const found = readFileSync(path.join(folder, "PG_VERSION"), "utf8").trim();
   if (found === String(major)) return;
   throw new StartError(
-    `The databases in ${folder} were made by PostgreSQL ${found}, and this is PostgreSQL ${major}: move them with pg_upgrade or a dump, or set DATA_DIR to another folder.`,
+    `The databases in ${folder} were created by PostgreSQL ${found}, and this is PostgreSQL ${major}: move them with pg_upgrade or a dump, or set DATA_DIR to another folder.`,
   );
 }
 

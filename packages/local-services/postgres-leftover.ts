@@ -16,7 +16,7 @@ export async function clearLeftover(dataDirectory: string, cluster: string): Pro
   const pid = Number.parseInt(readFileSync(file, "utf8"), 10);
   const running = isPostmasterOf(pid, cluster);
   const owner = liveOwner(dataDirectory);
-  // Its own killed predecessor: this is a restart.
+  // The owner is this process's killed predecessor: this is a restart.
   if (owner !== undefined && (running || owner !== process.pid)) {
     throw inUse(dataDirectory, owner);
   }

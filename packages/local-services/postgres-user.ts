@@ -25,7 +25,7 @@ export interface User {
 export function postgresUser(cluster: string): User | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const users = accounts();
-  // A cluster keeps the account that created it.
+  // A cluster keeps using the account that created it.
   const owner = existsSync(cluster) ? statSync(cluster).uid : 0;
   const user = owner
     ? users.find(({ uid }) => uid === owner)
@@ -43,7 +43,7 @@ function accounts(): User[] {
     .map(([name = "", , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }));
 }
 
-/** Whether `user` can enter the folder by its path. */
+/** Whether `user` can access the folder by its path. */
 export function reaches(user: User, folder: string): boolean {
   const { uid, gid } = user;
   return spawnSync("/bin/sh", ["-c", 'cd "$1"', "sh", folder], { uid, gid, cwd: "/" }).status === 0;
@@ -64,7 +64,7 @@ export function binariesFor(user: User | undefined): ReturnType<typeof postgresB
     if (copied(packaged.folder, copy) && reaches(user, copy)) return postgresBinaries(copy);
   }
   throw new StartError(
-    `PostgreSQL runs as the user ${user.name}, who cannot read ${packaged.folder}; move Statehouse to a folder others may enter, or start it as another user.`,
+    `PostgreSQL runs as the user ${user.name}, who cannot read ${packaged.folder}; move Statehouse to a folder that other users may enter, or start it as another user.`,
   );
 }
 
@@ -73,7 +73,7 @@ function copied(from: string, to: string): boolean {
   const base = path.dirname(to);
   try {
     mkdirSync(base, { recursive: true, mode: 0o755 });
-    // In a shared /tmp any user could have created a folder whose programs would then run.
+    // In a shared /tmp any user could have created the folder, and PostgreSQL would run that user's programs.
     const { uid, mode } = lstatSync(base);
     if (uid !== 0 || (mode & 0o022) !== 0) return false;
     if (existsSync(to)) return true;

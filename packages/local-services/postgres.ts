@@ -9,7 +9,7 @@ import { clearLeftover } from "./postgres-leftover.ts";
 import { type ServerProcess, startProcess } from "./server-process.ts";
 
 export interface PostgresOptions {
-  /** Contains the cluster, its password and its log. */
+  /** The folder contains the cluster, its password and its log. */
   dataDirectory: string;
   /** 0, the default: any free port. */
   port?: number;
@@ -27,7 +27,7 @@ export interface Postgres extends AsyncDisposable {
   readonly exited: Promise<void>;
   /** Address of one database, with user and password. */
   url(database: string): string;
-  /** Creates the missing ones. */
+  /** Creates those of the databases that are missing. */
   createDatabases(names: readonly string[]): Promise<void>;
   stop(): Promise<void>;
   /** Starts it again on the same port. */
@@ -44,8 +44,8 @@ const always = {
   log_line_prefix: "%m [%p] %d ",
 };
 
-// A crash of the machine may lose data, SIGKILL of the server may not: commits still wait for the write. Connections:
-// enough for several stacks of four services each.
+// A crash of the machine may lose data, but SIGKILL of the server may not: commits still wait for the write. The
+// number of connections is enough for several stacks of four services each.
 const fastSettings = {
   fsync: "off",
   full_page_writes: "off",
@@ -109,7 +109,7 @@ function startServer(
     // Fast shutdown: sessions are ended and everything is written. SIGTERM would wait for the sessions.
     stopSignal: "SIGINT",
     stopTimeoutMs: 60_000,
-    // Also long enough to replay the log after a crash.
+    // Long enough to replay the log after a crash.
     startTimeoutMs: 300_000,
     ready: (pid) => isReady(cluster.folder, pid),
   });
@@ -121,7 +121,8 @@ async function afterOrphans(start: () => Promise<ServerProcess>): Promise<Server
     try {
       return await start();
     } catch (error) {
-      // Its own error, or in the same log the last lines of a session that has just exited.
+      // The cause: the server's own error, or the last lines of a session that has just exited, which are in the same
+      // log.
       const orphans =
         error instanceof Error &&
         /shared memory block|unexpected postmaster exit/.test(error.message);

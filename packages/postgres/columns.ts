@@ -1,6 +1,6 @@
 import { ArrayType, BigIntType, UnderscoreNamingStrategy } from "@mikro-orm/core";
 
-// Column types of entity schemas. References are plain ids: rows are loaded and written one by one.
+// Column types of entity schemas. References are plain ids, because rows are loaded and written one by one.
 
 export const text = { type: "text" } as const;
 export const boolean = { type: "boolean" } as const;
@@ -14,7 +14,7 @@ export const jsonb = { type: "json" } as const;
 /** A text that is the primary key, or a part of it. */
 export const primaryKey = { type: "text", primary: true } as const;
 
-/** The same column with null. */
+/** Makes a column nullable. */
 export const optional = <Column extends object>(column: Column) =>
   ({ ...column, nullable: true }) as const;
 

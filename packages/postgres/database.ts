@@ -16,7 +16,7 @@ import {
 import { runTransaction, type TransactionMode } from "./transaction.ts";
 
 export interface DatabaseOptions {
-  /** Of the service: two ORMs of one process with the same name would join each other's transactions. */
+  /** Unique for each service: two ORMs of one process with the same name would join each other's transactions. */
   contextName: string;
   url: string;
   entities: readonly EntitySchema[];
@@ -35,25 +35,25 @@ export interface Database extends AsyncDisposable {
   readonly orm: MikroORM;
   /**
    * Runs `work` in a transaction that ends with the caller's deadline, flushes and commits. Repeats it after a
-   * deadlock. Throws `unavailable` if the database did not respond, also to COMMIT.
+   * deadlock. Throws `unavailable` if the database does not respond, even to COMMIT.
    */
   transaction<T>(work: (em: EntityManager) => Promise<T>, mode?: TransactionMode): Promise<T>;
   /** One statement with `$1` placeholders and a cached plan, outside any transaction. Returns dates and numbers. */
   query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** Throws the reason if the database does not respond or its schema is behind. */
+  /** Throws the reason if the database does not respond or lacks migrations. */
   ready(): Promise<void>;
 }
 
 const DEFAULT_POOL_SIZE = 20;
 const DEFAULT_CEILING_MS = 60_000;
 /**
- * A connection that fell silent can hold row locks, and only the server detects it. Transactions wait for the database
- * only, except the relay's, which waits for the bus for about 15 s.
+ * A connection that fell silent can hold row locks, and only the server detects it. Transactions wait only for the
+ * database, except those of the relay, which wait up to about 15 s for the bus.
  */
 const DEFAULT_IDLE_TRANSACTION_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 5000;
 
-/** Sets up the ORM and its pool. Connects on first use, so that it starts before its database does. */
+/** Sets up the ORM and its pool. Connects at the first use, so that a service can start before its database. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { contextName, logger } = options;
   const ceilingMs = options.transactionCeilingMs ?? DEFAULT_CEILING_MS;
@@ -68,7 +68,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       const { rows } = await (spansAreRecorded() ? traced(sql, true, send) : send());
       return rows;
     } catch (error) {
-      // The pool has closed that connection; an unnamed statement is planned again.
+      // The pool has closed that connection, so an unnamed statement is planned again.
       if (isStalePlan(error)) {
         const unnamed = { text: sql, values: [...params] };
         return (await pool.query(answeredWithin(left, unnamed))).rows;
@@ -140,7 +140,7 @@ async function appliedMigrations(query: Database["query"]): Promise<string[]> {
     const rows = await query<{ name: string }>("select name from schema_migrations");
     return rows.map((row) => row.name);
   } catch (error) {
-    // undefined_table: no migration was ever applied.
+    // undefined_table: no migration has been applied yet.
     if (hasCode(error, "42P01")) return [];
     throw error;
   }

@@ -17,8 +17,8 @@ const ormNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * The differences between the entities and the migrated database, one per line; empty if they agree. A nullable column,
- * or one with a default, may be missing in the entity.
+ * The differences between the entities and the migrated database, one per line; empty if they agree. The entity may
+ * omit a column that is nullable or has a default.
  */
 export async function schemaDrift({ orm, query }: Database): Promise<string[]> {
   const found = await query<TableColumn>(

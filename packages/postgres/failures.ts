@@ -3,7 +3,7 @@ import { remainingMs } from "@statehouse/runtime";
 
 const TRANSACTION_TIMEOUT = "25P04";
 
-/** Codes of PostgreSQL and the driver that mean: no response, retry later. */
+/** Codes of PostgreSQL and the driver that mean that there is no response and the caller can retry later. */
 const UNAVAILABLE = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -29,7 +29,7 @@ const UNAVAILABLE = new Set([
 const LOST =
   /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
 
-/** The pool is closed or the server does not respond; it is unknown whether the statement ran. */
+/** The pool is closed or the server does not respond. It is unknown whether the statement ran. */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
@@ -37,18 +37,20 @@ export function isLost(error: unknown): boolean {
   return LOST.test(error.message) || (error instanceof AggregateError && error.errors.some(isLost));
 }
 
-/** The server rolled back and states that the same transaction can succeed now. */
+/** The server rolled back and reports that the same transaction can succeed now. */
 export function isRetryable(error: unknown): boolean {
   const code = codeOf(error);
   return code === "40001" || code === "40P01" || isStalePlan(error);
 }
 
-/** A migration changed what a prepared statement returns; only a new connection or name helps. */
+/** A migration changed what a prepared statement returns; only a new connection or another name helps. */
 export function isStalePlan(error: unknown): boolean {
   return codeOf(error) === "0A000" && property(error, "routine") === "RevalidateCachedQuery";
 }
 
-/** Text that PostgreSQL cannot store: the NUL character, which UTF-8 has and its `text` and `jsonb` do not. */
+/**
+ * Text that PostgreSQL cannot store: it contains the NUL character, which UTF-8 allows and `text` and `jsonb` do not.
+ */
 const UNSTORABLE_TEXT = new Set([
   "22021", // character_not_in_repertoire
   "22P05", // untranslatable_character

@@ -3,7 +3,10 @@ import { randomBytes } from "node:crypto";
 // Without 0, O, I and l, which are easily confused when users read or type ids.
 const ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789";
 const LENGTH = 16;
-/** The largest multiple of the alphabet's size in a byte: bytes above it would favour its first letters. */
+/**
+ * The largest multiple of the alphabet's size in a byte. Bytes above it would favour the first letters of the
+ * alphabet.
+ */
 const UNBIASED = 256 - (256 % ALPHABET.length);
 
 /** Ids of other systems (runs, OAuth tokens) can be shorter or longer than those of `newId`. */

@@ -6,7 +6,7 @@ import { queryIn } from "./transaction.ts";
 export interface SealedColumn {
   table: string;
   column: string;
-  /** The place to which the value of a row is bound. */
+  /** The associated data to which the value of a row is bound. */
   placeOf(rowId: string): SealedPlace;
 }
 

@@ -5,9 +5,14 @@ import { withRetry } from "@statehouse/runtime";
 import { Client } from "pg";
 import { isRetryable } from "./failures.ts";
 
-/** One step forward. Safe beside the previous release: expand first, contract in a later one. */
+/**
+ * One step forward that is safe beside the previous release: a migration expands first, and a later one contracts.
+ */
 export interface SqlMigration {
-  /** Sorts in order of application: `0001_init`. Never renamed, never edited once released. */
+  /**
+   * The name of the migration, for example `0001_init`, by which migrations are ordered. It is never renamed, and a
+   * released migration is never edited.
+   */
   name: string;
   up: string;
 }
@@ -19,7 +24,7 @@ export interface MigrateOptions {
   migrations: readonly SqlMigration[];
 }
 
-/** Any number; the same in every release. Advisory locks are per database. */
+/** An arbitrary number that is the same in every release. Advisory locks are per database. */
 const LOCK = "7031406125";
 const LOCK_TIMEOUT_MS = 3000;
 const ATTEMPTS = 10;
@@ -31,7 +36,7 @@ const ATTEMPTS = 10;
  */
 export async function migrate({ url, contextName, migrations }: MigrateOptions): Promise<string[]> {
   const client = new Client({ connectionString: url, application_name: `${contextName} migrate` });
-  // A dropped connection also fails its current query; without a listener the event would end the process.
+  // A dropped connection also fails its current query. Without a listener the 'error' event would end the process.
   client.on("error", () => {});
   await client.connect();
   try {
@@ -53,8 +58,8 @@ export async function migrate({ url, contextName, migrations }: MigrateOptions):
 }
 
 /**
- * The migrations of a folder of `.sql` files, in the order of their names. A file's name without
- * `.sql` is the migration's name, which databases remember: a released file is never renamed.
+ * The migrations of a folder of `.sql` files, in the order of their names. A file's name without `.sql` is the
+ * migration's name, which the database records, so a released file is never renamed.
  */
 export const readMigrations = (folder: string): SqlMigration[] =>
   readdirSync(folder)

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
-/** The place of a sealed value. It is bound into the value, which decrypts nowhere else. */
+/** The place of a sealed value. The value is bound to it and cannot be decrypted for another place. */
 export interface SealedPlace {
   table: string;
   column: string;
@@ -8,9 +8,9 @@ export interface SealedPlace {
 }
 
 export interface Sealer {
-  /** Encrypts for exactly this place: `id:` followed by nonce, tag and ciphertext in base64. */
+  /** Encrypts a value for this place: `id:` followed by nonce, tag and ciphertext in base64. */
   seal(plain: string, place: SealedPlace): string;
-  /** Throws if the key is unknown, or the value was altered or moved. */
+  /** Decrypts a value. Throws if the key is unknown or the value was altered or moved. */
   unseal(sealed: string, place: SealedPlace): string;
   /** True if the value was encrypted with an older key and should be encrypted with the current one. */
   isStale(sealed: string): boolean;
@@ -57,7 +57,7 @@ function parseKeys(keys: string): Map<string, Buffer> {
   for (const entry of keys.split(",").filter((part) => part.trim() !== "")) {
     const [, id, encoded] = /^\s*([A-Za-z0-9_-]+):([A-Za-z0-9+/=]+)\s*$/.exec(entry) ?? [];
     const key = Buffer.from(encoded ?? "", "base64");
-    // The entry itself is never quoted: it is a key.
+    // The entry itself is never quoted, because it is a key.
     if (!id || key.length !== 32) {
       throw new Error("sealing keys: each must be id:base64, of 32 bytes, separated by commas");
     }
@@ -72,6 +72,6 @@ function keyIdOf(sealed: string): string {
 }
 
 function associatedData(keyId: string, { table, column, rowId }: SealedPlace): Buffer {
-  // As JSON, so that two places never produce the same bytes.
+  // JSON, so that two places never result in the same bytes.
   return Buffer.from(JSON.stringify([keyId, table, column, rowId]), "utf8");
 }

@@ -11,7 +11,10 @@ const resultTypes: CustomTypesConfig = {
     oid === INT8 ? Number : types.getTypeParser(oid, format as "text"),
 };
 
-/** Beyond this many texts a statement is probably assembled from values, and naming it would only leak memory. */
+/**
+ * With more than this number of texts, a statement is probably assembled from values; naming it would only leak
+ * memory.
+ */
 const MAX_NAMED = 500;
 const names = new Map<string, string>();
 
@@ -50,7 +53,7 @@ export const awaitedStatementCount = (): number => awaited;
 
 export type StatementListener = (sql: string) => void;
 
-/** Counts and reports every statement sent on this connection by any code. */
+/** Counts and reports every statement that any code sends on this connection. */
 export function observeStatements(client: PoolClient, listener?: StatementListener): void {
   const send: (...args: unknown[]) => unknown = client.query.bind(client);
   const observed = (...args: unknown[]): unknown => {

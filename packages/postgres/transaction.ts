@@ -7,7 +7,7 @@ import { answeredWithin, prepared, traced } from "./statements.ts";
 
 interface OpenTransaction {
   client: PoolClient;
-  /** When the server ends it, in ms since 1970. */
+  /** When the server ends the transaction, in ms since 1970. */
   until: number;
   open: boolean;
   hooks: (() => void)[];
@@ -20,7 +20,7 @@ export interface TransactionMode {
 
 export interface TransactionOptions extends TransactionMode {
   pool: Pool;
-  /** A new entity manager, bound to nothing. */
+  /** A new entity manager that is not bound to a transaction. */
   fork(): EntityManager;
   /** Maximum duration of a transaction if the caller's deadline allows more, in ms. */
   ceilingMs: number;
@@ -31,10 +31,10 @@ const transactions = new WeakMap<EntityManager, OpenTransaction>();
 const ATTEMPTS = 5;
 
 /**
- * Runs `work` in a transaction on a separate connection, not on one of the ORM's: its driver never returns a connection
- * whose BEGIN or ROLLBACK failed, so that each restart of PostgreSQL would shrink the pool; and BEGIN and the time
- * limit are one message this way. After a deadlock or a serialization failure everything is repeated, so that `work`
- * must not touch anything but `em`.
+ * Runs `work` in a transaction on a separate connection instead of one of the ORM's. The ORM's driver never returns a
+ * connection whose BEGIN or ROLLBACK failed, so each restart of PostgreSQL would shrink the pool. A separate
+ * connection also allows BEGIN and the time limit to be one message. After a deadlock or a serialization failure
+ * everything is repeated, so `work` must not change anything except through `em`.
  */
 export async function runTransaction<T>(
   options: TransactionOptions,
@@ -87,7 +87,10 @@ async function attemptTransaction<T>(
   return result;
 }
 
-/** Begins twice at most: the first connection may have been lost while idle in the pool, and nothing has happened yet. */
+/**
+ * Begins at most twice: the first connection may have been lost while it was idle in the pool, and nothing has
+ * happened yet.
+ */
 const begin = (pool: Pool, ceilingMs: number) =>
   withRetry({ attempts: 2, isRetryable: isLost }, async () => {
     const left = Math.min(remainingMs() ?? ceilingMs, ceilingMs);
@@ -123,7 +126,7 @@ function ormContext(transaction: OpenTransaction) {
   return {
     async executeQuery({ sql, parameters }: { sql: string; parameters: readonly unknown[] }) {
       const client = clientOf(transaction);
-      // The ORM writes values into the text, and a NUL would end the statement: a broken message.
+      // The ORM writes values into the text, and a NUL would end the statement and break the message.
       if (sql.includes("\0")) throw unstorableText();
       const send = () => client.query(sql, [...parameters]);
       const { command, rowCount, rows } = await (spansAreRecorded()
@@ -159,7 +162,7 @@ export async function queryIn<Row>(
   return rows;
 }
 
-/** Calls `hook` after the transaction of `em` has committed, and never otherwise. */
+/** Calls `hook` after the transaction of `em` has committed; not called after a rollback. */
 export function afterCommit(em: EntityManager, hook: () => void): void {
   transactionOf(em).hooks.push(hook);
 }

@@ -1,6 +1,6 @@
 import type { Page } from "./paging.ts";
 
-/** A row of a `withTotal` statement; an empty page is one row whose id is null. */
+/** A row of a `withTotal` statement. An empty page is one row whose id is null. */
 export type RowWithTotal<Row> = { total: number } & (Row | { id: null });
 
 export interface ListStatement {
@@ -9,9 +9,9 @@ export interface ListStatement {
    * every row, and `select` can use them as `counted.…`.
    */
   count: string;
-  /** Selects the page's rows; their columns include `id`. */
+  /** The statement that selects the page's rows; their columns include `id`. */
   select: string;
-  /** The sort order again, over the rows as `listed`: `listed.name`. */
+  /** The sort order, repeated over the rows as `listed`: `listed.name`. */
   order: string;
 }
 

@@ -13,7 +13,7 @@ import {
 } from "jose";
 import { LRUCache } from "lru-cache";
 
-/** Lifetime of an assertion, in seconds; a replayed one is valid no longer. */
+/** Lifetime of an assertion, in seconds; a replayed assertion expires with the original. */
 const LIFETIME_S = 300;
 /** Renewed this long before it expires, so that it does not expire in transit or through clock skew. */
 const RENEW_MS = 60_000;
@@ -22,18 +22,18 @@ const GATEWAY = "gateway";
 
 /** The principal of a call. */
 export interface CallOptions {
-  /** The signed assertion for the service `audience`. */
+  /** Returns the signed assertion for the service `audience`. */
   assertion(audience: string): Promise<string>;
 }
 
-/** A service's own name and key. Its calls carry its own assertion. */
+/** A service's own name and key. Its calls carry an assertion of the service itself. */
 export interface ServiceIdentity extends CallOptions {
   readonly name: string;
-  /** Asserts another principal; accepted from the gateway only. */
+  /** Asserts another principal; services accept this from the gateway only. */
   on(principal: Principal): CallOptions;
 }
 
-/** Public keys by the name of the signing service; several while a key is rotated. */
+/** Public keys by the name of the signing service; a service has several while its key is rotated. */
 export type AssertionKeys = Readonly<Record<string, readonly JWK[]>>;
 
 /** A new key pair for assertions, for installations that have none yet. */
@@ -107,7 +107,7 @@ async function verify(
     const issuer = decodeJwt(assertion).iss ?? "";
     const keyOf = async ({ kid }: ProtectedHeaderParameters) => {
       const key = await keys.get(`${issuer} ${kid}`);
-      if (!key) throw new Error(`no key ${kid} of ${issuer}`);
+      if (!key) throw new Error(`service ${issuer} has no key ${kid}`);
       return key;
     };
     const { payload } = await jwtVerify(assertion, keyOf as never, {

@@ -10,8 +10,8 @@ export interface CallContext {
 export type GrantsLoader = (principal: Principal) => Promise<Grants>;
 
 /**
- * Creates callers from principals. Grants are cached under the versions at which they were read, so that a cached one
- * is never stale: after any change the principal has other versions.
+ * Creates callers from principals. Grants are cached under the versions at which they were read, so cached grants are
+ * never stale: after any change the principal has other versions.
  */
 export function createCallers(load: GrantsLoader): (principal: Principal) => Promise<Caller> {
   const kept = new LRUCache<string, Grants>({ max: 10_000 });

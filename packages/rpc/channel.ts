@@ -8,7 +8,7 @@ export interface CallMetadata {
   deadline: number;
 }
 
-/** A connection to one service. Both kinds transfer protobuf binary, never shared objects. */
+/** A connection to one service. Both implementations transfer protobuf bytes, never shared objects. */
 export interface Channel extends AsyncDisposable {
   /** The service at the other end, which is the audience of assertions. */
   readonly audience: string;

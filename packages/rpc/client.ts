@@ -14,7 +14,7 @@ import type { Channel } from "./channel.ts";
 import { countCall } from "./counter.ts";
 import { methodPath } from "./service.ts";
 
-/** For calls outside any request, in ms. */
+/** Time limit of calls outside any request, in ms. */
 const DEFAULT_TIMEOUT_MS = 10_000;
 
 /** One function for each method. Throws the service's AppError. */

@@ -43,7 +43,7 @@ export const errorToBytes = (error: AppError): Uint8Array =>
 
 const isKind = (kind: string): kind is ErrorKind => errorKinds.some((known) => known === kind);
 
-/** The error of the other side, or undefined if the bytes are not one. */
+/** The error that the bytes encode; undefined if they are not an error. */
 export function errorFromBytes(bytes: Uint8Array): AppError | undefined {
   const { kind, reason, message, fields, retryAfterSeconds } = fromBinary(ErrorDetailSchema, bytes);
   if (!isKind(kind)) return undefined;
@@ -62,7 +62,7 @@ export class MessageTooLarge extends Error {
   override readonly name = "MessageTooLarge";
 }
 
-/** For a call that ended without a detail: no response, or an internal failure. */
+/** The error for a call that ended without a detail: there was no response, or the service failed internally. */
 export function errorFromStatus(code: status, details: string, audience: string): Error {
   if (code === status.UNAVAILABLE) {
     return unavailable("service_unavailable", `The service ${audience} does not answer.`);
@@ -71,5 +71,5 @@ export function errorFromStatus(code: status, details: string, audience: string)
   if (code === status.RESOURCE_EXHAUSTED && /message larger than max/.test(details)) {
     return new MessageTooLarge(`${audience}: ${details}`);
   }
-  return new Error(`${audience} answered ${status[code] ?? code}: ${details}`);
+  return new Error(`${audience} returned ${status[code] ?? code}: ${details}`);
 }

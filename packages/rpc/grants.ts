@@ -27,13 +27,13 @@ export function grantsFromAccess(access: Channel, identity: CallOptions): Grants
 
 const principalType = (type: string): Grants["principal"]["type"] => {
   if (type === "user" || type === "team" || type === "organization" || type === "run") return type;
-  throw new Error(`access knows a principal of type ${type}`);
+  throw new Error(`access returned the unknown principal type ${type}`);
 };
 
 type Values = Readonly<Record<string, readonly unknown[]>>;
 type Permissions<Of extends Values> = { [P in keyof Of]?: Of[P][number] };
 
-/** Unknown permissions and values, of a newer release of access, give nothing. */
+/** Permissions and values that a newer release of access sends and that are unknown here have no effect. */
 const knownPermissions = <Of extends Values>(values: Of, permissions: JsonObject = {}) =>
   Object.fromEntries(
     Object.entries(permissions).filter(

@@ -17,7 +17,7 @@ import { withTimeout } from "@statehouse/runtime";
 import { methodPath } from "./service.ts";
 
 export interface HealthOptions {
-  /** Resolves if the service could do its work, throws otherwise. */
+  /** Resolves if the service can do its work, otherwise throws. */
   ready: () => Promise<void>;
   closing: () => boolean;
   /** Full names of the services on this port; all have the readiness of the process. */
@@ -32,7 +32,7 @@ const READY_TIMEOUT_MS = 2000;
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
 const asBytes = (bytes: Buffer): Uint8Array => bytes;
 
-/** `grpc.health.v1.Health/Check`: probes have no assertion, so that it is separate from the other methods. */
+/** `grpc.health.v1.Health/Check`. Probes have no assertion, so this service is separate from the other methods. */
 export const healthDefinition: ServiceDefinition = {
   check: {
     path: methodPath(Health.method.check),

@@ -21,7 +21,7 @@ export interface RpcServerOptions<Ctx> {
   name: string;
   bindings: readonly ServiceBinding<Ctx>[];
   keys: AssertionKeys;
-  /** Creates the context of a method from the principal; loads grants. */
+  /** Creates the context of a method from the principal and loads its grants. */
   context: (principal: Principal) => Promise<Ctx>;
   /** For probes of the gRPC port: resolves if the service can do its work. */
   ready?: () => Promise<void>;
@@ -31,7 +31,7 @@ export interface RpcServerOptions<Ctx> {
 export interface RpcServer extends AsyncDisposable {
   /** Opens a gRPC port (0: any free one). */
   listen(address: { host: string; port: number }): Promise<{ port: number }>;
-  /** A channel for callers in this process, with the same messages, metadata, deadlines and errors. */
+  /** A channel for callers in this process, with the same messages, metadata, deadlines and errors as over gRPC. */
   inProcess(): Channel;
 }
 
@@ -119,7 +119,7 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
         if (closing || !handler) {
           throw unavailable("service_unavailable", `The service ${name} does not answer.`);
         }
-        // As over gRPC, the caller gives up at its deadline.
+        // As over gRPC, the caller stops waiting at its deadline.
         return withTimeout(
           Math.max(0, metadata.deadline - Date.now()),
           handler(request, metadata),
@@ -140,6 +140,6 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
   };
 }
 
-/** The cause is in this service's log, under this trace; the other side does not receive it. */
+/** The cause is in this service's log under this trace; the caller does not receive it. */
 const internalError = (name: string) =>
   new Error(`${name} failed with an internal error, trace ${traceId() ?? "unknown"}`);

@@ -43,7 +43,7 @@ export const isIdempotent = (method: DescMethod): boolean =>
 /** Reading an option decodes it: once for each method, not for each call. */
 const declaredCallers = new WeakMap<DescMethod, Callers>();
 
-/** Whether the method declares the principal as a caller; without the option there is none. */
+/** Whether the method declares the principal as a caller. A method without the option has no callers. */
 export function mayCall(method: DescMethod, principal: Principal): boolean {
   let declared = declaredCallers.get(method);
   if (!declared) {

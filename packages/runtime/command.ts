@@ -2,8 +2,8 @@ import { ConfigError } from "./config.ts";
 import { StartError } from "./lifecycle.ts";
 
 /**
- * Runs an operator's command, which `print`s its lines. A failure is one line, without a stack, and exit code 1; `what`
- * is the command as the beginning of a sentence: "Migrating".
+ * Runs an operator's command and prints its lines. A failure prints one line without a stack and exits with 1; `what`
+ * is the command as the start of a sentence, for example "Migrating".
  */
 export async function runCommand(
   what: string,

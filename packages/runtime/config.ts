@@ -21,16 +21,16 @@ export function readConfig<Schema extends z.ZodObject>(
   const problems = (result.error?.issues ?? []).map((issue) => {
     const [name = "configuration", ...within] = issue.path.map(String);
     if (within.length === 0 && !(name in input)) return `${name}: is required but not set`;
-    // The value itself is never quoted: it can be a secret.
+    // The value itself is never quoted, because it can be a secret.
     return `${name}: ${within.length > 0 ? `${within.join(".")}: ` : ""}${issue.message}`;
   });
   throw new ConfigError([...new Set([...problems, ...missing])].join("\n"));
 }
 
-/** For an optional setting that another setting's value requires. */
+/** Declares an optional setting that is required if another setting has a certain value. */
 export const neededWith = (setting: string, value: string) => ({ neededWith: { setting, value } });
 
-/** A line for each setting that another one's value requires. */
+/** One line for each missing setting that the value of another one requires. */
 function missingWith(schema: z.ZodObject, input: Readonly<Record<string, string>>): string[] {
   return Object.entries(schema.shape).flatMap(([name, field]) => {
     const needed = (field as z.ZodType).meta()?.neededWith as

@@ -1,6 +1,6 @@
 export type EditionName = "self-hosted" | "hosted";
 
-/** The features of an edition. Every difference is a row here; code reads the row by name. */
+/** The features of an edition. Every difference is a row here, and code reads the row by its name. */
 export const editionTable = {
   "header.snapshot-interval": ["hosted"],
   "state-versions.intermediate": ["hosted"],
@@ -13,7 +13,7 @@ export const editionTable = {
 
 /** Values that differ by edition. */
 export const editionValues = {
-  /** The `TFP-AppName` header: clients change their behaviour with it. */
+  /** The `TFP-AppName` header, which changes the behaviour of clients. */
   "app-name": { "self-hosted": "Terraform Enterprise", hosted: "HCP Terraform" },
 } as const satisfies Record<string, Record<EditionName, string>>;
 

@@ -1,6 +1,6 @@
 /**
- * Does `work` for each item, `count` of them concurrently, from one queue: a slow item delays no other. Throws the
- * first error; then no further work starts, and the work in progress has ended.
+ * Runs `work` for each item, `count` of them concurrently, from one queue, so that a slow item delays no other.
+ * Throws the first error; no further work starts after it, and all work in progress has ended.
  */
 export async function forEachConcurrently<Item>(
   count: number,

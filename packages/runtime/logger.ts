@@ -5,12 +5,12 @@ export type Logger = PinoLogger;
 
 export interface LoggerOptions {
   service: string;
-  /** trace, debug, info, warn, error, fatal or silent. */
+  /** The lowest level that is logged: trace, debug, info, warn, error, fatal or silent. */
   level?: string;
   destination?: DestinationStream;
 }
 
-/** Keys that must never appear in a log, at the depths of the product's lines. */
+/** Keys that must never appear in a log, at the nesting depths that the product's lines have. */
 const secrets = [
   "authorization",
   "token",
@@ -21,7 +21,7 @@ const secrets = [
   "assertion",
 ].flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
 
-/** A JSON logger whose lines contain the current trace id, and never a token or state. */
+/** A JSON logger whose lines contain the current trace id and never contain a token or state. */
 export function createLogger({ service, level = "info", destination }: LoggerOptions): Logger {
   const options = {
     name: service,

@@ -9,7 +9,7 @@ export interface LoopOptions {
   name: string;
   intervalMs: number;
   wake?: Wake;
-  /** One step; true if more work may be ready. A long step checks `stop` between its parts. */
+  /** Runs one step; returns true if more work may be ready. A long step checks `stop` between its parts. */
   work: (stop: AbortSignal) => Promise<boolean>;
   logger: Logger;
 }
@@ -27,7 +27,7 @@ export function startLoop(options: LoopOptions): AsyncDisposable {
       try {
         more = await withServerSpan(name, undefined, {}, () => work(stop.signal));
       } catch (error) {
-        // The database can be unavailable for a while; readiness reports it once.
+        // The pause after a failure: the database can be unavailable for a while, and readiness reports it.
         const level = isTransient(error) ? "debug" : "error";
         logger[level]({ err: error, work: name }, "background work failed; retry scheduled");
       }

@@ -1,6 +1,6 @@
 let source: (() => Promise<string>) | undefined;
 
-/** Sets the source of `metricsText`; startTelemetry calls it, and its disposal passes undefined. */
+/** Sets the source of `metricsText`. startTelemetry calls it, and its disposal passes undefined. */
 export function serveMetricsFrom(read: (() => Promise<string>) | undefined): void {
   source = read;
 }

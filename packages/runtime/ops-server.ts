@@ -8,11 +8,11 @@ export type Check = () => Promise<void>;
 
 export interface OpsOptions {
   checks: Readonly<Record<string, Check>>;
-  /** The checks that readiness requires; the others are only reported. */
+  /** The checks that readiness requires; all others are only reported. */
   required: readonly string[];
 }
 
-/** Serves /healthz, /readyz and /metrics; false means another path. */
+/** Serves /healthz, /readyz and /metrics; returns false for any other path. */
 export type OpsHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 
 const CHECK_TIMEOUT_MS = 2000;

@@ -2,7 +2,7 @@
 export interface Progress {
   /** Adds to the count. */
   advance(steps?: number): void;
-  /** The total can become known, or grow, during the work. */
+  /** Sets the total, which can become known or grow during the work. */
   expect(total: number): void;
   /** Prints the last figure and ends the line. */
   end(): void;
@@ -17,7 +17,7 @@ export interface ProgressOptions {
 
 const WIDTH = 30;
 const BAR_MS = 100;
-/** Without a terminal an occasional line is better for a log. */
+/** Without a terminal, occasional lines are more useful in a log. */
 const LINE_MS = 10_000;
 
 /** A bar on a terminal, a line every ten seconds elsewhere. */

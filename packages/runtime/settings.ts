@@ -10,15 +10,15 @@ const json = z.string().transform((text, context): unknown => {
   }
 });
 
-/** 32 bytes, as in an Ed25519 JWK. */
+/** 32 bytes, as an Ed25519 JWK contains them. */
 const keyPart = z
   .string("is missing")
   .regex(/^[A-Za-z0-9_-]{43}$/, "must be part of an Ed25519 key: 32 bytes in base64url");
 
 const jwk = z.looseObject(
   {
-    kty: z.literal("OKP", "is not OKP: only Ed25519 keys sign"),
-    crv: z.literal("Ed25519", "is not Ed25519"),
+    kty: z.literal("OKP", "must have kty OKP: only Ed25519 keys sign"),
+    crv: z.literal("Ed25519", "must have crv Ed25519"),
     x: keyPart,
     kid: z.string("is missing").min(1, "is empty"),
   },
@@ -42,8 +42,8 @@ export const portSetting = (byDefault: number, what: string) =>
 export const secondsSetting = z.coerce.number().int().min(1);
 
 /**
- * `id:base64,id:base64`; the first is used for new values, all for existing ones. Each of exactly `bytes`, or of at
- * least `atLeast`.
+ * `id:base64,id:base64`; the first key is used for new values, all keys for existing ones. Each key has exactly
+ * `bytes`, or at least `atLeast` bytes.
  */
 export const keyRingSetting = (length: { bytes: number } | { atLeast: number }) =>
   z
@@ -57,7 +57,7 @@ export const keyRingSetting = (length: { bytes: number } | { atLeast: number }) 
       if (problem) issues.push({ code: "custom", message: problem, input: undefined });
     });
 
-/** Names a key by its id, never by its value. */
+/** The text names a key by its id, never by its value. */
 function ringProblem(
   ring: string,
   length: { bytes: number } | { atLeast: number },
@@ -76,16 +76,16 @@ function ringProblem(
   return undefined;
 }
 
-/** Settings of several services, so that each has one name, one rule and one text. */
+/** Settings that several services have, so that each has one name, one rule and one text. */
 export const settings = {
   LOG_LEVEL: z
     .enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])
     .default("info")
-    .describe("Lines below this level are left out of the log."),
+    .describe("Lines below this level are omitted from the log."),
   EDITION: z
     .enum(["self-hosted", "hosted"])
     .default("self-hosted")
-    .describe("What the installation offers: self-hosted or hosted."),
+    .describe("The features of the installation: self-hosted or hosted."),
   HOST: z.string().default("0.0.0.0").describe("Address to listen on."),
   PUBLIC_URL: z
     .url()

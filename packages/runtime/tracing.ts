@@ -14,7 +14,8 @@ import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-ho
 
 export type { Attributes, Span } from "@opentelemetry/api";
 
-// Installed on import, not by startTelemetry: logs and error responses need a trace id even if nothing is exported.
+// Installed on import instead of by startTelemetry, because logs and error responses need a trace id even if nothing
+// is exported.
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 
 const tracer = trace.getTracer("statehouse");
@@ -62,7 +63,7 @@ export function withServerSpan<T>(
 ): T {
   const remote = parseTraceparent(parent);
   if (!recording) {
-    // Spans are not exported, so that an existing trace is passed on unchanged; within one process it is already set.
+    // Spans are not exported, so an existing trace is passed on unchanged. Within one process it is already set.
     const active = trace.getSpanContext(context.active());
     if (remote && active?.traceId === remote.traceId) return work(noSpan);
     const own: SpanContext = remote ?? {
@@ -115,7 +116,7 @@ function settle<T>(span: Span, work: (span: Span) => T): T {
 }
 
 function fail(span: Span, error: unknown): void {
-  // Only the class: messages can contain values (SQL, URLs).
+  // Only the class of the error: messages can contain values (SQL, URLs).
   span.setStatus({ code: SpanStatusCode.ERROR });
   span.setAttribute("error.type", error instanceof Error ? error.name : typeof error);
   span.end();

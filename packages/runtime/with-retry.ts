@@ -10,7 +10,10 @@ export interface RetryOptions {
   signal?: AbortSignal;
 }
 
-/** Repeats `work` until it succeeds. Throws its last error, immediately if that is not retryable. */
+/**
+ * Repeats `work` until it succeeds. Throws the last error after the last attempt, or an error that is not retryable
+ * immediately.
+ */
 export async function withRetry<T>(
   { attempts, isRetryable = () => true, pauseMs = () => 0, signal }: RetryOptions,
   work: (attempt: number) => Promise<T>,

@@ -1,6 +1,6 @@
 /**
- * The result of `work`, or a rejection with `late()` when it takes longer than `ms`. The work itself
- * is not stopped; its late failure is ignored.
+ * Returns the result of `work`, or throws `late()` if it takes longer than `ms`. The work itself is not stopped; a
+ * later failure of it is ignored.
  */
 export async function withTimeout<T>(
   ms: number,

@@ -44,7 +44,7 @@ export interface AppParts<Config, Client extends Clients, Options extends object
   database: Database;
   channels: Record<Client, Channel>;
   identity: ServiceIdentity;
-  /** The caller of a principal, with its grants. */
+  /** Creates the caller of a principal, with its grants. */
   callerOf(principal: Principal): Promise<Caller>;
   logger: Logger;
   options: Partial<Options>;
@@ -102,7 +102,7 @@ interface Dependencies<Client extends Clients> {
   /** Opens no ports: the composition calls `rpc.inProcess()` and serves `handlers` and `checks` itself. */
   embedded?: boolean;
   channels?: Record<Client, Channel>;
-  /** Delivers events inside the process, where no NATS server runs. */
+  /** Set if no NATS server runs: delivers events inside the process. */
   bus?: LocalBus;
   logger?: Logger;
 }
@@ -110,9 +110,9 @@ interface Dependencies<Client extends Clients> {
 export interface RunningService<L extends Listeners = Listeners> extends AsyncDisposable {
   readonly rpc: RpcServer;
   readonly handlers: Handlers<L>;
-  /** Without `database` the service is not ready; the others are only reported. */
+  /** Without `database` the service is not ready; all other dependencies are only reported. */
   readonly checks: Readonly<Record<string, Check>>;
-  /** Undefined when embedded. */
+  /** Undefined if embedded. */
   readonly ports: Ports<(keyof L & string) | "grpc" | "ops"> | undefined;
 }
 
@@ -138,7 +138,7 @@ export interface Service<
     config: z.output<Schema>,
     dependencies?: Dependencies<Client> & Partial<Options>,
   ): Promise<RunningService<L>>;
-  /** The use cases without consumers, workers and ports, for a command beside the running service. */
+  /** The use cases without consumers, workers and ports, for a command that runs beside the service. */
   openApp(
     config: z.output<Schema>,
     dependencies?: Pick<Dependencies<Client>, "channels" | "logger">,
@@ -257,7 +257,7 @@ export function defineService<
   };
 }
 
-/** How the events of a service leave it and reach it. */
+/** How events leave a service and how it receives those of others. */
 interface Transport {
   consume(consumer: Consumer): void;
   ready(): Promise<void>;
@@ -302,11 +302,12 @@ interface Given<Client extends Clients, Options extends object> {
 const levelOf = (config: object): string => (config as BaseConfig).LOG_LEVEL;
 
 function accessOf(channels: Partial<Record<Clients, Channel>>): Channel {
-  if (!channels.access) throw new Error("A service without own grants must call access");
+  if (!channels.access)
+    throw new Error("A service that does not load grants itself must call access");
   return channels.access;
 }
 
-/** The server itself is closed by its owner. */
+/** The owner of the server closes it. */
 const listenGrpc = (rpc: RpcServer, port: number) => async (host: string) => ({
   port: (await rpc.listen({ host, port })).port,
   [Symbol.asyncDispose]: async () => {},

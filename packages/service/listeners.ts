@@ -15,7 +15,7 @@ export interface ServeOptions<Name extends string> {
   /** The port of health, readiness and metrics. */
   opsPort: number;
   checks: Readonly<Record<string, Check>>;
-  /** Without these the service is not ready; the others are only reported. */
+  /** The service is not ready without these; all other dependencies are only reported. */
   required: readonly string[];
   listeners: Readonly<Record<Name, Listener<unknown>["listen"]>>;
   logger: Logger;

@@ -95,7 +95,7 @@ test("a folder in use is refused with its owner's name, and the one that uses it
 test("databases of another major version are refused", async () => {
   await (await start("version")).stop();
   writeFileSync(path.join(folder.path, "version", "cluster", "PG_VERSION"), "12\n");
-  await expect(start("version")).rejects.toThrow(/were made by PostgreSQL 12, and this is/);
+  await expect(start("version")).rejects.toThrow(/were created by PostgreSQL 12, and this is/);
 });
 
 test("it does not outlive an owner that died by kill -9, and the next start finds the data", async () => {

@@ -6,7 +6,7 @@ import { migrate, type SqlMigration } from "../index.ts";
 export interface FreshDatabase extends AsyncDisposable {
   readonly url: string;
   readonly name: string;
-  /** Direct access to the tables, for what nothing else does or shows. */
+  /** Direct access to the tables, for tests of values that no other interface shows. */
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
@@ -27,7 +27,7 @@ export async function freshDatabase(options: {
       await client.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(name)} WITH (FORCE)`);
     });
   const pool = new Pool({ connectionString: urlOf(name) });
-  // Errors of an idle connection, or of one that is closing when its database is dropped, are expected.
+  // Errors of an idle connection, or of one that is closed because its database is dropped, are expected.
   pool.on("error", () => {});
   return {
     name,
@@ -41,7 +41,10 @@ export async function freshDatabase(options: {
   };
 }
 
-/** Migrated once per run, then copied. It is renamed when it is complete, so that an existing one is complete. */
+/**
+ * Migrated once per run, then copied. It is renamed once it is complete, so that an existing template is always
+ * complete.
+ */
 async function migratedTemplate(
   client: Client,
   { contextName, migrations }: { contextName: string; migrations: readonly SqlMigration[] },

@@ -13,7 +13,7 @@ export interface App {
 }
 
 export interface Settings {
-  /** The longest lifetime of a new token; undefined: without limit. */
+  /** The longest lifetime of a new token; undefined if lifetimes are not limited. */
   maxTokenDays: number | undefined;
   runTokenLifetimeMs: number;
 }

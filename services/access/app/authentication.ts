@@ -3,7 +3,7 @@ import { hashOf, looksLikeRunSecret, looksLikeSecret } from "../domain/token-sec
 import type { Authenticated } from "../store/authentication.ts";
 import type { App } from "./app.ts";
 
-/** The principal that a token authenticates; runs included. */
+/** The principal that a token authenticates; it can be a run. */
 interface AuthenticatedPrincipal {
   tokenId: string;
   type: string;
@@ -22,8 +22,8 @@ export async function authenticate(app: App, token: string): Promise<Authenticat
 }
 
 /**
- * The same for several tokens, those of runs included, in their order; undefined for refused ones. One statement, and
- * one for each run.
+ * Like `authenticate` for several tokens, which can be run tokens, in their order; undefined for refused ones. One
+ * statement, and one for each run.
  */
 export async function batchAuthenticate(
   app: App,

@@ -18,7 +18,10 @@ export function grantsIn(caller: Caller, organizationId: OrganizationId): Organi
   return found;
 }
 
-/** Decides which of an organization's teams the principal sees; undefined for one that does not belong to it. */
+/**
+ * Creates the function that decides which of an organization's teams the principal sees; undefined if the principal
+ * does not belong to the organization.
+ */
 export function teamViewerIn(
   grants: Grants,
   organizationId: OrganizationId,

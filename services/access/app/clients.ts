@@ -1,6 +1,6 @@
 import type { OrganizationId, ProjectId, RunId, WorkspaceId } from "../domain/ids.ts";
 
-/** Where a workspace is: what authorization needs of it. */
+/** The placement of a workspace, by which authorization decides. */
 export interface Placement {
   organizationId: OrganizationId;
   projectId: ProjectId;
@@ -14,8 +14,8 @@ export interface WorkspacesClient {
   /** Throws `notFound`. */
   placementOfWorkspace(workspaceId: WorkspaceId): Promise<Placement>;
   /**
-   * The organization of a run that may not be reported yet. Throws `notFound`, and a conflict when the run has ended or
-   * belongs to another workspace.
+   * The organization of a run, which may not have been reported yet. Throws `notFound`, and a conflict if the run has
+   * ended or belongs to another workspace.
    */
   placeRun(run: { runId: RunId; workspaceId: WorkspaceId }): Promise<OrganizationId>;
 }

@@ -28,7 +28,7 @@ import type { App } from "./app.ts";
 import { callingUser, grantsIn, teamViewerIn } from "./caller.ts";
 import { authorizeTeam, refuseWithoutOwner } from "./team.ts";
 
-/** A membership with the address and teams that the caller may see. */
+/** A membership with those of its address and teams that the caller may see. */
 export interface VisibleMembership {
   membership: OrganizationMembership;
   email: string | undefined;
@@ -53,8 +53,8 @@ const visibleTo =
   };
 
 /**
- * Invites a user by e-mail address, and adds the user to teams. Throws `notFound` for organization and teams,
- * `forbidden`, `invalid` for a bad address and for a user who is invited or a member already.
+ * Invites a user by e-mail address and adds the user to teams. Throws `notFound` for an unknown organization or team,
+ * `forbidden`, and `invalid` for an invalid address or a user who is already invited or a member.
  */
 export async function createOrganizationMembership(
   app: App,
@@ -96,7 +96,7 @@ export async function createOrganizationMembership(
   return visibleTo(caller)(await app.reads.memberships.get(membership.id));
 }
 
-/** For members of the organization and for the invited user. Throws `notFound`. */
+/** Allowed for members of the organization and for the invited user. Throws `notFound`. */
 export async function getOrganizationMembership(
   app: App,
   caller: Caller,
@@ -109,7 +109,7 @@ export async function getOrganizationMembership(
   return visibleTo(caller)(view);
 }
 
-/** Throws `notFound` for an organization that the caller does not belong to. */
+/** Throws `notFound` if the caller does not belong to the organization. */
 export async function listOrganizationMemberships(
   app: App,
   caller: Caller,
@@ -137,7 +137,7 @@ export async function batchGetOrganizationMemberships(
     .map(visibleTo(caller));
 }
 
-/** By the invited user; a repeat changes nothing. Throws `notFound` for other callers. */
+/** Accepts the invitation, as the invited user; a repeat changes nothing. Throws `notFound` for other callers. */
 export async function acceptOrganizationMembership(
   app: App,
   caller: Caller,
@@ -161,8 +161,8 @@ export async function acceptOrganizationMembership(
 }
 
 /**
- * Removes a user from the organization and its teams. Members may remove themselves, and invited users decline. Throws
- * `notFound`, `forbidden`, the conflict `last_owner`.
+ * Removes a user from the organization and its teams. Members may remove themselves, and invited users may decline.
+ * Throws `notFound`, `forbidden`, the conflict `last_owner`.
  */
 export const deleteOrganizationMembership = (
   app: App,
@@ -182,7 +182,7 @@ export const deleteOrganizationMembership = (
     touch(await tx.users.getForUpdate(userId), at);
     for (const member of await tx.teamMembers.ofUser(organizationId, userId)) {
       const team = await tx.teams.get(member.teamId);
-      // A caller that may not change the owners may not remove one of them this way either.
+      // A caller that may not manage the owners team cannot remove an owner through a membership either.
       if (team.owners && !own) authorizeTeam(caller, "manage-members", team);
       await tx.teamMembers.remove(member);
       await refuseWithoutOwner(tx, team);
@@ -192,7 +192,10 @@ export const deleteOrganizationMembership = (
     await tx.record(organizationMembershipDeleted(membership, touch(organization, at)));
   });
 
-/** The user with the address, locked, or a placeholder that becomes one when an administrator creates the user. */
+/**
+ * Returns the user with the address, locked. Creates a placeholder if there is none; it becomes a user when an
+ * administrator creates one with this address.
+ */
 async function userInvitedAs(tx: Tx, email: string, at: Date): Promise<User> {
   const known = await tx.users.findByEmailForUpdate(email);
   if (known) return known;

@@ -36,7 +36,7 @@ export const createOrganizationToken = (
     return created;
   });
 
-/** Throws `notFound` also for an empty slot, `forbidden`. */
+/** Throws `notFound`, also if the slot is empty, and `forbidden`. */
 export async function getOrganizationToken(
   app: App,
   caller: Caller,
@@ -48,7 +48,7 @@ export async function getOrganizationToken(
   return token;
 }
 
-/** Revokes it. Throws `notFound`, `forbidden`. */
+/** Revokes the token. Throws `notFound`, `forbidden`. */
 export const deleteOrganizationToken = (
   app: App,
   caller: Caller,
@@ -62,7 +62,7 @@ export const deleteOrganizationToken = (
     await removeToken(app, tx, token);
   });
 
-/** Throws `badRequest`. */
+/** Parses a slot. Throws `badRequest`. */
 function slotOf(name: string): Slot {
   const slot = organizationSlots.find((known) => known === (name || "plain"));
   if (!slot) throw unknownTokenSlot();

@@ -9,13 +9,14 @@ import type { App } from "./app.ts";
 export interface ProvisionOrganization {
   organizationId: OrganizationId;
   creatorUserId: UserId;
-  /** Of the workspaces service's row. */
+  /** Version of the organization's row in the service workspaces. */
   version: bigint;
 }
 
 /**
- * Creates an organization's row and its team `owners` with the creator as a member, and returns the team's id. A repeat
- * changes neither team nor members, whatever creator it names. Throws `notFound` for an unknown creator.
+ * Creates an organization's row and its team `owners` with the creator as a member, and returns the team's id. A
+ * repeat changes neither team nor members, even if it names another creator. Throws `notFound` for an unknown
+ * creator.
  */
 export const provisionOrganization = (
   app: App,
@@ -48,8 +49,8 @@ export const provisionOrganization = (
   });
 
 /**
- * Deletes everything of an organization, its grants included, and leaves a tombstone, so that a delayed provisioning
- * cannot create it again. A repeat changes nothing.
+ * Deletes everything that this service stores of an organization, including its grants, and keeps a tombstone, so
+ * that a delayed creation cannot create the organization again. A repeat changes nothing.
  */
 export const dropOrganization = (app: App, organizationId: OrganizationId): Promise<void> =>
   app.transaction(async (tx) => {
@@ -58,7 +59,7 @@ export const dropOrganization = (app: App, organizationId: OrganizationId): Prom
     const organization = await tx.organizations.getEvenDroppedForUpdate(organizationId);
     if (organization.droppedAt) return;
     organization.droppedAt = at;
-    // The versions of its members need not grow: without the organization, their vector was never cached.
+    // The versions of its members need not grow: their cached version vectors do not contain the new organization.
     touch(organization, at);
     await tx.organizations.save(organization);
     await tx.organizations.removeContents(organizationId);
@@ -67,11 +68,11 @@ export const dropOrganization = (app: App, organizationId: OrganizationId): Prom
 export interface OrganizationSettings {
   organizationId: OrganizationId;
   userTokensEnabled: boolean;
-  /** Of the workspaces service's row; only higher ones apply. */
+  /** Version of the organization's row in the service workspaces; only higher versions apply. */
   version: bigint;
 }
 
-/** Copies the organization's settings that decide about credentials. Throws `notFound`. */
+/** Stores the organization's settings that restrict credentials. Throws `notFound`. */
 export const setOrganizationSettings = (
   app: App,
   { organizationId, userTokensEnabled, version }: OrganizationSettings,

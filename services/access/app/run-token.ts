@@ -25,7 +25,7 @@ export async function authenticateRun(app: App, secret: string): Promise<Authent
   return found;
 }
 
-/** The grants of a run: on its own workspace only. Throws `notFound`. */
+/** The grants of a run, which are on its own workspace only. Throws `notFound`. */
 export async function getRunGrants(app: App, runId: string): Promise<Grants> {
   const bound = await app.reads.runTokens.findBinding(runId, app.now());
   if (!bound) throw principalNotFound();
@@ -48,8 +48,9 @@ export async function getRunGrants(app: App, runId: string): Promise<Grants> {
 }
 
 /**
- * Creates a token for a run, which its runner may not have reported yet. The secret is in this response only. Throws
- * `notFound` for an unknown workspace, and a conflict when the run has ended or belongs to another workspace or runner.
+ * Creates a token for a run, which its runner may not have reported yet. Only this response contains the secret.
+ * Throws `notFound` for an unknown workspace, and a conflict if the run has ended or belongs to another workspace or
+ * runner.
  */
 export async function createRunToken(
   app: App,
@@ -81,7 +82,10 @@ export async function createRunToken(
   return { token, secret };
 }
 
-/** Extends a token by a whole lifetime. Throws `notFound` when it is expired, deleted or another runner's. */
+/**
+ * Starts the lifetime of a token again. Throws `notFound` if the token is expired, deleted or belongs to another
+ * runner.
+ */
 export const renewRunToken = (app: App, caller: Caller, id: RunTokenId): Promise<RunToken> =>
   app.transaction(async (tx) => {
     const now = app.now();
@@ -96,7 +100,7 @@ export const renewRunToken = (app: App, caller: Caller, id: RunTokenId): Promise
     return token;
   });
 
-/** A repeat changes nothing. */
+/** Revokes the token. A repeat changes nothing. */
 export const deleteRunToken = (app: App, caller: Caller, id: RunTokenId): Promise<void> =>
   app.transaction(async (tx) => {
     const found = await tx.runTokens.findForUpdate(id, runnerOf(caller));
@@ -118,8 +122,8 @@ export const endRunsOfWorkspace = (
 ): Promise<void> => app.transaction((tx) => tx.runTokens.removeRunsOfWorkspace(workspaceId));
 
 /**
- * The run may have ended concurrently and its event already handled, so it is checked again after the commit: the
- * workspaces service publishes the end of a run only after it has committed it.
+ * Another transaction may have ended the run, and its event may already have been processed. The run is therefore
+ * checked again after the commit: the service workspaces publishes the end of a run only after it has committed it.
  */
 async function endIfRunHasEnded(
   app: App,

@@ -29,7 +29,7 @@ import type { VisibleTeams } from "../store/team-access.ts";
 import type { App } from "./app.ts";
 import type { Placement } from "./clients.ts";
 
-/** A grant with the permissions of its level, or its custom ones. */
+/** A grant with the permissions that its level implies, or its custom ones. */
 export type TeamAccessView = TeamAccess & { effective: Record<string, unknown> };
 
 const toView = (teamAccess: TeamAccess): TeamAccessView => ({
@@ -42,16 +42,19 @@ const actions = {
   workspace: { read: "workspace:read", manage: "workspace:manage-teams" },
 } as const satisfies Record<TargetType, Record<"read" | "manage", Action>>;
 
-/** The organization and project of a target, which authorization needs. */
+/** The organization and project of a target, by which authorization decides. */
 type Place = Placement | Omit<Placement, "workspaceId">;
 
-/** Calls the workspaces service, so it is called before the transaction. Throws `notFound`. */
+/** Calls the service workspaces and is therefore called before the transaction. Throws `notFound`. */
 const placeOf = async (app: App, { targetType, targetId }: TeamAccessTarget): Promise<Place> =>
   targetType === "workspace"
     ? app.workspaces.placementOfWorkspace(targetId)
     : { organizationId: await app.workspaces.organizationOfProject(targetId), projectId: targetId };
 
-/** The same for an existing grant: a project never changes its organization, a workspace can have moved. */
+/**
+ * The target of an existing grant: a project never changes its organization, but a workspace can have moved to
+ * another project.
+ */
 async function placeOfGrant(app: App, grant: TeamAccess): Promise<Place> {
   const target = targetOf(grant);
   if (target.targetType === "workspace") return placeOf(app, target);
@@ -59,9 +62,9 @@ async function placeOfGrant(app: App, grant: TeamAccess): Promise<Place> {
 }
 
 /**
- * The teams whose grants on a target the caller sees. Callers that may manage them: all teams. Callers that may read
- * a project's teams: their own and those that are not secret. All others: their own. Specification, "Authentication",
- * rule 10.
+ * The teams whose grants on a target the caller sees: callers that may manage the grants see those of all teams;
+ * callers that may read a project's teams see those of their own teams and of teams that are not secret; all other
+ * callers see those of their own teams. Specification, "Authentication", rule 10.
  */
 function visibleTeams(caller: Caller, targetType: TargetType, place: Place): VisibleTeams {
   const grants = grantsOf(caller);
@@ -72,9 +75,9 @@ function visibleTeams(caller: Caller, targetType: TargetType, place: Place): Vis
 }
 
 /**
- * Gives a team access to a project or workspace of its organization. Throws `notFound` for either and for callers
- * that may not manage the target's teams, `invalid` for an unknown level or permission and for a team that has access
- * already.
+ * Gives a team access to a project or workspace of its organization. Throws `notFound` for an unknown team or target
+ * and for callers that may not manage the target's teams, `invalid` for an unknown level or permission and for a team
+ * that already has access.
  */
 export async function createTeamAccess(
   app: App,
@@ -87,7 +90,7 @@ export async function createTeamAccess(
   },
 ): Promise<TeamAccessView> {
   const { teamId, target } = wanted;
-  // Before the transaction: a slow service must not hold the organization's row.
+  // Called before the transaction, so that a slow service does not keep the organization's row locked.
   const place = await placeOf(app, target);
   const { organizationId } = place;
   authorizeUnlessService(caller, actions[target.targetType].manage, place);
@@ -119,14 +122,15 @@ export async function createTeamAccess(
 }
 
 /**
- * The target may have been deleted concurrently and its event already handled, so it is checked again after the
- * commit: the workspaces service publishes a deletion only after it has committed it. Throws `notFound`.
+ * Another transaction may have deleted the target, and its event may already have been processed. The target is
+ * therefore checked again after the commit: the service workspaces publishes a deletion only after it has committed
+ * it. Throws `notFound`.
  */
 async function deleteIfTargetIsGone(app: App, target: TeamAccessTarget): Promise<void> {
   try {
     await placeOf(app, target);
   } catch (error) {
-    // The grant is committed; an unavailable service does not change that.
+    // The grant is committed even if the service is unavailable.
     if (!isNotFound(error)) return;
     await deleteTeamAccessOfTarget(app, target);
     throw error;
@@ -139,7 +143,7 @@ export const deleteTeamAccessOfTarget = (
   target: TeamAccessTarget,
 ): Promise<void> => app.transaction((tx) => tx.teamAccess.removeOfTarget(target));
 
-/** Throws `notFound` unless the caller sees it. */
+/** Throws `notFound` if the caller does not see the grant. */
 export async function getTeamAccess(
   app: App,
   caller: Caller,
@@ -157,7 +161,7 @@ export async function getTeamAccess(
   return toView(teamAccess);
 }
 
-/** The grants on a target that the caller sees. Throws `notFound` for a target that the caller may not read. */
+/** Returns the grants on a target that the caller sees. Throws `notFound` if the caller may not read the target. */
 export async function listTeamAccess(
   app: App,
   caller: Caller,
@@ -170,7 +174,10 @@ export async function listTeamAccess(
   return { teamAccess: rows.map(toView), total };
 }
 
-/** Changes level and permissions. Throws `notFound` for callers that may not manage the target's teams, `invalid`. */
+/**
+ * Changes level and permissions of a grant. Throws `notFound` for callers that may not manage the target's teams, and
+ * `invalid`.
+ */
 export const updateTeamAccess = (
   app: App,
   caller: Caller,
@@ -196,7 +203,7 @@ export const updateTeamAccess = (
     return toView(teamAccess);
   });
 
-/** Throws `notFound` for callers that may not manage the target's teams. */
+/** Deletes a grant. Throws `notFound` for callers that may not manage the target's teams. */
 export const deleteTeamAccess = (
   app: App,
   caller: Caller,
@@ -218,7 +225,7 @@ async function changeTeamAccess<Result>(
   return app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdate(known.organizationId);
     const teamAccess = await tx.teamAccess.getForUpdate(id);
-    // Not every caller that reads the target sees the grants on it.
+    // A caller may be allowed to read the target and not to see the grants on it.
     authorizeOrNotFound(caller, actions[targetType].manage, place, "team access");
     return change(tx, teamAccess, touch(organization, app.now()));
   });

@@ -16,15 +16,15 @@ export interface TeamMemberInput {
   userId: UserId;
 }
 
-/** The users of a request, by name or id, or by membership. */
+/** Finds the users whom a request names, by name, user id or membership. */
 export interface NamedUsers {
   users: readonly string[];
   membershipIds: readonly string[];
 }
 
 /**
- * Adds members of the organization to a team. A repeat changes nothing. Throws `notFound` for the team and for users
- * who are not members, `forbidden`.
+ * Adds members of the organization to a team. A repeat changes nothing. Throws `notFound` for an unknown team and for
+ * users who are not members of the organization, and `forbidden`.
  */
 export const addTeamMembers = (
   app: App,
@@ -45,7 +45,10 @@ export const addTeamMembers = (
     }
   });
 
-/** Users who are not members of the team are ignored. Throws as `addTeamMembers`, and the conflict `last_owner`. */
+/**
+ * Removes members; users who are not members of the team are ignored. Throws the errors of `addTeamMembers`, and the
+ * conflict `last_owner`.
+ */
 export const removeTeamMembers = (
   app: App,
   caller: Caller,
@@ -65,7 +68,10 @@ export const removeTeamMembers = (
     await refuseWithoutOwner(tx, team);
   });
 
-/** For services: also makes the user a member of the organization. A repeat changes nothing. Throws `notFound`. */
+/**
+ * For services: adds a user to a team and makes the user a member of the organization. A repeat changes nothing.
+ * Throws `notFound`.
+ */
 export const addTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Promise<void> =>
   app.transaction(async (tx) => {
     const { organization } = await getTeamForUpdate(tx, teamId);
@@ -89,7 +95,9 @@ export const addTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Pr
     await tx.record(teamMemberAdded(member, touch(organization, at)));
   });
 
-/** For services. A repeat changes nothing. Throws `notFound`, the conflict `last_owner`. */
+/**
+ * For services: removes a user from a team. A repeat changes nothing. Throws `notFound`, the conflict `last_owner`.
+ */
 export const removeTeamMember = (app: App, { teamId, userId }: TeamMemberInput): Promise<void> =>
   app.transaction(async (tx) => {
     const { organization, team } = await getTeamForUpdate(tx, teamId);
@@ -103,7 +111,7 @@ export const removeTeamMember = (app: App, { teamId, userId }: TeamMemberInput):
     await tx.record(teamMemberRemoved(member, touch(organization, at)));
   });
 
-/** Throws `notFound` when one of them is not a member of the organization. */
+/** Throws `notFound` if one of the users is not a member of the organization. */
 async function idsOfNamed(
   tx: Tx,
   organizationId: OrganizationId,

@@ -17,8 +17,9 @@ const ofTeam = (teamId: TeamId, organizationId: OrganizationId, slot: Slot): Tok
 });
 
 /**
- * Creates a token that authenticates a team: without a description the plain one, which replaces the previous one;
- * with a description one of many. Throws `notFound`, `forbidden`, `invalid` also for a taken description.
+ * Creates a token that authenticates a team. Without a description it is the default token and replaces the previous
+ * one; with a description it is an additional token. Throws `notFound`, `forbidden`, and `invalid`, also if another
+ * token has the description.
  */
 export const createTeamToken = (
   app: App,
@@ -43,7 +44,7 @@ export const createTeamToken = (
     return created;
   });
 
-/** The plain token. Throws `notFound` for callers that may not manage it. */
+/** Returns the default token. Throws `notFound` for callers that may not manage it. */
 export const getTeamToken = (app: App, caller: Caller, teamId: TeamId): Promise<Token> =>
   app.transaction(async (tx) => {
     const team = await tx.teams.get(teamId);
@@ -53,7 +54,7 @@ export const getTeamToken = (app: App, caller: Caller, teamId: TeamId): Promise<
     return token;
   });
 
-/** Revokes the plain token. Throws `notFound`, `forbidden`. */
+/** Revokes the default token. Throws `notFound`, `forbidden`. */
 export const deleteTeamToken = (app: App, caller: Caller, teamId: TeamId): Promise<void> =>
   app.transaction(async (tx) => {
     const { organization, team } = await getTeamForUpdate(tx, teamId);
@@ -63,7 +64,10 @@ export const deleteTeamToken = (app: App, caller: Caller, teamId: TeamId): Promi
     await removeToken(app, tx, token);
   });
 
-/** The tokens of an organization's teams that the caller may manage. Throws `notFound` for the organization. */
+/**
+ * The tokens of an organization's teams that the caller may manage. Throws `notFound` if the caller does not belong
+ * to the organization.
+ */
 export async function listTeamTokens(
   app: App,
   caller: Caller,
@@ -74,7 +78,7 @@ export async function listTeamTokens(
   const viewer = {
     owner,
     teamIds,
-    // Only users are trusted as members: a team token may not create further ones.
+    // Members of a team are users only: a team token may not create further tokens.
     trustedMember: grants.principal.type === "user",
     managesTeams: allowed(grants, "organization:manage-teams", { organizationId }),
     seesSecretTeams: allowed(grants, "organization:read-secret-teams", { organizationId }),

@@ -29,7 +29,7 @@ import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 import { grantsIn, teamViewerIn } from "./caller.ts";
 
-/** A team with the caller's allowed actions. */
+/** A team with the actions that the caller may perform on it. */
 export type TeamWithAllowedActions = TeamView & {
   allowedActions: ReturnType<typeof allowedTeamActions>;
 };
@@ -42,7 +42,7 @@ const withAllowedActions =
     allowedActions: caller.kind === "service" ? [] : allowedTeamActions(caller.grants, view.team),
   });
 
-/** Throws `notFound` unless the caller sees the team, `forbidden` unless the caller may do this to it. */
+/** Throws `notFound` if the caller does not see the team, `forbidden` if it may not perform the action on it. */
 export function authorizeTeam(caller: Caller, action: TeamAction, team: Team): void {
   authorizeToSeeTeam(caller, team);
   if (!teamAllows(grantsOf(caller), action, team)) {
@@ -50,14 +50,14 @@ export function authorizeTeam(caller: Caller, action: TeamAction, team: Team): v
   }
 }
 
-/** Throws `notFound` unless the caller sees the team. */
+/** Throws `notFound` if the caller does not see the team. */
 function authorizeToSeeTeam(caller: Caller, team: Team): void {
-  // Also refuses user tokens where the organization accepts none.
+  // Also refuses user tokens if the organization does not accept them.
   authorize(caller, "organization:read", team, "team");
   if (!isVisible(caller.grants, team)) throw teamNotFound();
 }
 
-/** True when the principal sees the team and may do this to it. */
+/** True if the principal sees the team and may perform the action on it. */
 export const mayDoToTeam = (grants: Grants, action: TeamAction, team: Team): boolean =>
   isVisible(grants, team) && teamAllows(grants, action, team);
 
@@ -66,7 +66,7 @@ const isVisible = (grants: Grants, team: Team): boolean => {
   return viewer !== undefined && teamIsVisible(team, viewer);
 };
 
-/** The organization's row, locked, and the team. Throws `notFound`. */
+/** Returns the organization's row, locked, and the team. Throws `notFound`. */
 export async function getTeamForUpdate(
   tx: Tx,
   id: TeamId,
@@ -75,12 +75,15 @@ export async function getTeamForUpdate(
   return { organization, team: await tx.teams.get(id) };
 }
 
-/** Throws the conflict `last_owner` when the team of owners has no member who accepted the membership. */
+/** Throws the conflict `last_owner` if the owners team would have no member who accepted the membership. */
 export async function refuseWithoutOwner(tx: Tx, { id, owners }: Team): Promise<void> {
   if (owners && (await tx.teamMembers.countActive(id)) === 0) throw lastOwner();
 }
 
-/** Throws `invalid` for a bad or taken name and bad settings, `notFound` for the organization, `forbidden`. */
+/**
+ * Throws `invalid` for an invalid or taken name and invalid settings, `notFound` if the caller does not belong to the
+ * organization, and `forbidden`.
+ */
 export const createTeam = (
   app: App,
   caller: Caller,
@@ -99,7 +102,7 @@ export const createTeam = (
     return withAllowedActions(caller)({ team, members: [] });
   });
 
-/** Throws `notFound` for a team that the caller does not see. */
+/** Throws `notFound` if the caller does not see the team. */
 export async function getTeam(
   app: App,
   caller: Caller,
@@ -111,7 +114,7 @@ export async function getTeam(
   return withAllowedActions(caller)(found);
 }
 
-/** The teams that the caller sees. Throws `notFound` for an organization that the caller does not belong to. */
+/** The teams that the caller sees. Throws `notFound` if the caller does not belong to the organization. */
 export async function listTeams(
   app: App,
   caller: Caller,
@@ -141,7 +144,7 @@ export const updateTeam = (
     const givesAccess = Object.keys(organizationAccess).length > 0;
     const changesOwn = Object.values(own).some((value) => value !== undefined);
     if (changesOwn || !givesAccess) authorizeTeam(caller, "update", team);
-    // Clients send all attributes that they know: unchanged permissions require no right of their own.
+    // Clients send all attributes that they know, so unchanged permissions require no additional right.
     if (givesAccess && (!changesOwn || changesOrganizationAccess(team, organizationAccess))) {
       authorizeTeam(caller, "manage-access", team);
     }

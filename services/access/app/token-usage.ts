@@ -2,10 +2,10 @@ import type { TokenId } from "../domain/ids.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { TokenUse } from "../store/token.ts";
 
-/** The uses of tokens that are not written yet. In memory, because a token is used with every request. */
+/** The uses of tokens that are not written yet. They are kept in memory, because every request uses a token. */
 export interface TokenUsage {
   note(id: TokenId, at: Date): void;
-  /** Removes and returns what was noted. */
+  /** Removes and returns the recorded uses. */
   drain(): TokenUse[];
 }
 
@@ -24,7 +24,7 @@ export function createTokenUsage(): TokenUsage {
   };
 }
 
-/** Writes the uses that were noted since the last call; notes them again when that fails. */
+/** Writes the uses that were recorded since the last call; keeps them for the next call if writing fails. */
 export async function writeTokenUsage({
   transaction,
   tokenUsage,

@@ -12,13 +12,13 @@ import type { App } from "./app.ts";
 import { callingUser } from "./caller.ts";
 import { mayDoToTeam } from "./team.ts";
 
-/** A token with its secret, which is in this response only. */
+/** A token with its secret, which only this response contains. */
 export interface NewToken {
   token: Token;
   secret: string;
 }
 
-/** The fields of a request. */
+/** The fields of a token request. */
 export interface TokenInput {
   description: string;
   expiredAt: Date | undefined;
@@ -27,7 +27,7 @@ export interface TokenInput {
 /** The principal that a token authenticates. */
 export type TokenOwner = Pick<Token, "type" | "userId" | "teamId" | "organizationId" | "slot">;
 
-/** A token with a new secret, not saved yet. Throws `invalid`. */
+/** Creates a token with a new secret without saving it. Throws `invalid`. */
 export function newToken(
   app: App,
   caller: Caller,
@@ -56,7 +56,7 @@ export function newToken(
   return { token, secret };
 }
 
-/** Saves a new token. In a slot that holds one token it replaces the previous one. */
+/** Saves a new token. In a slot for one token it replaces the previous one. */
 export async function saveNewToken(app: App, tx: Tx, token: Token): Promise<void> {
   const { organizationId, teamId, slot } = token;
   if (organizationId && slot !== "described") {
@@ -73,15 +73,17 @@ export async function removeToken(app: App, tx: Tx, token: Token): Promise<void>
   await tx.record(tokenDeleted(token, nextVersion(token.revision, app.now())));
 }
 
-/** Any token that the caller may manage. Throws `notFound` for all others. */
+/** Returns any token that the caller may manage. Throws `notFound` for all others. */
 export const getToken = (app: App, caller: Caller, id: TokenId): Promise<Token> =>
   app.transaction(async (tx) => getManagedToken(tx, caller, id));
 
-/** Revokes it: the next request with it fails. Throws `notFound`. */
+/** Revokes the token: the next request with it fails. Throws `notFound`. */
 export const deleteToken = (app: App, caller: Caller, id: TokenId): Promise<void> =>
   app.transaction(async (tx) => removeToken(app, tx, await getManagedToken(tx, caller, id)));
 
-/** Throws `notFound` instead of `forbidden` for callers that may not manage the token: it must not leak. */
+/**
+ * Throws `notFound` instead of `forbidden` for callers that may not manage the token: its existence must not leak.
+ */
 async function getManagedToken(tx: Tx, caller: Caller, id: TokenId): Promise<Token> {
   const token = await tx.tokens.getForUpdate(id);
   const { teamId, organizationId, userId } = token;

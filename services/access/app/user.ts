@@ -36,8 +36,8 @@ export interface CreateUser {
 }
 
 /**
- * Creates a user. A placeholder that was invited by the address becomes the user. Throws `invalid` when the name or the
- * address is bad or taken, `notFound` for callers that are not administrators.
+ * Creates a user. If a placeholder was invited with the address, it becomes the user. Throws `invalid` if the name or
+ * the address is invalid or taken, `notFound` for callers that are not administrators.
  */
 export const createUser = (app: App, caller: Caller, input: CreateUser): Promise<User> =>
   app.transaction(async (tx) => {
@@ -46,7 +46,7 @@ export const createUser = (app: App, caller: Caller, input: CreateUser): Promise
     await refuseProblems(tx, input);
     const { username, email, administrator } = input;
     const invited = await tx.users.findByEmailForUpdate(email);
-    // Another transaction may have turned the placeholder into a user since `refuseProblems`.
+    // Another transaction may have turned the placeholder into a user after `refuseProblems` had read it.
     if (invited && !invited.placeholder) throw emailTaken();
     const user = invited ?? newUser(input, at);
     if (invited) {
@@ -59,7 +59,7 @@ export const createUser = (app: App, caller: Caller, input: CreateUser): Promise
   });
 
 /**
- * Makes a user an administrator while the installation has none, and creates the user if needed. Returns undefined when
+ * Makes a user an administrator if the installation has none, and creates the user if needed. Returns undefined if
  * there is an administrator. Throws `invalid`.
  */
 export async function ensureAdministrator(
@@ -75,7 +75,7 @@ export async function ensureAdministrator(
     : createUser(app, installation, { username, email, administrator: true });
 }
 
-/** The user of that name, ignoring case. Throws `notFound`. */
+/** Returns the user with that name, ignoring case. Throws `notFound`. */
 export async function getUserByName(app: App, username: string): Promise<User> {
   const user = isUsername(username) ? await app.reads.users.findByName(username) : undefined;
   if (!user) throw userNotFound();
@@ -122,7 +122,7 @@ export async function listUsers(app: App, caller: Caller, search: UserSearch): P
   return app.reads.users.list(search);
 }
 
-/** Suspends a user, or ends the suspension. Throws `notFound`, the conflict `last_administrator`. */
+/** Suspends a user or ends the suspension. Throws `notFound`, the conflict `last_administrator`. */
 export const setUserSuspended = (
   app: App,
   caller: Caller,
@@ -132,7 +132,7 @@ export const setUserSuspended = (
     user.suspended = suspended;
   });
 
-/** Makes a user an administrator of the installation, or an ordinary user. Throws as `setUserSuspended`. */
+/** Makes a user an administrator of the installation or an ordinary user. Throws the errors of `setUserSuspended`. */
 export const setUserAdministrator = (
   app: App,
   caller: Caller,
@@ -142,7 +142,7 @@ export const setUserAdministrator = (
     user.administrator = administrator;
   });
 
-/** The users that share an organization with the caller, and the caller. */
+/** The caller and the users who share an organization with the caller. */
 export async function batchGetUsers(
   app: App,
   caller: Caller,
@@ -164,7 +164,7 @@ const changeUser = (
 ): Promise<User> =>
   app.transaction(async (tx) => {
     requireAdministratorUnlessService(caller);
-    // Before the user's own row, ordered by id: two administrators cannot remove each other.
+    // Locked before the user's own row, ordered by id, so that two administrators cannot remove each other.
     const administrators = await tx.users.lockAdministrators();
     const user = await tx.users.getForUpdate(id);
     const before = { ...user };

@@ -3,7 +3,7 @@ import { ensureAdministrator } from "../app/user.ts";
 import { configSchema } from "../config.ts";
 import { openOperatorApp } from "./operator.ts";
 
-/** Creates the configured administrator while the installation has none. */
+/** Creates the configured administrator if the installation has none. */
 export async function createFirstAdministrator(print: (line: string) => void): Promise<void> {
   const needed = configSchema.pick({
     DATABASE_URL: true,

@@ -5,11 +5,11 @@ import { createTokenUsage } from "../app/token-usage.ts";
 import { migrations } from "../store/migrations.ts";
 import { createReads, entities, transactions } from "../store/nouns.ts";
 
-/** Commands use the database directly and authorize nothing: their operator has its password. */
+/** These commands use the database directly and without authorization: the operator has the database password. */
 export const operator = { kind: "service", name: "operator" } as const;
 
 const notCalled = async (): Promise<never> => {
-  throw new Error("commands of the operator call no other service");
+  throw new Error("operator commands call no other service");
 };
 
 /** The use cases on the database at `url`. */

@@ -41,7 +41,10 @@ async function changed(
   return `changed ${id}`;
 }
 
-/** Creates, promotes and suspends users in the database directly: also when no administrator can sign in. */
+/**
+ * Creates, promotes and suspends users in the database directly, so that it works even if no administrator can sign
+ * in.
+ */
 export async function changeUser(
   [name = "", username = "", email = ""]: readonly string[],
   print: (line: string) => void,

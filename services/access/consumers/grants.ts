@@ -7,7 +7,7 @@ import {
 import type { App } from "../app/app.ts";
 import { deleteTeamAccessOfTarget } from "../app/team-access.ts";
 
-/** Deletes the grants on a deleted target. Ids are never reused: until then the grants have no effect. */
+/** Deletes the grants on a deleted target. Until then they have no effect, because ids are never reused. */
 export const grantHandlers = (app: Pick<App, "transaction">): EventHandlers => ({
   ...on(ProjectDeletedSchema, async ({ projectId: targetId }) => {
     if (!isId("prj", targetId)) return;

@@ -6,14 +6,14 @@ export class Organization {
   declare readonly id: OrganizationId;
   /** Grows with every change of teams, memberships, grants and settings. */
   declare version: bigint;
-  /** The highest version of the workspaces service's row that was provisioned here. */
+  /** The highest version of the service workspaces' row that was stored here. */
   declare provisionedVersion: bigint;
-  /** False: user tokens are unauthenticated in this organization's name. */
+  /** False: requests with user tokens are unauthenticated in this organization. */
   declare userTokensEnabled: boolean;
-  /** The version of the workspaces service's row from which the settings were taken. */
+  /** The version of the service workspaces' row that the settings come from. */
   declare settingsVersion: bigint;
   declare readonly createdAt: Date;
-  /** Set on a tombstone: only this row is left. */
+  /** Set on a tombstone: only this row remains of the organization. */
   declare droppedAt: Date | null;
 
   constructor(fields: Organization) {

@@ -1,20 +1,20 @@
 import { inWords, type Problems, quoted } from "@statehouse/errors";
 
-/** The levels of a type of grant, the permissions that each implies, and the values of each permission. */
+/** The levels of a type of grant, the permissions that each level implies, and the values of each permission. */
 export interface PermissionTable {
   levels: Readonly<Record<string, object>>;
   values: Readonly<Record<string, readonly (string | boolean)[]>>;
 }
 
-/** A level, and with `custom` its permissions: the given ones, and defaults for the others. */
+/** A level and, with `custom`, its permissions: the given ones, and defaults for the others. */
 export interface CheckedGrant {
   access: string;
   permissions: Record<string, unknown>;
 }
 
 /**
- * The grant of a request, which changes `before`. Permissions may be given with `custom` only; absent ones keep their
- * value while the level stays custom, otherwise they have the level's defaults.
+ * Computes the grant of a request that changes `before`. Permissions may be given only with `custom`. Absent
+ * permissions keep their value if the level stays custom; otherwise they have the level's defaults.
  */
 export function checkedGrant(
   { levels, values }: PermissionTable,

@@ -6,9 +6,9 @@ export class Run {
   declare readonly id: RunId;
   declare readonly workspaceId: WorkspaceId;
   declare readonly organizationId: OrganizationId;
-  /** The service that executes it: no other service creates, renews or deletes its tokens. */
+  /** The service that executes the run: no other service creates, renews or deletes its tokens. */
   declare readonly runner: string;
-  /** When its last token expires. */
+  /** When the run's last token expires. */
   declare expiredAt: Date;
 
   constructor(fields: Run) {
@@ -20,7 +20,7 @@ export class Run {
 export class RunToken {
   declare readonly id: RunTokenId;
   declare readonly runId: RunId;
-  /** sha-256 of the secret, in hex. */
+  /** SHA-256 of the secret, in hex. */
   declare readonly hash: string;
   declare revision: bigint;
   declare expiredAt: Date;
@@ -30,13 +30,16 @@ export class RunToken {
   }
 }
 
-/** Architecture, "Run tokens": a run shows its workspace, reads its state, and writes it under the run's lock. */
+/**
+ * Architecture, "Run tokens": a run can read its workspace and its state, and can write the state under the run's
+ * lock.
+ */
 export const runPermissions: Partial<WorkspacePermissions> = {
   "workspace-access.runs": "read",
   "workspace-access.state-versions": "write",
 };
 
-/** When a token expires that is created or renewed now. */
+/** When a token that is created or renewed now expires. */
 export const expiryOf = (now: Date, lifetimeMs: number): Date =>
   new Date(now.getTime() + lifetimeMs);
 

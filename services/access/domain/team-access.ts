@@ -16,7 +16,7 @@ export const permissionTables = {
 
 export type TargetType = keyof typeof permissionTables;
 
-/** The target of a team's access. */
+/** What a team has access to. */
 export type TeamAccessTarget =
   | { targetType: "project"; targetId: ProjectId }
   | { targetType: "workspace"; targetId: WorkspaceId };

@@ -1,7 +1,7 @@
 import { type Action, allowed, type Grants } from "@statehouse/authorization";
 import type { Team } from "./team.ts";
 
-/** The actions on a team, and the organization-level action that allows each. */
+/** The actions on a team, each with the organization-level permission that allows it. */
 const rules = {
   update: "organization:manage-teams",
   delete: "organization:manage-teams",
@@ -28,8 +28,8 @@ const isTrustedMember = (grants: Grants, team: Subject): boolean =>
   (grants.organizations.get(team.organizationId)?.teamIds.includes(team.id) ?? false);
 
 /**
- * True when the grants allow the action. Only owners change the team of owners: a caller that could add members to
- * it, or create a token of it, would hold every permission.
+ * True if the grants allow the action. Only owners may change the owners team: a caller that could add members to it
+ * or create a token of it would have every permission.
  */
 export function teamAllows(grants: Grants, action: TeamAction, team: Subject): boolean {
   const { organizationId } = team;
@@ -39,7 +39,7 @@ export function teamAllows(grants: Grants, action: TeamAction, team: Subject): b
   return allowed(grants, rules[action], { organizationId });
 }
 
-/** The actions that a team's document shows as allowed. The team of owners keeps its name and cannot be deleted. */
+/** The actions that a team's document shows as allowed. The owners team cannot be renamed or deleted. */
 export const allowedTeamActions = (grants: Grants, team: Subject): (TeamAction | "rename")[] => {
   const held = teamActions.filter((action) => teamAllows(grants, action, team));
   if (team.owners) return held.filter((action) => action !== "delete");

@@ -18,9 +18,12 @@ export class Team {
   declare name: string;
   declare visibility: Visibility;
   declare organizationAccess: string[];
-  /** The team whose members have every permission. One for each organization, with any name. */
+  /**
+   * Whether it is the owners team, whose members have every permission. Each organization has one; it can have any
+   * name.
+   */
   declare readonly owners: boolean;
-  /** A record for tools that map an identity provider's groups. */
+  /** A record for tools that map groups of an identity provider. */
   declare ssoTeamId: string | null;
   /** Whether its members may manage its tokens. */
   declare allowMemberTokenManagement: boolean;
@@ -50,14 +53,14 @@ export interface TeamView {
   members: { userId: UserId; organizationMembershipId: OrganizationMembershipId }[];
 }
 
-/** The settings of a request. Undefined: the default, or the previous value. */
+/** The settings in a request. Undefined means the default on creation and the previous value on update. */
 export interface TeamSettings {
   name: string | undefined;
-  /** `secret` when empty. */
+  /** Empty means `secret`. */
   visibility: string | undefined;
   /** By permission. */
   organizationAccess: Readonly<Record<string, unknown>>;
-  /** Empty: null. */
+  /** Empty means null. */
   ssoTeamId: string | undefined;
   allowMemberTokenManagement: boolean | undefined;
 }
@@ -66,14 +69,14 @@ const NAME = /^[A-Za-z0-9_-]{1,90}$/;
 const SSO_TEAM_ID_LENGTH = 255;
 const known: ReadonlySet<string> = new Set<OrganizationAccess>(organizationAccessNames);
 
-/** True when `name` has the form of a team's name. */
+/** True if `name` has the form of a team name. */
 export const isTeamName = (name: string): boolean => NAME.test(name);
 
-/** The visibility of that name, `secret` if it is empty. */
+/** The visibility with that name; `secret` if the name is empty. */
 export const visibilityOf = (name: string): Visibility | undefined =>
   name === "" ? "secret" : visibilities.find((visibility) => visibility === name);
 
-/** Applies the settings. Throws the conflict `owners_team` on another name for the owners. */
+/** Applies the settings. Throws the conflict `owners_team` if the request renames the owners team. */
 export function applyTeamSettings(team: Team, settings: TeamSettings, problems: Problems): void {
   const { name, ssoTeamId, allowMemberTokenManagement } = settings;
   if (name !== undefined && name !== team.name) {
@@ -115,14 +118,14 @@ export const changesOrganizationAccess = (
     ([permission, on]) => on !== organizationAccess.includes(permission),
   );
 
-/** The part of a caller's grants in an organization that decides which teams it sees. */
+/** The part of a caller's grants in an organization that decides which teams the caller sees. */
 export interface TeamViewer {
   owner: boolean;
   teamIds: readonly string[];
   seesSecretTeams?: boolean;
 }
 
-/** True when the viewer sees the team: owners see all teams, others their own and the visible ones. */
+/** True if the viewer sees the team: owners see all teams, other members see their own teams and the visible ones. */
 export const teamIsVisible = (
   team: { id: string; visibility: string },
   { owner, teamIds, seesSecretTeams = false }: TeamViewer,

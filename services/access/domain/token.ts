@@ -2,8 +2,8 @@ import type { Problems } from "@statehouse/errors";
 import type { OrganizationId, TeamId, TokenId, UserId } from "./ids.ts";
 
 /**
- * An owner has one token in each slot, and many in `described`. `plain`: the token of a team or organization without a
- * description. `audit-trails`: a token that authorizes nothing else.
+ * The slots of an owner's tokens: each has one token, except `described`, which has many. `plain`: the default token
+ * of a team or organization. `audit-trails`: a token that authorizes nothing else.
  */
 export const organizationSlots = ["plain", "audit-trails"] as const;
 export type Slot = (typeof organizationSlots)[number] | "described";
@@ -23,7 +23,7 @@ export class Token {
   declare readonly hash: string;
   declare readonly description: string;
   declare readonly revision: bigint;
-  /** Null when a service of the installation created it. */
+  /** Null if a service of the installation created the token. */
   declare readonly createdByType: string | null;
   declare readonly createdById: string | null;
   declare readonly createdAt: Date;
@@ -41,11 +41,11 @@ const DAY_MS = 86_400_000;
 /** The latest time that a timestamp of a document can represent. */
 const LATEST_EXPIRY = new Date("9999-12-31T23:59:59.999Z");
 
-/** The latest expiry of a token created at `at`; `maxDays` undefined: any. */
+/** The latest expiry of a token that is created at `at`; `maxDays` undefined: no limit. */
 const latestExpiry = (at: Date, maxDays: number | undefined): Date =>
   maxDays === undefined ? LATEST_EXPIRY : new Date(at.getTime() + maxDays * DAY_MS);
 
-/** The expiry of a token that is created without one: in two years, or sooner where the installation limits it. */
+/** The expiry of a token that is created without one: two years from now, or sooner if the installation limits it. */
 export function defaultExpiry(createdAt: Date, maxDays?: number): Date {
   const expiry = new Date(createdAt);
   expiry.setUTCFullYear(createdAt.getUTCFullYear() + DEFAULT_YEARS);
@@ -70,7 +70,7 @@ export function checkToken(
   } else if (type === "team" && slot === "described" && description.trim() === "") {
     problems.add("description", "Description can't be blank");
   }
-  // The second condition also refuses invalid dates: comparisons with NaN are false.
+  // The second condition also refuses invalid dates, because comparisons with NaN are false.
   if (expiredAt <= at) problems.add("expiredAt", "Expired at must be in the future");
   else if (!(expiredAt <= LATEST_EXPIRY)) problems.add("expiredAt", "Expired at is invalid");
   else if (maxDays !== undefined && expiredAt > latestExpiry(at, maxDays)) {

@@ -12,7 +12,7 @@ export class User {
   declare email: string;
   declare administrator: boolean;
   declare suspended: boolean;
-  /** Invited by address only: the user has no tokens, and the username is generated. */
+  /** The user was invited by address only: it has no tokens, and its username is generated. */
   declare placeholder: boolean;
   /** Grows with every change of the user's memberships, suspension and administrator flag. */
   declare version: bigint;
@@ -23,19 +23,19 @@ export class User {
   }
 }
 
-// ASCII only: "ignoring case" then means the same here, in PostgreSQL and in every client.
+// ASCII only, so that "ignoring case" means the same here, in PostgreSQL and in every client.
 const USERNAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const EMAIL = /^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/;
 const EMAIL_LENGTH = 254;
 
 /**
- * True when `text` has the form of a username. A user's id does not: members are named by username or id, and a user
- * named like another user's id would be added in its place.
+ * True if `text` has the form of a username. A text that has the form of a user id does not: requests name members by
+ * username or id, and a user whose name is another user's id would be added in that user's place.
  */
 export const isUsername = (text: string): boolean =>
   USERNAME.test(text) && !isUserId(text.toLowerCase());
 
-/** True when `text` has the form of an e-mail address. */
+/** True if `text` has the form of an e-mail address. */
 export const isEmail = (text: string): boolean => EMAIL.test(text) && text.length <= EMAIL_LENGTH;
 
 /** Checks the form of a user's name and address. */

@@ -23,7 +23,7 @@ import type {
   WorkspaceId,
 } from "../domain/ids.ts";
 
-// Each throws `notFound`: a text without the form of an id does not identify a row.
+// Each throws `notFound`: a text that does not have the form of an id cannot identify a row.
 
 export function userId(text: string): UserId {
   if (!isId("user", text)) throw userNotFound();
@@ -75,7 +75,7 @@ export function runId(text: string): RunId {
   return text;
 }
 
-/** The ids of a batch, each once; other texts are left out. */
+/** The ids of a batch, each once; texts that are not ids are omitted. */
 const idsOf =
   <Prefix extends string>(prefix: Prefix) =>
   (texts: readonly string[]): `${Prefix}-${string}`[] => [

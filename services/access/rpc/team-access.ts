@@ -91,7 +91,7 @@ const teamAccessToProto = ({
   ...teamAccess
 }: TeamAccessView): MessageInitShape<typeof TeamAccessSchema> => ({
   ...teamAccess,
-  // Texts and booleans only.
+  // Accepts texts and booleans only.
   permissions: effective as JsonObject,
   createdAt: timestampFromDate(createdAt),
 });

@@ -7,7 +7,7 @@ import { organizationVersions, userVersions } from "./versions.ts";
 export interface Authenticated {
   tokenId: TokenId;
   type: Token["type"];
-  /** Of the user, team or organization; for an audit-trails token its own id, which has no grants. */
+  /** The id of the user, team or organization; for an audit-trails token its own id, which has no grants. */
   id: string;
   versions: string;
 }
@@ -23,19 +23,19 @@ const select = (columns: string, hash: string) => `
   left join organizations o on o.id = t.organization_id
   where ${hash} and t.expired_at > $2 and u.suspended is not true`;
 
-/** Called for every request: one statement, a few index lookups. */
+/** Called for every request: one statement with a few index lookups. */
 export const authenticate = select("", "t.hash = $1");
-/** The same for several tokens. */
+/** Like the above, for several tokens. */
 export const batchAuthenticate = select("t.hash,", "t.hash = any($1)");
 
 const reads = (database: Database) => ({
-  /** The valid token with this hash, unless its user is suspended. */
+  /** Returns the valid token with this hash, unless its user is suspended. */
   async find(hash: string, at: Date): Promise<Authenticated | undefined> {
     const [row] = await database.query<Authenticated>(authenticate, [hash, at]);
     return row;
   },
 
-  /** The same for several hashes, by hash. */
+  /** Like the above for several hashes; the result is keyed by hash. */
   async batch(hashes: readonly string[], at: Date): Promise<Map<string, Authenticated>> {
     const rows = await database.query<Authenticated & { hash: string }>(batchAuthenticate, [
       hashes,

@@ -33,8 +33,8 @@ const inOrganization = `json_build_object(
       )`;
 
 /**
- * One statement and so one snapshot: grants and versions always belong together. A suspended user has no grants, so
- * that a request that was authenticated just before its suspension has none either.
+ * One statement and therefore one snapshot: grants and versions always belong together. A suspended user has no
+ * grants, even if the request was authenticated just before the suspension.
  */
 export const grantsOfUser = `
   -- index: users_pkey, organization_memberships_user_id_organization_id_key, team_members_by_user,

@@ -63,12 +63,12 @@ const toView = ({ email, teams, ...membership }: MembershipRow): OrganizationMem
 
 export interface OrganizationMembershipSearch {
   organizationId: OrganizationId;
-  /** Part of the user's name, or, with `seesEmails`, of the address; empty: any. */
+  /** Part of the user's name or, with `seesEmails`, of the address; empty for any. */
   query: string;
   seesEmails: boolean;
-  /** Exact addresses, any of them; empty: any. */
+  /** Exact addresses, any of them; empty for any. */
   emails: readonly string[];
-  /** Empty: any. */
+  /** Empty for any. */
   status: string;
   page: PageInput;
 }
@@ -79,7 +79,7 @@ const matches = `ou.organization_id = $1
   and (cardinality($4::text[]) = 0 or ($3 and lower(u.email) = any($4)))
   and ($5 = '' or ou.status = $5)`;
 
-/** A page of an organization's memberships, by age. */
+/** A page of an organization's memberships, oldest first. */
 export const listOfMemberships = `
   -- index: organization_memberships_by_organization, users_pkey, for both
   ${withTotal({
@@ -131,7 +131,7 @@ export interface MemberNames {
 
 /**
  * The members of organization $1 with the names $2, user ids $3 or membership ids $4. Names find accepted memberships
- * only: an invitation must not reveal whose address it is. Ordered, against deadlocks.
+ * only: an invitation must not reveal whose address it is. Ordered, to prevent deadlocks.
  */
 export const membersNamed = `
   -- index: organization_memberships_by_organization, users_pkey
@@ -154,7 +154,7 @@ const rows = (em: EntityManager) => ({
     return (await em.count(entity, { organizationId, userId })) > 0;
   },
 
-  /** The organization of a membership, which never changes; read before its row is locked. */
+  /** Returns the organization of a membership, which never changes; it is read before its row is locked. */
   async getOrganizationId(id: OrganizationMembershipId): Promise<OrganizationId> {
     const fields = ["organizationId"] as const;
     const found = await em.findOne(entity, { id }, { fields, disableIdentityMap: true });

@@ -29,7 +29,7 @@ const rows = (em: EntityManager, tablesOfOrganization: readonly string[]) => ({
     return organization;
   },
 
-  /** The same, also for a tombstone. */
+  /** Like the above; also returns a tombstone. */
   async getEvenDroppedForUpdate(id: OrganizationId): Promise<Organization> {
     const lockMode = LockMode.PESSIMISTIC_WRITE;
     const organization = await em.findOne(entity, { id }, { lockMode });
@@ -37,7 +37,7 @@ const rows = (em: EntityManager, tablesOfOrganization: readonly string[]) => ({
     return organization;
   },
 
-  /** Deletes everything of the organization but its own row. */
+  /** Deletes all rows of the organization except its own row. */
   async removeContents(id: OrganizationId): Promise<void> {
     for (const table of tablesOfOrganization) {
       // index: by organization on each of them
@@ -45,7 +45,7 @@ const rows = (em: EntityManager, tablesOfOrganization: readonly string[]) => ({
     }
   },
 
-  /** False when the row exists; waits for a concurrent transaction that inserts it. */
+  /** Inserts the row; false if it exists. Waits for a concurrent transaction that inserts it. */
   async addIfAbsent({
     id,
     version,

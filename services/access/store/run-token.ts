@@ -39,7 +39,7 @@ export interface AuthenticatedRun {
   versions: string;
 }
 
-/** What a run is bound to never changes, so that it has one version as long as it exists. */
+/** The workspace of a run never changes, so one version is enough while the run exists. */
 const versions = `'r:' || r.workspace_id`;
 
 /** Called for every request of a run: one statement. */
@@ -49,7 +49,7 @@ export const authenticateRun = `
   from run_tokens t join runs r on r.id = t.run_id
   where t.hash = $1 and t.expired_at > $2`;
 
-/** The workspace and organization of run $1, as long as it has valid tokens at $2. */
+/** The workspace and organization of run $1, if it has tokens that are valid at $2. */
 export const bindingOfRun = `-- index: runs_pkey
   select r.workspace_id as "workspaceId", r.organization_id as "organizationId",
     ${versions} as versions
@@ -78,7 +78,7 @@ const EXPIRED_AT_ONCE = 50;
 
 /** Runs and their tokens inside a transaction. Lock order: run, then its tokens. */
 const rows = (em: EntityManager) => ({
-  /** The run as it is bound: as `run`, unless a token was created for it before. Locks its row. */
+  /** Returns the run as it was first bound: `run`, unless a token was created for it before. Locks its row. */
   async bind(run: Run): Promise<Run> {
     const [row] = await queryIn<Run>(
       em,
@@ -92,7 +92,7 @@ const rows = (em: EntityManager) => ({
     return row ? new Run(row) : run;
   },
 
-  /** A token of this runner, also one that has expired. Locks it and its run. */
+  /** Returns a token of this runner, even if it has expired. Locks the token and its run. */
   async findForUpdate(
     id: RunTokenId,
     runner: string,
@@ -127,7 +127,7 @@ const rows = (em: EntityManager) => ({
     await queryIn(em, "delete from runs where workspace_id = $1", [workspaceId]);
   },
 
-  /** Removes some of the runs whose last token has expired, so that a caller never waits for many. */
+  /** Removes some of the runs whose last token has expired; a limited number, so that a caller never waits long. */
   async removeExpiredRuns(at: Date): Promise<void> {
     await queryIn(
       em,

@@ -44,7 +44,7 @@ const entity = new EntitySchema({
   properties: columns,
 });
 
-/** The teams whose grants a list shows: all, or some, optionally including those that are not secret. */
+/** The teams whose grants a list shows: all teams, or the given ones and optionally those that are not secret. */
 export type VisibleTeams =
   | { all: true }
   | { all: false; teamIds: readonly string[]; open: boolean };
@@ -54,7 +54,7 @@ const from = "from team_accesses g join teams t on t.id = g.team_id";
 const onTarget = `g.target_type = $1 and g.target_id = $2
   and ($3 or t.id = any($4) or ($5 and t.visibility = 'organization'))`;
 
-/** A page of the grants on target $2 of type $1 of visible teams, by age. */
+/** A page of the grants of visible teams on target $2 of type $1, oldest first. */
 export const listOfTeamAccess = `-- index: team_accesses_by_target, teams_pkey
   ${withTotal({
     count: `select count(*)::int as total ${from} where ${onTarget}`,
@@ -142,7 +142,7 @@ const ofWorkspace = ({ id, teamId, targetId, organizationId }: TeamAccess) => ({
   organizationId,
 });
 
-/** An event's type and fields say which type of target it is about. */
+/** The type and fields of an event depend on the type of its target. */
 const publishedTables = {
   project: {
     created: (of: TeamAccess) =>

@@ -40,13 +40,13 @@ const rows = (em: EntityManager) => ({
     return em.find(entity, { organizationId, userId }, { orderBy: { teamId: "asc" } });
   },
 
-  /** Ordered, against deadlocks. */
+  /** Ordered, to prevent deadlocks. */
   async ofTeam(teamId: TeamId): Promise<TeamMember[]> {
     // index: team_members_pkey
     return em.find(entity, { teamId }, { orderBy: { userId: "asc" } });
   },
 
-  /** Without the members whose invitation is pending: they do not count as owners. */
+  /** Members whose invitation is pending are omitted: they do not count as owners. */
   async countActive(teamId: TeamId): Promise<number> {
     const [row] = await queryIn<{ count: number }>(em, countOfActiveMembers, [teamId]);
     return row?.count ?? 0;

@@ -55,7 +55,7 @@ const select = `select ${selectList("t", columns)}, (
 
 const toView = ({ members, ...team }: TeamRow): TeamView => ({ team: new Team(team), members });
 
-/** Of the teams $1 those in the organizations $2. */
+/** Returns those of the teams $1 that are in the organizations $2. */
 export const batchOfTeams = `
   -- index: teams_pkey, team_members_pkey, organization_memberships_user_id_organization_id_key
   ${select} where t.id = any($1) and t.organization_id = any($2)`;
@@ -65,9 +65,9 @@ export interface TeamSearch {
   /** Whether the caller sees secret teams of which it is not a member. */
   seesAll: boolean;
   teamIds: readonly string[];
-  /** Part of the name; empty: any. */
+  /** Part of the name; empty for any. */
   query: string;
-  /** Exact names, any of them; empty: any. */
+  /** Exact names, any of them; empty for any. */
   names: readonly string[];
   page: PageInput;
 }
@@ -151,7 +151,7 @@ const rows = (em: EntityManager) => ({
     }
   },
 
-  /** With its tokens, grants and members. */
+  /** Deletes the team with its tokens, grants and members. */
   async remove(team: Team): Promise<void> {
     for (const table of ["tokens", "team_accesses", "team_members"]) {
       // index: tokens_slot_key and others by team

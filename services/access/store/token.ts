@@ -59,11 +59,13 @@ const list = (where: string): string =>
     order: `listed."createdAt", listed.id`,
   });
 
-/** A page of the tokens of user $1, by age. */
+/** A page of the tokens of user $1, oldest first. */
 export const listOfUser = `-- index: tokens_by_user, for both
   ${list("t.user_id = $1")}`;
 
-/** A page of the tokens of organization $1's teams: with $4 of all teams, otherwise as `TokenViewer` says. */
+/**
+ * A page of the tokens of organization $1's teams: of all teams if $4 is true, otherwise as `TokenViewer` describes.
+ */
 export const listOfTeamTokens = `-- index: tokens_by_organization, teams_pkey, for both
   ${list(`t.organization_id = $1 and t.type = 'team' and exists (
     select from teams where teams.id = t.team_id
@@ -81,9 +83,9 @@ export const tokenInSlot = `-- index: tokens_slot_key
 export interface TokenViewer {
   owner: boolean;
   teamIds: readonly string[];
-  /** A user, who may manage the tokens of its own teams that allow it. */
+  /** Whether the viewer is a user, who may manage the tokens of its own teams that allow it. */
   trustedMember: boolean;
-  /** May manage all teams that it sees but the owners. */
+  /** Whether the viewer may manage all teams that it sees except the owners team. */
   managesTeams: boolean;
   seesSecretTeams: boolean;
 }
@@ -132,7 +134,7 @@ export interface TokenUse {
   at: Date;
 }
 
-/** Sets the latest use of the tokens $1 to the times $2. Rows are locked in one order, against deadlocks. */
+/** Sets the latest use of the tokens $1 to the times $2. Rows are locked in a fixed order, to prevent deadlocks. */
 export const recordUses = `
   -- index: tokens_pkey
   with used as (
@@ -151,7 +153,7 @@ const rows = (em: EntityManager) => ({
     return token;
   },
 
-  /** To be called while the organization's row is held: it is locked by every change of a slot. */
+  /** Called while the organization's row is locked: every change of a slot locks it. */
   async findInSlot(
     organizationId: OrganizationId,
     teamId: TeamId | null,
