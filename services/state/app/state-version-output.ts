@@ -1,17 +1,12 @@
 import type { Caller } from "@statehouse/authorization";
+import type { Page, PageInput } from "@statehouse/postgres";
 import { outputsNotProcessed, stateVersionNotFound } from "../domain/errors.ts";
 import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domain/ids.ts";
 import { isDeleted, outputsAreKnown, type StateVersionView } from "../domain/state-version.ts";
 import type { StateVersionOutput } from "../domain/state-version-output.ts";
-import type { Slice } from "../store/slice.ts";
 import type { App } from "./app.ts";
 import { authorizeRead, readableOf } from "./state-access.ts";
 import { placeWorkspace } from "./workspace-placement.ts";
-
-export interface OutputPage {
-  outputs: StateVersionOutput[];
-  total: number;
-}
 
 /**
  * Returns a version's outputs without sensitive values. Throws `outputsNotProcessed` until extraction has stored
@@ -20,12 +15,12 @@ export interface OutputPage {
 export async function listStateVersionOutputs(
   app: App,
   caller: Caller,
-  { stateVersionId, ...slice }: { stateVersionId: StateVersionId } & Slice,
-): Promise<OutputPage> {
+  { stateVersionId, page }: { stateVersionId: StateVersionId; page: PageInput },
+): Promise<Page<StateVersionOutput>> {
   const version = await app.reads.stateVersions.get(stateVersionId);
   await authorizeRead(app, caller, "state:read-outputs", version, "state version");
   if (isDeleted(version)) throw stateVersionNotFound();
-  return outputsOf(app, version, slice);
+  return outputsOf(app, version, page);
 }
 
 /** Returns one output with its value, even if it is sensitive. */
@@ -43,13 +38,13 @@ export async function getStateVersionOutput(
 export async function listCurrentOutputs(
   app: App,
   caller: Caller,
-  { workspaceId, ...slice }: { workspaceId: WorkspaceId } & Slice,
-): Promise<OutputPage> {
+  { workspaceId, page }: { workspaceId: WorkspaceId; page: PageInput },
+): Promise<Page<StateVersionOutput>> {
   const known = await app.reads.workspaceStates.findWithCurrentVersion(workspaceId);
   const target = await placeWorkspace(app, workspaceId, known?.workspaceState);
   await authorizeRead(app, caller, "state:read-outputs", target);
-  if (!known?.version) return { outputs: [], total: 0 };
-  return outputsOf(app, known.version, slice);
+  if (!known?.version) return { rows: [], total: 0 };
+  return outputsOf(app, known.version, page);
 }
 
 /** The outputs of those versions whose outputs the caller may read. */
@@ -82,7 +77,11 @@ export const batchListCurrentOutputs = async (
         await app.reads.stateVersionOutputs.listOfWorkspaces(ids),
       );
 
-function outputsOf(app: App, version: StateVersionView, slice: Slice): Promise<OutputPage> {
+function outputsOf(
+  app: App,
+  version: StateVersionView,
+  page: PageInput,
+): Promise<Page<StateVersionOutput>> {
   if (version.status === "finalized" && !outputsAreKnown(version)) throw outputsNotProcessed();
-  return app.reads.stateVersionOutputs.list(version.id, slice);
+  return app.reads.stateVersionOutputs.list(version.id, page);
 }

@@ -1,9 +1,9 @@
 import type { Caller } from "@statehouse/authorization";
+import type { PageInput } from "@statehouse/postgres";
 import { stateVersionNotFound } from "../domain/errors.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import { contentOf } from "../domain/state-version-upload.ts";
 import type { ContentKind } from "../domain/upload-token.ts";
-import type { Slice } from "../store/slice.ts";
 import type { App } from "./app.ts";
 import { authorizeRead, readableOf } from "./state-access.ts";
 import { documentOf, type StateVersionDocument } from "./state-version-document.ts";
@@ -33,21 +33,22 @@ export async function getCurrentStateVersion(
   return documentOf(app, caller, known.version);
 }
 
-export interface ListStateVersions extends Slice {
+export interface ListStateVersions {
   workspaceId: WorkspaceId;
   status: string | undefined;
+  page: PageInput;
 }
 
 /** The workspace's versions, newest first. */
 export async function listStateVersions(
   app: App,
   caller: Caller,
-  { workspaceId, status, ...slice }: ListStateVersions,
+  { workspaceId, status, page }: ListStateVersions,
 ): Promise<{ documents: StateVersionDocument[]; total: number }> {
   const known = await app.reads.workspaceStates.find(workspaceId);
   await authorizeRead(app, caller, "state:read", await placeWorkspace(app, workspaceId, known));
-  const { versions, total } = await app.reads.stateVersions.list(workspaceId, status, slice);
-  return { documents: versions.map((version) => documentOf(app, caller, version)), total };
+  const { rows, total } = await app.reads.stateVersions.list(workspaceId, status, page);
+  return { documents: rows.map((version) => documentOf(app, caller, version)), total };
 }
 
 /** Returns those of the versions that the caller may read, in the order of `ids`. */

@@ -1,4 +1,5 @@
 import type { Caller } from "@statehouse/authorization";
+import type { Page } from "@statehouse/postgres";
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { WorkspaceResource } from "../domain/workspace-resource.ts";
 import type { ResourceQuery } from "../store/workspace-resource.ts";
@@ -11,7 +12,7 @@ export async function listWorkspaceResources(
   app: App,
   caller: Caller,
   { workspaceId, ...query }: { workspaceId: WorkspaceId } & ResourceQuery,
-): Promise<{ resources: WorkspaceResource[]; total: number }> {
+): Promise<Page<WorkspaceResource>> {
   const known = await app.reads.workspaceStates.find(workspaceId);
   await authorizeRead(app, caller, "state:read", await placeWorkspace(app, workspaceId, known));
   return app.reads.workspaceResources.list(workspaceId, query);

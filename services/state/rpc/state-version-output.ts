@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { isId } from "@statehouse/postgres/ids";
+import { pageOf } from "@statehouse/postgres/paging";
 import type {
   StateVersionOutputSchema,
   StateVersionOutputService,
@@ -16,27 +17,27 @@ import {
 import type { StateVersionOutput } from "../domain/state-version-output.ts";
 import type { Context } from "./context.ts";
 import { outputId, stateVersionId, workspaceId } from "./ids.ts";
-import { sliceOf, wholeOrSliceOf } from "./page.ts";
+import { wholeOrPageOf } from "./page.ts";
 
 export const stateVersionOutputService = (
   app: App,
 ): ServiceImpl<typeof StateVersionOutputService, Context> => ({
   listStateVersionOutputs: async ({ stateVersionId: id, ...page }, { caller }) => {
-    const { outputs, total } = await listStateVersionOutputs(app, caller, {
+    const { rows, total } = await listStateVersionOutputs(app, caller, {
       stateVersionId: stateVersionId(id),
-      ...sliceOf(page),
+      page: pageOf(page),
     });
-    return { outputs: outputs.map(outputToProto), totalCount: total };
+    return { outputs: rows.map(outputToProto), totalCount: total };
   },
   getStateVersionOutput: async ({ id }, { caller }) => ({
     output: outputToProto(await getStateVersionOutput(app, caller, outputId(id))),
   }),
   listCurrentOutputs: async ({ workspaceId: id, ...page }, { caller }) => {
-    const { outputs, total } = await listCurrentOutputs(app, caller, {
+    const { rows, total } = await listCurrentOutputs(app, caller, {
       workspaceId: workspaceId(id),
-      ...wholeOrSliceOf(page),
+      page: wholeOrPageOf(page),
     });
-    return { outputs: outputs.map(outputToProto), totalCount: total };
+    return { outputs: rows.map(outputToProto), totalCount: total };
   },
   batchListStateVersionOutputs: async ({ stateVersionIds }, { caller }) => {
     const ids = stateVersionIds.filter((id) => isId("sv", id));

@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { isId } from "@statehouse/postgres/ids";
+import { pageOf } from "@statehouse/postgres/paging";
 import type {
   StateVersionSchema,
   StateVersionService,
@@ -18,7 +19,6 @@ import {
 import type { StateVersionDocument } from "../app/state-version-document.ts";
 import type { Context } from "./context.ts";
 import { stateVersionId, workspaceId } from "./ids.ts";
-import { sliceOf } from "./page.ts";
 
 export const stateVersionService = (
   app: App,
@@ -53,7 +53,7 @@ export const stateVersionService = (
     const { documents, total } = await listStateVersions(app, caller, {
       workspaceId: workspaceId(id),
       status: status || undefined,
-      ...sliceOf(page),
+      page: pageOf(page),
     });
     return { stateVersions: documents.map(stateVersionToProto), totalCount: total };
   },

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { pageOf } from "@statehouse/postgres/paging";
 import type {
   WorkspaceResourceSchema,
   WorkspaceResourceService,
@@ -10,19 +11,18 @@ import { listWorkspaceResources } from "../app/workspace-resource.ts";
 import { parseResourceSort, type WorkspaceResource } from "../domain/workspace-resource.ts";
 import type { Context } from "./context.ts";
 import { workspaceId } from "./ids.ts";
-import { sliceOf } from "./page.ts";
 
 export const workspaceResourceService = (
   app: App,
 ): ServiceImpl<typeof WorkspaceResourceService, Context> => ({
   listWorkspaceResources: async ({ workspaceId: id, query, sort, ...page }, { caller }) => {
-    const { resources, total } = await listWorkspaceResources(app, caller, {
+    const { rows, total } = await listWorkspaceResources(app, caller, {
       workspaceId: workspaceId(id),
       search: query,
       sort: parseResourceSort(sort),
-      ...sliceOf(page),
+      page: pageOf(page),
     });
-    return { resources: resources.map(resourceToProto), totalCount: total };
+    return { resources: rows.map(resourceToProto), totalCount: total };
   },
 });
 

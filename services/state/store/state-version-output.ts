@@ -1,16 +1,21 @@
 import {
   type Database,
   type EntityManager,
+  offsetOf,
+  type Page,
+  type PageInput,
+  pageWithTotal,
   queryIn,
+  type RowWithTotal,
   rotateColumnKeys,
   type Sealer,
+  withTotal,
 } from "@statehouse/postgres";
 import { newId } from "@statehouse/postgres/ids";
 import { outputNotFound } from "../domain/errors.ts";
 import type { ExtractedOutput } from "../domain/extraction.ts";
 import type { StateVersionId, StateVersionOutputId, WorkspaceId } from "../domain/ids.ts";
 import type { StateVersionOutput } from "../domain/state-version-output.ts";
-import { type Slice, totalOf } from "./slice.ts";
 import { isVisible } from "./workspace-state.ts";
 
 /**
@@ -167,25 +172,21 @@ const reads = (database: Database, sealer: Sealer) => ({
     return { ...placed(row), valueJson: clearValue(row, sealer) };
   },
 
-  async list(
-    versionId: StateVersionId,
-    { limit, offset }: Slice,
-  ): Promise<{ outputs: StateVersionOutput[]; total: number }> {
-    // index: state_version_outputs_position
-    const rows = await database.query<UnsealedRow>(
-      `select ${columns} from state_version_outputs output
-       join state_versions version on version.id = output.state_version_id
-       where output.state_version_id = $1 order by output.position limit $2 offset $3`,
-      [versionId, limit, offset],
+  async list(versionId: StateVersionId, page: PageInput): Promise<Page<StateVersionOutput>> {
+    const { rows, total } = pageWithTotal(
+      await database.query<RowWithTotal<UnsealedRow>>(
+        // index: state_version_outputs_position, for both
+        withTotal({
+          count: "select count(*) as total from state_version_outputs where state_version_id = $1",
+          select: `select ${columns}, output.position from state_version_outputs output
+            join state_versions version on version.id = output.state_version_id
+            where output.state_version_id = $1 order by output.position limit $2 offset $3`,
+          order: "listed.position",
+        }),
+        [versionId, page.size, offsetOf(page)],
+      ),
     );
-    const total = await totalOf(rows.length, { limit, offset }, async () => {
-      const [row] = await database.query<{ total: number }>(
-        "select count(*) as total from state_version_outputs where state_version_id = $1",
-        [versionId],
-      );
-      return row?.total ?? 0;
-    });
-    return { outputs: rows.map(withheld), total };
+    return { rows: rows.map(withheld), total };
   },
 
   async listOfVersions(ids: readonly StateVersionId[]): Promise<PlacedOutput[]> {

@@ -1,6 +1,17 @@
 import { EntitySchema, LockMode } from "@mikro-orm/core";
 import { type PublishedEvents, published } from "@statehouse/events";
-import { type Database, type EntityManager, queryIn, type Sealer } from "@statehouse/postgres";
+import {
+  type Database,
+  type EntityManager,
+  offsetOf,
+  type Page,
+  type PageInput,
+  pageWithTotal,
+  queryIn,
+  type RowWithTotal,
+  type Sealer,
+  withTotal,
+} from "@statehouse/postgres";
 import {
   bigint,
   boolean,
@@ -17,7 +28,6 @@ import type { PackedExtraction } from "../domain/extraction.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import { StateVersion, type StateVersionView } from "../domain/state-version.ts";
 import { shareBlobs } from "./blob.ts";
-import { type Slice, totalOf } from "./slice.ts";
 import { copyOutputs, deleteOutputs } from "./state-version-output.ts";
 import { type StateVersionRow, stateVersionColumns, viewOf } from "./state-version-view.ts";
 import { isVisible, workspaceStateColumns } from "./workspace-state.ts";
@@ -61,8 +71,9 @@ const entity = new EntitySchema({
   },
 });
 
-const selectVersions = `select ${stateVersionColumns}, ${workspaceStateColumns}
-  from state_versions version join workspace_states workspace using (workspace_id)`;
+const fromVersions =
+  "from state_versions version join workspace_states workspace using (workspace_id)";
+const selectVersions = `select ${stateVersionColumns}, ${workspaceStateColumns} ${fromVersions}`;
 
 /** SQL: ids of the newest version, the newest that is not discarded, and the pending ones. */
 // index: state_versions_position, state_versions_open
@@ -274,26 +285,26 @@ const reads = (database: Database) => {
     async list(
       workspaceId: WorkspaceId,
       status: string | undefined,
-      { limit, offset }: Slice,
-    ): Promise<{ versions: StateVersionView[]; total: number }> {
-      const condition = status === undefined ? "" : "and version.status = $4";
-      const filters = status === undefined ? [] : [status];
-      // index: state_versions_position, state_versions_status
-      const rows = await database.query<StateVersionRow>(
-        `${selectVersions} where version.workspace_id = $1 and ${isVisible} ${condition}
-         order by version.position desc limit $2 offset $3`,
-        [workspaceId, limit, offset, ...filters],
+      page: PageInput,
+    ): Promise<Page<StateVersionView>> {
+      const ofStatus = (column: string) => (status === undefined ? "" : `and ${column} = $4`);
+      const { rows, total } = pageWithTotal(
+        await database.query<RowWithTotal<StateVersionRow>>(
+          // index: state_version_counts_pkey; state_versions_position, state_versions_status
+          withTotal({
+            count: `select coalesce(sum(count), 0)::int as total
+              from state_version_counts join workspace_states workspace using (workspace_id)
+              where workspace_id = $1 and ${isVisible} ${ofStatus("status")}`,
+            select: `select ${stateVersionColumns}, ${workspaceStateColumns}, version.position
+              ${fromVersions} where version.workspace_id = $1 and ${isVisible}
+                ${ofStatus("version.status")}
+              order by version.position desc limit $2 offset $3`,
+            order: "listed.position desc",
+          }),
+          [workspaceId, page.size, offsetOf(page), ...(status === undefined ? [] : [status])],
+        ),
       );
-      const total = await totalOf(rows.length, { limit, offset }, async () => {
-        const [row] = await database.query<{ total: number }>(
-          // index: state_version_counts_pkey
-          `select coalesce(sum(count), 0)::int as total from state_version_counts
-           where workspace_id = $1 ${status === undefined ? "" : "and status = $2"}`,
-          [workspaceId, ...filters],
-        );
-        return row?.total ?? 0;
-      });
-      return { versions: rows.map(viewOf), total };
+      return { rows: rows.map(viewOf), total };
     },
 
     /** Pending versions whose upload window has ended. */

@@ -1,4 +1,14 @@
-import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import {
+  type Database,
+  type EntityManager,
+  offsetOf,
+  type Page,
+  type PageInput,
+  pageWithTotal,
+  queryIn,
+  type RowWithTotal,
+  withTotal,
+} from "@statehouse/postgres";
 import type { StateVersionId, WorkspaceId, WorkspaceResourceId } from "../domain/ids.ts";
 import type { StateVersion } from "../domain/state-version.ts";
 import type {
@@ -6,7 +16,6 @@ import type {
   ResourceSort,
   WorkspaceResource,
 } from "../domain/workspace-resource.ts";
-import { type Slice, totalOf } from "./slice.ts";
 
 /** SQL: the extracted instances in $2, JSON of `ResourceInstance[]`. */
 const found = `with found as materialized (
@@ -60,11 +69,12 @@ const rows = (em: EntityManager) => ({
 });
 
 /** Filter, order and page of a list of a workspace's resources. */
-export interface ResourceQuery extends Slice {
+export interface ResourceQuery {
   /** Part of the address; empty for all. */
   search: string;
   /** Undefined sorts by address. */
   sort: ResourceSort | undefined;
+  page: PageInput;
 }
 
 interface ResourceRow {
@@ -94,7 +104,7 @@ const resourceOf = (row: ResourceRow): WorkspaceResource => ({
 });
 
 /** The same expression as in the index: addresses may be longer than an index entry. */
-const byAddress = "left(address, 500)";
+const byAddress = (row: string) => `left(${row}.address, 500), ${row}.id`;
 
 const columns: Record<ResourceField, string> = {
   name: "name",
@@ -108,26 +118,26 @@ const columns: Record<ResourceField, string> = {
 const reads = (database: Database) => ({
   async list(
     workspaceId: WorkspaceId,
-    { search, sort, limit, offset }: ResourceQuery,
-  ): Promise<{ resources: WorkspaceResource[]; total: number }> {
+    { search, sort, page }: ResourceQuery,
+  ): Promise<Page<WorkspaceResource>> {
     const condition = "workspace_id = $1 and ($2 = '' or strpos(address, $2) > 0)";
-    const first = sort ? `${columns[sort.field]} ${sort.descending ? "desc" : "asc"},` : "";
-    // index: workspace_resources_address
-    const rows = await database.query<ResourceRow>(
-      `select id, address, name, module, provider, type, name_index, created_at, updated_at,
-         modified_by
-       from workspace_resources where ${condition}
-       order by ${first} ${byAddress}, id limit $3 offset $4`,
-      [workspaceId, search, limit, offset],
+    const order = (row: string) =>
+      `${sort ? `${row}.${columns[sort.field]} ${sort.descending ? "desc" : "asc"}, ` : ""}${byAddress(row)}`;
+    const { rows, total } = pageWithTotal(
+      await database.query<RowWithTotal<ResourceRow>>(
+        // index: workspace_resources_address, for both
+        withTotal({
+          count: `select count(*) as total from workspace_resources where ${condition}`,
+          select: `select id, address, name, module, provider, type, name_index, created_at,
+              updated_at, modified_by
+            from workspace_resources resource where ${condition}
+            order by ${order("resource")} limit $3 offset $4`,
+          order: order("listed"),
+        }),
+        [workspaceId, search, page.size, offsetOf(page)],
+      ),
     );
-    const total = await totalOf(rows.length, { limit, offset }, async () => {
-      const [row] = await database.query<{ total: number }>(
-        `select count(*) as total from workspace_resources where ${condition}`,
-        [workspaceId, search],
-      );
-      return row?.total ?? 0;
-    });
-    return { resources: rows.map(resourceOf), total };
+    return { rows: rows.map(resourceOf), total };
   },
 });
 

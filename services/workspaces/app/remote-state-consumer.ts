@@ -21,9 +21,8 @@ export async function listRemoteStateConsumers(
 ): Promise<{ workspaces: WorkspaceDocument[]; total: number }> {
   const producer = await getWorkspace(app, caller, { id: workspaceId });
   const readable = readScopeOf(caller, "workspace:read");
-  const workspaces = await app.reads.remoteStateConsumers.page(producer, readable, page);
-  const total = await app.reads.remoteStateConsumers.count(producer, readable);
-  return { workspaces: workspaces.map(withWorkspaceActions(app, caller)), total };
+  const { rows, total } = await app.reads.remoteStateConsumers.list(producer, readable, page);
+  return { workspaces: rows.map(withWorkspaceActions(app, caller)), total };
 }
 
 /** Replaces the set. Throws `notFound`, `forbidden`, or `invalid` with every problem. */

@@ -2,8 +2,12 @@ import {
   type Database,
   type EntityManager,
   offsetOf,
+  type Page,
   type PageInput,
+  pageWithTotal,
   queryIn,
+  type RowWithTotal,
+  withTotal,
 } from "@statehouse/postgres";
 import type { OrganizationId, WorkspaceId } from "../domain/ids.ts";
 import type { Workspace, WorkspaceView } from "../domain/workspace.ts";
@@ -38,40 +42,40 @@ function conditions(producer: Producer, readable: ReadScope, parameters: Paramet
 
 /** Consumers, outside any transaction. */
 const reads = (database: Database) => ({
-  async count(producer: Producer, readable: ReadScope): Promise<number> {
-    const { globalRemoteState, organizationId } = producer;
-    // With global remote state, all workspaces except itself: the total is already known.
-    if (globalRemoteState && readable.organizationIds.includes(organizationId)) {
-      const [row] = await database.query<{ total: number }>(
-        // index: workspace_counts_pkey
-        "select sum(count) - 1 as total from workspace_counts where organization_id = $1",
-        [organizationId],
-      );
-      return Number(row?.total ?? 0);
-    }
-    const parameters = new Parameters();
-    const [row] = await database.query<{ total: number }>(
-      `select count(*) as total from workspaces w where ${conditions(producer, readable, parameters)}`,
-      parameters.values,
-    );
-    return row?.total ?? 0;
-  },
-
-  async page(producer: Producer, readable: ReadScope, page: PageInput): Promise<WorkspaceView[]> {
+  /** A page by name. */
+  async list(
+    producer: Producer,
+    readable: ReadScope,
+    page: PageInput,
+  ): Promise<Page<WorkspaceView>> {
     const parameters = new Parameters();
     const matches = conditions(producer, readable, parameters);
-    const rows = await database.query<WorkspaceRow>(
-      // Names are unique in an organization, so the order is stable. Document columns are selected for the page only,
-      // not for skipped rows.
-      selectWorkspaces(
-        `join (
-           select w.id from workspaces w where ${matches} order by w.name
-           limit ${parameters.bind(page.size)} offset ${parameters.bind(offsetOf(page))}
-         ) page on page.id = w.id order by w.name`,
+    const { globalRemoteState, organizationId } = producer;
+    // With global remote state all workspaces except itself: the total is already known.
+    const all = globalRemoteState && readable.organizationIds.includes(organizationId);
+    const { rows, total } = pageWithTotal(
+      await database.query<RowWithTotal<WorkspaceRow & { id: WorkspaceId }>>(
+        withTotal({
+          count: all
+            ? // index: workspace_counts_pkey
+              `select coalesce(sum(count) - 1, 0)::int as total from workspace_counts
+               where organization_id = ${parameters.bind(organizationId)}`
+            : `select count(*) as total from workspaces w where ${matches}`,
+          // Names are unique in an organization, so the order is stable. Document columns are selected for the
+          // page only, not for skipped rows.
+          select: selectWorkspaces(
+            `join (
+               select w.id from workspaces w where ${matches} order by w.name
+               limit ${parameters.bind(page.size)} offset ${parameters.bind(offsetOf(page))}
+             ) page on page.id = w.id`,
+            "shown.id, shown.name,",
+          ),
+          order: "listed.name",
+        }),
+        parameters.values,
       ),
-      parameters.values,
     );
-    return rows.map(toWorkspaceView);
+    return { rows: rows.map(toWorkspaceView), total };
   },
 
   /** Returns those of the workspaces whose state the run may read. */

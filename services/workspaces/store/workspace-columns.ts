@@ -162,11 +162,12 @@ const workspaceView = `
   join projects p on p.id = w.project_id`;
 
 /**
- * Selects what workspaces' documents show, in one statement; `rest` is the condition and order. All values are one
- * JSON column: describing and parsing forty columns costs twice as much in this process (ADR 19).
+ * Selects what workspaces' documents show, in one statement; `rest` is the condition and order, `listed` selects
+ * columns beside the document. All its values are one JSON column: describing and parsing forty columns costs twice as
+ * much in this process (ADR 19).
  */
-export const selectWorkspaces = (rest: string): string =>
-  `select row_to_json(shown) as workspace from (${workspaceView} ${rest}) shown`;
+export const selectWorkspaces = (rest: string, listed = ""): string =>
+  `select ${listed} row_to_json(shown) as workspace from (${workspaceView} ${rest}) shown`;
 
 /** The lock of the row `workspace`, as one JSON column; null if it is not locked. */
 export function workspaceLock(workspace: string): string {

@@ -66,8 +66,8 @@ beforeAll(async () => {
     projectIds: [],
     workspaceIds: [],
   };
-  expect(await reads.remoteStateConsumers.count(producer, readable)).toBe(10);
-  await reads.remoteStateConsumers.page(producer, readable, { number: 1, size: 20 });
+  const page = { number: 1, size: 20 };
+  expect((await reads.remoteStateConsumers.list(producer, readable, page)).total).toBe(10);
   expect(
     await reads.remoteStateConsumers.readableAs({
       runId: "run-none",
