@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 
@@ -75,9 +76,10 @@ export function connectNats({ url, name, streamReplicas = 1 }: NatsOptions): Nat
     async ready() {
       if (!current) throw new Error(failure);
       if (away) throw new Error("disconnected; reconnecting");
-      const { promise: late, reject } = Promise.withResolvers<never>();
-      const timer = setTimeout(reject, TIMEOUT_MS, new Error("the server does not respond"));
-      await Promise.race([current.flush(), late]).finally(() => clearTimeout(timer));
+      const late = once(AbortSignal.timeout(TIMEOUT_MS), "abort").then(() => {
+        throw new Error("the server does not respond");
+      });
+      await Promise.race([current.flush(), late]);
     },
     async [Symbol.asyncDispose]() {
       stopped = true;

@@ -10,7 +10,7 @@ import {
 import { createLogger, keyRingSetting, readConfig, settings } from "@statehouse/runtime";
 import { z } from "zod";
 import type { Clients } from "./channels.ts";
-import type { OpenedApp } from "./define-service.ts";
+import type { OpenedApp } from "./open-app.ts";
 
 type Print = (line: string) => void;
 
@@ -54,7 +54,7 @@ export async function rotateKeys(service: Sealed, print: Print): Promise<void> {
 interface Consuming<Config, App> {
   name: Clients;
   config: z.ZodObject & z.ZodType<Config>;
-  openApp(config: Config): Promise<OpenedApp<App>>;
+  openApp(config: Config): Promise<OpenedApp<App> & AsyncDisposable>;
   consumers(app: App): Consumer[];
 }
 

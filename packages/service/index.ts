@@ -1,10 +1,5 @@
-export { type Clients, openChannels, type ServiceAddresses } from "./channels.ts";
+export { openChannels } from "./channels.ts";
 export { migrateService, replayDeadLetters, rotateKeys } from "./commands.ts";
-export {
-  type AppParts,
-  defineService,
-  type OpenedApp,
-  type RunningService,
-  type Service,
-} from "./define-service.ts";
-export { type Listener, type Ports, serve } from "./listeners.ts";
+export { defineService } from "./define-service.ts";
+export type { AppDependencies } from "./definition.ts";
+export { type Ports, serve } from "./listeners.ts";

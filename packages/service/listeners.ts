@@ -1,3 +1,4 @@
+import type { RpcServer } from "@statehouse/rpc";
 import { type Check, type Logger, startOpsServer } from "@statehouse/runtime";
 
 /** Requests that a service serves besides gRPC, on a separate port or inside a composition. */
@@ -6,6 +7,9 @@ export interface Listener<Handler> {
   /** Opens the port. Throws `StartError` if it is in use. */
   listen(host: string): Promise<{ readonly port: number } & AsyncDisposable>;
 }
+
+export type Listeners = Record<string, Listener<unknown>>;
+export type Handlers<L extends Listeners> = { readonly [Name in keyof L]: L[Name]["handler"] };
 
 export type Ports<Name extends string> = Readonly<Record<Name, number>>;
 
@@ -34,3 +38,22 @@ export async function serve<Name extends string>(
   logger.info(ports, `${service} listens`);
   return ports as Ports<Name | "ops">;
 }
+
+/** The owner of the server closes it. */
+export const listenGrpc = (rpc: RpcServer, port: number) => async (host: string) => ({
+  port: (await rpc.listen({ host, port })).port,
+  [Symbol.asyncDispose]: async () => {},
+});
+
+export const listenFunctionsOf = <L extends Listeners>(listeners: L) =>
+  Object.fromEntries(
+    Object.entries(listeners).map(([name, listener]) => [
+      name,
+      (host: string) => listener.listen(host),
+    ]),
+  );
+
+export const handlersOf = <L extends Listeners>(listeners: L) =>
+  Object.fromEntries(
+    Object.entries(listeners).map(([name, { handler }]) => [name, handler]),
+  ) as Handlers<L>;

@@ -1,4 +1,4 @@
-import type { AppParts } from "@statehouse/service";
+import type { AppDependencies } from "@statehouse/service";
 import type { App } from "./app/app.ts";
 import { createTokenUsage } from "./app/token-usage.ts";
 import { createWorkspacesClient } from "./clients/workspaces.ts";
@@ -17,7 +17,7 @@ export const createApp = ({
   database,
   channels,
   identity,
-}: AppParts<AccessConfig, "workspaces", AccessOptions>): App => ({
+}: AppDependencies<AccessConfig, "workspaces", AccessOptions>): App => ({
   transaction: transactions(database),
   reads: createReads(database),
   tokenUsage: createTokenUsage(),

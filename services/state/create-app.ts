@@ -1,6 +1,6 @@
 import { createSealer } from "@statehouse/postgres";
 import { ConfigError, createWake, edition } from "@statehouse/runtime";
-import type { AppParts } from "@statehouse/service";
+import type { AppDependencies } from "@statehouse/service";
 import type { App } from "./app/app.ts";
 import { createAccessClient } from "./clients/access.ts";
 import { createWorkspacesClient } from "./clients/workspaces.ts";
@@ -18,7 +18,7 @@ export function createApp({
   identity,
   callerOf,
   logger,
-}: AppParts<StateConfig, "access" | "workspaces">): App {
+}: AppDependencies<StateConfig, "access" | "workspaces">): App {
   const sealer = usable("SEALING_KEYS", () => createSealer({ keys: config.SEALING_KEYS }));
   const access = createAccessClient(channels.access, identity);
   const offered = edition(config.EDITION);

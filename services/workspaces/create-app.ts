@@ -1,6 +1,6 @@
 import { createSealer } from "@statehouse/postgres";
 import { edition } from "@statehouse/runtime";
-import type { AppParts } from "@statehouse/service";
+import type { AppDependencies } from "@statehouse/service";
 import type { App } from "./app/app.ts";
 import { createEngineVersionResolver } from "./app/engine-version.ts";
 import { createAccessClient } from "./clients/access.ts";
@@ -22,7 +22,7 @@ export const createApp = ({
   channels,
   identity,
   options: { now = () => new Date() },
-}: AppParts<WorkspacesConfig, "access" | "state", WorkspacesOptions>): App => ({
+}: AppDependencies<WorkspacesConfig, "access" | "state", WorkspacesOptions>): App => ({
   transaction: transactions(database),
   reads: createReads(database),
   leases: createLeases(database),

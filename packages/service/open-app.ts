@@ -1,0 +1,56 @@
+import type { Caller, Principal } from "@statehouse/authorization";
+import { type Database, openDatabase } from "@statehouse/postgres";
+import { type Channel, createCallers, createIdentity, grantsFromAccess } from "@statehouse/rpc";
+import type { Logger } from "@statehouse/runtime";
+import type { z } from "zod";
+import { type Clients, openChannels, type ServiceAddresses } from "./channels.ts";
+import type { BaseConfig, ServiceDefinition } from "./definition.ts";
+import type { Listeners } from "./listeners.ts";
+
+export interface OpenedApp<App> {
+  app: App;
+  database: Database;
+  callerOf(principal: Principal): Promise<Caller>;
+}
+
+interface Given<Client extends Clients, Options extends object> {
+  /** Default: channels to the addresses of the configuration. */
+  channels: Record<Client, Channel> | undefined;
+  logger: Logger;
+  options: Partial<Options>;
+}
+
+/** Opens the database, the channels to other services and the use cases. `stack` closes them. */
+export async function openApp<
+  Schema extends z.ZodObject,
+  Client extends Clients,
+  App,
+  Resources extends AsyncDisposable | undefined,
+  Options extends object,
+  L extends Listeners,
+>(
+  definition: ServiceDefinition<Schema, Client, App, Resources, Options, L>,
+  config: z.output<Schema>,
+  { channels: given, logger, options }: Given<Client, Options>,
+  stack: AsyncDisposableStack,
+): Promise<OpenedApp<App>> {
+  const { name, entities, migrations, clients } = definition;
+  const settings = config as unknown as BaseConfig & ServiceAddresses<Client>;
+  const url = settings.DATABASE_URL;
+  const database = stack.use(
+    await openDatabase({ contextName: name, url, entities, migrations, logger }),
+  );
+  const channels = given ?? openChannels(clients, settings, stack);
+  const identity = await createIdentity(name, settings.ASSERTION_PRIVATE_KEY);
+  const callerOf = createCallers((principal) => load(principal));
+  const dependencies = { config, database, channels, identity, callerOf, logger, options };
+  const app = definition.app(dependencies);
+  const load = definition.grants?.(app) ?? grantsFromAccess(accessOf(channels), identity);
+  return { app, database, callerOf };
+}
+
+function accessOf(channels: Partial<Record<Clients, Channel>>): Channel {
+  if (!channels.access)
+    throw new Error("A service that does not load grants itself must call access");
+  return channels.access;
+}

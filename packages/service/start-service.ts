@@ -1,0 +1,111 @@
+import type { LocalBus } from "@statehouse/events";
+import { type Channel, createRpcServer, type RpcServer } from "@statehouse/rpc";
+import { type Check, createLogger, type Logger } from "@statehouse/runtime";
+import type { z } from "zod";
+import type { Clients } from "./channels.ts";
+import type { BaseConfig, ServiceDefinition } from "./definition.ts";
+import {
+  type Handlers,
+  handlersOf,
+  type Listeners,
+  listenFunctionsOf,
+  listenGrpc,
+  type Ports,
+  serve,
+} from "./listeners.ts";
+import { openApp } from "./open-app.ts";
+import { localTransport, natsTransport } from "./transport.ts";
+
+/** What a composition provides instead of the configuration. */
+export interface Dependencies<Client extends Clients> {
+  /** Opens no ports: the composition calls `rpc.inProcess()` and serves `handlers` and `checks` itself. */
+  embedded?: boolean;
+  channels?: Record<Client, Channel>;
+  /** Set if no NATS server runs: delivers events inside the process. */
+  bus?: LocalBus;
+  logger?: Logger;
+}
+
+export interface RunningService<L extends Listeners = Listeners> extends AsyncDisposable {
+  readonly rpc: RpcServer;
+  readonly handlers: Handlers<L>;
+  /** Without `database` the service is not ready; all other dependencies are only reported. */
+  readonly checks: Readonly<Record<string, Check>>;
+  /** Undefined if embedded. */
+  readonly ports: Ports<(keyof L & string) | "grpc" | "ops"> | undefined;
+}
+
+/** Starts everything of a service in the order of dependence; what has started is stopped if a later step fails. */
+export async function startService<
+  Schema extends z.ZodObject,
+  Client extends Clients,
+  App,
+  Resources extends AsyncDisposable | undefined,
+  Options extends object,
+  L extends Listeners,
+>(
+  definition: ServiceDefinition<Schema, Client, App, Resources, Options, L>,
+  config: z.output<Schema>,
+  {
+    embedded = false,
+    channels,
+    bus,
+    logger: ownLogger,
+    ...rest
+  }: Dependencies<Client> & Partial<Options>,
+): Promise<RunningService<L>> {
+  const { name } = definition;
+  const settings = config as unknown as BaseConfig;
+  const options = rest as Partial<Options>;
+  const logger = ownLogger ?? createLogger({ service: name, level: settings.LOG_LEVEL });
+  await using starting = new AsyncDisposableStack();
+  const opened = await openApp(definition, config, { channels, logger, options }, starting);
+  const { app, database, callerOf } = opened;
+  const events = { database, service: name, logger };
+  const transport = bus
+    ? localTransport(bus, events, starting)
+    : natsTransport(settings, events, starting);
+  const resources = (await definition.resources?.({ config, logger })) as Resources;
+  if (resources) starting.use(resources);
+  const running = { app, resources, config, logger, options };
+  for (const worker of definition.workers?.(running) ?? []) starting.use(worker);
+  for (const consumer of definition.consumers(app)) transport.consume(consumer);
+  const rpc = starting.use(
+    createRpcServer({
+      name,
+      keys: settings.ASSERTION_PUBLIC_KEYS,
+      context: async (principal) => ({ caller: await callerOf(principal) }),
+      ready: () => database.ready(),
+      logger,
+      bindings: definition.bindings(app),
+    }),
+  );
+  const checks = {
+    database: () => database.ready(),
+    nats: () => transport.ready(),
+    ...definition.checks?.(running),
+  };
+  const listeners = definition.listeners?.(running) ?? ({} as L);
+  const ports = embedded
+    ? undefined
+    : await serve(
+        {
+          service: name,
+          host: settings.HOST,
+          opsPort: settings.OPS_PORT,
+          checks,
+          required: ["database"],
+          listeners: { grpc: listenGrpc(rpc, settings.GRPC_PORT), ...listenFunctionsOf(listeners) },
+          logger,
+        },
+        starting,
+      );
+  const started = starting.move();
+  return {
+    rpc,
+    handlers: handlersOf(listeners),
+    checks,
+    ports: ports as RunningService<L>["ports"],
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
+}

@@ -1,0 +1,51 @@
+import {
+  type Consumer,
+  connectNats,
+  type LocalBus,
+  startConsumer,
+  startLocalRelay,
+  startRelay,
+} from "@statehouse/events";
+import type { Database } from "@statehouse/postgres";
+import type { Logger } from "@statehouse/runtime";
+import type { BaseConfig } from "./definition.ts";
+
+/** How events leave a service and how it receives those of others. */
+export interface Transport {
+  consume(consumer: Consumer): void;
+  ready(): Promise<void>;
+}
+
+interface Events {
+  database: Database;
+  service: string;
+  logger: Logger;
+}
+
+export function natsTransport(
+  settings: BaseConfig,
+  events: Events,
+  stack: AsyncDisposableStack,
+): Transport {
+  const { NATS_URL: url, STREAM_REPLICAS: streamReplicas } = settings;
+  const nats = stack.use(connectNats({ url, name: events.service, streamReplicas }));
+  stack.use(startRelay({ ...events, nats }));
+  return {
+    consume: (consumer) => void stack.use(startConsumer({ ...events, nats, ...consumer })),
+    ready: () => nats.ready(),
+  };
+}
+
+export function localTransport(
+  bus: LocalBus,
+  events: Events,
+  stack: AsyncDisposableStack,
+): Transport {
+  stack.use(startLocalRelay({ ...events, bus }));
+  return {
+    consume: (consumer) => void stack.use(bus.subscribe(consumer, events.logger)),
+    ready: async () => {
+      throw new Error("no NATS server runs; events wait in the outbox");
+    },
+  };
+}
