@@ -48,6 +48,7 @@ const slow: ProjectOptions = {
   ...onLocalServices,
   name: "slow",
   include: ["test/{compat,faults,golden,model}/**/*.test.ts", plans],
+  isolate: false,
 };
 
 export default defineConfig({

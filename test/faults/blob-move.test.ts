@@ -11,6 +11,7 @@ import {
 import { proves } from "@statehouse/testing/proves";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { download } from "../stack/http.ts";
+import { inheritedEnvironment, serviceProgram } from "../stack/program.ts";
 import { expectStatus } from "../stack/state.ts";
 import { storeView } from "../stack/store.ts";
 import { expectWhole } from "./check.ts";
@@ -24,7 +25,9 @@ needs("minio")("moving states from a folder to MinIO", () => {
   let fixture: FaultFixture;
   let bucket: FreshBucket;
   let stack: AsyncDisposableStack;
+  let program: string;
   beforeEach(async () => {
+    program = await serviceProgram();
     stack = new AsyncDisposableStack();
     fixture = stack.use(await startFaultFixture({}));
     bucket = stack.use(await freshBucket());
@@ -59,8 +62,8 @@ needs("minio")("moving states from a folder to MinIO", () => {
 
   /** The command, as a program of its own. */
   const startCommand = (settings: Record<string, string> = {}) => {
-    const child = spawn(process.execPath, ["services/cli/main.ts", "move-blobs"], {
-      env: { PATH: process.env.PATH ?? "", ...fixture.stack.environments.state, ...settings },
+    const child = spawn(process.execPath, [program, "move-blobs"], {
+      env: { ...inheritedEnvironment(), ...fixture.stack.environments.state, ...settings },
     });
     let output = "";
     for (const stream of [child.stdout, child.stderr])

@@ -3,6 +3,7 @@ import { mentions, needs, waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
+import { inheritedEnvironment, serviceProgram } from "../stack/program.ts";
 import { expectStatus } from "../stack/state.ts";
 import { endLeases, eventually, type FaultFixture, healAll, stateReplica } from "./fixture.ts";
 import { newLockedWorkspace, succession, unlock, write } from "./steps.ts";
@@ -219,10 +220,15 @@ needs("minio")("while the collector works", () => {
   });
 });
 
-const command = (environment: Record<string, string>, ...options: string[]) =>
-  new Promise<{ code: unknown; lines: string[] }>((resolve) => {
-    const program = ["services/cli/main.ts", "collect", ...options];
-    execFile(process.execPath, program, { env: environment }, (error, out, stderr) =>
-      resolve({ code: error?.code ?? (stderr || 0), lines: out.split("\n") }),
+const command = async (environment: Record<string, string>, ...options: string[]) => {
+  const program = [await serviceProgram(), "collect", ...options];
+  return new Promise<{ code: unknown; lines: string[] }>((resolve) => {
+    execFile(
+      process.execPath,
+      program,
+      { env: { ...inheritedEnvironment(), ...environment } },
+      (error, out, stderr) =>
+        resolve({ code: error?.code ?? (stderr || 0), lines: out.split("\n") }),
     );
   });
+};

@@ -4,7 +4,7 @@ import { serviceNames } from "@statehouse/standalone/environments";
 import { migrations as stateMigrations } from "@statehouse/state/store/migrations";
 import { freshBucket, type ownMinio, type ownPostgres, waitFor } from "@statehouse/testing";
 import { migrations as workspacesMigrations } from "@statehouse/workspaces/store/migrations";
-import { Client } from "pg";
+import { Pool } from "pg";
 import { type Answer, type Api, api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import type { Person } from "../stack/people.ts";
@@ -73,7 +73,7 @@ export async function startFaultFixture({
   const owner = { ...person, api: api(stack.url, person.token) };
   // Services that started one after the other may need time to connect.
   const organization = await waitFor(() => newOrganization(owner.api));
-  const databases = own ?? stack.databases;
+  const rows = own ? starting.use(rowsOf(own)).rows : stack.rows;
   const owned = starting.move();
   return {
     stack,
@@ -83,16 +83,27 @@ export async function startFaultFixture({
     organization,
     acknowledged: new Map(),
     checked: new Set(),
-    async rows(database, sql, params = []) {
-      const client = new Client({ connectionString: databases[database] });
-      await client.connect();
-      try {
-        return (await client.query(sql, [...params])).rows;
-      } finally {
-        await client.end();
-      }
-    },
+    rows,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Connections that a stopped PostgreSQL ends, and that are opened again. */
+function rowsOf(databases: Record<DatabaseName, string>): AsyncDisposable & Pick<Stack, "rows"> {
+  const pools = new Map(
+    Object.entries(databases).map(([name, connectionString]) => {
+      const pool = new Pool({ connectionString });
+      // An idle connection of a PostgreSQL that stops.
+      pool.on("error", () => {});
+      return [name, pool];
+    }),
+  );
+  return {
+    rows: async (database, sql, params = []) =>
+      (await pools.get(database)?.query(sql, [...params]))?.rows ?? [],
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([...pools.values()].map((pool) => pool.end()));
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import {
 } from "@statehouse/standalone/environments";
 import { waitFor } from "@statehouse/testing";
 import { reservePort } from "./port.ts";
+import { inheritedEnvironment, serviceProgram } from "./program.ts";
 import type { RunningServices, RunOptions } from "./running-services.ts";
 
 /** One service as an operating-system process. */
@@ -57,10 +58,10 @@ export function serviceProcess(name: ServiceName, environment: Environment): Ser
     kill: async () => void (await end("SIGKILL")),
     terminate: () => end("SIGTERM"),
     async start({ largestFile } = {}) {
-      const program = ["services/cli/main.ts", name];
+      const program = [await serviceProgram(), name];
       const { command, args } = withFileLimit(largestFile, process.execPath, program);
       child = spawn(command, args, {
-        env: { ...inherited(), ...environment },
+        env: { ...inheritedEnvironment(), ...environment },
         stdio: ["ignore", "pipe", "pipe"],
       });
       const keep = (chunk: Buffer) => {
@@ -89,15 +90,6 @@ export function serviceProcess(name: ServiceName, environment: Environment): Ser
     },
   };
 }
-
-/** Only the variables that a service needs to start, and to start fast, are inherited; the settings are its own. */
-const inherited = () =>
-  Object.fromEntries(
-    ["PATH", "NODE_COMPILE_CACHE"].flatMap((name) => {
-      const value = process.env[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
 
 /** The four services as processes, on free ports. */
 export async function asProcesses(

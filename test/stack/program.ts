@@ -1,0 +1,63 @@
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { rolldown } from "rolldown";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const folder = path.join(root, "node_modules/.cache/test-program");
+
+/** Modules still find what lies beside their source. */
+const sourcePlaces = {
+  name: "source-places",
+  transform: (code: string, id: string) =>
+    code.includes("import.meta.")
+      ? code
+          .replaceAll("import.meta.dirname", JSON.stringify(path.dirname(id)))
+          .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
+      : undefined,
+};
+
+let built: Promise<string> | undefined;
+
+/**
+ * Path of `services/cli/main.ts` with all its imports in one file, built once per worker. A suite starts it a hundred
+ * times, and loading a thousand modules costs more CPU than the tests of most processes.
+ */
+export function serviceProgram(): Promise<string> {
+  built ??= build();
+  return built;
+}
+
+/** Only the variables that a program needs to start, and to start fast, are inherited; the settings are its own. */
+export const inheritedEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    ["PATH", "NODE_COMPILE_CACHE"].flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+async function build(): Promise<string> {
+  const bundle = await rolldown({
+    cwd: root,
+    input: "services/cli/main.ts",
+    platform: "node",
+    plugins: [sourcePlaces],
+    logLevel: "silent",
+  });
+  const draft = path.join(folder, `draft-${randomUUID()}`);
+  const file = path.join(draft, "main.mjs");
+  await mkdir(draft, { recursive: true });
+  await bundle.write({ file, format: "esm", codeSplitting: false });
+  await bundle.close();
+  // Named by its content, so that Node's compile cache finds it again in the next run.
+  const content = createHash("sha256")
+    .update(await readFile(file))
+    .digest("hex");
+  const kept = path.join(folder, content.slice(0, 16));
+  if (!existsSync(kept)) await rename(draft, kept).catch(() => {});
+  await rm(draft, { recursive: true, force: true });
+  return path.join(kept, "main.mjs");
+}
