@@ -89,7 +89,7 @@ const roles: Record<string, Grants> = {
   stranger: { ...grantsWith(), organizations: new Map() },
 };
 
-test("role × action is as the golden table says", async () => {
+test("each role may perform exactly the actions in the golden table", async () => {
   // A row for each role; actions are columns with a number, because all names would not fit side by side.
   const actions = Object.keys(actionRules) as Action[];
   const width = Math.max(...Object.keys(roles).map(({ length }) => length));
@@ -107,8 +107,8 @@ test("role × action is as the golden table says", async () => {
   await expect(table).toMatchFileSnapshot("./authorization.golden.txt");
 });
 
-describe("rights are the union of all grants", () => {
-  test("manage-projects wins over a read grant", () => {
+describe("the rights of a caller are the union of all its grants", () => {
+  test("manage-projects takes precedence over a read grant", () => {
     proves("Team project implied permissions/effective access");
     const grants = grantsWith({
       organizationAccess: new Set(["manage-projects"]),
@@ -117,7 +117,7 @@ describe("rights are the union of all grants", () => {
     expect(allowed(grants, "workspace:update", target)).toBe(true);
   });
 
-  test("two teams' grants on one project add up", () => {
+  test("the grants of two teams on one project are combined", () => {
     proves("Team project implied permissions/effective access");
     const grants = grantsWith({
       projects: new Map([
@@ -135,7 +135,7 @@ describe("rights are the union of all grants", () => {
   });
 });
 
-test("what is not given is refused in another project and another organization", () => {
+test("a grant gives no rights in another project or organization", () => {
   const grants = level("admin");
   expect(allowed(grants, "workspace:read", { ...target, projectId: "prj-2" })).toBe(false);
   expect(allowed(grants, "workspace:read", { ...target, organizationId: "org-2" })).toBe(false);
@@ -144,7 +144,7 @@ test("what is not given is refused in another project and another organization",
   expect(allowed(onWorkspace, "project:read", target)).toBe(false);
 });
 
-test("a grant on a workspace goes with it from project to project", () => {
+test("a grant on a workspace remains when the workspace moves to another project", () => {
   expect(allowed(workspaceLevel("write"), "state:write", { ...target, projectId: "prj-2" })).toBe(
     true,
   );
@@ -156,42 +156,42 @@ describe("a refusal", () => {
     principal: { type: "user", id: "user-1", versions: "v" },
     grants,
   });
-  test("is not found for whoever may not read the target", () => {
+  test("is notFound if the caller may not read the target", () => {
     expect(() => authorize(callerWith(grantsWith()), "workspace:lock", target)).toThrow(
       expect.objectContaining({ kind: "notFound" }),
     );
   });
-  test("is forbidden for whoever may read it", () => {
+  test("is forbidden if the caller may read the target", () => {
     expect(() => authorize(callerWith(level("read")), "workspace:lock", target)).toThrow(
       expect.objectContaining({ kind: "forbidden" }),
     );
   });
-  test("is unauthenticated where the organization takes no user tokens", () => {
+  test("is unauthenticated if the organization does not accept user tokens", () => {
     const refused = grantsWith({ owner: true, refused: true });
     expect(() => authorize(callerWith(refused), "workspace:read", target)).toThrow(
       expect.objectContaining({ kind: "unauthenticated" }),
     );
   });
-  test("of the installation's administration is not found", () => {
+  test("is notFound for actions of the installation's administrators", () => {
     expect(() => requireAdministrator(callerWith(grantsWith({ owner: true })))).toThrow(
       expect.objectContaining({ kind: "notFound" }),
     );
     requireAdministrator(callerWith({ ...grantsWith(), administrator: true }));
   });
-  test("meets a service too", () => {
+  test("also applies to services", () => {
     expect(() => authorize({ kind: "service", name: "state" }, "workspace:lock", target)).toThrow(
       expect.objectContaining({ kind: "forbidden" }),
     );
   });
 });
 
-describe("a list's scope", () => {
-  test("is everything for an owner", () => {
+describe("the scope of a list", () => {
+  test("contains everything for an owner", () => {
     expect(scope(grantsWith({ owner: true }), "workspace:read", organizationId)).toEqual({
       all: true,
     });
   });
-  test("is the projects of the grants for others, and nothing for a stranger", () => {
+  test("contains the projects of the grants for a member, and nothing for a user without access", () => {
     expect(scope(level("read"), "workspace:read", organizationId)).toEqual({
       all: false,
       projectIds: [projectId],
@@ -203,7 +203,7 @@ describe("a list's scope", () => {
       workspaceIds: [],
     });
   });
-  test("holds the workspaces of grants on workspaces themselves", () => {
+  test("contains workspaces that have grants of their own", () => {
     expect(scope(workspaceLevel("plan"), "workspace:read", organizationId)).toEqual({
       all: false,
       projectIds: [],

@@ -10,7 +10,7 @@ test.each([
   ["permissions[run-tasks]", "Run tasks"],
   ["permissions[workspace-access.run-tasks]", "Run tasks"],
   ["tagBindings[2].key", "Key"],
-])("%s is %s in words", (field, words) => {
+])("the field %s is %s in words", (field, words) => {
   expect(inWords(field)).toBe(words);
 });
 

@@ -22,11 +22,11 @@ const message = {
   time: new Date(0),
 };
 
-test("an event comes out of its headers as it went in", () => {
+test("an event read from its headers equals the original event", () => {
   expect(eventFrom(message)).toEqual(event);
 });
 
-test("a stranger's message without headers still has a type and a time", () => {
+test("a message of a foreign publisher without headers has a type and a time", () => {
   expect(eventFrom({ ...message, headers: undefined })).toMatchObject({
     type: event.type,
     time: new Date(0),
@@ -34,7 +34,7 @@ test("a stranger's message without headers still has a type and a time", () => {
   });
 });
 
-test("the type is the one that the message declares", () => {
+test("the event type is the type that the message declares", () => {
   expect(eventType(WorkspaceCreatedSchema)).toBe("statehouse.workspaces.workspace.created.v1");
   expect(() => eventType(ErrorDetailSchema)).toThrow("does not declare its event type");
 });

@@ -9,6 +9,6 @@ test.each([
   expect(pageOf(asked)).toEqual(page);
 });
 
-test("the offset skips the pages before", () => {
+test("the offset is the number of rows on earlier pages", () => {
   expect(offsetOf({ number: 3, size: 20 })).toBe(40);
 });

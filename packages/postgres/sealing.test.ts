@@ -6,7 +6,7 @@ const first = `k1:${randomBytes(32).toString("base64")}`;
 const second = `k2:${randomBytes(32).toString("base64")}`;
 const place = { table: "state_version_outputs", column: "value", rowId: "wsout-1" };
 
-test("what is sealed opens again, and never looks the same twice", () => {
+test("a sealed value can be decrypted, and two sealed values of one text differ", () => {
   const sealer = createSealer({ keys: first });
   const sealed = sealer.seal("sesame – ✓", place);
   expect(sealed).toMatch(/^k1:/);
@@ -16,7 +16,7 @@ test("what is sealed opens again, and never looks the same twice", () => {
 });
 
 test.each([{ table: "ssh_keys" }, { column: "other" }, { rowId: "wsout-2" }])(
-  "a value moved elsewhere (%o) does not open",
+  "a value moved to another place (%o) cannot be decrypted",
   (elsewhere) => {
     const sealer = createSealer({ keys: first });
     const sealed = sealer.seal("sesame", place);
@@ -24,7 +24,7 @@ test.each([{ table: "ssh_keys" }, { column: "other" }, { rowId: "wsout-2" }])(
   },
 );
 
-test("an altered value does not open", () => {
+test("an altered value cannot be decrypted", () => {
   const sealer = createSealer({ keys: first });
   const bytes = Buffer.from(sealer.seal("sesame", place).slice(3), "base64");
   for (let index = 0; index < bytes.length; index++) {
@@ -35,7 +35,7 @@ test("an altered value does not open", () => {
   expect(() => sealer.unseal("k1:", place)).toThrow();
 });
 
-test("a new first key seals while the old one still opens, until it is gone", () => {
+test("a new first key encrypts while the old key still decrypts, until the old key is removed", () => {
   const sealed = createSealer({ keys: first }).seal("sesame", place);
   const rotated = createSealer({ keys: `${second},${first}` });
   expect(rotated.unseal(sealed, place)).toBe("sesame");
@@ -44,6 +44,9 @@ test("a new first key seals while the old one still opens, until it is gone", ()
   expect(() => createSealer({ keys: second }).unseal(sealed, place)).toThrow(/no key with id "k1"/);
 });
 
-test.each(["", "k1", "k1:short", `${first},${first}`])("keys %# are refused, unseen", (keys) => {
-  expect(() => createSealer({ keys })).toThrow(/^sealing keys: /);
-});
+test.each(["", "k1", "k1:short", `${first},${first}`])(
+  "invalid keys %# are refused without being quoted",
+  (keys) => {
+    expect(() => createSealer({ keys })).toThrow(/^sealing keys: /);
+  },
+);

@@ -107,13 +107,13 @@ describe.each(Object.entries(roads))("a call %s", (_, open) => {
       (error: unknown) => error,
     );
 
-  test("carries the message there and back, and who calls", async () => {
+  test("transfers the messages and the caller", async () => {
     const { workspace } = await client.lockWorkspace({ workspaceId: "ws-1" }, gateway.on(user));
     expect(workspace?.id).toBe("ws-1");
     expect(seen.at(-1)?.principal).toEqual(user);
   });
 
-  test("carries the trace and the deadline", async () => {
+  test("transfers the trace and the deadline", async () => {
     await withServerSpan("test", undefined, {}, () =>
       runWithDeadline(Date.now() + 3000, async () => {
         await client.lockWorkspace({ workspaceId: "ws-1" }, gateway.on(user));
@@ -123,7 +123,7 @@ describe.each(Object.entries(roads))("a call %s", (_, open) => {
     );
   });
 
-  test("carries an error with kind, reason and a text outside ASCII", async () => {
+  test("transfers an error with kind, code and non-ASCII text", async () => {
     expect(await failure("conflict")).toMatchObject({
       kind: "conflict",
       reason: "workspace_locked",
@@ -131,7 +131,7 @@ describe.each(Object.entries(roads))("a call %s", (_, open) => {
     });
   });
 
-  test("carries every field of an invalid request", async () => {
+  test("transfers every field of an invalid request", async () => {
     const error = await failure("invalid");
     expect(error).toBeInstanceOf(AppError);
     expect(error).toMatchObject({ fields: [{ field: "name", detail: "Name is invalid" }] });
@@ -148,7 +148,7 @@ describe.each(Object.entries(roads))("a call %s", (_, open) => {
     expect(error).toMatchObject({ kind: "deadlineExceeded" });
   });
 
-  test("is refused to a caller that the method does not declare", async () => {
+  test("is refused if the method does not declare the caller", async () => {
     expect(await failure("", state)).toMatchObject({ kind: "forbidden" });
     await expect(client.getLock({ workspaceId: "ws-1" }, gateway.on(user))).rejects.toMatchObject({
       kind: "forbidden",
@@ -156,13 +156,13 @@ describe.each(Object.entries(roads))("a call %s", (_, open) => {
     await expect(client.getLock({ workspaceId: "ws-1" }, state)).resolves.toBeDefined();
   });
 
-  test.each([20, 50])("brings an answer of %i MiB", async (mebibytes) => {
+  test.each([20, 50])("returns a response of %i MiB", async (mebibytes) => {
     const size = mebibytes * 1024 ** 2;
     const { placement } = await client.getPlacement({ workspaceId: String(size) }, state);
     expect(Buffer.byteLength(placement?.organizationId ?? "")).toBe(size);
   });
 
-  test("carries a request of 20 MiB and its large answer, once", async () => {
+  test("transfers a request of 20 MiB and its large response once", async () => {
     const before = calls;
     const reason = `large ${"ö".repeat(10 * 1024 ** 2)}`;
     const { workspace } = await client.lockWorkspace(
@@ -244,14 +244,14 @@ describe("the health service of gRPC", () => {
     }
   };
 
-  test("answers probes, which have no assertion", async () => {
+  test("responds to probes, which have no assertion", async () => {
     for (const service of ["", "readiness", "liveness", WorkspaceLockService.typeName]) {
       expect(await probe(port, service), service).toBe("SERVING");
     }
     await expect(probe(port, "no.such.Service")).rejects.toMatchObject({ code: status.NOT_FOUND });
   });
 
-  test("tells of a service that cannot do its work, and is alive nevertheless", async () => {
+  test("reports readiness and liveness separately", async () => {
     await using broken = createRpcServer({
       name: "workspaces",
       bindings: [binding],
@@ -269,7 +269,7 @@ describe("the health service of gRPC", () => {
   });
 });
 
-test("a service that nobody answers for is unavailable", async () => {
+test("a call to a service that does not respond is unavailable", async () => {
   await using channel = grpcChannel({ address: "127.0.0.1:1", audience: "workspaces" });
   const client = createClient(WorkspaceLockService, channel, state);
   await expect(
@@ -277,7 +277,7 @@ test("a service that nobody answers for is unavailable", async () => {
   ).rejects.toMatchObject({ kind: "unavailable", reason: "service_unavailable" });
 });
 
-test("a call that may not be repeated waits for a service that was away and is back", async () => {
+test("a call that may not be repeated waits for a service that restarts", async () => {
   const start = async (port: number) => {
     const started = createRpcServer({
       name: "workspaces",
@@ -304,7 +304,7 @@ test("a call that may not be repeated waits for a service that was away and is b
   await back.started[Symbol.asyncDispose]();
 });
 
-test("a key is believed during rotation beside the new one, and no longer once removed", async () => {
+test("during key rotation old and new keys are accepted; a removed key is refused", async () => {
   const next = await generateAssertionKey();
   const during = createRpcServer({
     name: "workspaces",

@@ -9,12 +9,12 @@ const schema = z.object({
   NOTE: z.string().optional(),
 });
 
-test("values come from the environment, with defaults for what is absent or empty", () => {
+test("values come from the environment; absent and empty ones have defaults", () => {
   const config = readConfig(schema, { DATABASE_URL: "postgres://h/d", PORT: "", OTHER: "x" });
   expect(config).toEqual({ PORT: 8080, DATABASE_URL: "postgres://h/d", EDITION: "self-hosted" });
 });
 
-test("every problem is named at once, one a line, without the values", () => {
+test("all problems are reported, one per line, without values", () => {
   const read = () => readConfig(schema, { PORT: "secret-port", EDITION: "gold" });
   expect(read).toThrow(ConfigError);
   let message = "";
@@ -38,7 +38,7 @@ test("the help names each variable with its default and its description", () => 
   ]);
 });
 
-test("what another setting's value makes necessary is named with everything else", () => {
+test("settings that another setting requires are reported with all other problems", () => {
   const stores = z.object({
     STORE: z.enum(["directory", "s3"]).default("directory"),
     DIRECTORY: z.string().optional().meta(neededWith("STORE", "directory")).describe("Where."),

@@ -13,14 +13,14 @@ test("the deadline follows the call through awaits", async () => {
   });
 });
 
-test("an inner deadline only shortens, and a passed one leaves nothing", () => {
+test("an inner deadline can only shorten the outer one, and no time is left after it", () => {
   runWithDeadline(Date.now() + 1000, () => {
     runWithDeadline(Date.now() + 60_000, () => expect(remainingMs()).toBeLessThanOrEqual(1000));
     runWithDeadline(Date.now() - 1, () => expect(remainingMs()).toBe(0));
   });
 });
 
-test("work that outlives its request leaves the deadline behind", () => {
+test("work that outlives its request has no deadline", () => {
   runWithDeadline(Date.now() + 1000, () => {
     expect(withoutDeadline(remainingMs)).toBeUndefined();
   });

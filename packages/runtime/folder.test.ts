@@ -4,21 +4,21 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { makeFolder } from "./folder.ts";
 
-describe("making a folder", () => {
+describe("creating a folder", () => {
   let base: string;
   beforeEach(async () => {
     base = await mkdtemp(path.join(tmpdir(), "statehouse-test-"));
   });
   afterEach(() => rm(base, { recursive: true }));
 
-  it("makes those above it, once, however many ask", async () => {
+  it("creates its parents once, even concurrently", async () => {
     const folder = path.join(base, "a/b/c");
     await Promise.all(Array.from({ length: 5 }, () => makeFolder(folder, 0o700)));
     await makeFolder(folder, 0o700);
     expect((await stat(folder)).isDirectory()).toBe(true);
   });
 
-  it("fails where a file stands in the way", async () => {
+  it("fails if a file has the name of the folder", async () => {
     const file = path.join(base, "file");
     await writeFile(file, "");
     await expect(makeFolder(file, 0o700)).rejects.toMatchObject({ code: "EEXIST" });
@@ -27,7 +27,7 @@ describe("making a folder", () => {
     });
   });
 
-  it.runIf(process.platform === "linux")("fails, rather than hangs, in /proc", async () => {
+  it.runIf(process.platform === "linux")("fails instead of hanging in /proc", async () => {
     await expect(makeFolder("/proc/x/y", 0o700)).rejects.toMatchObject({ code: "ENOENT" });
   });
 });

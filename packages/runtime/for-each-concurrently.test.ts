@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { forEachConcurrently } from "./for-each-concurrently.ts";
 
-test("no more than so many are under way, and one that takes long holds up no other", async () => {
+test("a limited number of items is processed concurrently, and a slow item delays no other", async () => {
   const long = Promise.withResolvers<void>();
   const done: number[] = [];
   let underWay = 0;
@@ -18,7 +18,7 @@ test("no more than so many are under way, and one that takes long holds up no ot
   expect(most).toBe(2);
 });
 
-test("after a failure nothing is begun, and what was under way has ended", async () => {
+test("after a failure no further item starts, and items in progress have ended", async () => {
   const begun: number[] = [];
   let ended = false;
   const failing = forEachConcurrently(2, [1, 2, 3, 4], async (item) => {

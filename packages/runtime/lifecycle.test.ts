@@ -37,7 +37,7 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s drains once and exits 0", async (s
   expect(await outcome(child)).toEqual({ stdout: "started\ndrained\n", stderr: "", code: 0 });
 });
 
-test("draining that never ends is cut off", async () => {
+test("draining that exceeds its limit is aborted", async () => {
   const stuck = running.replace(
     'async () => console.log("drained")',
     "() => new Promise(() => {})",
@@ -51,12 +51,15 @@ test("draining that never ends is cut off", async () => {
   });
 });
 
-test.each(["ConfigError", "StartError"])("%s at start is a sentence, not a stack", async (kind) => {
-  const { stderr, code } = await outcome(service(`throw new ${kind}("PORT: is taken");`));
-  expect({ stderr, code }).toEqual({ stderr: "PORT: is taken\n", code: 1 });
-});
+test.each(["ConfigError", "StartError"])(
+  "%s at start prints a sentence without a stack",
+  async (kind) => {
+    const { stderr, code } = await outcome(service(`throw new ${kind}("PORT: is taken");`));
+    expect({ stderr, code }).toEqual({ stderr: "PORT: is taken\n", code: 1 });
+  },
+);
 
-test("any other error at start shows its stack", async () => {
+test("any other error at start prints its stack", async () => {
   const { stderr, code } = await outcome(service(`throw new TypeError("a bug");`));
   expect(code).toBe(1);
   expect(stderr).toMatch(/TypeError: a bug\n\s+at /);

@@ -8,7 +8,7 @@ function capture() {
   return { lines, logger: createLogger({ service: "state", destination }) };
 }
 
-test("a line carries the trace id of the request it belongs to", () => {
+test("a line contains the trace id of its request", () => {
   const { lines, logger } = capture();
   withServerSpan("GET /x", undefined, {}, () => {
     logger.info("inside");
@@ -18,7 +18,7 @@ test("a line carries the trace id of the request it belongs to", () => {
   expect(lines[1]).not.toHaveProperty("trace_id");
 });
 
-test("tokens and state never reach a line", () => {
+test("lines never contain tokens or state", () => {
   const { lines, logger } = capture();
   logger.info({
     token: "t0p",

@@ -13,7 +13,7 @@ async function get(port: number, path: string) {
   return { status: response.status, body: await response.text() };
 }
 
-test("a dependency that is not required is reported and does not make the service unready", async () => {
+test("an optional dependency is reported and does not affect readiness", async () => {
   const checks = { database: up, nats: down };
   await using server = await startOpsServer({ ...local, checks, required: ["database"] });
   const { status, body } = await get(server.port, "/readyz");
@@ -27,7 +27,7 @@ test("a dependency that is not required is reported and does not make the servic
   });
 });
 
-test("without a required dependency it is not ready, and still healthy", async () => {
+test("without a required dependency the service is live but not ready", async () => {
   const checks = { database: down };
   await using server = await startOpsServer({ ...local, checks, required: ["database"] });
   expect((await get(server.port, "/readyz")).status).toBe(503);
@@ -36,7 +36,7 @@ test("without a required dependency it is not ready, and still healthy", async (
   expect((await get(server.port, "/other")).status).toBe(404);
 });
 
-test("a busy port is one sentence", async () => {
+test("a port in use is reported in one sentence", async () => {
   await using server = await startOpsServer({ ...local, checks: {}, required: [] });
   const second = startOpsServer({ ...local, port: server.port, checks: {}, required: [] });
   await expect(second).rejects.toThrow(StartError);

@@ -9,7 +9,7 @@ function written(isTTY: boolean, work: (progress: ReturnType<typeof startProgres
 }
 
 describe("progress", () => {
-  it("is a bar on a terminal, in one line", () => {
+  it("is a bar on one line of a terminal", () => {
     const texts = written(true, (progress) => {
       progress.expect(4);
       progress.advance();
@@ -20,7 +20,7 @@ describe("progress", () => {
     expect(texts.at(-1)).toBe("\n");
   });
 
-  it("is a line now and then elsewhere", () => {
+  it("is an occasional line without a terminal", () => {
     const texts = written(false, (progress) => {
       progress.expect(2);
       for (let step = 0; step < 2; step++) progress.advance();
@@ -29,7 +29,7 @@ describe("progress", () => {
     expect(texts).toEqual(["2 of 2 blobs (100 %)\n"]);
   });
 
-  it("does not exceed what there was to do, nor fall over nothing", () => {
+  it("never exceeds the total and accepts a total of 0", () => {
     expect(written(false, (progress) => progress.end())).toEqual(["0 of 0 blobs (0 %)\n"]);
     const more = written(false, (progress) => {
       progress.expect(1);

@@ -24,12 +24,12 @@ test.each([
   ["a long one", `k1:${key(33)}`, "the key k1 has 33 bytes and must have 32"],
   ["two of one id", `k1:${key(32)},k1:${key(32)}`, "the id k1 appears twice"],
   ["no ring", "secret", "must be id:base64, several separated by commas"],
-])("a ring with %s", (_, ring, text) => {
+])("key list: %s", (_, ring, text) => {
   const found = problem(keyRingSetting({ bytes: 32 }), ring);
   expect(found).toBe(text && `SETTING: ${text}`);
 });
 
-test("a ring whose keys have a least length takes longer ones", () => {
+test("a key list with a minimum length accepts longer keys", () => {
   const field = keyRingSetting({ atLeast: 32 });
   expect(problem(field, `k1:${key(64)}`)).toBeUndefined();
   expect(problem(field, `k1:${key(8)}`)).toBe(
@@ -42,7 +42,7 @@ test.each([
   ["a list", [], "must be an object from names to lists of JWKs"],
   ["a key that is no list", { gateway: jwk }, "gateway: must be a list of JWKs"],
   ["a text for a key", { gateway: ["x"] }, "gateway.0: must be a JWK"],
-  ["another curve", { gateway: [{ ...jwk, crv: "X25519" }] }, "gateway.0.crv: is not Ed25519"],
+  ["another curve", { gateway: [{ ...jwk, crv: "X25519" }] }, "gateway.0.crv: must be Ed25519"],
   ["no point", { gateway: [{ ...jwk, x: undefined }] }, "gateway.0.x: is missing"],
   ["no key id", { gateway: [jwk, { ...jwk, kid: "" }] }, "gateway.1.kid: is empty"],
   [
@@ -53,14 +53,14 @@ test.each([
   [
     "an RSA key",
     { gateway: [{ ...jwk, kty: "RSA" }] },
-    "gateway.0.kty: is not OKP: only Ed25519 keys sign",
+    "gateway.0.kty: must be OKP: only Ed25519 keys sign",
   ],
 ])("public keys: %s", (_, keys, text) => {
   const found = problem(settings.ASSERTION_PUBLIC_KEYS, JSON.stringify(keys));
   expect(found).toBe(text && `SETTING: ${text}`);
 });
 
-test("a private key needs its private part, and what is no JSON is told so", () => {
+test("a private key requires its private part; text that is not JSON is reported", () => {
   const field = settings.ASSERTION_PRIVATE_KEY;
   expect(problem(field, JSON.stringify({ ...jwk, d: part }))).toBeUndefined();
   expect(problem(field, JSON.stringify(jwk))).toBe("SETTING: d: is missing");

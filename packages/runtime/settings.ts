@@ -17,8 +17,8 @@ const keyPart = z
 
 const jwk = z.looseObject(
   {
-    kty: z.literal("OKP", "must have kty OKP: only Ed25519 keys sign"),
-    crv: z.literal("Ed25519", "must have crv Ed25519"),
+    kty: z.literal("OKP", "must be OKP: only Ed25519 keys sign"),
+    crv: z.literal("Ed25519", "must be Ed25519"),
     x: keyPart,
     kid: z.string("is missing").min(1, "is empty"),
   },

@@ -7,7 +7,7 @@ import { metricsText } from "./metrics.ts";
 import { startTelemetry } from "./telemetry.ts";
 import { spansAreRecorded, traceId, withServerSpan, withSpan } from "./tracing.ts";
 
-test("with an endpoint spans are exported as one trace; metrics are Prometheus text", async () => {
+test("with an endpoint, spans are exported as one trace; metrics have Prometheus format", async () => {
   const bodies: string[] = [];
   const collector = createServer(async (request, response) => {
     bodies.push((await buffer(request)).toString("utf8"));

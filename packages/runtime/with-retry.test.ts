@@ -29,7 +29,7 @@ test("the last error is thrown after the last attempt", async () => {
   expect(attempts).toEqual([1, 2, 3]);
 });
 
-test("an error that is not retryable is thrown at once", async () => {
+test("an error that is not retryable is thrown immediately", async () => {
   const { attempts, work } = failing(9);
   const isRetryable = () => false;
   await expect(withRetry({ attempts: 3, isRetryable }, work)).rejects.toThrow("failure 1");

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { waitFor } from "./wait.ts";
 
-test("the first true answer is returned", async () => {
+test("waitFor returns the first truthy result", async () => {
   const answers = [false, undefined, null, 0];
   expect(await waitFor(() => answers.shift(), { interval: 1 })).toBe(0);
 });
 
-test("in vain, the last error is told", async () => {
+test("a failed waitFor includes the last error", async () => {
   const never = waitFor(() => Promise.reject(new Error("not yet")), {
     timeout: 5,
     interval: 1,

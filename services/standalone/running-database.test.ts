@@ -4,7 +4,7 @@ import { temporaryFolder } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { databaseOf } from "./running-database.ts";
 
-test("the database of what runs on a data folder is found by its port and password", async () => {
+test("the database of a running data folder is found with its port and password", async () => {
   await using folder = await temporaryFolder();
   expect(() => databaseOf(folder.path, "state")).toThrow("Nothing runs on the data folder");
   await mkdir(path.join(folder.path, "postgres", "cluster"), { recursive: true });

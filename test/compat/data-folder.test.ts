@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 
-test("a data folder of commit f307d11 is read, written and locked by the current version", async () => {
+test("the current version reads, writes and locks a data folder of commit f307d11", async () => {
   const dataDirectory = path.join(folder.path, "data");
   const started = start({
     DATA_DIR: dataDirectory,

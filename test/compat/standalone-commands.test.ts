@@ -12,7 +12,7 @@ const start = useNpmStart();
 const collect = useNpmStart("collect");
 const fsck = useNpmStart("fsck");
 
-test("beside npm start, collect names what would go and lets it go, and fsck finds everything in order", {
+test("beside npm start, collect lists and deletes due versions, and fsck finds no problems", {
   timeout: 120_000,
 }, async () => {
   proves("Data retention/a dry run deletes nothing", "Object store/fsck on a live system");

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]());
 
 needs("terraform")("npm start", () => {
-  test("prints what a first apply needs, stops at Ctrl-C, and finds everything again", {
+  test("prints the steps of a first apply, stops on Ctrl-C, and continues with its data at the next start", {
     timeout: 120_000,
   }, async () => {
     const dataDirectory = path.join(folder.path, "data");
@@ -50,14 +50,14 @@ needs("terraform")("npm start", () => {
   });
 });
 
-describe("npm start says in a sentence", () => {
+describe("npm start reports in one sentence", () => {
   const sentence = async (started: Started) => {
     expect(await started.exit).toBe(1);
     expect(started.output()).not.toMatch(/\n\s+at /);
     return started.output().trim();
   };
 
-  test("that its port is taken", async () => {
+  test("a port in use", async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
     const address = taken.address();
@@ -69,7 +69,7 @@ describe("npm start says in a sentence", () => {
     );
   });
 
-  test("that its folder is in use, when two start at once on a new one", {
+  test("a folder in use when two processes start at once", {
     timeout: 120_000,
   }, async () => {
     const both = [1, 2].map(() => start({ DATA_DIR: path.join(folder.path, "shared") }));
@@ -84,7 +84,7 @@ describe("npm start says in a sentence", () => {
     await running(other);
   });
 
-  test("that its folder cannot be written", async () => {
+  test("a folder that is not writable", async () => {
     const file = path.join(folder.path, "file");
     await writeFile(file, "");
     const said = await sentence(start({ DATA_DIR: path.join(file, "data") }));
@@ -93,7 +93,7 @@ describe("npm start says in a sentence", () => {
     );
   });
 
-  test("which settings are wrong, all of them", async () => {
+  test("all invalid settings", async () => {
     const said = await sentence(start({ PORT: "many", LOG_LEVEL: "loud" }));
     expect(said).toMatch(/^PORT: /m);
     expect(said).toMatch(/^LOG_LEVEL: /m);

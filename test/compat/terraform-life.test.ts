@@ -19,10 +19,10 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
   describe.each([
     ["cloud", cloud],
     ["remote", remote],
-  ] as const)("over the %s block", (kind, block) => {
+  ] as const)("with the %s block", (kind, block) => {
     const name = `life-${kind}`;
 
-    test("init, plan, apply, output, destroy", async () => {
+    test("init, plan, apply, output and destroy succeed", async () => {
       proves("Command line/init, plan, apply, output, destroy; state pull and push");
       const folder = await fixture.folder(block(fixture.organization, `name = "${name}"`));
       await folder.succeed("init");
@@ -56,7 +56,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
       expect(destroy.output).toContain("Resources: 3 destroyed");
     });
 
-    test("state pull gives back what apply stored, and push stores what it is given", async () => {
+    test("state pull returns the applied state, and state push stores the given one", async () => {
       proves("Command line/init, plan, apply, output, destroy; state pull and push");
       const folder = await fixture.folder(block(fixture.organization, `name = "${name}-bytes"`));
       await folder.succeed("init");
@@ -89,7 +89,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
     });
   });
 
-  test("init makes the workspace inside a named project, and the project when there is none", async () => {
+  test("init creates the workspace in a named project, and creates the project if it is missing", async () => {
     proves("Command line/init with a project");
     const block = cloud(
       fixture.organization,
@@ -107,7 +107,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
     );
   });
 
-  test("workspaces are chosen by tags, listed, made, selected and deleted", async () => {
+  test("workspaces can be listed, created, selected and deleted by tags", async () => {
     proves("Command line/workspaces by tags, by key and value, by prefix");
     const folder = await fixture.folder(cloud(fixture.organization, 'tags = ["app", "blue"]'));
     const init = await folder.runWith("tagged-one\n", "init");
@@ -131,7 +131,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
     expect((await fixture.api.get(workspacePath("tagged-three"))).status).toBe(404);
   });
 
-  test("workspaces are chosen by key and value", async () => {
+  test("workspaces can be selected by key and value", async () => {
     proves("Command line/workspaces by tags, by key and value, by prefix");
     const folder = await fixture.folder(
       cloud(fixture.organization, 'tags = { team = "core", tier = "gold" }'),
@@ -149,7 +149,7 @@ needs("terraform", "minio")("the command line's whole life with a workspace", ()
     await folder.succeed("plan");
   });
 
-  test("workspaces are chosen by prefix over the remote backend", async () => {
+  test("workspaces can be selected by prefix with the remote backend", async () => {
     proves("Command line/workspaces by tags, by key and value, by prefix");
     const folder = await fixture.folder(remote(fixture.organization, 'prefix = "net-"'));
     await fixture.api.post(`/organizations/${fixture.organization}/workspaces`, {

@@ -28,8 +28,8 @@ needs("terraform")("two command lines at once", () => {
   describe.each([
     ["cloud", cloud],
     ["remote", remote],
-  ] as const)("over the %s block", (kind, block) => {
-    test("the second is refused, or waits with -lock-timeout and then succeeds", async () => {
+  ] as const)("with the %s block", (kind, block) => {
+    test("a second lock is refused, or succeeds after waiting with -lock-timeout", async () => {
       proves("Command line/locks");
       const configuration = block(fixture.organization, `name = "lock-${kind}"`);
       const first = await fixture.folder(configuration, slow);
@@ -64,7 +64,7 @@ needs("terraform")("two command lines at once", () => {
       expect((await waiting).output).toContain("Apply complete");
     });
 
-    test("force-unlock breaks a lock that was left behind", async () => {
+    test("force-unlock releases a lock that was left behind", async () => {
       proves("Command line/locks");
       const name = `left-${kind}`;
       const folder = await fixture.folder(block(fixture.organization, `name = "${name}"`));

@@ -13,7 +13,7 @@ needs("terraform")("state push of the real command line", () => {
   describe.each([
     ["cloud", cloud],
     ["remote", remote],
-  ] as const)("over the %s block", (kind, block) => {
+  ] as const)("with the %s block", (kind, block) => {
     const prepared = async (name: string) => {
       const folder = await fixture.folder(
         block(fixture.organization, `name = "push-${kind}-${name}"`),
@@ -25,7 +25,7 @@ needs("terraform")("state push of the real command line", () => {
       return { folder, state };
     };
 
-    test("with a serial behind the current one is refused, and done with -force", async () => {
+    test("a push with a serial below the current one is refused, and succeeds with -force", async () => {
       proves("Command line/push", "State version creation/force");
       const { folder, state } = await prepared("serial");
       await folder.write("old.tfstate", JSON.stringify({ ...state, serial: state.serial - 1 }));
@@ -35,7 +35,7 @@ needs("terraform")("state push of the real command line", () => {
       await folder.succeed("state", "push", "-force", "old.tfstate");
     });
 
-    test("with another lineage is refused, and nothing is changed", async () => {
+    test("a push with another lineage is refused and changes nothing", async () => {
       proves("Command line/push", "State version creation/lineage");
       const { folder, state } = await prepared("lineage");
       const other = "11111111-2222-3333-4444-555555555555";
@@ -47,7 +47,7 @@ needs("terraform")("state push of the real command line", () => {
       expect(now).toEqual(state);
     });
 
-    test("of a new serial is kept", async () => {
+    test("a push with a new serial succeeds", async () => {
       proves("Command line/push");
       const { folder, state } = await prepared("new");
       await folder.write("next.tfstate", JSON.stringify({ ...state, serial: state.serial + 1 }));

@@ -76,7 +76,7 @@ function npmStart(env: Record<string, string>): Started {
 needs("terraform", "nats-server")(
   "npm start on a machine with only Node, npm and terraform",
   () => {
-    test("runs the life of a workspace, and a later start with nats-server publishes its events", async () => {
+    test("the life of a workspace succeeds, and a later start with nats-server publishes its events", async () => {
       const bin = await barePath();
       const dataDirectory = path.join(folder.path, "data");
       const environment = { DATA_DIR: dataDirectory, ORGANIZATION: "acme" };

@@ -100,7 +100,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
     expect([kept.status, kept.bytes.equals(Buffer.from(bytes))]).toEqual([200, true]);
   };
 
-  test("killed half way it goes on where it was, while clients write and read", async () => {
+  test("a killed move continues where it stopped while clients write and read", async () => {
     proves("Object store/moving from a folder to MinIO");
     await beginMove();
     const stop = new AbortController();
@@ -129,7 +129,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
     await expectWhole({ ...fixture, store: storeView(fixture.stack.environments.state) });
   });
 
-  test("what is damaged is reported and stays where it is; all else is moved", async () => {
+  test("damaged blobs are reported and stay in place; all others are moved", async () => {
     proves("Object store/moving from a folder to MinIO");
     const folder = await beginMove();
     const [row] = await fixture.rows<{ key: string }>("state", "select key from blobs limit 1");
@@ -157,7 +157,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
     await expectWhole({ ...fixture, store: storeView(fixture.stack.environments.state) });
   });
 
-  test("a store that cannot be used is one sentence", async () => {
+  test("an unusable store is reported in one sentence", async () => {
     await beginMove();
     const { code, output } = await startCommand({ S3_SECRET_KEY: "wrong" }).ended;
     expect([code, output]).toEqual([

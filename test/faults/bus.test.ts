@@ -57,7 +57,7 @@ const currentVersion = async (id: string) =>
 
 describe("while NATS is stopped", () => {
   test.each(["stopped", "killed"])(
-    "the API works, and all events arrive later, in order, each handled once: %s",
+    "the API works, and all events are processed later, once and in order: %s",
     async (end) => {
       const { stack, owner } = fixture();
       await quiet();
@@ -130,7 +130,7 @@ describe("kill -9 of a relay between publish and delete", () => {
     ["state", "stateToNats", "workspace-state.changed"],
     ["workspaces", "workspacesToNats", "workspace.locked"],
   ] as const)(
-    "%s publishes again, and the event is in the stream once",
+    "%s publishes again, and the stream contains the event once",
     async (service, proxy, type) => {
       const { stack, proxies, rows } = fixture();
       const id = await (service === "state"
@@ -159,7 +159,7 @@ describe("kill -9 of a relay between publish and delete", () => {
     },
   );
 
-  test("an event that comes again later than the stream remembers changes nothing", async () => {
+  test("an event that is delivered again after the deduplication window changes nothing", async () => {
     const { stack } = fixture();
     await quiet();
     const before = await bus.lastSequence();
@@ -191,7 +191,7 @@ describe("kill -9 of a relay between publish and delete", () => {
   });
 });
 
-test("a bus that has lost everything is set up anew, and events flow again", async () => {
+test("a bus that has lost its data is set up again, and events are delivered", async () => {
   const { owner } = fixture();
   await quiet();
   await bus.manager.streams.delete(STREAM);
@@ -206,7 +206,7 @@ test("a bus that has lost everything is set up anew, and events flow again", asy
   expect((await bus.since(0)).length).toBeGreaterThan(0);
 });
 
-test("kill -9 of a consumer between its transaction and its acknowledgement: heard again, applied once", async () => {
+test("kill -9 of a consumer between its transaction and its acknowledgement: the event is received again and applied once", async () => {
   const { stack, proxies } = fixture();
   const id = await newLockedWorkspace(fixture());
   await quiet();

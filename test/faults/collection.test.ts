@@ -76,7 +76,7 @@ needs("minio")("while the collector works", () => {
   }
   const collecting = (id: string) => mentions("state-versions.collected.v1", id);
 
-  test("kill -9 in the middle of a batch: all of it is undone, and the page is taken over", async () => {
+  test("kill -9 within a batch: the batch is rolled back, and another replica takes over the page", async () => {
     proves("Data retention/in batches, resumable, by any number of replicas");
     const { stack, proxies } = fixture();
     const { id, due } = await oldWorkspace(4);
@@ -91,7 +91,7 @@ needs("minio")("while the collector works", () => {
     await waitFor(async () => (await isCollected(id)) === due, PATIENCE);
   });
 
-  test("kill -9 after a batch was committed: its bytes are deleted by whoever comes next", async () => {
+  test("kill -9 after a batch was committed: another replica deletes its bytes", async () => {
     const { stack, proxies, store } = fixture();
     const { id, due } = await oldWorkspace();
     await promiseOnlyTheCurrent(fixture(), id);
@@ -111,7 +111,7 @@ needs("minio")("while the collector works", () => {
     await waitFor(async () => (await keys()) === 1, PATIENCE);
   });
 
-  test("workspaces away: nothing is deleted on a guess, and everything once it answers", async () => {
+  test("while workspaces is unavailable nothing is deleted; afterwards everything due is", async () => {
     const { stack, proxies } = fixture();
     const { id, due } = await oldWorkspace();
     proxies.stateToWorkspaces.partition();
@@ -136,7 +136,7 @@ needs("minio")("while the collector works", () => {
     return row?.tried === true;
   }
 
-  test("a policy that forbids it while the answer to the old one is on its way holds", async () => {
+  test("a policy that forbids deletion is effective while the answer with the old policy is in transit", async () => {
     proves("Data retention/a policy that changes meanwhile");
     const { proxies } = fixture();
     const { id } = await oldWorkspace();
@@ -150,7 +150,7 @@ needs("minio")("while the collector works", () => {
     expect(await statuses(id)).toEqual(["finalized", "finalized", "finalized"]);
   });
 
-  test("a silent store: rows are let go, their bytes wait, and nothing else does", async () => {
+  test("while the store does not respond rows are deleted, their bytes are deleted later, and other requests succeed", async () => {
     const { proxies, rows } = fixture();
     const { id, due } = await oldWorkspace();
     await promiseOnlyTheCurrent(fixture(), id);
@@ -165,7 +165,7 @@ needs("minio")("while the collector works", () => {
     proxies.stateToStore.release();
   });
 
-  test("deleted and locked meanwhile: a dropped workspace is left to its own collector", async () => {
+  test("a workspace dropped meanwhile is left to its own purge", async () => {
     const { proxies, owner } = fixture();
     const { id } = await oldWorkspace();
     const { id: locked, due } = await oldWorkspace();
@@ -185,7 +185,7 @@ needs("minio")("while the collector works", () => {
     await waitFor(async () => (await statuses(id)).length === 0, PATIENCE);
   });
 
-  test("two replicas and a command at once: each version goes once, and the dry run names them before", async () => {
+  test("two replicas and a command delete each version once, and the dry run lists them before", async () => {
     proves("Data retention/in batches, resumable, by any number of replicas");
     const { stack, rows } = fixture();
     const old = await Promise.all(Array.from({ length: 6 }, () => oldWorkspace(5)));

@@ -13,7 +13,7 @@ test.each([
   ["purged", "purge"],
   ["deleted", "delete"],
 ] as const)(
-  "with the stream %s before anybody heard, projections heal by themselves",
+  "projections are repaired after the stream was %s before an event was received",
   async (_, act) => {
     const { stack, owner, rows } = fixture();
     await using bus = await waitFor(() => openBus(stack.nats.url));

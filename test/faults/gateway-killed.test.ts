@@ -14,12 +14,12 @@ const versions = (id: string) =>
     [id],
   );
 
-describe("kill -9 of the gateway while it takes a state sent inline", () => {
+describe("kill -9 of the gateway while it receives inline state", () => {
   beforeEach(() => proves("Durability/what was acknowledged stays, whatever falls over"));
   test.each([
     ["before the bytes are put", "requests", "pending"],
     ["after the bytes are kept", "answers", "finalized"],
-  ] as const)("%s: the client's repeat finishes the same version", async (_, direction, status) => {
+  ] as const)("%s: a repeat completes the same version", async (_, direction, status) => {
     const { stack, proxies } = fixture();
     const id = await newLockedWorkspace(fixture());
     const state = one();

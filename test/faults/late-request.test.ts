@@ -38,7 +38,7 @@ const currentSerial = async (id: string) =>
   (await expectStatus(200, fixture().owner.api.get(`/workspaces/${id}/current-state-version`))).body
     .data.attributes.serial;
 
-test("a duplicate that arrives after its version was finalized is answered that version", async () => {
+test("a duplicate that arrives after its version was finalized returns that version", async () => {
   proves("State version creation rules/a repeat answers the");
   const id = await newLockedWorkspace(fixture());
   const state = one();
@@ -53,7 +53,7 @@ test("a duplicate that arrives after its version was finalized is answered that 
 });
 
 test.each([false, true])(
-  "one that arrives after a newer version changes nothing and is 409, forced: %s",
+  "a duplicate that arrives after a newer version changes nothing and returns 409, forced: %s",
   async (force) => {
     proves("State version creation rules/a repeat of what was superseded or discarded");
     const id = await newLockedWorkspace(fixture());
@@ -67,7 +67,7 @@ test.each([false, true])(
   },
 );
 
-test("one that arrives after the unlock is 412 and changes nothing", async () => {
+test("a duplicate that arrives after the unlock returns 412 and changes nothing", async () => {
   proves("State version creation rules/locked by the caller");
   const id = await newLockedWorkspace(fixture());
   const [first, second] = two();
@@ -78,7 +78,7 @@ test("one that arrives after the unlock is 412 and changes nothing", async () =>
   expect(await currentSerial(id)).toBe(2);
 });
 
-test("a write that was overtaken inside by unlock and lock meets a sealed epoch", async () => {
+test("a write that unlock and lock overtook is refused by the sealed epoch", async () => {
   proves("State version creation rules/no late write slips through a lock that was given back");
   const { proxies } = fixture();
   const id = await newLockedWorkspace(fixture());
@@ -101,7 +101,7 @@ test("a write that was overtaken inside by unlock and lock meets a sealed epoch"
   await eventually(201, () => write(fixture(), id, second));
 });
 
-test("bytes that arrive after a force-unlock are refused, and no version keeps them", async () => {
+test("bytes that arrive after a force-unlock are refused, and no version stores them", async () => {
   proves("Upload/never onto a discarded or deleted version");
   const { proxies, owner } = fixture();
   const id = await newLockedWorkspace(fixture());

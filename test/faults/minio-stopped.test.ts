@@ -33,7 +33,7 @@ needs("minio")("while MinIO is away", () => {
   };
 
   test.each(["stopped", "killed"])(
-    "%s: uploads and downloads are 5xx, never 404, and the same URL works when it is back",
+    "%s: uploads and downloads return 5xx, never 404, and the same URL works afterwards",
     async (end) => {
       proves(
         "Upload/a failed upload leaves the URL usable",
@@ -73,7 +73,7 @@ needs("minio")("while MinIO is away", () => {
     },
   );
 
-  test("locking, unlocking, force-unlocking and deleting need no bytes", async () => {
+  test("locking, unlocking, force-unlocking and deleting work without the store", async () => {
     const { owner } = fixture();
     const id = await newLockedWorkspace(fixture());
     expect((await write(fixture(), id, one())).status).toBe(201);
@@ -96,7 +96,7 @@ needs("minio")("while MinIO is away", () => {
     await store().start();
   });
 
-  test("silent: inline states are given up in time, all else goes on, and what was late is kept once", async () => {
+  test("while MinIO does not respond, inline uploads time out, other requests succeed, and late bytes are stored once", async () => {
     const { proxies, rows } = fixture();
     const id = await newLockedWorkspace(fixture());
     const state = one();
@@ -112,7 +112,7 @@ needs("minio")("while MinIO is away", () => {
     ).toHaveLength(1);
   });
 
-  test("stopped in the middle of an upload: that one fails, and its repeat is kept", async () => {
+  test("an upload during which MinIO stops fails, and its repeat succeeds", async () => {
     const { proxies } = fixture();
     const id = await newLockedWorkspace(fixture());
     const state = one();
@@ -132,7 +132,7 @@ needs("minio")("while MinIO is away", () => {
     acknowledge(fixture(), id, version.id, state);
   });
 
-  test("a state service that starts without it comes up, and uses it when it is there", async () => {
+  test("a state service that starts without MinIO uses it once it is available", async () => {
     const { stack, owner } = fixture();
     const id = await newLockedWorkspace(fixture());
     const written = await write(fixture(), id, one());

@@ -11,7 +11,7 @@ const fixture = useFaultFixture(() => ({}));
 /** The other service's response was lost; the client receives a retryable error. */
 const expectUnanswered = (answer: Answer | undefined) => expect(answer?.status).toBe(503);
 
-describe("kill -9 of workspaces in the middle of creating an organization", () => {
+describe("kill -9 of workspaces while it creates an organization", () => {
   const create = (name: string, settings: Record<string, unknown> = {}) =>
     fixture().owner.api.post(
       "/organizations",
@@ -48,7 +48,7 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
   }
 
   test.each(["call to access", "answer of access"] as const)(
-    "its %s lost: the repeat completes it",
+    "with its %s lost: the repeat completes the creation",
     async (lost) => {
       const { owner, proxies, stack } = fixture();
       const name = await dieCreating(lost);
@@ -61,14 +61,14 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
     },
   );
 
-  test("without a repeat its event completes it", async () => {
+  test("without a repeat: its event completes the creation", async () => {
     const { owner } = fixture();
     const name = await dieCreating("call to access");
     await healAll(fixture());
     await waitFor(async () => (await owner.api.get(`/organizations/${name}`)).status === 200);
   });
 
-  test("without a bus reconciliation completes it", async () => {
+  test("without a bus: reconciliation completes the creation", async () => {
     const { owner, proxies, stack, rows } = fixture();
     const name = await dieCreating("answer of access");
     await rows("workspaces", "update organizations set retry_at = now() where name = $1", [name]);
@@ -77,7 +77,7 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
     await waitFor(async () => (await owner.api.get(`/organizations/${name}`)).status === 200);
   });
 
-  test("with user tokens switched off they are, whoever completes it", async () => {
+  test("with user tokens switched off: they are refused after the completion", async () => {
     proves("Credentials/user-tokens-enabled false");
     const { owner, proxies, stack, rows } = fixture();
     const name = await dieCreating("answer of access", { "user-tokens-enabled": false });
@@ -92,7 +92,7 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
     expect(seen).not.toContain(200);
   });
 
-  test("until then nobody else sees it or takes its name", async () => {
+  test("until the completion other users neither see it nor take its name", async () => {
     const { stack, proxies } = fixture();
     const name = await dieCreating("call to access");
     const other = await stack.people.newUser();
@@ -111,7 +111,7 @@ describe("kill -9 of workspaces in the middle of creating an organization", () =
   });
 });
 
-test("kill -9 of access after it has made the owners, before its answer: the repeat completes it", async () => {
+test("kill -9 of access between creating the owners and responding: the repeat completes the creation", async () => {
   const { stack, proxies, owner, rows } = fixture();
   const name = unusedName("org");
   const create = () =>

@@ -43,8 +43,8 @@ async function expectGivenUp(asked: readonly Promise<{ status: number }>[], sinc
   expect(performance.now() - since).toBeLessThan(REQUEST_TIMEOUT_S * 1000 + 5000);
 }
 
-describe("while state is silent towards workspaces", () => {
-  test("unlocks wait in vain, and everything else goes on, on the same workspaces too", async () => {
+describe("while state does not respond to workspaces", () => {
+  test("unlocks time out, and other requests succeed, even on the same workspaces", async () => {
     const { proxies, owner, organization } = fixture();
     const ids = await many(() => newLockedWorkspace(fixture()));
     const since = performance.now();
@@ -71,7 +71,7 @@ describe("while state is silent towards workspaces", () => {
     await Promise.all(ids.map((id) => eventually(200, () => unlock(fixture(), id))));
   });
 
-  test("one that answers late, but in time, is waited for", async () => {
+  test("a slow response within the time limit is awaited", async () => {
     const { proxies } = fixture();
     const id = await newLockedWorkspace(fixture());
     proxies.workspacesToState.delay(1500);
@@ -79,8 +79,8 @@ describe("while state is silent towards workspaces", () => {
   });
 });
 
-describe("while workspaces is silent towards state", () => {
-  test("creations wait in vain; uploads, downloads and unlocks go on", async () => {
+describe("while workspaces does not respond to state", () => {
+  test("creations time out; uploads, downloads and unlocks succeed", async () => {
     const { proxies, owner } = fixture();
     const ids = await many(() => newLockedWorkspace(fixture()));
     const [busy, ready] = [
@@ -106,8 +106,8 @@ describe("while workspaces is silent towards state", () => {
   });
 });
 
-describe("while access is silent towards workspaces", () => {
-  test("organizations wait for their owners; the workspaces of others go on", async () => {
+describe("while access does not respond to workspaces", () => {
+  test("creations of organizations time out; requests for other workspaces succeed", async () => {
     const { proxies, owner } = fixture();
     const id = await newWorkspace(fixture());
     const names = Array.from({ length: MANY }, () => unusedName("org"));
@@ -132,8 +132,8 @@ describe("while access is silent towards workspaces", () => {
   });
 });
 
-describe("while the database of state is silent", () => {
-  test("what needs it ends in time; workspaces are shown and locked", async () => {
+describe("while the database of state does not respond", () => {
+  test("requests that need it time out; workspaces can be shown and locked", async () => {
     const { proxies, owner } = fixture();
     const ids = await many(() => newLockedWorkspace(fixture()));
     const since = performance.now();
@@ -154,7 +154,7 @@ test.each([
   ["workspaces", "workspacesToDatabase"],
   ["state", "stateToDatabase"],
 ] as const)(
-  "idle connections of %s to its database that fell silent are given up, and others take their place",
+  "idle database connections of %s that fell silent are discarded and replaced",
   async (_, proxy) => {
     const { proxies } = fixture();
     const ids = await many(() => newLockedWorkspace(fixture()));

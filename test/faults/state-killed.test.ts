@@ -38,7 +38,7 @@ async function putAgain(
 }
 
 function killingState(fixture: () => FaultFixture, store: "directory" | "minio") {
-  test("in the middle of an upload: the same URL takes the state afterwards", async () => {
+  test("during an upload: the same URL accepts the state afterwards", async () => {
     proves("Upload/a failed upload leaves the URL usable");
     const { stack, proxies, store: view } = fixture();
     const id = await newLockedWorkspace(fixture());
@@ -61,7 +61,7 @@ function killingState(fixture: () => FaultFixture, store: "directory" | "minio")
     expect((await unlock(fixture(), id)).status).toBe(200);
   });
 
-  test("between the blob and its row: the version is still pending, the blob has no owner", async () => {
+  test("between the blob and its row: the version is still pending, and the blob has no row", async () => {
     proves("Durability/what was acknowledged stays, whatever falls over");
     const { stack, proxies, store: view } = fixture();
     const id = await newLockedWorkspace(fixture());
@@ -80,11 +80,11 @@ function killingState(fixture: () => FaultFixture, store: "directory" | "minio")
   });
 }
 
-describe("kill -9 of state, bytes in a directory", () => {
+describe("kill -9 of state with bytes in a directory", () => {
   const fixture = useFaultFixture(() => ({ store: "directory" }));
   killingState(fixture, "directory");
 
-  test("after the commit, before the answer: the client's repeat of the same bytes is 200", async () => {
+  test("after the commit, before the response: a repeat with the same bytes returns 200", async () => {
     proves("Upload/the same bytes again 200, other bytes 409");
     const { stack, proxies, store: view } = fixture();
     const id = await newLockedWorkspace(fixture());
@@ -107,7 +107,7 @@ describe("kill -9 of state, bytes in a directory", () => {
     expect(other.status).toBe(409);
   });
 
-  test("after the commit of a state sent inline: the repeat of the request is answered the same version", async () => {
+  test("after the commit of inline state: the repeat returns the same version", async () => {
     const { stack, proxies } = fixture();
     const id = await newLockedWorkspace(fixture());
     const state = one();
@@ -131,7 +131,7 @@ describe("kill -9 of state, bytes in a directory", () => {
     expect((await unlock(fixture(), id)).status).toBe(200);
   });
 
-  test("after the commit of a create request: its repeat gets the pending version and its URL", async () => {
+  test("after the commit of a create request: the repeat returns the pending version and its URL", async () => {
     proves("State version creation rules/a repeat answers the");
     const { stack, proxies } = fixture();
     const id = await newLockedWorkspace(fixture());
@@ -156,7 +156,7 @@ describe("kill -9 of state, bytes in a directory", () => {
     await putAgain(fixture(), version, state.bytes);
   });
 
-  test("after the tombstone of a deleted workspace, before its answer: the deletion completes", async () => {
+  test("after the tombstone of a deleted workspace, before the response: the deletion completes", async () => {
     const { stack, proxies, owner } = fixture();
     const id = await newLockedWorkspace(fixture());
     const written = await write(fixture(), id, one());
@@ -201,7 +201,7 @@ needs("minio")("kill -9 of state, bytes in MinIO", () => {
   const fixture = useFaultFixture(() => ({ store: "minio" }));
   killingState(fixture, "minio");
 
-  test("when the store has the bytes and its answer is lost: the same URL takes them again", async () => {
+  test("when the store has the bytes and its response is lost: the same URL accepts them again", async () => {
     const { stack, proxies, store: view } = fixture();
     const id = await newLockedWorkspace(fixture());
     const state = one();

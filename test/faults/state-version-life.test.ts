@@ -78,7 +78,7 @@ const sent = (...texts: string[]) => ({ direction: "requests", when: mentions(..
 describe("kill -9 of state", () => {
   const fixture = useFaultFixture(() => ({ store: "directory" }));
 
-  test("in the middle of a rollback: there is no copy, and the next attempt makes one", async () => {
+  test("during a rollback: there is no copy, and the next attempt creates one", async () => {
     proves("Rollback/what is pending is discarded; a repeat answers the same copy");
     const { stack, proxies } = fixture();
     const { workspaceId, old, state } = await twoVersions(fixture());
@@ -93,7 +93,7 @@ describe("kill -9 of state", () => {
     expect(await copiesOf(fixture(), old)).toHaveLength(1);
   });
 
-  test("after the commit of a rollback: the repeat is answered the copy that was made", async () => {
+  test("after the commit of a rollback: the repeat returns the copy", async () => {
     proves("Rollback/what is pending is discarded; a repeat answers the same copy");
     const { stack, proxies } = fixture();
     const { workspaceId, old, state } = await twoVersions(fixture());
@@ -107,7 +107,7 @@ describe("kill -9 of state", () => {
     expect(await copiesOf(fixture(), old)).toEqual([{ id: copy }]);
   });
 
-  test("before the commit of a soft deletion: the version is as it was", async () => {
+  test("before the commit of a soft deletion: the version is unchanged", async () => {
     const { stack, proxies } = fixture();
     const { workspaceId, old } = await twoVersions(fixture());
     const held = proxies.stateToDatabase.hold(sent("state-version.soft-deleted.v1", workspaceId));
@@ -119,7 +119,7 @@ describe("kill -9 of state", () => {
     expect((await shown(fixture(), old)).status).toBe("finalized");
   });
 
-  test("after the commit of a soft deletion: it stays deleted, and is restored byte for byte", async () => {
+  test("after the commit of a soft deletion: it remains deleted and can be restored byte for byte", async () => {
     proves("Durability/what was acknowledged stays, whatever falls over");
     const { stack, proxies } = fixture();
     const { workspaceId, old, state } = await twoVersions(fixture());
@@ -138,7 +138,7 @@ describe("kill -9 of state", () => {
     expect((await bytesOf(fixture(), old)).bytes.equals(state.bytes)).toBe(true);
   });
 
-  test("after the commit of a permanent deletion: the bytes go, but not those that a copy shares", async () => {
+  test("after the commit of a permanent deletion: bytes that no copy shares are deleted", async () => {
     proves("Durability/what was acknowledged stays, whatever falls over");
     const { stack, proxies } = fixture();
     const alone = await twoVersions(fixture());
@@ -161,7 +161,7 @@ describe("kill -9 of state", () => {
     expect((await bytesOf(fixture(), copy)).bytes.equals(shared.state.bytes)).toBe(true);
   });
 
-  test("in the middle of an automatic permanent deletion: the next start does it, once", async () => {
+  test("during an automatic permanent deletion: the next start completes it once", async () => {
     proves("State version status/soft-deleted data is deleted for good after its days");
     const { stack, proxies, rows } = fixture();
     const { workspaceId, old } = await twoVersions(fixture());
@@ -185,7 +185,7 @@ describe("kill -9 of state", () => {
 needs("minio")("while the store is silent", () => {
   const fixture = useFaultFixture(() => ({ store: "minio" }));
 
-  test("a rollback and the deletions are answered, and the bytes go once it speaks again", async () => {
+  test("rollback and deletions succeed, and the bytes are deleted once it responds again", async () => {
     const { proxies } = fixture();
     const { workspaceId, old, state } = await twoVersions(fixture());
     const other = await twoVersions(fixture());
@@ -201,7 +201,7 @@ needs("minio")("while the store is silent", () => {
     expect((await bytesOf(fixture(), copy.body.data.id)).bytes.equals(state.bytes)).toBe(true);
   });
 
-  test("and its connections break: what is deleted for good goes all the same", async () => {
+  test("and its connections break: permanently deleted data is deleted nevertheless", async () => {
     const { proxies } = fixture();
     const { old } = await twoVersions(fixture());
     proxies.stateToStore.partition();
@@ -218,7 +218,7 @@ describe("PostgreSQL restarted", () => {
   const { fixture, part: server } = useFaultFixtureOn(ownPostgres, (postgres) => ({ postgres }));
 
   test.each(["stopped", "killed"])(
-    "%s: each is 503, and works by itself afterwards",
+    "%s: requests return 503 and succeed afterwards",
     async (end) => {
       const { workspaceId, old, current, state } = await twoVersions(fixture());
       const again = await twoVersions(fixture());

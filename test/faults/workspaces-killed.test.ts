@@ -65,7 +65,7 @@ describe("kill -9 of workspaces between seal and release", () => {
     expect((await unlock(fixture(), id)).status).toBe(200);
   });
 
-  test("after the release, before the answer: the repeat says that it is unlocked", async () => {
+  test("after the release, before the response: the repeat reports that it is unlocked", async () => {
     const { stack, proxies, owner } = fixture();
     const id = await newLockedWorkspace(fixture());
     const held = proxies.workspacesToDatabase.hold({
@@ -108,7 +108,7 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
     return { id, url };
   }
 
-  test("the repeated request completes it", async () => {
+  test("the repeated request completes the deletion", async () => {
     const { owner, proxies } = fixture();
     const { id, url } = await dieDeleting();
     proxies.workspacesToState.release();
@@ -118,7 +118,7 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
     expect((await owner.api.delete(`/workspaces/${id}`)).status).toBe(404);
   });
 
-  test("without a repeat its event completes it", async () => {
+  test("without a repeat: its event completes the deletion", async () => {
     const { owner } = fixture();
     const { id, url } = await dieDeleting();
     await healAll(fixture());
@@ -126,7 +126,7 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
     await waitFor(async () => (await download(url, owner.token)).status === 404);
   });
 
-  test("without a bus reconciliation completes it", async () => {
+  test("without a bus: reconciliation completes the deletion", async () => {
     const { owner, proxies, stack, rows } = fixture();
     const { id, url } = await dieDeleting();
     await rows(
@@ -140,7 +140,7 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
     expect(await rows("workspaces", "select from outbox where subject = $1", [id])).not.toEqual([]);
   });
 
-  test("a safe delete that died lets others in when its lease has ended", async () => {
+  test("a safe delete that crashed allows other locks after its lease ended", async () => {
     const { owner, proxies, stack, rows } = fixture();
     const id = await newWorkspace(fixture());
     const held = proxies.workspacesToState.hold({

@@ -89,7 +89,7 @@ beforeAll(async () => {
 }, PATIENCE);
 afterAll(() => stack?.[Symbol.asyncDispose]());
 
-test("the matrix has a row for every route, and a column for every kind of credential", () => {
+test("the matrix has a row for every route and a column for every kind of credential", () => {
   const known = new Set(rows.map(({ route }) => route));
   const missing = routes
     .map(({ method, path }) => `${method} ${path}`)
@@ -100,7 +100,7 @@ test("the matrix has a row for every route, and a column for every kind of crede
 });
 
 test(
-  "lists show what may be read, all of it, and nothing else",
+  "lists contain all readable items and no others",
   async () => {
     const everything = await surveyOf(fixture);
     const differences = await inLanes(LANES, preparedCallers, async (prepared) => {
@@ -144,7 +144,7 @@ describe("role × route", () => {
     await callAll("last");
   }, PATIENCE);
 
-  test("is as the golden matrix says", async () => {
+  test("matches the golden matrix", async () => {
     proves(
       "Team project implied permissions/effective access",
       "Authentication/1 viewing workspaces",
@@ -166,7 +166,7 @@ describe("role × route", () => {
     await expect(text).toMatchFileSnapshot("./matrix.golden.txt");
   });
 
-  test("has its lists compared with what may be read", () => {
+  test("returns lists that contain exactly the readable items", () => {
     const known = new Set([...lists.map(({ route }) => route), ...wholeLists]);
     const unknown = [...cells]
       .filter(([{ route }, by]) => by.values().some((cell) => cell?.list) && !known.has(route))
@@ -174,7 +174,7 @@ describe("role × route", () => {
     expect(unknown, "say in test/golden/matrix/lists.ts who sees what of it").toEqual([]);
   });
 
-  test("is as packages/authorization decides", () => {
+  test("matches the decision of packages/authorization", () => {
     proves(
       "Team project implied permissions/effective access",
       "Authentication/1 viewing workspaces",

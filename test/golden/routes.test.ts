@@ -5,14 +5,14 @@ import { declaredStatuses, readGolden } from "./route-coverage.ts";
 
 const systemTests = path.join(import.meta.dirname, "../system");
 
-test("every route's declared statuses, and only those, have a system test that reaches them", () => {
+test("system tests reach exactly the declared statuses of every route", () => {
   const declared = declaredStatuses();
   const promised = [...readGolden().keys()];
   expect(declared.filter((line) => !promised.includes(line))).toEqual([]);
   expect(promised.filter((line) => !declared.includes(line))).toEqual([]);
 });
 
-test("every system test that the golden file names is there, and proves what it promises", () => {
+test("every system test that the golden file names exists and proves its statuses", () => {
   // Each file checks its own promises when it ends: proves-routes.ts.
   for (const file of new Set(readGolden().values())) {
     expect(existsSync(path.join(systemTests, file)), file).toBe(true);

@@ -13,7 +13,7 @@ describe.each(goldenFiles())("%s", (golden) => {
     expect(rows.filter(({ tests }) => tests.length === 0)).toEqual([]);
   });
 
-  test("each test file that it names exists", () => {
+  test("each test file in the golden files exists", () => {
     // When the file runs, specification-reporter.ts compares its tests with those named here.
     const files = new Set(rows.flatMap(({ tests }) => tests.map(fileOf)));
     expect([...files].filter((file) => !existsSync(path.join(root, file)))).toEqual([]);

@@ -16,7 +16,7 @@ async function holds(name: SettingName, forMs: number): Promise<void> {
 const PATIENCE_MS = 300_000;
 
 test(
-  "whatever clients do at the same time, the state is what the model says",
+  "concurrent clients leave the state that the model predicts",
   async () => {
     proves("Durability/random histories of clients");
     await holds("self-hosted", 15_000);
@@ -25,7 +25,7 @@ test(
 );
 
 test(
-  "the same with snapshots, in the hosted edition",
+  "concurrent clients with snapshots in the hosted edition leave the state that the model predicts",
   async () => {
     proves("Durability/random histories of clients");
     await holds("hosted", 6_000);
@@ -35,7 +35,7 @@ test(
 
 needs("minio")("while services are killed and cut from each other", () => {
   test(
-    "the state is what the model says, and nothing is lost",
+    "the state equals that of the model, and nothing is lost",
     async () => {
       proves("Durability/the same while services are killed and cut from each other");
       await holds("faults, MinIO", 12_000);

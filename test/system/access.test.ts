@@ -36,7 +36,7 @@ const survey = async (objects: ObjectIds, owner: ApiUser) =>
 
 const addressed = routes.filter((route) => parametersOf(route).length > 0);
 
-test("a stranger hears 404 on every route with a foreign id in any place, and nothing is changed", async () => {
+test("a user without access gets 404 on every route with a foreign id in any position, and changes nothing", async () => {
   const { owner, organization, stranger } = fixture();
   const ours = await createObjects({ organization, owner });
   const theirs = await createObjects({ organization: stranger.organization, owner: stranger });
@@ -60,7 +60,7 @@ test("a stranger hears 404 on every route with a foreign id in any place, and no
   expect(await survey(ours, owner)).toBe(before);
 });
 
-test("a stranger hears 404 for a foreign download URL and a foreign workspace's states", async () => {
+test("a user without access gets 404 for a foreign download URL and for the states of a foreign workspace", async () => {
   const { owner, organization, stranger } = fixture();
   const ours = await createObjects({ organization, owner });
   expect((await download(ours.downloadUrl ?? "", stranger.token)).status).toBe(404);
@@ -68,7 +68,7 @@ test("a stranger hears 404 for a foreign download URL and a foreign workspace's 
   expect((await stranger.api.get(list)).status).toBe(404);
 });
 
-test("a foreign id inside a body counts as one that is not there", async () => {
+test("a foreign id in a body is treated like an unknown id", async () => {
   const { owner, organization, stranger } = fixture();
   const ours = await createObjects({ organization, owner });
   const theirs = await createObjects({ organization: stranger.organization, owner: stranger });
@@ -97,7 +97,7 @@ test("a foreign id inside a body counts as one that is not there", async () => {
   expect(listed.body.data).toEqual([]);
 });
 
-test("nothing of a foreign organization comes by way of an include or a list", async () => {
+test("includes and lists contain nothing of a foreign organization", async () => {
   const { stranger, organization, owner } = fixture();
   await createObjects({ organization, owner });
   await createObjects({ organization: stranger.organization, owner: stranger });
@@ -130,7 +130,7 @@ describe("a reader", () => {
   const confidential = (route: Route) =>
     /authentication-token$|team-(projects|workspaces)\/|actions\/accept/.test(route.path);
 
-  test("may read everything of the project, and change nothing", async () => {
+  test("may read everything in the project and change nothing", async () => {
     proves("Authentication/1 viewing workspaces");
     const { owner, organization, readable, reader } = fixture();
     const objects = await createObjects({ organization, owner }, readable.id);
@@ -145,7 +145,7 @@ describe("a reader", () => {
     expect(await survey(objects, owner)).toBe(before);
   });
 
-  test("hears 404 for everything of another project of the same organization", async () => {
+  test("gets 404 for everything in another project of the same organization", async () => {
     const { owner, organization, reader } = fixture();
     const objects = await createObjects({ organization, owner });
     const before = await survey(objects, owner);
@@ -161,7 +161,7 @@ describe("a reader", () => {
   });
 });
 
-describe("a right that is taken away", () => {
+describe("a revoked right", () => {
   async function newWriter(): Promise<{ writer: ApiUser; teamId: string; projectId: string }> {
     const { id: teamId, member: writer } = await newTeam(fixture());
     const { id: projectId } = await newProject(fixture());
@@ -169,7 +169,7 @@ describe("a right that is taken away", () => {
     return { writer, teamId, projectId };
   }
 
-  test("is gone on the next request: documents, lists, lock, state and download", async () => {
+  test("ends with the next request: documents, lists, lock, state and download", async () => {
     proves("Reading/the right to read");
     const { owner, organization, stack } = fixture();
     const { writer, teamId, projectId } = await newWriter();
@@ -197,7 +197,7 @@ describe("a right that is taken away", () => {
     expect((await owner.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(200);
   });
 
-  test("stays away however many requests race with the removal", async () => {
+  test("stays revoked, regardless of requests that race with the revocation", async () => {
     const { owner, organization, stack } = fixture();
     for (let round = 0; round < 3; round++) {
       const { writer, teamId, projectId } = await newWriter();
@@ -210,7 +210,7 @@ describe("a right that is taken away", () => {
     }
   });
 
-  test("given again, works again on the next request", async () => {
+  test("is effective on the next request after it is granted again", async () => {
     const { stack, organization } = fixture();
     const { writer, projectId } = await newWriter();
     const other = await newProject(fixture());
@@ -226,7 +226,7 @@ describe("a right that is taken away", () => {
   });
 });
 
-test("a workspace that is moved is its new project's at once, and its state with it", async () => {
+test("a moved workspace and its state belong to the new project immediately", async () => {
   proves("Reading/the right to read");
   const { stack, organization, owner } = fixture();
   const inside = await organizationId(stack, organization);

@@ -4,7 +4,7 @@ import { useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
 
-test("the account's details say who the token belongs to", async () => {
+test("the account details show the user of the token", async () => {
   proves("Teams and users/account/details and account/update");
   for (const { api, id, username } of [fixture().owner, fixture().reader]) {
     const { status, body } = await api.get("/account/details");

@@ -14,7 +14,7 @@ afterEach(async () => {
   await api.patch(settings, wanted({ "default-remote-state-access": false }));
 });
 
-test("an administrator decides what new workspaces share unless their creator says so", async () => {
+test("an administrator sets the default sharing of new workspaces, which their creator can override", async () => {
   proves(
     "Editions/global-remote-state",
     "Versioning/2021-04-16",
@@ -42,7 +42,7 @@ test("an administrator decides what new workspaces share unless their creator sa
   expect(wrong.status).toBe(422);
 });
 
-test("an administrator sees every organization and sets its plan; nobody else does", async () => {
+test("an administrator sees every organization and sets its plan; other users do not", async () => {
   proves("Organizations/plan");
   const { api } = await administrator();
   const { owner } = fixture();

@@ -10,7 +10,7 @@ const wanted = (attributes: Record<string, unknown>, relationships?: Record<stri
   document("agent-pools", attributes, relationships);
 const many = (type: string, ...ids: string[]) => ({ data: ids.map((id) => ({ type, id })) });
 
-test("a new pool reads as it was created", async () => {
+test("a new pool can be read as created", async () => {
   proves("Agent pools/list, create, show, update, delete; what uses it keeps it");
   const { owner, organization } = fixture();
   const workspace = await newWorkspace(fixture());
@@ -50,7 +50,7 @@ test("a new pool reads as it was created", async () => {
   expect(shown.body).toEqual(created.body);
 });
 
-test("it can be changed and deleted, unless something uses it", async () => {
+test("a pool can be changed and deleted unless something uses it", async () => {
   proves("Agent pools/list, create, show, update, delete; what uses it keeps it");
   const { api } = fixture().owner;
   const organization = await newOrganization(api);
@@ -79,7 +79,7 @@ test("it can be changed and deleted, unless something uses it", async () => {
   expect((await api.get(self)).status).toBe(404);
 });
 
-test("the list can be searched, sorted and paged", async () => {
+test("the list supports search, sort and pages", async () => {
   proves("Agent pools/list, create, show, update, delete; what uses it keeps it");
   const { api } = fixture().owner;
   const organization = await newOrganization(api);
@@ -95,7 +95,7 @@ test("the list can be searched, sorted and paged", async () => {
   expect((await api.get(`${path}?sort=nonsense`)).status).toBe(400);
 });
 
-test("a bad name is refused", async () => {
+test("an invalid name is refused", async () => {
   const { api } = fixture().owner;
   const { body } = await api.post(pools(), wanted({ name: unusedName("taken") }));
   const again = await api.post(pools(), wanted({ name: body.data.attributes.name }));
@@ -105,7 +105,7 @@ test("a bad name is refused", async () => {
   expect(blank.status).toBe(422);
 });
 
-test("members may read it, and change nothing; a stranger finds nothing", async () => {
+test("members may read a pool and not change it; a user without access gets not found", async () => {
   const { owner, reader, stranger } = fixture();
   const { body } = await owner.api.post(pools(), wanted({ name: unusedName("pool") }));
   const self = `/agent-pools/${body.data.id}`;
@@ -120,7 +120,7 @@ test("members may read it, and change nothing; a stranger finds nothing", async 
   expect((await stranger.api.get(pools())).status).toBe(404);
 });
 
-test("members are shown those of its workspaces and projects that they may read", async () => {
+test("members see the readable workspaces and projects of a pool", async () => {
   proves("Isolation/lists that leak");
   const { owner, reader, readable } = fixture();
   const hiddenProject = await newProject(fixture());
@@ -179,7 +179,7 @@ test("members are shown those of its workspaces and projects that they may read"
   expect(problems(await relate("ws-0000000000000000"))).toEqual(problems(refused));
 });
 
-test("which pools a workspace may use is told by the name of one that can be read", async () => {
+test("pools can be filtered by the name of a readable workspace that may use them", async () => {
   proves("Isolation/lists that leak");
   const { owner, reader, readable } = fixture();
   await owner.api.post(pools(), wanted({ name: unusedName("pool") }));
@@ -208,7 +208,7 @@ test("which pools a workspace may use is told by the name of one that can be rea
   }
 });
 
-test("a team that may manage agent pools does", async () => {
+test("a team with manage-agent-pools may manage them", async () => {
   proves("Versioning/2024-05-10");
   const { stack, reader, owner } = fixture();
   const organization = await newOrganization(owner.api);

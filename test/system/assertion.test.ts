@@ -155,8 +155,8 @@ const bad: Record<string, (audience: ServiceName) => Promise<string | undefined>
   "without a subject": async (aud) => signed({ aud, sub: undefined }),
 };
 
-describe("asked without the gateway", () => {
-  test("every method of every service is UNAUTHENTICATED to whoever shows no assertion", async () => {
+describe("a call without the gateway", () => {
+  test("without an assertion is UNAUTHENTICATED for every method of every service", async () => {
     proves("Credentials/between services");
     const methods = await declaredMethods();
     expect(methods.length).toBeGreaterThan(50);
@@ -170,7 +170,7 @@ describe("asked without the gateway", () => {
   });
 
   test.each(Object.keys(bad))(
-    "every service is UNAUTHENTICATED to an assertion that is: %s",
+    "is UNAUTHENTICATED for every service if the assertion is: %s",
     async (how) => {
       proves("Credentials/between services");
       const methods: Record<ServiceName, string> = {
@@ -185,7 +185,7 @@ describe("asked without the gateway", () => {
     },
   );
 
-  test("what only services may ask, a user's assertion does not open, nor a service's what only users may", async () => {
+  test("with a user's assertion is refused by methods for services, and the reverse", async () => {
     proves("Isolation/methods of other callers");
     const { environments } = fixture().stack;
     const gateway = await createIdentity("gateway", gatewayKey);
@@ -208,7 +208,7 @@ describe("asked without the gateway", () => {
   });
 });
 
-describe("an assertion that somebody has overheard", () => {
+describe("an intercepted assertion", () => {
   const show = pathOf(WorkspaceService.method.getWorkspace);
   const asking = (id: string) =>
     toBinary(
@@ -216,7 +216,7 @@ describe("an assertion that somebody has overheard", () => {
       create(GetWorkspaceRequestSchema, { workspace: { by: { case: "id", value: id } } }),
     );
 
-  test("opens what its own principal may see, and nothing of another's", async () => {
+  test("authorizes what its own principal may see and nothing else", async () => {
     proves("Credentials/between services");
     const { stranger } = fixture();
     const mine = await newWorkspace(fixture());
@@ -234,7 +234,7 @@ describe("an assertion that somebody has overheard", () => {
     expect((await call("state", elsewhere, overheard)).code).toBe(status.UNAUTHENTICATED);
   });
 
-  test("works until it expires, and no longer, however often it was shown", async () => {
+  test("works until it expires, regardless of how often it is used", async () => {
     proves("Credentials/between services");
     const { id } = await newWorkspace(fixture());
     const expiry = new Date(Math.ceil(Date.now() / 1000) * 1000 + 5000);

@@ -10,7 +10,7 @@ const withTokens = async () => {
   return { person, path: `/users/${person.id}/authentication-tokens` };
 };
 
-test("a new token shows its secret once, in the answer that makes it", async () => {
+test("only the response that creates a token contains its secret", async () => {
   proves("Credentials/user token", "Teams and users/tokens: shown once, kept");
   const { person, path } = await withTokens();
   const made = await person.api.post(
@@ -40,7 +40,7 @@ test("a new token shows its secret once, in the answer that makes it", async () 
   expect(listed.body.meta.pagination["total-count"]).toBe(2);
 });
 
-test("the command line's empty type makes a token too, and a given expiry is kept", async () => {
+test("the CLI's empty type creates a token, and a given expiry is stored", async () => {
   const { person, path } = await withTokens();
   const expiry = "2031-02-03T04:05:06.000Z";
   const made = await person.api.post(path, document("", { "expired-at": expiry }));
@@ -48,7 +48,7 @@ test("the command line's empty type makes a token too, and a given expiry is kep
   expect(made.body.data.attributes["expired-at"]).toBe(expiry);
 });
 
-test("what is wrong with a token is said, all of it", async () => {
+test("all problems of a token are reported", async () => {
   const { person, path } = await withTokens();
   const wrong = await person.api.post(
     path,
@@ -77,7 +77,7 @@ test("tokens are listed in pages", async () => {
   expect((await person.api.get(`${path}?page[size]=0`)).status).toBe(400);
 });
 
-test("when a token was last used is known soon after", async () => {
+test("the last use of a token is shown soon after it", async () => {
   proves("Teams and users/tokens: last-used-at");
   const { person, path } = await withTokens();
   await expect
@@ -88,7 +88,7 @@ test("when a token was last used is known soon after", async () => {
     .toMatch(/Z$/);
 });
 
-test("a revoked token is gone, and revoking it again is not found", async () => {
+test("a revoked token does not exist, and revoking it again returns not found", async () => {
   const { person, path } = await withTokens();
   const made = await person.api.post(path, document("authentication-tokens", {}));
   const one = `/authentication-tokens/${made.body.data.id}`;
@@ -98,7 +98,7 @@ test("a revoked token is gone, and revoking it again is not found", async () => 
   expect((await person.api.get(path)).body.data).toHaveLength(1);
 });
 
-test("nobody sees, makes or revokes another's tokens", async () => {
+test("users cannot see, create or revoke tokens of other users", async () => {
   proves("Teams and users/tokens: nobody's but one's");
   const { person, path } = await withTokens();
   const { owner } = fixture();

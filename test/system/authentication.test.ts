@@ -12,7 +12,7 @@ const anywhere = (path: string) => path.replaceAll(/:[^/]+/g, "whatever");
 describe.each(guarded.map(({ method, path }) => [method, path] as const))(
   "%s %s",
   (method, path) => {
-    test("without a good token is 401, whatever it would be about", async () => {
+    test("without a valid token returns 401 for every path", async () => {
       proves("Credentials/missing or bad token");
       const { url, nobody } = fixture();
       const target = url + anywhere(path);
@@ -26,7 +26,7 @@ describe.each(guarded.map(({ method, path }) => [method, path] as const))(
   },
 );
 
-test("a token counts only in the form that clients send it in", async () => {
+test("a token is accepted only in the form that clients send", async () => {
   proves("Credentials/Authorization");
   const { url, owner, nobody } = fixture();
   const path = `${url}/api/v2/account/details`;
@@ -54,7 +54,7 @@ test("a token counts only in the form that clients send it in", async () => {
   expect(inQuery.status).toBe(401);
 });
 
-test("a revoked token fails on the next request, and only it", async () => {
+test("only the revoked token fails on the next request", async () => {
   proves("Credentials/expired, revoked, of a suspended user");
   const person = await newUser(fixture().stack);
   const tokens = `/users/${person.id}/authentication-tokens`;

@@ -62,7 +62,7 @@ function onStore(fixture: () => Fixture) {
     };
   }
 
-  test("soft-deleted data is 404, and byte for byte the same through the same URL after restoration", async () => {
+  test("soft-deleted data returns 404 and is unchanged at the same URL after restoration", async () => {
     proves(
       "State version/status: backing_data_soft_deleted, backing_data_permanently_deleted in",
       "State version status/finalized, soft_delete_backing_data, not current",
@@ -96,7 +96,7 @@ function onStore(fixture: () => Fixture) {
     expect((await owner.api.get(outputs)).body.data).toEqual([output]);
   });
 
-  test("permanently deleted data is not restored; the version and its neighbours stay", async () => {
+  test("permanently deleted data cannot be restored; the version and other versions remain", async () => {
     proves(
       "State version/status: backing_data_soft_deleted, backing_data_permanently_deleted in",
       "State version status/backing_data_soft_deleted, permanently_delete_backing_data",
@@ -123,7 +123,7 @@ function onStore(fixture: () => Fixture) {
     ).toEqual(["finalized", "backing_data_permanently_deleted"]);
   });
 
-  test("upload URLs lead to deleted data no more", async () => {
+  test("upload URLs of deleted data are refused", async () => {
     proves("Upload/never onto a discarded or deleted version");
     const { first, urls, state } = await twoVersions();
     for (const action of ["softDelete", "permanentlyDelete"] as const) {
@@ -135,7 +135,7 @@ function onStore(fixture: () => Fixture) {
     expect(await statusOf(first)).toBe("backing_data_permanently_deleted");
   });
 
-  test("after its days soft-deleted data is deleted for good, and the bytes with it", async () => {
+  test("soft-deleted data is permanently deleted with its bytes after its period", async () => {
     proves("State version status/soft-deleted data is deleted for good after its days");
     const { first, raw } = await twoVersions();
     await act(first, "softDelete");
@@ -158,7 +158,7 @@ function onStore(fixture: () => Fixture) {
     expect((await act(first, "restore")).status).toBe(400);
   });
 
-  describe("refused with 400, naming the transition, is", () => {
+  describe("a transition refused with 400", () => {
     test.each([
       ["soft deletion", "softDelete", "current"],
       ["soft deletion", "softDelete", "pending"],
@@ -197,7 +197,7 @@ function onStore(fixture: () => Fixture) {
     });
   });
 
-  test("only owners of the organization do it: everybody else hears 404", async () => {
+  test("only owners of the organization may do it; all others get 404", async () => {
     proves(
       "Authentication/9 soft delete, restore, permanently delete",
       "State errors/soft delete, restore, permanently delete",
@@ -221,7 +221,7 @@ function onStore(fixture: () => Fixture) {
     expect(await statusOf(first)).toBe("backing_data_soft_deleted");
   });
 
-  test("the lock is neither needed nor in the way", async () => {
+  test("a lock is neither required nor an obstacle", async () => {
     proves("State errors/soft delete, restore, permanently delete");
     const { owner } = fixture();
     const { id, first, state } = await twoVersions();
@@ -242,7 +242,7 @@ function onStore(fixture: () => Fixture) {
   });
 }
 
-describe("bytes in a folder", () => {
+describe("with bytes in a folder", () => {
   onStore(useStack(() => startStack({ blobs: "directory" })));
 });
 
@@ -253,7 +253,7 @@ needs("minio")("bytes in MinIO", () => {
 describe("in the hosted edition", () => {
   const fixture = useFixture({ settings: { EDITION: "hosted" } });
 
-  test("there is none of the three actions", async () => {
+  test("the three actions do not exist", async () => {
     proves(
       "Editions/soft delete, restore, permanently delete, and their statuses",
       "State version status/the three actions are the self-hosted edition's",

@@ -22,7 +22,7 @@ function billedState() {
   return { ...state, bytes: content, md5: md5Of(content) };
 }
 
-test("how many resources are billed is shown to owners, where the plan bills by usage", async () => {
+test("owners see the number of billed resources if the plan bills by usage", async () => {
   proves("State version/billable-rum-count");
   const { owner, organization, stack } = fixture();
   const { id } = await newLockedWorkspace(fixture());
@@ -56,7 +56,7 @@ test("how many resources are billed is shown to owners, where the plan bills by 
   await waitFor(async () => (await shownTo(owner))["billable-rum-count"] === 2);
 });
 
-test("how many are billed is not known before a state is read, nor of one that nobody can read", async () => {
+test("the number of billed resources is unknown before extraction and for an unreadable state", async () => {
   proves("State version/billable-rum-count");
   const { owner } = fixture();
   const { id } = await newLockedWorkspace(fixture());

@@ -6,7 +6,7 @@ import { useFixture } from "./fixture.ts";
 const fixture = useFixture();
 const list = (query = "") => fixture().nobody.get(`/changelog${query}`);
 
-test("changes are listed newest first, in pages, to anybody", async () => {
+test("changes are listed newest first, in pages, without authentication", async () => {
   proves("Changelog/newest first, by range of dates and edition, in pages");
   const first = await list("?page[size]=5");
   expect(first.status).toBe(200);
@@ -19,7 +19,7 @@ test("changes are listed newest first, in pages, to anybody", async () => {
   expect((await list("?page[number]=1000")).body.data).toEqual([]);
 });
 
-test("changes are found by date and edition", async () => {
+test("changes can be filtered by date and edition", async () => {
   proves(
     "Editions/changes of one edition are marked, and found by it",
     "Changelog/newest first, by range of dates and edition, in pages",
@@ -39,7 +39,7 @@ test("changes are found by date and edition", async () => {
   }
 });
 
-test("there is a page for people and a feed for their readers", async () => {
+test("the changelog has an HTML page and an Atom feed", async () => {
   proves("Changelog/a page for people, an Atom feed");
   const { nobody, url } = fixture();
   const page = await nobody.get(`${url}/changelog`);
@@ -52,7 +52,7 @@ test("there is a page for people and a feed for their readers", async () => {
   expect(feed.body).toContain(`<id>${url}/changelog</id>`);
 });
 
-test("each change of the specification is in the list, on the page and in the feed", async () => {
+test("each change of the specification is in the list, the page and the feed", async () => {
   proves("Versioning/*");
   const { nobody, url } = fixture();
   const published: string[] = [];

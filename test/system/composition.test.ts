@@ -54,11 +54,11 @@ needs("minio")("four processes on MinIO", () => {
   const operations = (name: (typeof serviceNames)[number], path: string) =>
     fetch(`http://127.0.0.1:${fixture().stack.environments[name].OPS_PORT}${path}`);
 
-  test("a workspace lives its whole life", async () => {
+  test("the life of a workspace succeeds", async () => {
     await smoke(fixture());
   });
 
-  test("a run gets its token, locks, writes and unlocks, and reads what admits it", async () => {
+  test("a run gets its token, locks, writes and unlocks, and reads states that it may consume", async () => {
     const { stack, owner, url } = fixture();
     const [own, shared] = [
       await newWorkspace(fixture()),
@@ -96,7 +96,7 @@ needs("minio")("four processes on MinIO", () => {
   });
 
   test.each(serviceNames)(
-    "%s tells that it lives, what it depends on, and its metrics",
+    "%s reports liveness, readiness with its dependencies, and metrics",
     async (name) => {
       expect((await operations(name, "/healthz")).status).toBe(200);
       const ready = await operations(name, "/readyz");
@@ -119,7 +119,7 @@ needs("minio")("four processes on MinIO", () => {
     },
   );
 
-  test("a list that is more than one message takes is answered whole, and by pages", async () => {
+  test("a list larger than one message is returned completely, with and without pages", async () => {
     const { owner } = fixture();
     const { id } = await newLockedWorkspace(fixture());
     const outputs = Object.fromEntries(
@@ -142,7 +142,7 @@ needs("minio")("four processes on MinIO", () => {
     }
   });
 
-  test("gateway names a service that is away, and stays ready to say so in JSON", async () => {
+  test("gateway reports an unavailable service and stays ready", async () => {
     const { stack, owner } = fixture();
     const { id } = await newWorkspace(fixture());
     await stack.processes.state.kill();
@@ -162,7 +162,7 @@ needs("minio")("four processes on MinIO", () => {
     });
   });
 
-  test("gateway finishes the request under way when it is told to stop, and exits with 0", async () => {
+  test("gateway completes requests in progress on SIGTERM and exits with 0", async () => {
     const { stack, url, owner, organization } = fixture();
     const { gateway } = stack.processes;
     const name = unusedName("under-way");
@@ -185,7 +185,7 @@ needs("minio")("four processes on MinIO", () => {
     expect(made.status).toBe(200);
   });
 
-  test("state finishes the upload under way when it is told to stop, and exits with 0", async () => {
+  test("state completes uploads in progress on SIGTERM and exits with 0", async () => {
     const { stack, owner } = fixture();
     const { id } = await newLockedWorkspace(fixture());
     const state = stateFile({ marker: "x".repeat(100_000) });
@@ -209,7 +209,7 @@ needs("minio")("four processes on MinIO", () => {
   });
 
   test.each(["workspaces", "access"] as const)(
-    "%s stops with 0 under load: each request is answered, or refused as unavailable",
+    "%s exits with 0 under load, and each request succeeds or is unavailable",
     async (name) => {
       const { stack, owner } = fixture();
       const { id } = await newWorkspace(fixture());
@@ -224,7 +224,7 @@ needs("minio")("four processes on MinIO", () => {
   );
 });
 
-describe.each(serviceNames)("%s, wrongly configured", (name) => {
+describe.each(serviceNames)("%s with an invalid configuration", (name) => {
   const start = (env: Record<string, string>) =>
     run(process.execPath, ["services/cli/main.ts", name], {
       env: { PATH: process.env.PATH ?? "", ...env },
@@ -234,7 +234,7 @@ describe.each(serviceNames)("%s, wrongly configured", (name) => {
       ({ code, stderr }: { code: number; stderr: string }) => ({ code, stderr }),
     );
 
-  test("names every problem at once, and no stack", async () => {
+  test("reports every problem without a stack", async () => {
     const { code, stderr } = await start({
       LOG_LEVEL: "silent",
       OPS_PORT: "many",

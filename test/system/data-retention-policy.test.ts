@@ -25,7 +25,7 @@ async function objects() {
 }
 
 test.each(["workspace", "organization"] as const)(
-  "a policy of a %s is set, changed, replaced by the other kind, and taken away",
+  "a policy of a %s can be set, changed, replaced by the other kind, and deleted",
   async (kind) => {
     proves(
       "Versioning/2024-01-24",
@@ -67,7 +67,7 @@ test.each(["workspace", "organization"] as const)(
   },
 );
 
-test("a workspace falls back to its organization, that one to the site; documents show only their own", async () => {
+test("a workspace inherits its organization's policy, or the site's; documents show only their own", async () => {
   proves(
     "Versioning/2024-02-20",
     "Data retention/policies of workspace, organization",
@@ -101,7 +101,7 @@ test("a workspace falls back to its organization, that one to the site; document
   expect((await api.get(workspace)).status).toBe(404);
 });
 
-test("what is no policy is refused, and nothing is changed", async () => {
+test("an invalid policy is refused and changes nothing", async () => {
   proves("Retention policies/POST creates or updates");
   const { api, workspace, organization } = await objects();
   const administrator = await newUser(fixture().stack, { administrator: true });
@@ -123,7 +123,7 @@ test("what is no policy is refused, and nothing is changed", async () => {
   }
 });
 
-test("who may not change it is told 404; the site's is for administrators alone", async () => {
+test("users who may not change a policy get 404; only administrators may change the site's", async () => {
   const { reader, stranger, owner, organization, readable } = fixture();
   const { id } = await newWorkspace(fixture(), {}, readable.id);
   const tail = "relationships/data-retention-policy";

@@ -7,7 +7,7 @@ import { newUser, newWorkspace, useFixture } from "./fixture.ts";
 
 const fixture = useFixture({ settings: { DEFAULT_EXECUTION_MODE: "remote" } });
 
-test("new organizations start with the installation's mode", async () => {
+test("new organizations have the installation's default mode", async () => {
   proves("Organizations/default-execution-mode and default agent");
   const owner = await newUser(fixture().stack);
   const organization = await newOrganization(owner.api);

@@ -102,7 +102,7 @@ async function empty({ owner, workspaceId }: FullOrganization): Promise<void> {
   await expectStatus(201, writeState(owner.api, workspaceId, stateFile({ lineage, serial: 4 })));
 }
 
-test("of a workspace, deleted by force, only the bare id is left", async () => {
+test("a force-deleted workspace leaves only its id", async () => {
   proves("Workspace endpoints/deletion leaves nothing but bare ids");
   const { owner, workspaceId, workspaceName } = await newFullOrganization(fixture());
   const texts = await traces(workspaceId, onWorkspaces);
@@ -110,7 +110,7 @@ test("of a workspace, deleted by force, only the bare id is left", async () => {
   await expectLeft([...texts, workspaceName], ofWorkspace(workspaceId));
 });
 
-test("of a workspace, deleted safely, only the bare id is left; of its project then nothing", async () => {
+test("a safely deleted workspace leaves only its id, and its deleted project leaves nothing", async () => {
   proves("Workspace endpoints/deletion leaves nothing but bare ids");
   const all = await newFullOrganization(fixture());
   const { owner, workspaceId, workspaceName, projectId } = all;
@@ -125,7 +125,7 @@ test("of a workspace, deleted safely, only the bare id is left; of its project t
   await expectLeft(ofProject, {});
 });
 
-test("of an organization, with all that is in it, only bare ids are left", async () => {
+test("a deleted organization with its contents leaves only ids", async () => {
   proves(
     "Workspace endpoints/deletion leaves nothing but bare ids",
     "Organizations/deleting cascades",

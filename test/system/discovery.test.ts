@@ -18,7 +18,7 @@ test("a client that knows only the host finds the API, as exactly application/js
   });
 });
 
-test("ping says which API and which edition this is, to anybody", async () => {
+test("ping returns the API version and the edition without authentication", async () => {
   proves("Discovery/ping");
   const answer = await fixture().nobody.get("/ping");
   expect(answer.status).toBe(204);
@@ -27,7 +27,7 @@ test("ping says which API and which edition this is, to anybody", async () => {
   expect(answer.body).toBe("");
 });
 
-test("no answer speaks of rate limits that would throttle clients", async () => {
+test("no response contains rate limit headers that would throttle clients", async () => {
   proves("Access limits/rate limits", "Discovery/rate limits");
   const { nobody, owner } = fixture();
   for (const answer of [await nobody.get("/ping"), await owner.api.get("/organizations")]) {
@@ -36,7 +36,7 @@ test("no answer speaks of rate limits that would throttle clients", async () => 
   }
 });
 
-test("the page that login sends people to is there", async () => {
+test("the page that the login command opens exists", async () => {
   proves("Discovery/the page that login sends people to");
   const { nobody, url } = fixture();
   const answer = await nobody.get(`${url}/app/settings/tokens?source=terraform-login`);
@@ -45,7 +45,7 @@ test("the page that login sends people to is there", async () => {
   expect(answer.body).toContain("authentication-tokens");
 });
 
-test("the entitlement set sends both backends of the command line to run locally", async () => {
+test("the entitlement set makes both backends of the CLI run locally", async () => {
   proves("Discovery/entitlement-set", "Organizations/entitlement-set");
   const { owner, reader, organization } = fixture();
   for (const { api } of [owner, reader]) {
@@ -59,7 +59,7 @@ test("the entitlement set sends both backends of the command line to run locally
   }
 });
 
-test("the entitlement set of an organization that is not there, or another's, is not found", async () => {
+test("the entitlement set of an unknown or foreign organization is not found", async () => {
   const { owner, stranger } = fixture();
   for (const name of ["no-such-organization", stranger.organization]) {
     expect((await owner.api.get(`/organizations/${name}/entitlement-set`)).status).toBe(404);

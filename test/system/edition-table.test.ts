@@ -195,7 +195,7 @@ const values: Record<keyof typeof editionValues, (fixture: Fixture) => Promise<s
 
 describe.each(editionNames)("the edition %s", (name) => {
   test.each(Object.keys(editionTable) as Feature[])(
-    "has what the table says of %s, and has it not otherwise",
+    "has %s only as the table says",
     async (feature) => {
       proves(
         "Editions/assessments-enabled",
@@ -212,7 +212,7 @@ describe.each(editionNames)("the edition %s", (name) => {
   );
 
   test.each(Object.keys(editionValues) as (keyof typeof editionValues)[])(
-    "says what the table says of %s",
+    "shows %s as the table says",
     async (value) => {
       proves("Editions/TFP-AppName");
       expect(await values[value](worlds[name]())).toBe(edition(name).value(value));

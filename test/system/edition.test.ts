@@ -5,7 +5,7 @@ import { newLockedWorkspace, newWorkspace, useFixture } from "./fixture.ts";
 
 const fixture = useFixture({ settings: { EDITION: "hosted", REMOTE_OPERATIONS: "true" } });
 
-test("the hosted edition says so, and has its own attributes and headers", async () => {
+test("the hosted edition has its own name, attributes and headers", async () => {
   proves("Discovery/ping", "Workspace/assessments-enabled");
   const { owner, nobody, organization } = fixture();
   expect((await nobody.get("/ping")).headers.get("tfp-appname")).toBe("HCP Terraform");

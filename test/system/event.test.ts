@@ -59,7 +59,7 @@ async function liveThrough() {
   return { id: id as string, state };
 }
 
-test("every change of a workspace is told, in its order, with growing revisions", async () => {
+test("every change of a workspace publishes an event, in order, with growing revisions", async () => {
   const { organization, stack } = fixture();
   const { id } = await liveThrough();
   await waitFor(() => bus.about("workspaceId", id, "workspace.deleted.v1").length > 0);
@@ -87,7 +87,7 @@ test("every change of a workspace is told, in its order, with growing revisions"
   for (const { json } of own) expect(JSON.parse(json).organizationId).toBe(inside);
 });
 
-test("every change of a state is told, in its order", async () => {
+test("every change of a state publishes an event, in order", async () => {
   proves("State events/every change of a state is told, and no value with it");
   const { id } = await liveThrough();
   await waitFor(() => bus.about("workspaceId", id, "permanently-deleted.v1").length > 0);
@@ -232,7 +232,7 @@ async function gatherAndPart(guest: ApiUser): Promise<void> {
   expect((await administrator.api.post(suspend)).status).toBe(200);
 }
 
-test("every declared type of event is published by something that people do, as CloudEvents", async () => {
+test("every declared event type is published by a user's action, as CloudEvents", async () => {
   proves("Access events/every change of access is published");
   const { stack, owner, organization } = fixture();
   await liveThrough();
@@ -275,7 +275,7 @@ test("every declared type of event is published by something that people do, as 
   }
 });
 
-test("no event carries a token, a state or an output's value", async () => {
+test("events never contain a token, a state or an output value", async () => {
   proves("State events/every change of a state is told, and no value with it");
   const { owner, reader, stranger } = fixture();
   const { state, id } = await liveThrough();
@@ -288,7 +288,7 @@ test("no event carries a token, a state or an output's value", async () => {
   }
 });
 
-test("what is refused tells nothing", async () => {
+test("refused requests publish no event", async () => {
   const { owner, reader } = fixture();
   const workspace = await newWorkspace(fixture());
   await reader.api.post(`/workspaces/${workspace.id}/actions/lock`);

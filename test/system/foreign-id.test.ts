@@ -82,8 +82,8 @@ function pathProbes(
 const addressed = routes.filter((route) => parametersOf(route).length > 0);
 const isAdministrative = ({ path }: Route) => path.startsWith("/api/v2/admin/");
 
-describe("an id of another organization answers as one that is not there", () => {
-  test("in a path, whatever stands in the body", async () => {
+describe("an id of another organization is treated like an unknown id", () => {
+  test("in a path, with any body", async () => {
     proves(
       "Team project errors/show: 404 not found",
       "Team project errors/update: 404 not found",
@@ -102,7 +102,7 @@ describe("an id of another organization answers as one that is not there", () =>
     }
   });
 
-  test("in a path, with every include that the route knows", async () => {
+  test("in a path, with every include of the route", async () => {
     proves("Isolation/ids of another organization in paths, bodies, queries");
     const { stranger } = fixture();
     for (const route of addressed.filter(({ includes }) => includes.length > 0)) {
@@ -111,7 +111,7 @@ describe("an id of another organization answers as one that is not there", () =>
     }
   });
 
-  test("in a body, in each place that takes one", async () => {
+  test("in a body, in each member that takes an id", async () => {
     proves(
       "Team project errors/add: 404 project or",
       "Isolation/ids of another organization in paths, bodies, queries",
@@ -168,7 +168,7 @@ describe("an id of another organization answers as one that is not there", () =>
   });
 });
 
-test("every query parameter that the routes read is among those", () => {
+test("the query parameters of this test are all that the routes read", () => {
   const folder = path.join(import.meta.dirname, "../../services/gateway/routes");
   const read = readdirSync(folder)
     .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
@@ -180,8 +180,8 @@ test("every query parameter that the routes read is among those", () => {
   expect(read.filter((name) => !Object.hasOwn(parameters, name))).toEqual([]);
 });
 
-describe("likewise for", () => {
-  test("who administers the installation: that gives nothing in organizations", async () => {
+describe("the same holds for", () => {
+  test("administrators of the installation, who have no rights in organizations", async () => {
     proves("Isolation/administrators have no rights in organizations");
     const administrator = await newUser(fixture().stack, { administrator: true });
     for (const route of addressed.filter((route) => !isAdministrative(route))) {
@@ -189,7 +189,7 @@ describe("likewise for", () => {
     }
   });
 
-  test("tokens of another organization and of its team of owners", async () => {
+  test("tokens of another organization and of its owners team", async () => {
     proves("Isolation/tokens of another organization");
     const { stranger, url } = fixture();
     const teams = await stranger.api.get(`/organizations/${stranger.organization}/teams?q=owners`);
@@ -218,7 +218,7 @@ describe("likewise for", () => {
     }
   });
 
-  test("members of the same organization, for what their teams give them nothing of", async () => {
+  test("members of the same organization whose teams have no access", async () => {
     proves("Authentication/11 unauthorized is 404, not 403");
     const { reader } = fixture();
     const shared = new Set([

@@ -75,8 +75,8 @@ const headerNames = [
   "If-None-Match Range Accept Content-Type Upgrade X-Admin",
 ].flatMap((line) => line.split(" "));
 
-describe("the header", () => {
-  test.each(headerNames)("%s changes nothing of what is answered", async (name) => {
+describe("a request header", () => {
+  test.each(headerNames)("%s does not change the response", async (name) => {
     proves("Isolation/headers");
     const { stranger, reader } = fixture();
     const value = headers()[name];
@@ -98,7 +98,7 @@ describe("the header", () => {
 });
 
 describe("a token", () => {
-  test("counts in the header Authorization and nowhere else", async () => {
+  test("is accepted in the header Authorization only", async () => {
     proves("Credentials/Authorization");
     const { token } = fixture().owner;
     const path = `/api/v2/workspaces/${foreign.id}`;
@@ -114,7 +114,7 @@ describe("a token", () => {
     }
   });
 
-  test("of two the first counts, whatever the second says; a good one behind a bad one opens nothing", async () => {
+  test("is taken from the first of two headers; a valid one after an invalid one is ignored", async () => {
     const { owner, stranger } = fixture();
     const line = `GET /api/v2/workspaces/${foreign.id}`;
     const unknown = `Authorization: Bearer sth_${"x".repeat(43)}`;
@@ -137,7 +137,7 @@ describe("a token", () => {
     });
   });
 
-  test("is the same under any spelling of the header's name, and no other under another case", async () => {
+  test("is accepted under any case of the header name and with its exact value only", async () => {
     const { owner } = fixture();
     const line = "GET /api/v2/account/details";
     for (const name of ["authorization", "AUTHORIZATION", "aUTHORIZATION"]) {
@@ -153,7 +153,7 @@ describe("a token", () => {
   });
 });
 
-test("addresses in documents are the installation's own, whatever the request says of its host", async () => {
+test("URLs in documents have the installation's own host, regardless of the request", async () => {
   proves("Isolation/headers");
   const { owner, url, organization } = fixture();
   const { id } = await newLockedWorkspace(fixture());
@@ -175,7 +175,7 @@ test("addresses in documents are the installation's own, whatever the request sa
   }
 });
 
-test("a body says who calls as little as a header does", async () => {
+test("members of a body do not change the caller", async () => {
   const { stranger, owner, organization } = fixture();
   const name = unusedName("workspace");
   const made = await stranger.api.post(

@@ -125,7 +125,7 @@ test("in a body, in each place that takes one", async () => {
   }
 });
 
-test("in a path, also of what lies in a project and a workspace that can be read", async () => {
+test("in a path, including children of a readable project and workspace", async () => {
   proves("Isolation/what one's teams do not show of one's own organization");
   const inside = ["stateVersionId", "stateVersionOutputId", "teamProjectId", "teamWorkspaceId"];
   for (const route of routes) {
@@ -150,7 +150,7 @@ test("in a path, also of what lies in a project and a workspace that can be read
   }
 });
 
-test("in the address of a state", async () => {
+test("in the URL of a state", async () => {
   proves("Isolation/what one's teams do not show of one's own organization");
   const { stateVersionId = "", downloadUrl = "" } = open;
   expect(downloadUrl).toContain(stateVersionId);

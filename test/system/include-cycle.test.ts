@@ -49,7 +49,7 @@ beforeAll(async () => {
 const including = routes.filter(({ method, includes }) => method === "GET" && includes.length > 0);
 
 test.each(including.map((route) => [route.path, route] as const))(
-  "no included resource of %s leads back to itself",
+  "includes of %s never lead back to an included resource",
   async (_, route) => {
     proves("Workspace includes/never organization and project both ways");
     const { owner, url } = fixture();
@@ -61,7 +61,7 @@ test.each(including.map((route) => [route.path, route] as const))(
   },
 );
 
-test("nor of workspaces that have everything, and one in the default project", async () => {
+test("includes of workspaces with every relationship never lead back either", async () => {
   proves("Workspace includes/never organization and project both ways");
   const route = including.find(({ path }) => path.endsWith("/:organizationName/workspaces"));
   const include = route?.includes.join();

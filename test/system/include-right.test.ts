@@ -49,7 +49,7 @@ const addresses: Record<string, ((id: string) => string) | undefined> = {
 const including = routes.filter(({ method, includes }) => method === "GET" && includes.length > 0);
 
 test.each(["owner", "reader", "guest", "auditor", "stranger"] as const)(
-  "nothing is included that %s could not ask for by itself",
+  "%s can include only what it may read directly",
   async (who) => {
     proves(
       "Isolation/includes",

@@ -38,7 +38,7 @@ function states(...serials: number[]): StateFile[] {
 const [one, two, three] = states(1, 2, 3) as [StateFile, StateFile, StateFile];
 
 describe("while the workspace is locked", () => {
-  test("a snapshot is shown and listed, and nothing of it is current", async () => {
+  test("a snapshot is shown and listed, and is never current", async () => {
     proves("Versioning/2023-09-25", "State version/intermediate");
     const { organization } = fixture();
     const { id, attributes } = await newLockedWorkspace(fixture());
@@ -55,7 +55,7 @@ describe("while the workspace is locked", () => {
     ).toEqual([true, false]);
   });
 
-  test("unlock is 503 in the words that clients retry on until the newest is uploaded, then promotes it", async () => {
+  test("unlock returns 503 with the text that clients retry on until the newest snapshot is uploaded, then promotes it", async () => {
     proves(
       "State under a lock/unlock while one is not finalized",
       "Workspace lock/locked, unlock by the locker",
@@ -76,7 +76,7 @@ describe("while the workspace is locked", () => {
     expect(await show(second.id)).toMatchObject({ intermediate: false });
   });
 
-  test("another's unlock is 409 and promotes nothing", async () => {
+  test("unlock by another user returns 409 and promotes nothing", async () => {
     proves("State under a lock/unlock by another");
     const { id } = await newLockedWorkspace(fixture());
     const newest = await snapshot(id, one);
@@ -89,7 +89,7 @@ describe("while the workspace is locked", () => {
     expect(await currentOf(id)).toBe(newest);
   });
 
-  test("what is unlocked already is 409 to both", async () => {
+  test("unlock and force-unlock of an unlocked workspace return 409", async () => {
     proves(
       "State under a lock/unlock or force-unlock of what is unlocked",
       "Workspace lock/unlocked, unlock",
@@ -105,9 +105,9 @@ describe("while the workspace is locked", () => {
   });
 });
 
-describe("what unlock and force-unlock promote", () => {
+describe("unlock and force-unlock", () => {
   test.each(["unlock", "force-unlock"])(
-    "%s: the newest of several, with its outputs and resources",
+    "%s: promote the newest of several snapshots, with its outputs and resources",
     async (action) => {
       proves("State under a lock/unlock by the locker");
       const { id } = await newLockedWorkspace(fixture());
@@ -129,7 +129,7 @@ describe("what unlock and force-unlock promote", () => {
     },
   );
 
-  test("is nothing older than a state that came in its create request, or than a rollback", async () => {
+  test("promote no snapshot older than an inline state or a rollback", async () => {
     proves("State under a lock/inline state and rollback");
     const { id } = await newLockedWorkspace(fixture());
     const older = await snapshot(id, one);
@@ -149,7 +149,7 @@ describe("what unlock and force-unlock promote", () => {
     expect(await currentOf(id)).toBe(rolledBack.body.data.id);
   });
 
-  test("by force is the last good one: what is pending is discarded, and takes nothing any more", async () => {
+  test("by force promote the last finalized snapshot and discard pending ones", async () => {
     proves("State under a lock/force-unlock");
     const { id } = await newLockedWorkspace(fixture());
     const good = await snapshot(id, one);
@@ -161,7 +161,7 @@ describe("what unlock and force-unlock promote", () => {
   });
 });
 
-test("every answer about state versions asks for snapshots, by its header", async () => {
+test("every response about state versions contains the header that requests snapshots", async () => {
   proves(
     "Editions/X-Terraform-Snapshot-Interval",
     "State under a lock/X-Terraform-Snapshot-Interval, hosted edition only",
@@ -190,7 +190,7 @@ test("every answer about state versions asks for snapshots, by its header", asyn
 describe("in the self-hosted edition", () => {
   const selfHosted = useStack(() => startStack());
 
-  test("an uploaded state is current at once and no snapshot; nothing asks for any", async () => {
+  test("an uploaded state is current immediately, and no header requests snapshots", async () => {
     proves(
       "Editions/intermediate",
       "State version/intermediate",

@@ -26,7 +26,7 @@ function withLongNames(state: StateFile): StateFile {
   return { ...state, bytes, md5: md5Of(bytes) };
 }
 
-test("what no single message holds is shown: many resources, large outputs", async () => {
+test("documents larger than one message are shown: many resources, large outputs", async () => {
   proves("Extraction/states of any size, beside an event loop that stays free");
   const { owner } = fixture();
   const { id } = await newLockedWorkspace(fixture());
@@ -69,7 +69,7 @@ test("what no single message holds is shown: many resources, large outputs", asy
   expect(included.body.included).toHaveLength(3);
 }, 180_000);
 
-test("outputs given with a request, larger than a message, are kept", async () => {
+test("outputs in a request larger than one message are stored", async () => {
   const { owner } = fixture();
   const { id } = await newLockedWorkspace(fixture());
   const given = JSON.stringify({ large: { value: `${large}${large}`, type: "string" } });

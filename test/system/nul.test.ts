@@ -4,13 +4,13 @@ import { errorDetails, newWorkspace, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
 
-describe("a NUL, which PostgreSQL's text cannot hold", () => {
+describe("a NUL, which PostgreSQL cannot store", () => {
   test.each([
     ["workspaces", "search[tags]"],
     ["workspaces", "search[name]"],
     ["workspaces", "filter[project][id]"],
     ["projects", "filter[names]"],
-  ])("in a list of %s with %s is 400", async (list, parameter) => {
+  ])("in a list of %s with %s returns 400", async (list, parameter) => {
     const { owner, organization } = fixture();
     const query = `${encodeURIComponent(parameter)}=a,b%00c`;
     const answer = await owner.api.get(`/organizations/${organization}/${list}?${query}`);
@@ -18,7 +18,7 @@ describe("a NUL, which PostgreSQL's text cannot hold", () => {
     expect(errorDetails(answer)).toEqual([expect.stringContaining("NUL")]);
   });
 
-  test("in a path is never a 5xx", async () => {
+  test("in a path never returns 5xx", async () => {
     const { owner, organization } = fixture();
     for (const path of [
       "/organizations/a%00b",

@@ -42,7 +42,7 @@ function signedBy(keys: string, claims: Partial<UploadClaims>) {
 const ownKeys = () => fixture().stack.environments.state.UPLOAD_TOKEN_KEYS ?? "";
 
 describe("an upload URL", () => {
-  test("that is altered, another installation's or expired is the same as one that never was", async () => {
+  test("that is altered, foreign or expired is treated like an unknown one", async () => {
     proves("Isolation/upload and download URLs");
     const { workspaceId, versionId, state, raw, status } = await pending();
     const claims = { workspaceId, versionId } as Pick<UploadClaims, "workspaceId" | "versionId">;
@@ -64,7 +64,7 @@ describe("an upload URL", () => {
     expect((await upload(good, state.bytes)).status).toBe(200);
   });
 
-  test("takes the bytes of its own version only, and of its own workspace", async () => {
+  test("accepts bytes of its own version and workspace only", async () => {
     proves("Isolation/upload and download URLs");
     const [one, other] = [await pending(), await pending()];
     expect((await upload(one.raw, other.state.bytes)).status).toBe(409);
@@ -82,7 +82,7 @@ describe("an upload URL", () => {
     expect([await one.status(), await other.status()]).toEqual(["pending", "pending"]);
   });
 
-  test("replayed after its use changes nothing, whoever replays it and with whatever token", async () => {
+  test("changes nothing when it is used again, by any caller and with any token", async () => {
     proves("Isolation/upload and download URLs");
     const { owner, stranger } = fixture();
     const { workspaceId, versionId, state, raw } = await pending();
@@ -102,7 +102,7 @@ describe("an upload URL", () => {
     expect(first.body.data.attributes.md5).toBe(state.md5);
   });
 
-  test("of a version that was superseded or whose workspace is gone stores nothing", async () => {
+  test("of a superseded version or a deleted workspace stores nothing", async () => {
     const { owner } = fixture();
     const broken = await pending();
     await owner.api.post(`/workspaces/${broken.workspaceId}/actions/force-unlock`);
@@ -113,7 +113,7 @@ describe("an upload URL", () => {
     expect((await upload(gone.raw, gone.state.bytes)).status).toBe(404);
   });
 
-  test("is no download URL, and its token no bearer token", async () => {
+  test("is not a download URL, and its token is not a bearer token", async () => {
     const { owner, nobody } = fixture();
     const { state, raw } = await pending();
     await upload(raw, state.bytes);
@@ -142,7 +142,7 @@ describe("a download URL", () => {
     };
   }
 
-  test("of another organization answers as one that is not there, to every credential of a stranger", async () => {
+  test("of another organization is treated like an unknown one for every foreign credential", async () => {
     proves("Isolation/upload and download URLs");
     const { stranger, url, nobody } = fixture();
     const urls = await written();
@@ -166,7 +166,7 @@ describe("a download URL", () => {
     }
   });
 
-  test("takes its token from the header only", async () => {
+  test("accepts its token in the header only", async () => {
     const { owner, nobody } = fixture();
     const { raw } = await written();
     for (const query of [`token=${owner.token}`, `access_token=${owner.token}`]) {

@@ -48,7 +48,7 @@ const linesOf = (name: (typeof serviceNames)[number]): Line[] =>
     .filter((line) => line.startsWith("{"))
     .map((line) => JSON.parse(line));
 
-test("one request is one trace: HTTP, calls, SQL, object store, and the events that follow", async () => {
+test("one request is one trace: HTTP, calls, SQL, object store and events", async () => {
   const { traceId, headers } = newTrace();
   const { stateVersionId } = await smoke(fixture(), headers);
   const roots = await waitFor(() => {
@@ -89,7 +89,7 @@ test("one request is one trace: HTTP, calls, SQL, object store, and the events t
   for (const event of events) expect(event.traceparent?.split("-")[1]).toBe(traceId);
 });
 
-test("the answer names the trace, and the log of every process on the way has it", async () => {
+test("the response names the trace id, which the logs of all processes contain", async () => {
   const { owner } = fixture();
   const { traceId, headers } = newTrace();
   const { id } = await newWorkspace(fixture());
@@ -109,7 +109,7 @@ test("the answer names the trace, and the log of every process on the way has it
   }
 });
 
-test("a trace begins here when the request brings none, or something that is none", async () => {
+test("a request without a valid traceparent starts a trace", async () => {
   const { owner } = fixture();
   const seen = new Set<string>();
   for (const traceparent of [undefined, "nonsense", `00-${"0".repeat(32)}-${"0".repeat(16)}-01`]) {
@@ -126,7 +126,7 @@ test("a trace begins here when the request brings none, or something that is non
   expect(seen.size).toBe(3);
 });
 
-test("neither logs nor traces have a token, an upload URL, a state or an output's value", async () => {
+test("logs and traces never contain a token, an upload URL, a state or an output value", async () => {
   const { owner, url } = fixture();
   const person = await newUser(fixture().stack);
   const made = await owner.api.post(`/users/${owner.id}/authentication-tokens`, {
@@ -158,7 +158,7 @@ test("neither logs nor traces have a token, an upload URL, a state or an output'
   expect(everything).not.toMatch(/\/v1\/object\/(?!:)[\w-]+\./);
 });
 
-test("metrics count requests by route and status, never by address", async () => {
+test("metrics count requests by route and status, never by path", async () => {
   const { owner, stack } = fixture();
   const { id } = await newWorkspace(fixture());
   await owner.api.get(`/workspaces/${id}`);

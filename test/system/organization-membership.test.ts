@@ -10,7 +10,7 @@ const fixture = useFixture();
 const path = () => `/organizations/${fixture().organization}/organization-memberships`;
 const invitation = (email: string) => document("organization-memberships", { email });
 
-test("who is invited belongs to the organization once they accept, and can be removed", async () => {
+test("an invited user becomes a member on acceptance and can be removed", async () => {
   proves("Teams and users/organization memberships: invited by");
   const { owner, stack, organization } = fixture();
   const guest = await newUser(stack);
@@ -42,7 +42,7 @@ test("who is invited belongs to the organization once they accept, and can be re
   expect((await owner.api.delete(one)).status).toBe(404);
 });
 
-test("an invitation is told with all that a mail needs, and only by its event to the invited", async () => {
+test("an invitation publishes an event with the data for a mail, and nothing else notifies the user", async () => {
   proves("Teams and users/organization memberships: invited by");
   const { owner, stack, organization } = fixture();
   await using bus = published(stack.nats.url);
@@ -62,7 +62,7 @@ test("an invitation is told with all that a mail needs, and only by its event to
   expect((await guest.api.get(path())).status).toBe(404);
 });
 
-test("somebody unknown is invited by address, and is that person once an administrator adds them", async () => {
+test("an unknown address can be invited and becomes a user when an administrator adds it", async () => {
   proves("Teams and users/organization memberships: invited by");
   const { owner, stack, organization } = fixture();
   const administrator = await newUser(stack, { administrator: true });
@@ -83,7 +83,7 @@ test("somebody unknown is invited by address, and is that person once an adminis
   expect((await owner.api.get(`/organizations/${organization}`)).status).toBe(200);
 });
 
-test("an address that was invited is not taken by whoever says that it is theirs", async () => {
+test("a user cannot take an invited address by changing its own", async () => {
   const { owner, stack } = fixture();
   const email = `${unusedName("victim")}@example.com`;
   const invited = await owner.api.post(path(), invitation(email));
@@ -96,7 +96,7 @@ test("an address that was invited is not taken by whoever says that it is theirs
   expect((await thief.api.get(one)).status).toBe(404);
 });
 
-test("an invitation does not tell whether its address is somebody's, and whose, until they accept", async () => {
+test("an invitation does not reveal whether its address belongs to a user until it is accepted", async () => {
   proves("Isolation/invitations");
   const { owner, stack, organization } = fixture();
   const known = await newUser(stack);
@@ -134,7 +134,7 @@ test("an invitation does not tell whether its address is somebody's, and whose, 
   expect(shown.body.data.attributes.username).toBe(known.username);
 });
 
-test("an invitation is refused for a bad address, and for who is invited already", async () => {
+test("an invitation is refused for an invalid address and for an invited user", async () => {
   const { owner } = fixture();
   const field = "/data/attributes/email";
   expect(problems(await owner.api.post(path(), invitation("nobody")))).toEqual({
@@ -148,7 +148,7 @@ test("an invitation is refused for a bad address, and for who is invited already
   expect((await owner.api.post(`${path()}?include=x`, invitation(email))).status).toBe(400);
 });
 
-test("members are listed, found and counted; addresses only to who manages them", async () => {
+test("members can be listed, searched and counted; addresses are shown to callers who manage them", async () => {
   proves("Teams and users/organization memberships: list with");
   const { owner, reader } = fixture();
   const listed = await owner.api.get(`${path()}?page[size]=1`);
@@ -174,7 +174,7 @@ test("members are listed, found and counted; addresses only to who manages them"
   expect((await owner.api.get(`/organization-memberships/${id}?include=x`)).status).toBe(400);
 });
 
-test("who may not manage members invites and removes nobody, but may go", async () => {
+test("members without the right cannot invite or remove others, but can leave", async () => {
   const { owner, reader, stack, organization } = fixture();
   expect((await reader.api.post(path(), invitation("a@b.example"))).status).toBe(404);
   const guest = await newUser(stack);
@@ -187,7 +187,7 @@ test("who may not manage members invites and removes nobody, but may go", async 
   expect((await fixture().stranger.api.get(path())).status).toBe(404);
 });
 
-test("the last owner cannot go", async () => {
+test("the last owner cannot leave", async () => {
   proves("Teams and users/the owners team");
   const { owner } = fixture();
   const found = await owner.api.get(`${path()}?q=${owner.username}`);

@@ -29,7 +29,7 @@ const settings = {
   "owners-team-saml-role-id": "owners",
 };
 
-test("every setting can be given at creation and changed, and stays when it is not given", async () => {
+test("every setting can be given on creation and changed, and keeps its value if absent", async () => {
   proves(
     "Versioning/2024-10-14",
     "Versioning/2024-01-04",
@@ -66,7 +66,7 @@ test("a rename frees the old name and takes the new one", async () => {
   expect(problems(taken)).toEqual({ "/data/attributes/name": "Name has already been taken" });
 });
 
-test("all that is wrong is said at once, and nothing is changed", async () => {
+test("all problems are reported, and nothing is changed", async () => {
   const { api } = fixture().owner;
   const { path } = await fresh();
   const before = await api.get(path);
@@ -102,7 +102,7 @@ test("all that is wrong is said at once, and nothing is changed", async () => {
   expect((await api.get(path)).body).toEqual(before.body);
 });
 
-test("workspaces inherit the default mode and its pool; leaving agent clears the pool", async () => {
+test("workspaces inherit the default mode and its pool; leaving the mode agent clears the pool", async () => {
   proves("Versioning/2023-09-08", "Organizations/default-execution-mode and default agent");
   const { owner } = fixture();
   const { organization, path } = await fresh();
@@ -137,7 +137,7 @@ test("workspaces inherit the default mode and its pool; leaving agent clears the
   });
 });
 
-test("who may not change or delete it does not find it, and who deletes it takes all of it", async () => {
+test("callers without the right get not found, and a deletion includes all contents", async () => {
   const { owner, reader, stranger, organization: shared } = fixture();
   for (const { api } of [reader, stranger]) {
     expect((await api.patch(`/organizations/${shared}`, wanted({}))).status).toBe(404);

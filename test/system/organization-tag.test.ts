@@ -26,7 +26,7 @@ async function tagged() {
 
 const refs = (type: string, ...ids: string[]) => ({ data: ids.map((id) => ({ type, id })) });
 
-test("the list has each tag with the number of workspaces that have it", async () => {
+test("the list contains each tag with the number of its workspaces", async () => {
   proves("Tags/organization tags");
   const { path, api, organization, first } = await tagged();
   const all = await api.get(path);
@@ -52,7 +52,7 @@ test("the list has each tag with the number of workspaces that have it", async (
   expect((await api.get(`${path}?page[size]=0`)).status).toBe(400);
 });
 
-test("a tag that is deleted is taken from every workspace; a binding of that key stays", async () => {
+test("a deleted tag is removed from every workspace; a binding with its key remains", async () => {
   proves("Tags/organization tags");
   const { path, api, first, second, idOf } = await tagged();
   await api.patch(`/workspaces/${second.id}/tag-bindings`, {
@@ -76,7 +76,7 @@ test("a tag that is deleted is taken from every workspace; a binding of that key
   expect((await api.delete(path, { data: [{ type: "tags" }] })).status).toBe(422);
 });
 
-test("a tag used nowhere disappears, and comes back under another id", async () => {
+test("an unused tag disappears and gets another id when it is used again", async () => {
   proves("Tags/a tag removed from all workspaces disappears");
   const { path, api, first, idOf } = await tagged();
   const id = await idOf("one");
@@ -90,7 +90,7 @@ test("a tag used nowhere disappears, and comes back under another id", async () 
   expect(namesOf(await api.get(path))).toEqual(["both", "two"]);
 });
 
-test("a tag is given to many workspaces at once, all of them or none", async () => {
+test("a tag is added to many workspaces, all or none", async () => {
   proves("Tags/organization tags");
   const { api, first, second, idOf, path } = await tagged();
   const assign = `/tags/${await idOf("two")}/relationships/workspaces`;
@@ -108,7 +108,7 @@ test("a tag is given to many workspaces at once, all of them or none", async () 
   expect((await api.post(nowhere, refs("workspaces", first.id))).status).toBe(404);
 });
 
-test("a member sees them and takes none away; a stranger sees nothing", async () => {
+test("a member sees tags and cannot remove them; a user without access sees none", async () => {
   const { owner, reader, stranger, organization, readable } = fixture();
   const workspace = await newWorkspace(fixture(), {}, readable.id);
   await owner.api.post(`/workspaces/${workspace.id}/relationships/tags`, {
@@ -129,7 +129,7 @@ test("a member sees them and takes none away; a stranger sees nothing", async ()
   expect(excluding.status).toBe(404);
 });
 
-test("a member sees the tags of workspaces that it may read, and counts those", async () => {
+test("a member sees and counts the tags of readable workspaces", async () => {
   proves("Isolation/lists that leak");
   const { owner, reader, organization, readable } = fixture();
   const shown = await newWorkspace(fixture(), {}, readable.id);
@@ -160,7 +160,7 @@ test("a member sees the tags of workspaces that it may read, and counts those", 
   expect(searched.body.meta.pagination["total-count"]).toBe(0);
 });
 
-test("by its id, too, a tag that one does not see is none", async () => {
+test("the id of a tag that the caller cannot see is not found", async () => {
   proves("Isolation/lists that leak");
   const { owner, organization, readable, stack } = fixture();
   const { id: teamId, member: admin } = await newTeam(fixture());
@@ -184,7 +184,7 @@ test("by its id, too, a tag that one does not see is none", async () => {
   expect((await admin.api.delete(tags, refs("tags", id))).status).toBe(204);
 });
 
-test("a reserved key whose overrides are off keeps what the project says", async () => {
+test("a reserved key without overrides keeps the value of the project", async () => {
   proves("Tags/reserved tag keys");
   const { owner } = fixture();
   const organization = await newOrganization(owner.api);

@@ -17,7 +17,7 @@ const fixture = useFixture();
 const wanted = (name: unknown = unusedName("org"), email: unknown = "owner@example.com") =>
   document("organizations", { name, email });
 
-test("a new organization has its default project, and reads as it was created", async () => {
+test("a new organization has its default project and can be read as created", async () => {
   proves(
     "Organizations/list (q), create, show, update, delete",
     "Organizations/creating makes the default",
@@ -45,7 +45,7 @@ test("a new organization has its default project, and reads as it was created", 
   });
 });
 
-test("its default project is included where it is asked for, and nothing else is", async () => {
+test("only requested includes are returned, such as the default project", async () => {
   const { owner, organization } = fixture();
   const path = `/organizations/${organization}`;
   const { body } = await owner.api.get(`${path}?include=default-project`);
@@ -56,7 +56,7 @@ test("its default project is included where it is asked for, and nothing else is
   expect(errorDetails(unknown)[0]).toContain("include parameter");
 });
 
-test("its creator owns it, a member may read it", async () => {
+test("the creator owns the organization, and a member may read it", async () => {
   proves("Organizations/creating makes the default");
   const { owner, reader, organization } = fixture();
   const path = `/organizations/${organization}`;
@@ -76,7 +76,7 @@ test("its creator owns it, a member may read it", async () => {
   });
 });
 
-test("its document has every attribute that clients read, with its kind", async () => {
+test("its document has every attribute that clients read, with the right type", async () => {
   proves(
     "Organizations/assessments-enforced, collaborator-auth-policy, speculative-plan-management-enabled, aggregated-commit-status-enabled",
   );
@@ -103,7 +103,7 @@ test("its document has every attribute that clients read, with its kind", async 
   for (const value of Object.values(attributes.permissions)) expect(value).toBeTypeOf("boolean");
 });
 
-test("it counts its projects and workspaces, to who may read all of them", async () => {
+test("it counts its projects and workspaces for callers who may read all of them", async () => {
   proves("Organizations/project-count, workspace-count");
   const { owner, reader, organization } = fixture();
   const own = await newOrganization(owner.api);
@@ -124,7 +124,7 @@ test("it counts its projects and workspaces, to who may read all of them", async
   expect(await counts(organization, reader)).toEqual([null, null]);
 });
 
-test("a name that is taken is refused, whoever has it", async () => {
+test("a taken name is refused, regardless of its owner", async () => {
   proves("Organizations/names");
   const { stranger, organization } = fixture();
   for (const name of [organization, stranger.organization]) {
@@ -134,7 +134,7 @@ test("a name that is taken is refused, whoever has it", async () => {
   }
 });
 
-test("of many who want one name at once, one gets it and the others hear why not", async () => {
+test("of concurrent creations with one name one succeeds, and the others report the name", async () => {
   const parties = await Promise.all(Array.from({ length: 6 }, () => newUser(fixture().stack)));
   const body = wanted();
   const answers = await Promise.all(parties.map(({ api }) => api.post("/organizations", body)));
@@ -147,7 +147,7 @@ test("of many who want one name at once, one gets it and the others hear why not
   }
 });
 
-test("all that is wrong is said at once", async () => {
+test("all problems are reported", async () => {
   const { owner } = fixture();
   const empty = await owner.api.post("/organizations", document("organizations", {}));
   expect(Object.keys(problems(empty))).toContain("/data/attributes/name");
@@ -164,7 +164,7 @@ test("all that is wrong is said at once", async () => {
   ]);
 });
 
-test("the list has those that one belongs to: all of them, those asked for, or a page", async () => {
+test("the list contains the caller's organizations: all, filtered, or a page", async () => {
   proves("Organizations/list (q), create, show, update, delete");
   const { api } = await newUser(fixture().stack);
   const prefix = unusedName("list");

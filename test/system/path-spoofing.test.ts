@@ -71,42 +71,45 @@ const spellings: Record<string, (id: string) => string> = {
 };
 
 describe("a path with", () => {
-  test.each(Object.keys(spellings))("%s leads nowhere that its caller may not go", async (how) => {
-    proves("Isolation/paths");
-    const { organization, stranger } = fixture();
-    const spell = spellings[how] ?? String;
-    const places: ((id: string, name: string) => string)[] = [
-      (id) => `/api/v2/workspaces/${spell(id)}`,
-      (id) => `/api/v2/workspaces/${spell(id)}/current-state-version-outputs`,
-      (_, name) => `/api/v2/organizations/${organization}/workspaces/${spell(name)}`,
-      (_, name) => `/api/v2/organizations/${stranger.organization}/workspaces/${spell(name)}`,
-      (id) =>
-        `/api/v2/organizations/${stranger.organization}/workspaces/${spell(`x/../../../workspaces/${id}`)}`,
-    ];
-    for (const place of places) {
-      for (const method of ["GET", "DELETE", "PATCH", "HEAD"]) {
-        const known = place(foreign.id, foreign.attributes.name);
-        const [absentId, absentName] = [newId("ws"), unusedName("workspace")];
-        const unknown = place(absentId, absentName);
-        const [one, other] = [
-          await asStranger(`${method} ${known}`),
-          await asStranger(`${method} ${unknown}`),
-        ];
-        expect(plain(one, known, foreign.id), known).toBe(plain(other, unknown, absentId));
-        expect([200, 400, 404, 405, 422], known).toContain(one.status);
-        // A path that is still the outsider's own returns it, and nothing of others.
-        expect(one.body, known).not.toContain(foreign.attributes.name);
-        expect(one.headers.toLowerCase()).not.toContain("x-injected");
+  test.each(Object.keys(spellings))(
+    "%s gives no access that its caller does not have",
+    async (how) => {
+      proves("Isolation/paths");
+      const { organization, stranger } = fixture();
+      const spell = spellings[how] ?? String;
+      const places: ((id: string, name: string) => string)[] = [
+        (id) => `/api/v2/workspaces/${spell(id)}`,
+        (id) => `/api/v2/workspaces/${spell(id)}/current-state-version-outputs`,
+        (_, name) => `/api/v2/organizations/${organization}/workspaces/${spell(name)}`,
+        (_, name) => `/api/v2/organizations/${stranger.organization}/workspaces/${spell(name)}`,
+        (id) =>
+          `/api/v2/organizations/${stranger.organization}/workspaces/${spell(`x/../../../workspaces/${id}`)}`,
+      ];
+      for (const place of places) {
+        for (const method of ["GET", "DELETE", "PATCH", "HEAD"]) {
+          const known = place(foreign.id, foreign.attributes.name);
+          const [absentId, absentName] = [newId("ws"), unusedName("workspace")];
+          const unknown = place(absentId, absentName);
+          const [one, other] = [
+            await asStranger(`${method} ${known}`),
+            await asStranger(`${method} ${unknown}`),
+          ];
+          expect(plain(one, known, foreign.id), known).toBe(plain(other, unknown, absentId));
+          expect([200, 400, 404, 405, 422], known).toContain(one.status);
+          // A path that is still the outsider's own returns it, and nothing of others.
+          expect(one.body, known).not.toContain(foreign.attributes.name);
+          expect(one.headers.toLowerCase()).not.toContain("x-injected");
+        }
       }
-    }
-    const { owner } = fixture();
-    const still = await owner.api.get(`/workspaces/${foreign.id}`);
-    expect(still.status).toBe(200);
-    expect((await stranger.api.get(`/workspaces/${mine.id}`)).status).toBe(200);
-  });
+      const { owner } = fixture();
+      const still = await owner.api.get(`/workspaces/${foreign.id}`);
+      expect(still.status).toBe(200);
+      expect((await stranger.api.get(`/workspaces/${mine.id}`)).status).toBe(200);
+    },
+  );
 });
 
-test("a request line of another form finds no more than the usual one", async () => {
+test("a request line in another form gives no more access than the usual form", async () => {
   proves("Isolation/paths");
   const { url } = fixture();
   const path = `/api/v2/workspaces/${foreign.id}`;

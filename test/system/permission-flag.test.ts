@@ -49,14 +49,14 @@ const flags: Readonly<Record<string, readonly string[]>> = {
   "workspace run-tasks=true": ["can-manage-run-tasks"],
 };
 
-test("every permission of a custom grant is told", () => {
+test("documents show every permission of a custom grant", () => {
   const custom = teamRoles.filter(
     ({ onProject, onWorkspace }) => (onProject ?? onWorkspace)?.access === "custom",
   );
   expect(Object.keys(flags).toSorted()).toEqual(custom.map(({ name }) => name).toSorted());
 });
 
-test.each(Object.keys(flags))("%s has these flags, and no others", async (name) => {
+test.each(Object.keys(flags))("%s has exactly these flags", async (name) => {
   proves(
     "Team project permissions/workspace-access.runs",
     "Team project permissions/workspace-access.policy-mocks",

@@ -73,7 +73,7 @@ describe.each(everybody)("%s", (_, newActor) => {
     actor = await newActor();
   });
 
-  test("may do to a workspace what its document says, and nothing else", async () => {
+  test("may do to a workspace exactly what its document says", async () => {
     proves(
       "Team project implied permissions/effective access",
       "Authentication/1 viewing workspaces",
@@ -92,7 +92,7 @@ describe.each(everybody)("%s", (_, newActor) => {
     expect(done).toEqual(said);
   });
 
-  test("may do to a project what its document says, and nothing else", async () => {
+  test("may do to a project exactly what its document says", async () => {
     proves("Team project implied permissions/effective access", "Workspace rights/creating");
     const { said, done } = await compare(actor, onProject, {
       target: () => actor.project(),
@@ -101,7 +101,7 @@ describe.each(everybody)("%s", (_, newActor) => {
     expect(done).toEqual(said);
   });
 
-  test("may do in the organization what its document says, and nothing else", async () => {
+  test("may do in the organization exactly what its document says", async () => {
     proves(
       "Authentication/4 creating a workspace",
       "Teams and users/teams: each organization-access flag",
@@ -117,7 +117,7 @@ describe.each(everybody)("%s", (_, newActor) => {
     if (!flags?.["can-destroy"]) expect((await destroy?.(actor, ""))?.status).toBe(404);
   });
 
-  test("may do to a team what its document says, and nothing else", async () => {
+  test("may do to a team exactly what its document says", async () => {
     proves(
       "Teams and users/teams: each organization-access flag",
       "Workspace rights/permissions of each document agree with what happens",
@@ -130,7 +130,7 @@ describe.each(everybody)("%s", (_, newActor) => {
   });
 });
 
-test("every flag of every document is tried here, or is of something that has no endpoint", async () => {
+test("every flag of every document is tested here or concerns a missing endpoint", async () => {
   proves("Workspace rights/permissions of each document agree with what happens");
   const actor = await plainActor(fixture(), fixture().owner);
   const documents: [string, Record<string, Attempt>, readonly string[]][] = [
@@ -148,7 +148,7 @@ test("every flag of every document is tried here, or is of something that has no
   }
 });
 
-test("a list says of each document what the document says", async () => {
+test("documents in lists have the same flags as single documents", async () => {
   proves("Workspace rights/permissions of each document agree with what happens");
   const role = teamRole("project workspace-access.locking=true");
   const actor = await newActor(fixture(), role);
@@ -164,7 +164,7 @@ test("a list says of each document what the document says", async () => {
 test.each([
   ["owner", "the owner"],
   ["organization token", "the organization's token"],
-])("an organization is deleted by its %s, as its document says", async (kind) => {
+])("an organization can be deleted by its %s if its document says so", async (kind) => {
   const { owner } = fixture();
   const organization = await newOrganization(owner.api);
   const one = { ...fixture(), organization };
@@ -174,7 +174,7 @@ test.each([
   expect((await actor.api.delete(`/organizations/${organization}`)).status).toBe(204);
 });
 
-test("the team of owners keeps its name and stays, as its document says", async () => {
+test("the owners team cannot be renamed or deleted, as its document says", async () => {
   const { owner, organization } = fixture();
   const { body } = await owner.api.get(`/organizations/${organization}/teams?filter[names]=owners`);
   const [{ id, attributes }] = body.data;
@@ -195,7 +195,7 @@ test.each([
   ["workspace admin", true],
   ["manage-workspaces", true],
   ["project write", false],
-])("with force deletion allowed to workspace admins, %s: %s", async (name, allowed) => {
+])("with force deletion allowed for workspace admins, %s: %s", async (name, allowed) => {
   proves(
     "Authentication/5 force delete",
     "Versioning/2022-10-17",
@@ -218,7 +218,7 @@ test.each([
   expect((await actor.api.delete(`/workspaces/${id}`)).status).toBe(allowed ? 204 : 403);
 });
 
-test("an account's document says what a person and a token may do with it", async () => {
+test("the account document shows what a user and a token may do with it", async () => {
   const person = await newUser(fixture().stack);
   const actor = await organizationTokenActor(fixture());
   for (const { api } of [person, actor]) {

@@ -14,7 +14,7 @@ const binding = (key: string, value?: string) => ({
 const pairs = (data: { attributes: { key: string; value: string } }[]) =>
   data.map(({ attributes: { key, value } }) => `${key}=${value}`);
 
-test("an update changes what is given and keeps the rest", async () => {
+test("an update changes given settings and keeps the others", async () => {
   proves("Projects/create, show, update, delete");
   const { api } = fixture().owner;
   const project = await newProject(fixture());
@@ -33,7 +33,7 @@ test("an update changes what is given and keeps the rest", async () => {
   expect(emptied.body.data.attributes.description).toBe("");
 });
 
-test("its default mode is what its workspaces inherit, until it says that the organization's counts", async () => {
+test("workspaces inherit the project's default mode until the organization's applies again", async () => {
   proves("Projects/execution mode");
   const { owner } = fixture();
   const organization = await newOrganization(owner.api);
@@ -82,7 +82,7 @@ test("its default mode is what its workspaces inherit, until it says that the or
   expect(created.body.data.attributes["default-execution-mode"]).toBe("remote");
 });
 
-test("all that is wrong is said at once, and nothing is changed", async () => {
+test("all problems are reported, and nothing is changed", async () => {
   const { api } = fixture().owner;
   const project = await newProject(fixture());
   const answer = await api.patch(
@@ -147,7 +147,7 @@ test("bindings are added and changed by PATCH, replaced through the project, and
   expect(problems(tooMany)).toEqual({ "/data": "Tag bindings are too many (maximum is 10)" });
 });
 
-test("the list can be filtered by bindings: by key, by value, by several at once", async () => {
+test("the list can be filtered by bindings: by key, by value, by several", async () => {
   proves("Projects/list: filter[tagged]");
   const { owner } = fixture();
   const organization = await newOrganization(owner.api);
@@ -175,7 +175,7 @@ test("the list can be filtered by bindings: by key, by value, by several at once
   expect(await names("filter[permissions][update]=true")).toHaveLength(5);
 });
 
-test("one with workspaces stays, the default one always, an empty one goes", async () => {
+test("a project with workspaces and the default project cannot be deleted, an empty one can", async () => {
   proves("Projects/refused while it has workspaces, the default one never");
   const { owner, organization } = fixture();
   const project = await newProject(fixture());
@@ -193,7 +193,7 @@ test("one with workspaces stays, the default one always, an empty one goes", asy
   expect(refused.body.errors[0].detail).toContain("default project");
 });
 
-test("a deletion and workspaces that are made in it at once: never both", async () => {
+test("a deletion that races with new workspaces never leaves both", async () => {
   proves("Projects/refused while it has workspaces, the default one never");
   const { owner, organization } = fixture();
   for (let round = 0; round < 5; round++) {
@@ -219,7 +219,7 @@ test("a deletion and workspaces that are made in it at once: never both", async 
   }
 });
 
-test("who may read but not change it is told 404, as is who may not read it", async () => {
+test("callers who may not change or not read a project get 404", async () => {
   const { reader, stranger, readable } = fixture();
   const self = `/projects/${readable.id}`;
   expect((await reader.api.get(`${self}/tag-bindings`)).status).toBe(200);

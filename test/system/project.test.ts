@@ -25,7 +25,7 @@ interface Identifier {
 const projects = () => `/organizations/${fixture().organization}/projects`;
 const wanted = (attributes: Record<string, unknown>) => document("projects", attributes);
 
-test("a new project reads as it was created", async () => {
+test("a new project can be read as created", async () => {
   proves("Projects/create, show, update, delete");
   const { owner, organization } = fixture();
   const name = `Team ${unusedName("a_b")}`.slice(0, 40);
@@ -53,7 +53,7 @@ test("a new project reads as it was created", async () => {
   expect(shown.body).toEqual(created.body);
 });
 
-test("it counts its workspaces", async () => {
+test("a project counts its workspaces", async () => {
   proves("Projects/workspace-count");
   const project = await newProject(fixture());
   await newWorkspace(fixture(), {}, project.id);
@@ -62,7 +62,7 @@ test("it counts its workspaces", async () => {
   expect(body.data.attributes["workspace-count"]).toBe(2);
 });
 
-test("how many they are is nothing for who may not read them", async () => {
+test("the number of workspaces is null for callers who may not read them", async () => {
   proves("Isolation/lists that leak");
   const project = await newProject(fixture());
   await newWorkspace(fixture(), {}, project.id);
@@ -73,7 +73,7 @@ test("how many they are is nothing for who may not read them", async () => {
   expect(listed.body.data).toMatchObject([{ attributes: { "workspace-count": null } }]);
 });
 
-test("its tag bindings count for its workspaces", async () => {
+test("workspaces inherit the tag bindings of the project", async () => {
   proves("Tags/effective bindings");
   const { owner } = fixture();
   const created = await owner.api.post(
@@ -102,7 +102,7 @@ test("its tag bindings count for its workspaces", async () => {
 });
 
 // The provider reads a project's tags through this include, and treats them as deleted if it returns none.
-test("its effective bindings are included where they are asked for, shown and listed", async () => {
+test("effective bindings can be included in show and list", async () => {
   proves("Projects/bindings and effective bindings");
   const { api } = fixture().owner;
   const organization = await newOrganization(api);
@@ -160,7 +160,7 @@ test.each([
   expect(problems(answer)).toEqual({ "/data/attributes/name": detail });
 });
 
-test("of many projects of one name made at once, one is made", async () => {
+test("of concurrent creations with one name one succeeds", async () => {
   const { owner } = fixture();
   const body = wanted({ name: unusedName("race") });
   const answers = await Promise.all(
@@ -170,7 +170,7 @@ test("of many projects of one name made at once, one is made", async () => {
   expect(statuses).toEqual([201, ...Array(7).fill(422)]);
 });
 
-test("the list can be searched, filtered by exact names, sorted and paged", async () => {
+test("the list supports search, exact names, sort and pages", async () => {
   proves("Versioning/2024-04-04", "Versioning/2023-03-20", "Projects/list: q, filter[names], sort");
   const { api } = await newUser(fixture().stack);
   const organization = unusedName("org");
@@ -201,7 +201,7 @@ test("the list can be searched, filtered by exact names, sorted and paged", asyn
   expect((await api.get(`${path}?sort=nonsense`)).status).toBe(400);
 });
 
-test("the list has only the projects that one may read, and counts only them", async () => {
+test("the list contains and counts only readable projects", async () => {
   const { reader, readable } = fixture();
   await newProject(fixture());
   const listed = await reader.api.get(projects());
@@ -210,7 +210,7 @@ test("the list has only the projects that one may read, and counts only them", a
   expect(listed.body.meta.pagination["total-count"]).toBe(1);
 });
 
-test("what is not there is not found", async () => {
+test("unknown projects are not found", async () => {
   const { owner, stranger } = fixture();
   expect((await owner.api.get("/projects/prj-0000000000000000")).status).toBe(404);
   expect((await owner.api.get("/organizations/nowhere/projects")).status).toBe(404);
@@ -218,7 +218,7 @@ test("what is not there is not found", async () => {
   expect((await owner.api.post(elsewhere, wanted({ name: "abc" }))).status).toBe(404);
 });
 
-test("a reader may not make one", async () => {
+test("a reader may not create a project", async () => {
   const answer = await fixture().reader.api.post(projects(), wanted({ name: unusedName("no") }));
   expect(answer.status).toBe(404);
 });

@@ -26,7 +26,7 @@ async function administrator() {
 }
 
 describe("the approved consumers of a workspace", () => {
-  test("are none at first, come by name and in pages, and are shown whole", async () => {
+  test("are empty at first, ordered by name, in pages, and complete documents", async () => {
     proves("Remote state consumers/global off");
     const { owner } = fixture();
     const [producer, ...others] = await several(4);
@@ -43,7 +43,7 @@ describe("the approved consumers of a workspace", () => {
     expect((await owner.api.get(`${pathOf(producer.id)}?page[size]=0`)).status).toBe(400);
   });
 
-  test("come 20 on a page where no size is given", async () => {
+  test("have 20 on a page by default", async () => {
     proves("Workspace limits/default page size 20 of workspaces, consumers, tags");
     const { owner } = fixture();
     const [producer, ...others] = await several(22);
@@ -53,7 +53,7 @@ describe("the approved consumers of a workspace", () => {
     expect(body.meta.pagination).toMatchObject({ "page-size": 20, "total-count": 21 });
   });
 
-  test("are added and removed as often as one likes, whole documents in the body", async () => {
+  test("can be added and removed repeatedly with complete documents in the body", async () => {
     proves("Remote state consumers/POST, DELETE");
     const { owner } = fixture();
     const [producer, one, other] = await several(3);
@@ -71,7 +71,7 @@ describe("the approved consumers of a workspace", () => {
     expect((await owner.api.delete(pathOf(producer.id), items(other))).status).toBe(204);
   });
 
-  test("are replaced as a whole, by an empty list too", async () => {
+  test("can be replaced as a whole, even by an empty list", async () => {
     proves("Versioning/2021-04-16", "Remote state consumers/PATCH");
     const { owner } = fixture();
     const [producer, one, two, three] = await several(4);
@@ -82,7 +82,7 @@ describe("the approved consumers of a workspace", () => {
     expect(await consumers(producer.id)).toEqual([]);
   });
 
-  test("are not the workspace itself, nor what is not there: all problems at once, nothing changed", async () => {
+  test("cannot be the workspace itself or unknown ones: all problems are reported, nothing changes", async () => {
     proves(
       "Remote state consumers/readable ones only, never itself",
       "Workspace errors/remote state consumers",
@@ -106,7 +106,7 @@ describe("the approved consumers of a workspace", () => {
     ["no id", { data: [{ type: "workspaces" }] }],
     ["another type", { data: [{ type: "projects", id: "ws-1" }] }],
     ["no id's form", { data: [{ type: "workspaces", id: "ws 1\0" }] }],
-  ])("are not changed by a body with %s", async (_, body) => {
+  ])("cannot be changed by a body with %s", async (_, body) => {
     proves("Remote state consumers/readable ones only, never itself");
     const { api } = fixture().owner;
     const [producer] = await several(1);
@@ -115,7 +115,7 @@ describe("the approved consumers of a workspace", () => {
     }
   });
 
-  test("are listed as far as the caller may read them, and removed only then", async () => {
+  test("are listed and removed only if the caller may read them", async () => {
     proves("Remote state consumers/global off");
     const { owner, readable } = fixture();
     const user = await administrator();
@@ -134,7 +134,7 @@ describe("the approved consumers of a workspace", () => {
 });
 
 describe("with global remote state", () => {
-  test("everybody but the workspace itself is a consumer, and the set cannot be changed", async () => {
+  test("all other workspaces are consumers, and the set cannot be changed", async () => {
     proves(
       "Remote state consumers/global on",
       "Remote state consumers/only while global-remote-state is false",
@@ -160,7 +160,7 @@ describe("with global remote state", () => {
     expect(await consumers(producer.id)).toEqual(namesIn(other));
   });
 
-  test("a reader sees those of everybody that it may read, and counts only them", async () => {
+  test("a reader sees and counts the readable consumers", async () => {
     proves("Remote state consumers/global on");
     const { owner, reader, readable } = fixture();
     const share = { "global-remote-state": true };
@@ -177,7 +177,7 @@ describe("with global remote state", () => {
     expect(namesOf(await owner.api.get(all))).toContain(hidden.attributes.name);
   });
 
-  test("project remote state is refused, and alone it is kept", async () => {
+  test("project remote state is refused together with it and accepted alone", async () => {
     proves("Remote state consumers/project remote state, not beside the global one");
     const { owner } = fixture();
     const [{ id }] = await several(1);
@@ -202,7 +202,7 @@ describe("with global remote state", () => {
   });
 });
 
-test("adding and removing needs admin on the workspace, replacing the whole organization", async () => {
+test("adding and removing requires admin on the workspace, replacing also the organization", async () => {
   proves(
     "Authentication/6 replacing all remote state consumers",
     "Remote state consumers/PATCH needs manage-workspaces for",

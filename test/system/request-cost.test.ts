@@ -6,7 +6,7 @@ import { type Stack, startStack } from "../stack/stack.ts";
 import { expectStatus, stateFile, writeState } from "../stack/state.ts";
 
 // "Hops are counted like SQL": the cost of a read must not grow over time, and must not grow with the rows.
-describe("what a request costs", () => {
+describe("the cost of a request", () => {
   let stack: Stack;
   let caller: Api;
   let organization: string;
@@ -45,18 +45,18 @@ describe("what a request costs", () => {
     expect(await get(`/workspaces/${workspaceId}`)).toEqual({ statements: 2, calls: 2 });
   });
 
-  test("showing a workspace by its name takes no more", async () => {
+  test("showing a workspace by its name takes the same", async () => {
     const shown = await expectStatus(200, caller.get(`/workspaces/${workspaceId}`));
     const path = `/organizations/${organization}/workspaces/${shown.body.data.attributes.name}`;
     expect(await get(path)).toEqual({ statements: 2, calls: 2 });
   });
 
-  test("showing the current state version takes no more", async () => {
+  test("showing the current state version takes the same", async () => {
     const path = `/workspaces/${workspaceId}/current-state-version`;
     expect(await get(path)).toEqual({ statements: 2, calls: 2 });
   });
 
-  test("listing 20 workspaces takes at most four statements, however many there are", async () => {
+  test("listing 20 workspaces takes at most four statements for any total", async () => {
     const list = `/organizations/${organization}/workspaces?page%5Bsize%5D=20`;
     const few = await get(list);
     expect(few.statements).toBeLessThanOrEqual(4);
@@ -77,7 +77,7 @@ describe("what a request costs", () => {
     expect(cost).toEqual({ statements: 20, calls: 5 });
   });
 
-  test("includes take a fixed number of calls, not one a row", async () => {
+  test("includes take a fixed number of calls for any number of rows", async () => {
     const list = `/organizations/${organization}/workspaces?include=organization,project`;
     const two = await get(`${list}&page%5Bsize%5D=2`);
     expect(await get(`${list}&page%5Bsize%5D=20`)).toEqual(two);

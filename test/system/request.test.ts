@@ -12,7 +12,7 @@ const named = (list: typeof routes) =>
   list.map((route) => [`${route.method} ${route.path}`, route] as const);
 const anywhere = (path: string) => path.replaceAll(/:[^/]+/g, "whatever");
 
-test("an unknown address is a JSON 404", async () => {
+test("an unknown path returns 404 in JSON", async () => {
   proves("JSON:API/never 501, unknown routes are JSON 404, wrong methods 405");
   const { url, owner, nobody } = fixture();
   const paths = ["/", "/api", "/api/v2", "/api/v3/ping", "/api/v2/no-such-noun", "/favicon.ico"];
@@ -29,7 +29,7 @@ test("an unknown address is a JSON 404", async () => {
   }
 });
 
-test("a wrong method is a JSON 405 that names the right ones", async () => {
+test("a wrong method returns 405 in JSON with the allowed methods", async () => {
   proves("JSON:API/never 501, unknown routes are JSON 404, wrong methods 405");
   const { owner, url } = fixture();
   const details = await owner.api.send("DELETE", "/account/details");
@@ -47,7 +47,7 @@ describe.each(named(withBody))("%s", (_, { method, path }) => {
   const send = (body: unknown) =>
     fixture().owner.api.send(method, fixture().url + anywhere(path), body);
 
-  test("refuses broken JSON with 400", async () => {
+  test("refuses invalid JSON with 400", async () => {
     proves("JSON:API/bodies");
     for (const broken of ['{"data":', "{'data': 1}", "data", '{"data":{}}}']) {
       const answer = await send(broken);
@@ -56,7 +56,7 @@ describe.each(named(withBody))("%s", (_, { method, path }) => {
     }
   });
 
-  test("refuses a body over the limit with 413, and goes on answering", async () => {
+  test("refuses a body over the limit with 413 and continues", async () => {
     proves("JSON:API/bodies");
     const answer = await send(JSON.stringify({ filler: "x".repeat(MAX_BODY_BYTES) }));
     expect(answer.status).toBe(413);
@@ -64,7 +64,7 @@ describe.each(named(withBody))("%s", (_, { method, path }) => {
     expect((await fixture().owner.api.get("/account/details")).status).toBe(200);
   });
 
-  test("refuses JSON that is no document with words and never with 5xx", async () => {
+  test("refuses JSON that is not a document with 4xx and a text", async () => {
     for (const body of ["[]", "3", "null", '"text"', '{"data":[1]}', '{"data":"x"}', "{}"]) {
       const { status } = await send(body);
       expect(status, body).toBeGreaterThanOrEqual(200);
@@ -73,7 +73,7 @@ describe.each(named(withBody))("%s", (_, { method, path }) => {
   });
 });
 
-test("a body without a length, over the limit, is 413", async () => {
+test("a body without a length that exceeds the limit returns 413", async () => {
   const { url, owner, organization } = fixture();
   const piece = new TextEncoder().encode("x".repeat(50_000));
   let sent = 0;
@@ -97,7 +97,7 @@ test.each([
   ["organizations", "/organizations", "organization"],
   ["projects", "", "project"],
   ["workspaces", "", "workspace"],
-])("a wrong type for %s is 422 and points at it", async (noun, path) => {
+])("a wrong type for %s returns 422 with its pointer", async (noun, path) => {
   proves("Workspace/data.type", "Workspace endpoints/PATCH relationships/ssh-key");
   const { owner, organization } = fixture();
   const target = path || `/organizations/${organization}/${noun}`;
@@ -111,7 +111,7 @@ test.each([
 const including = routes.filter(({ method, includes }) => method === "GET" && includes.length > 0);
 
 test.each(named(including))(
-  "%s refuses an unknown include with 400 that says so",
+  "%s refuses an unknown include with 400 and names it",
   async (_, { path }) => {
     proves("JSON:API/included");
     const { url, owner } = fixture();
@@ -134,7 +134,7 @@ describe("a page", () => {
     ];
   };
 
-  test("size or number of 0, below 0 or no number is 400", async () => {
+  test("size or number of 0, below 0 or not a number returns 400", async () => {
     proves("JSON:API/pagination");
     for (const path of lists()) {
       for (const value of ["0", "-1", "x", "1.5", "1e3", "%20", "NaN"]) {
@@ -147,7 +147,7 @@ describe("a page", () => {
     }
   });
 
-  test("size beyond 100 counts as 100, and a number past the end is an empty page", async () => {
+  test("size above 100 means 100, and a number past the end returns an empty page", async () => {
     proves("JSON:API/pagination");
     for (const path of lists()) {
       const large = await fixture().owner.api.get(`${path}?page%5Bsize%5D=1000000000`);
@@ -197,7 +197,7 @@ const strangeNames = [
 ] as const;
 
 describe.each(strangeNames)("a name with %s", (_, name) => {
-  test("is refused with words where a name is made", async () => {
+  test("is refused with a text when it is created", async () => {
     const { owner, organization } = fixture();
     const workspace = await newWorkspace(fixture());
     const answers = [
@@ -223,7 +223,7 @@ describe.each(strangeNames)("a name with %s", (_, name) => {
     }
   });
 
-  test("is not found where a name is looked up", async () => {
+  test("is not found when it is read", async () => {
     const { owner, organization } = fixture();
     const encoded = encodeURIComponent(name.toWellFormed());
     for (const path of [
@@ -239,7 +239,7 @@ describe.each(strangeNames)("a name with %s", (_, name) => {
     }
   });
 
-  test("finds nothing where it is searched for, and breaks nothing", async () => {
+  test("matches nothing in a search", async () => {
     const { owner, organization } = fixture();
     if (name === "" || name.includes("\0")) return;
     const encoded = encodeURIComponent(name.toWellFormed());
@@ -257,7 +257,7 @@ describe.each(strangeNames)("a name with %s", (_, name) => {
   });
 });
 
-test("every answer carries the id under which the logs have it", async () => {
+test("every response contains the request id of the logs", async () => {
   const { owner, nobody } = fixture();
   for (const answer of [
     await owner.api.get("/account/details"),
@@ -268,7 +268,7 @@ test("every answer carries the id under which the logs have it", async () => {
   }
 });
 
-test("an address that is none is JSON, and never our fault", async () => {
+test("an invalid path returns JSON and never 5xx", async () => {
   const { url, owner } = fixture();
   for (const path of [
     "/api/v2/workspaces/%zz",
@@ -285,7 +285,7 @@ test("an address that is none is JSON, and never our fault", async () => {
   }
 });
 
-test("a body as deep as its length allows is refused, not stumbled over", async () => {
+test("a deeply nested body is refused", async () => {
   proves("JSON:API/bodies");
   const { owner, organization } = fixture();
   const deep = (inside: string) => "[".repeat(40_000) + inside + "]".repeat(40_000);

@@ -8,7 +8,7 @@ const fixture = useFixture();
 const path = () => `/organizations/${fixture().organization}/reserved-tag-keys`;
 const wanted = (attributes: Record<string, unknown>) => document("reserved-tag-keys", attributes);
 
-test("a key is reserved, changed and freed", async () => {
+test("a key can be reserved, changed and deleted", async () => {
   proves("Tags/reserved tag keys");
   const { api } = fixture().owner;
   const key = unusedName("key");
@@ -34,7 +34,7 @@ test("a key is reserved, changed and freed", async () => {
   expect((await api.delete(self)).status).toBe(404);
 });
 
-test("the list is by key, and has pages", async () => {
+test("the list is ordered by key and has pages", async () => {
   const { api } = fixture().owner;
   const list = `/organizations/${await newOrganization(api)}/reserved-tag-keys`;
   for (const key of ["c", "a", "b"]) await api.post(list, wanted({ key }));
@@ -47,7 +47,7 @@ test("the list is by key, and has pages", async () => {
   expect((await api.get(`${list}?page[number]=no`)).status).toBe(400);
 });
 
-test("a bad key and a taken one are refused", async () => {
+test("an invalid key and a taken key are refused", async () => {
   const { api } = fixture().owner;
   const key = unusedName("taken");
   const { body } = await api.post(path(), wanted({ key }));
@@ -59,7 +59,7 @@ test("a bad key and a taken one are refused", async () => {
   expect(problems(bad)).toEqual({ "/data/attributes/key": "Key has a reserved prefix" });
 });
 
-test("members see them, only owners change them, a stranger sees nothing", async () => {
+test("members see reserved keys, owners change them, and a user without access sees none", async () => {
   const { owner, reader, stranger } = fixture();
   const { body } = await owner.api.post(path(), wanted({ key: unusedName("key") }));
   const self = `/reserved-tag-keys/${body.data.id}`;

@@ -49,7 +49,7 @@ const GONE = "backing_data_permanently_deleted";
 const all = [GONE, GONE, "finalized"];
 const none = ["finalized", "finalized", "finalized"];
 
-test("what a workspace's policy lets go cannot be read any more, and its bytes are gone; the current state stays", async () => {
+test("versions that a workspace's policy deletes cannot be read, and their bytes are deleted; the current state remains", async () => {
   proves("Data retention/delete-older-than-n-days");
   const { owner } = fixture();
   const organization = await newOrganization(owner.api);
@@ -69,7 +69,7 @@ test("what a workspace's policy lets go cannot be read any more, and its bytes a
   await waitFor(async () => (await store.keys()).filter((key) => key.includes(id)).length === 1);
 });
 
-test("a workspace's own policy counts before its organization's, that before none", async () => {
+test("a workspace's own policy takes precedence over its organization's, and that over the site's", async () => {
   proves("Data retention/policies of workspace, organization");
   const { owner } = fixture();
   const organization = await newOrganization(owner.api);

@@ -63,8 +63,8 @@ async function reads(
   return [...new Set(answers.map(({ status }) => status))];
 }
 
-describe("a run's token", () => {
-  test("shows its workspace, its organization and what that can, and nothing else", async () => {
+describe("a run token", () => {
+  test("reads its workspace, its organization and their children that it needs, and nothing else", async () => {
     proves("Teams and users/run tokens");
     const { organization } = fixture();
     const own = await producer();
@@ -92,7 +92,7 @@ describe("a run's token", () => {
     expect((await run.api.post(consumers, { data: [] })).status).toBe(404);
   });
 
-  test("writes the workspace's state under the run's own lock only", async () => {
+  test("writes the workspace's state only under the run's own lock", async () => {
     proves("Teams and users/run tokens", "State version includes/created_by: an internal account");
     const { owner } = fixture();
     const { id } = await newWorkspace(fixture());
@@ -121,7 +121,7 @@ describe("a run's token", () => {
     expect(current.body.data.id).toBe(created.body.data.id);
   });
 
-  test("works no longer once the run is reported ended, and no new one is made", async () => {
+  test("is refused after the run is reported as ended, and no new one can be created", async () => {
     const own = await producer();
     const run = await running(own.id);
     await runner.run({ runId: run.runId, workspaceId: own.id, status: "applying", revision: 1n });
@@ -135,7 +135,7 @@ describe("a run's token", () => {
     await expect(renewed).rejects.toMatchObject({ kind: "notFound" });
   });
 
-  test("works no longer once its runner ends it, or the workspace is deleted", async () => {
+  test("is refused after its runner revokes it or the workspace is deleted", async () => {
     const { owner } = fixture();
     const own = await producer();
     const [run, other] = [await running(own.id), await running(own.id)];
@@ -149,7 +149,7 @@ describe("a run's token", () => {
     await expect(gone).rejects.toMatchObject({ kind: "notFound" });
   });
 
-  test("is its runner's alone, and its run's", async () => {
+  test("belongs to its runner and its run only", async () => {
     const { stack } = fixture();
     const [own, other] = [await producer(), await producer()];
     const run = await running(own.id);
@@ -172,7 +172,7 @@ describe("a run's token", () => {
 });
 
 describe("the state of another workspace", () => {
-  test("is read by runs of its consumers, for as long as they are consumers", async () => {
+  test("can be read by runs of its consumers while they are consumers", async () => {
     proves("Reading/what runs read", "Remote state consumers/enforced");
     const { owner, reader } = fixture();
     const shared = await producer();
@@ -200,7 +200,7 @@ describe("the state of another workspace", () => {
     expect(await reads(run, shared)).toEqual([404]);
   });
 
-  test("is read by every run of the organization, or of the project, where it is shared so", async () => {
+  test("can be read by every run of the organization or project that it is shared with", async () => {
     proves("Remote state consumers/enforced");
     const { stranger, readable } = fixture();
     const toAll = await producer({ "global-remote-state": true });
@@ -217,7 +217,7 @@ describe("the state of another workspace", () => {
   });
 });
 
-describe("a workspace that a run locks", () => {
+describe("a workspace locked by a run", () => {
   let id: string;
   let runId: string;
   beforeEach(async () => {
@@ -226,7 +226,7 @@ describe("a workspace that a run locks", () => {
     await calls.locks.lockAsRun({ workspaceId: id, runId, reason: "applying" });
   });
 
-  test("says so, and shows the run once it is reported", async () => {
+  test("shows the lock, and the run once it is reported", async () => {
     proves("Workspace includes/locked_by");
     const { owner } = fixture();
     const shown = await owner.api.get(`/workspaces/${id}?include=locked_by`);
@@ -242,7 +242,7 @@ describe("a workspace that a run locks", () => {
     });
   });
 
-  test("is locked to everybody else, in the words that clients look for; a repeat is no harm", async () => {
+  test("refuses all other locks with the text that clients match; a repeat changes nothing", async () => {
     const { owner } = fixture();
     await calls.locks.lockAsRun({ workspaceId: id, runId });
     const refused = await owner.api.post(`/workspaces/${id}/actions/lock`);
@@ -259,7 +259,7 @@ describe("a workspace that a run locks", () => {
     });
   });
 
-  test("is unlocked by its run even when that has ended, and not locked by it again", async () => {
+  test("can be unlocked by its run even after the run has ended, and not locked again by it", async () => {
     await runner.run({ runId, workspaceId: id, status: "errored" });
     await waitFor(async () => {
       const again = calls.locks.lockAsRun({ workspaceId: id, runId });
@@ -274,14 +274,14 @@ describe("a workspace that a run locks", () => {
     });
   });
 
-  test("is unlocked by force by whoever administers it", async () => {
+  test("can be force-unlocked by its administrators", async () => {
     expect((await fixture().owner.api.post(`/workspaces/${id}/actions/force-unlock`)).status).toBe(
       200,
     );
   });
 });
 
-test("a state version that names a run of another workspace is 422", async () => {
+test("a state version that names a run of another workspace returns 422", async () => {
   proves("State version creation/relationships.run");
   const { owner } = fixture();
   const [{ id }, other] = [await newWorkspace(fixture()), await newWorkspace(fixture())];

@@ -42,8 +42,8 @@ const commit = {
 const kinds = ({ included }: { included: { type: string; id: string }[] }) =>
   included.map(({ type }) => type).toSorted();
 
-describe("a workspace whose runs a runner reports", () => {
-  test("has none before", async () => {
+describe("a workspace with runs of a runner", () => {
+  test("has no runs before the first report", async () => {
     const { id } = await newWorkspace(fixture());
     const { data, included } = await show(
       id,
@@ -56,7 +56,7 @@ describe("a workspace whose runs a runner reports", () => {
     expect(data.attributes["workspace-kpis-runs-count"]).toBeNull();
   });
 
-  test("shows the run, its plan, its configuration and the commit behind it, each when asked for", async () => {
+  test("includes the run, its plan, its configuration and its commit on request", async () => {
     proves("Workspace includes/current_run, its configuration_version, the");
     const { owner } = fixture();
     const { id } = await newWorkspace(fixture());
@@ -107,7 +107,7 @@ describe("a workspace whose runs a runner reports", () => {
     expect((await show(id)).included).toBeUndefined();
   });
 
-  test("measures those that errored or were applied, whatever order and however often it is told", async () => {
+  test("has performance of errored and applied runs, regardless of order and repeats of reports", async () => {
     proves(
       "Workspace run attributes/apply-duration-average, plan-duration-average, policy-check-failures, run-failures",
     );
@@ -146,7 +146,7 @@ describe("a workspace whose runs a runner reports", () => {
     });
   });
 
-  test("is not moved on by plans that never apply and runs that wait", async () => {
+  test("keeps its current run while plan-only runs are reported and runs wait", async () => {
     const { id } = await newWorkspace(fixture());
     const current = await runner.run({ workspaceId: id, status: "applying", createdAt: moment(1) });
     await runner.run({ workspaceId: id, status: "pending", createdAt: moment(2) });
@@ -158,7 +158,7 @@ describe("a workspace whose runs a runner reports", () => {
     expect((await show(id)).data.relationships["current-run"].data.id).toBe(current);
   });
 
-  test("shows the most recent readme, and none once it is gone", async () => {
+  test("shows the most recent readme, and none after its removal", async () => {
     proves("Workspace includes/readme");
     const { id } = await newWorkspace(fixture());
     await runner.readme({ workspaceId: id, rawMarkdown: "# Network", revision: 2n });
@@ -174,7 +174,7 @@ describe("a workspace whose runs a runner reports", () => {
     await waitFor(async () => (await show(id, "readme")).included.length === 0);
   });
 
-  test("is deleted with everything that was reported of it", async () => {
+  test("is deleted with all its reports", async () => {
     const { owner } = fixture();
     const { id } = await newWorkspace(fixture());
     const runId = await runner.run({ workspaceId: id, status: "applied" });
@@ -187,7 +187,7 @@ describe("a workspace whose runs a runner reports", () => {
     await once(other.id, await runner.run({ workspaceId: other.id, status: "applied" }), "applied");
   });
 
-  test("asks for the runs of a whole list at once", async () => {
+  test("loads the runs of a complete list in one call", async () => {
     const { owner, organization } = fixture();
     const { id: projectId } = await newProject(fixture());
     for (let made = 0; made < 4; made++) {
@@ -215,8 +215,8 @@ describe("a workspace whose runs a runner reports", () => {
   });
 });
 
-describe("a state version that names a run", () => {
-  test("shows it, who started it and the commit behind it, once it is reported", async () => {
+describe("a state version with a run", () => {
+  test("shows the run, its user and its commit once it is reported", async () => {
     proves(
       "State version/vcs-commit-sha, vcs-commit-url",
       "State version includes/run, run.created_by, run.configuration_version",
@@ -256,7 +256,7 @@ describe("a state version that names a run", () => {
     expect(kinds(current.body)).toEqual(["runs"]);
   });
 
-  test("shows none that turns out to be another workspace's", async () => {
+  test("does not show a run that belongs to another workspace", async () => {
     proves("State version creation/relationships.run");
     const { owner } = fixture();
     const [{ id }, other] = [await newLockedWorkspace(fixture()), await newWorkspace(fixture())];
@@ -280,7 +280,7 @@ describe("a state version that names a run", () => {
   });
 });
 
-test("the example shows all of it", async () => {
+test("the example runner reports all of it", async () => {
   const { stack, owner } = fixture();
   const { id } = await newWorkspace(fixture());
   const example = path.join(import.meta.dirname, "../../examples/runner/publish.mjs");
@@ -302,7 +302,7 @@ test("the example shows all of it", async () => {
   });
 });
 
-test("what makes no sense is put aside, and what follows is heard", async () => {
+test("invalid reports become dead letters, and later reports are processed", async () => {
   const { id } = await newWorkspace(fixture());
   await runner.run({ workspaceId: id, status: "levitating" });
   const runId = await runner.run({ workspaceId: id, status: "applied" });

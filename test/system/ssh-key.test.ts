@@ -13,7 +13,7 @@ const SECRET = "-----BEGIN secret-of-this-test-----";
 const create = async (name = unusedName("key")) =>
   fixture().owner.api.post(path(), wanted({ name, value: SECRET }));
 
-test("a key is created, shown, changed and deleted, and never told", async () => {
+test("a key can be created, shown, changed and deleted, and its value is never shown", async () => {
   proves("SSH keys/CRUD; the private key is never returned");
   const { api } = fixture().owner;
   const name = unusedName("key");
@@ -41,7 +41,7 @@ test("a key is created, shown, changed and deleted, and never told", async () =>
   expect((await api.delete(self)).status).toBe(404);
 });
 
-test("any text is a key; a missing one is refused, and all that is wrong is said at once", async () => {
+test("any text is a valid key; a missing one is refused, and all problems are reported", async () => {
   proves("SSH keys/any text is accepted");
   const { api } = fixture().owner;
   const any = await api.post(path(), wanted({ name: "odd", value: "ünïcode\n\t✓" }));
@@ -60,7 +60,7 @@ test("any text is a key; a missing one is refused, and all that is wrong is said
   });
 });
 
-test("the list is by name, and has pages", async () => {
+test("the list is ordered by name and has pages", async () => {
   const { api } = fixture().owner;
   const list = `/organizations/${await newOrganization(api)}/ssh-keys`;
   for (const name of ["c", "a", "b"]) await api.post(list, wanted({ name, value: "x" }));
@@ -71,7 +71,7 @@ test("the list is by name, and has pages", async () => {
   expect((await api.get(`${list}?page[size]=none`)).status).toBe(400);
 });
 
-test("a workspace has at most one: assigned, replaced, taken away by null, and gone with the key", async () => {
+test("a workspace has at most one key: assigned, replaced, removed by null, and removed with the key", async () => {
   proves(
     "Workspace endpoints/PATCH relationships/ssh-key",
     "SSH keys/at most one for a workspace; deletable while assigned",
@@ -100,7 +100,7 @@ test("a workspace has at most one: assigned, replaced, taken away by null, and g
   expect((await api.patch(assign, document("workspaces", {}))).status).toBe(422);
 });
 
-test("another organization's key cannot be assigned", async () => {
+test("a key of another organization cannot be assigned", async () => {
   proves("SSH keys/at most one for a workspace; deletable while assigned");
   const { owner, stranger } = fixture();
   const foreign = await stranger.api.post(
@@ -112,7 +112,7 @@ test("another organization's key cannot be assigned", async () => {
   expect((await owner.api.patch(assign, assignment(foreign.body.data.id))).status).toBe(404);
 });
 
-test("members see names, only those who may manage them change them, a stranger sees nothing", async () => {
+test("members see names, callers with the right change keys, and a user without access sees none", async () => {
   const { reader, stranger } = fixture();
   const { id } = (await create()).body.data;
   const self = `/ssh-keys/${id}`;

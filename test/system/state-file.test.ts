@@ -51,28 +51,31 @@ const strange: Record<string, string> = {
   ),
 };
 
-test.concurrent.each(Object.entries(strange))("%s is kept, and done with soon", async (_, text) => {
-  const { owner } = fixture();
-  const bytes = Buffer.from(text);
-  const { id } = await newLockedWorkspace(fixture());
-  const state = { serial: 1, lineage: "l", bytes, md5: md5Of(bytes) };
-  const created = await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));
-  expect(created.status).toBe(201);
-  expect((await owner.api.post(`/workspaces/${id}/actions/unlock`)).status).toBe(200);
-  const data = await processedVersion(owner.api, created.body.data.id, { timeout: 20_000 });
-  expect(data.attributes.status).toBe("finalized");
-  const url = data.attributes["hosted-state-download-url"];
-  expect((await download(url, owner.token)).bytes.equals(bytes)).toBe(true);
-  for (const path of [
-    `/workspaces/${id}/current-state-version-outputs`,
-    `/workspaces/${id}?include=outputs`,
-    `/state-versions/${created.body.data.id}?include=outputs`,
-  ]) {
-    expect((await owner.api.get(path)).status, path).toBe(200);
-  }
-});
+test.concurrent.each(Object.entries(strange))(
+  "%s is stored, and its extraction ends quickly",
+  async (_, text) => {
+    const { owner } = fixture();
+    const bytes = Buffer.from(text);
+    const { id } = await newLockedWorkspace(fixture());
+    const state = { serial: 1, lineage: "l", bytes, md5: md5Of(bytes) };
+    const created = await owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));
+    expect(created.status).toBe(201);
+    expect((await owner.api.post(`/workspaces/${id}/actions/unlock`)).status).toBe(200);
+    const data = await processedVersion(owner.api, created.body.data.id, { timeout: 20_000 });
+    expect(data.attributes.status).toBe("finalized");
+    const url = data.attributes["hosted-state-download-url"];
+    expect((await download(url, owner.token)).bytes.equals(bytes)).toBe(true);
+    for (const path of [
+      `/workspaces/${id}/current-state-version-outputs`,
+      `/workspaces/${id}?include=outputs`,
+      `/state-versions/${created.body.data.id}?include=outputs`,
+    ]) {
+      expect((await owner.api.get(path)).status, path).toBe(200);
+    }
+  },
+);
 
-test("outputs that come with the create request are as strange as they like: refused, or shown", async () => {
+test("unusual outputs in a create request are refused or shown", async () => {
   proves("State version creation/json-state-outputs");
   const { owner } = fixture();
   const texts = [

@@ -35,7 +35,7 @@ describe("a create request", () => {
     ["/data/relationships/run/data/id", { type: "runs", id: "run-\u0000" }],
     ["/data/relationships/run/data/type", { type: "users", id: "run-0123456789abcdef" }],
     ["/data/relationships/run/data", [{ type: "runs", id: "run-0123456789abcdef" }]],
-  ])("names no run that cannot be: %s", async (pointer, data) => {
+  ])("cannot name an invalid run: %s", async (pointer, data) => {
     proves("State version creation/relationships.run");
     const { id } = await newLockedWorkspace(fixture());
     const body = announcement(stateFile()).data;
@@ -44,7 +44,7 @@ describe("a create request", () => {
     expect(Object.keys(problems(answer))).toEqual([pointer]);
   });
 
-  test("may leave out, by null, what it need not say; its md5 is read in either case", async () => {
+  test("may contain null for optional members; its md5 is accepted in upper and lower case", async () => {
     proves("State version creation/md5: required, of the", "State version creation/lineage");
     const { id } = await newLockedWorkspace(fixture());
     const state = stateFile();

@@ -23,7 +23,7 @@ async function written(projectId?: string) {
   };
 }
 
-test("the bytes come back exactly, again and again, from the service's own address", async () => {
+test("a download returns the exact bytes repeatedly from the service's own address", async () => {
   proves(
     "State version/hosted-json-state-download-url",
     "State version/hosted-state-download-url",
@@ -38,7 +38,7 @@ test("the bytes come back exactly, again and again, from the service's own addre
   }
 });
 
-test("without a good token there is nothing: 401", async () => {
+test("a download without a valid token returns 401", async () => {
   proves("State version/hosted-state-download-url");
   const version = await written();
   for (const url of [version.raw, version.json]) {
@@ -50,7 +50,7 @@ test("without a good token there is nothing: 401", async () => {
   }
 });
 
-test("a reader may read, a stranger hears 404", async () => {
+test("a reader may download, a user without access gets 404", async () => {
   proves(
     "Authentication/8 list, fetch, show state versions",
     "State version/hosted-state-download-url",
@@ -64,7 +64,7 @@ test("a reader may read, a stranger hears 404", async () => {
   expect((await download(version.json, stranger.token)).status).toBe(404);
 });
 
-test("what is not there is not found", async () => {
+test("unknown versions are not found", async () => {
   proves("State version/hosted-state-download-url");
   const { owner, url } = fixture();
   for (const path of ["sv-0000000000000000", "sv-0000000000000000/json", "sv-1/other", "x", ""]) {
@@ -73,7 +73,7 @@ test("what is not there is not found", async () => {
   }
 });
 
-test("states of any bytes come back: empty lines, unicode, 3 MiB", async () => {
+test("states of any bytes are returned unchanged: empty lines, Unicode, 3 MiB", async () => {
   proves("State version/hosted-state-download-url");
   const { owner } = fixture();
   for (const marker of ["Zoë ✓ 名前 \u0000 \u2028", "x".repeat(3 * 1024 * 1024)]) {

@@ -31,7 +31,7 @@ const waysTo = (workspace: { id: string; attributes: { name: string } }, version
 const sensitive = { value: "hunter2", type: "string", sensitive: true };
 const outputs = { plain: { value: "a", type: "string" }, secret: sensitive };
 
-test("show, list and current include the same: creator, run, its creator and configuration, outputs", async () => {
+test("show, list and current have the same includes: creator, run, its creator and configuration, outputs", async () => {
   proves(
     "State version/vcs-commit-sha, vcs-commit-url",
     "State version includes/created_by: the user or",
@@ -92,14 +92,14 @@ test("show, list and current include the same: creator, run, its creator and con
   }
 });
 
-test("a version without a run from version control has no commit", async () => {
+test("a version whose run has no repository has no commit", async () => {
   proves("State version/vcs-commit-sha, vcs-commit-url");
   const workspace = await newLockedWorkspace(fixture());
   const { body } = await create(workspace.id, inlineState(stateFile()));
   expect(body.data.attributes).toMatchObject({ "vcs-commit-sha": null, "vcs-commit-url": null });
 });
 
-test("a team that writes with its token is the creator, and can be included", async () => {
+test("a team that writes with its token is the creator and can be included", async () => {
   proves("State version includes/created_by: the user or");
   const { owner, organization, stack, url } = fixture();
   const team = await stack.people.newTeam({
@@ -121,7 +121,7 @@ test("a team that writes with its token is the creator, and can be included", as
   expect(body.included).toMatchObject([{ type: "teams", id: team.id }]);
 });
 
-test("an organization's token reads states and writes none", async () => {
+test("an organization token may read states and not write them", async () => {
   proves("State version creation rules/not with an organization's token");
   const { owner, organization, url } = fixture();
   const { id } = await newLockedWorkspace(fixture());

@@ -51,7 +51,7 @@ async function written() {
   return { workspaceId: workspace.id as string, versionId: body.data.id as string };
 }
 
-test("every output has its name, type, detailed type and value, in both lists", async () => {
+test("every output has its name, type, detailed type and value in both lists", async () => {
   proves("Versioning/2021-08-18", "Outputs/of a version, of a workspace's current state");
   const { owner } = fixture();
   const { workspaceId, versionId } = await written();
@@ -71,7 +71,7 @@ test("every output has its name, type, detailed type and value, in both lists", 
   }
 });
 
-test("a sensitive value is null in lists and includes, and in clear when it alone is asked for", async () => {
+test("a sensitive value is null in lists and includes, and in clear when read alone", async () => {
   proves("State version includes/outputs, sensitive values null", "Outputs/sensitive");
   const { owner, reader } = fixture();
   const { workspaceId, versionId } = await written();
@@ -112,7 +112,7 @@ test("numbers keep every digit", async () => {
   expect(await raw.text()).toContain("12345678901234567890123.5");
 });
 
-test("a workspace without state has no outputs: 200 and an empty list", async () => {
+test("the outputs of a workspace without state are 200 and an empty list", async () => {
   proves("Outputs/an empty workspace");
   const { id } = await newWorkspace(fixture());
   const { status, body } = await fixture().owner.api.get(current(id));
@@ -137,10 +137,10 @@ test("the outputs of the newest state are the current ones", async () => {
   expect(Object.keys(byName(body.data))).toEqual(["b"]);
 });
 
-describe("outputs that come with the create request", () => {
+describe("outputs in a create request", () => {
   const given = Buffer.from(JSON.stringify({ quick: { value: ["x"], type: ["list", "string"] } }));
 
-  test("are there at once", async () => {
+  test("are available immediately", async () => {
     proves("Versioning/2022-09-21", "State version creation/json-state-outputs");
     const { owner } = fixture();
     const { id } = await newLockedWorkspace(fixture());
@@ -154,7 +154,7 @@ describe("outputs that come with the create request", () => {
     expect(body.data[0].attributes).toMatchObject({ name: "quick", value: ["x"], type: "array" });
   });
 
-  test("are those of an encrypted state, and stay when it has been processed", async () => {
+  test("are used for an encrypted state and remain after its extraction", async () => {
     proves("State version creation/json-state-outputs");
     const { owner } = fixture();
     const { id } = await newLockedWorkspace(fixture());
@@ -171,7 +171,7 @@ describe("outputs that come with the create request", () => {
   });
 });
 
-test("a large state's outputs are 503 in the words that clients retry on, until they are extracted", async () => {
+test("outputs of a large state return 503 with the text that clients retry on until extracted", async () => {
   proves("State version/resources-processed", "Outputs/an empty workspace");
   const { owner } = fixture();
   const { id } = await newLockedWorkspace(fixture());
@@ -198,7 +198,7 @@ test("a large state's outputs are 503 in the words that clients retry on, until 
   expect(answer.body.data[0].attributes.value).toBe("there");
 });
 
-test("many outputs come in pages", async () => {
+test("outputs have pages", async () => {
   proves("Outputs/of a version, of a workspace's current state");
   const { owner } = fixture();
   const workspace = await newWorkspace(fixture());
@@ -219,7 +219,7 @@ test("many outputs come in pages", async () => {
   }
 });
 
-test("what is not there, or another's, is not found", async () => {
+test("unknown and foreign outputs are not found", async () => {
   const { owner, stranger } = fixture();
   const { workspaceId, versionId } = await written();
   const { body } = await owner.api.get(current(workspaceId));

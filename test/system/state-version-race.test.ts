@@ -28,7 +28,7 @@ async function pending() {
   return { id: id as string, versionId: versionId as string, put };
 }
 
-test("an upload and a force-unlock: it is finalized and current, or discarded", async () => {
+test("an upload and a force-unlock: the version is finalized and current, or discarded", async () => {
   proves("State under a lock/force-unlock");
   for (let round = 0; round < ROUNDS; round++) {
     const { id, versionId, put } = await pending();
@@ -40,7 +40,7 @@ test("an upload and a force-unlock: it is finalized and current, or discarded", 
   }
 });
 
-test("an upload and an unlock: the upload is never lost, and the unlock waits for it", async () => {
+test("an upload and an unlock: the unlock waits for the upload, which is never lost", async () => {
   proves("State version creation rules/no late write slips through a lock that was given back");
   for (let round = 0; round < ROUNDS; round++) {
     const { id, versionId, put } = await pending();
@@ -51,7 +51,7 @@ test("an upload and an unlock: the upload is never lost, and the unlock waits fo
   }
 });
 
-test("an upload and a forced deletion: nothing of it can be read afterwards", async () => {
+test("an upload and a force-delete: nothing can be read afterwards", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const { id, versionId, put } = await pending();
     const [uploaded, deleted] = await Promise.all([
@@ -64,7 +64,7 @@ test("an upload and a forced deletion: nothing of it can be read afterwards", as
   }
 });
 
-test("a creation and a force-unlock: no version is left pending under a lock that is gone", async () => {
+test("a creation and a force-unlock: no version of the released lock remains pending", async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const { id } = await newLockedWorkspace(fixture());
     const [created, unlocked] = await Promise.all([

@@ -18,7 +18,7 @@ const waysTo = (workspace: { id: string; attributes: { name: string } }, version
 const sensitive = { value: "hunter2", type: "string", sensitive: true };
 const outputs = { plain: { value: "a", type: "string" }, secret: sensitive };
 
-describe("who may read outputs only", () => {
+describe("a caller with read access to outputs only", () => {
   async function outputsReader(level: string) {
     const { owner } = fixture();
     const { id: teamId, member } = await newTeam(fixture());
@@ -42,7 +42,7 @@ describe("who may read outputs only", () => {
   }
 
   test.each(["read-outputs", "read", "write"])(
-    "with %s reads lists of outputs, sensitive ones null, and a single one in clear",
+    "with %s reads lists of outputs without sensitive values, and a single one in clear",
     async (level) => {
       proves("Reading/the right to read");
       const { api, workspace, version, secretId } = await outputsReader(level);
@@ -64,7 +64,7 @@ describe("who may read outputs only", () => {
     ["read-outputs", 404],
     ["none", 404],
     ["read", 200],
-  ])("with %s hears %i for states and what is in them", async (level, expected) => {
+  ])("with %s gets %i for states and their contents", async (level, expected) => {
     proves("Reading/the right to read");
     const { api, token, workspace, version } = await outputsReader(level);
     const paths = [...Object.values(waysTo(workspace, version.id))];
@@ -75,7 +75,7 @@ describe("who may read outputs only", () => {
     expect((await download(url, token)).status).toBe(expected);
   });
 
-  test("with none hears 404 for outputs, too", async () => {
+  test("with none gets 404 for outputs, too", async () => {
     proves("Reading/the right to read");
     const { api, workspace, version, secretId } = await outputsReader("none");
     for (const path of [
@@ -88,7 +88,7 @@ describe("who may read outputs only", () => {
   });
 });
 
-describe("what is extracted", () => {
+describe("the extraction", () => {
   /** The document of a version with these bytes, once it is processed. */
   async function read(text: string) {
     const { owner } = fixture();
@@ -107,7 +107,7 @@ describe("what is extracted", () => {
   }
   const empty = { resources: [], modules: {}, providers: {}, outputs: [] };
 
-  test("is that of format 3, too", async () => {
+  test("also covers format 3", async () => {
     proves("State version/modules, providers, resources", "State version/state-version");
     const found = await read(
       JSON.stringify({
@@ -142,14 +142,14 @@ describe("what is extracted", () => {
     ["of an unknown format", '{"version":5,"terraform_version":"9.0.0","resources":"?"}', 5],
     ["no state", "\u0000 neither JSON nor text", null],
     ["broken", '{"version":4,"resources":[{"instances":"many"}]}', null],
-  ])("is nothing where the state is %s, which is kept as it is", async (_, text, format) => {
+  ])("is empty if the state is %s, which is stored as it is", async (_, text, format) => {
     proves("State version/resources-processed", "Extraction/encrypted and unknown formats");
     expect(await read(text)).toMatchObject({ ...empty, "state-version": format });
   });
 });
 
 describe("the list of a workspace's versions", () => {
-  test("comes 20 on a page, newest first, where no size is given", async () => {
+  test("has 20 on a page by default, newest first", async () => {
     proves("Reading/page[number], page[size]", "State limits/default page size 20");
     const { owner } = fixture();
     const workspace = await newLockedWorkspace(fixture());
@@ -171,7 +171,7 @@ describe("the list of a workspace's versions", () => {
     });
   });
 
-  test("has those of a status that there is, and none of another", async () => {
+  test("can be filtered by an existing status only", async () => {
     proves("State version/status: pending, finalized, discarded", "Reading/filter[status]");
     const { owner } = fixture();
     const workspace = await newLockedWorkspace(fixture());

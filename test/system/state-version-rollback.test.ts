@@ -45,7 +45,7 @@ async function twoVersions() {
   return { id, state, first, second };
 }
 
-test("a rollback is a copy with a new serial that becomes current at once, byte for byte", async () => {
+test("a rollback creates a copy with a new serial that becomes current immediately, byte for byte", async () => {
   proves("Versioning/2023-01-12", "Rollback/PATCH");
   const { owner } = fixture();
   const { id, state, first } = await twoVersions();
@@ -82,7 +82,7 @@ test("a rollback is a copy with a new serial that becomes current at once, byte 
   expect(output.body.data.attributes.value).toBe("kept");
 });
 
-test("a state may follow a rollback, and a rollback a state that is pending, which it discards", async () => {
+test("a state may follow a rollback, and a rollback follows a pending state, which it discards", async () => {
   proves("Rollback/what is pending is discarded; a repeat answers the same copy");
   const { owner } = fixture();
   const { id, first, state } = await twoVersions();
@@ -102,7 +102,7 @@ test("a state may follow a rollback, and a rollback a state that is pending, whi
   await write(id, stateFile({ serial: 5, lineage: state.lineage, marker: "next" }));
 });
 
-test("the same request again is answered the same copy", async () => {
+test("a repeated request returns the same copy", async () => {
   proves("Rollback/what is pending is discarded; a repeat answers the same copy");
   const { id, first } = await twoVersions();
   const answers = await Promise.all([1, 2, 3].map(() => rollBack(id, first.id)));
@@ -110,7 +110,7 @@ test("the same request again is answered the same copy", async () => {
   expect(new Set(answers.map(({ body }) => body.data.id)).size).toBe(1);
 });
 
-describe("refused is a rollback", () => {
+describe("a rollback is refused", () => {
   test("without the caller's lock: 409", async () => {
     proves("Rollback/locked by the caller");
     const { owner, organization } = fixture();
@@ -153,7 +153,7 @@ describe("refused is a rollback", () => {
     expect((await rollBack(id, pending.body.data.id)).status).toBe(409);
   });
 
-  test("to another workspace's version: 422, and 404 for who may not read it", async () => {
+  test("to another workspace's version: 422, and 404 for callers who may not read it", async () => {
     proves("Rollback/not across workspaces");
     const { reader } = fixture();
     const { id } = await newLockedWorkspace(fixture());
@@ -186,7 +186,7 @@ describe("refused is a rollback", () => {
     expect((await owner.api.patch(versionsOf(id), typed)).status).toBe(422);
   });
 
-  test("where version or workspace is none, or the caller may not write: 404", async () => {
+  test("if version or workspace does not exist or the caller may not write: 404", async () => {
     proves("Authentication/7 create state version, rollback", "State errors/rollback");
     const { owner, reader, stranger, readable } = fixture();
     const { id, first } = await twoVersions();

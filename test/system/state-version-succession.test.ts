@@ -11,7 +11,7 @@ const shown = async (id: string) =>
   (await fixture().owner.api.get(`/state-versions/${id}`)).body.data;
 
 describe("a repeat within one lock", () => {
-  test("of the same state answers the version that exists", async () => {
+  test("of the same state returns the existing version", async () => {
     proves("State version creation rules/a repeat answers the");
     const { id } = await newLockedWorkspace(fixture());
     const state = stateFile();
@@ -28,7 +28,7 @@ describe("a repeat within one lock", () => {
     expect(new Set(parallel.map(({ body }) => body.data.id)).size).toBe(1);
   });
 
-  test("with the state in it finishes a version that was pending", async () => {
+  test("with inline state finalizes a pending version", async () => {
     proves("State version creation rules/a repeat answers the");
     const { id } = await newLockedWorkspace(fixture());
     const state = stateFile();
@@ -42,7 +42,7 @@ describe("a repeat within one lock", () => {
     });
   });
 
-  test("of a version that is no longer the newest is 409, forced or not", async () => {
+  test("of a superseded version returns 409, forced or not", async () => {
     proves("State version creation rules/a repeat of what was superseded or discarded");
     const { id } = await newLockedWorkspace(fixture());
     const first = stateFile();
@@ -55,7 +55,7 @@ describe("a repeat within one lock", () => {
     }
   });
 
-  test("of the serial with another state is 409, unless it is forced", async () => {
+  test("of the serial with another state returns 409 unless it is forced", async () => {
     proves("State version creation/force");
     const { id } = await newLockedWorkspace(fixture());
     const first = stateFile();
@@ -66,8 +66,8 @@ describe("a repeat within one lock", () => {
   });
 });
 
-describe("what may follow a state", () => {
-  test("is a higher serial of its lineage", async () => {
+describe("the next state of a workspace", () => {
+  test("may have a higher serial of the same lineage", async () => {
     proves("State version creation rules/a higher serial of");
     const { owner } = fixture();
     const { id } = await newWorkspace(fixture());
@@ -79,7 +79,7 @@ describe("what may follow a state", () => {
     expect(current.body.data.attributes.serial).toBe(6);
   });
 
-  test("is a lower or equal serial, as the first of a lock and not later", async () => {
+  test("may have a lower or equal serial only as the first of a lock", async () => {
     proves("State version creation rules/a higher serial of");
     const { owner } = fixture();
     const { id } = await newWorkspace(fixture());
@@ -99,7 +99,7 @@ describe("what may follow a state", () => {
     expect((await create(id, inlineState(behind, { force: true }))).status).toBe(201);
   });
 
-  test("is another lineage only by force", async () => {
+  test("may have another lineage only by force", async () => {
     proves("State version creation/lineage");
     const { owner } = fixture();
     const { id } = await newWorkspace(fixture());
@@ -112,7 +112,7 @@ describe("what may follow a state", () => {
   });
 });
 
-test("a newer version discards the one that was pending", async () => {
+test("a newer version discards the pending one", async () => {
   proves("State version status/pending, superseded by a newer version");
   const { owner } = fixture();
   const { id } = await newLockedWorkspace(fixture());
@@ -135,7 +135,7 @@ test("a newer version discards the one that was pending", async () => {
   expect(current.body.data.id).toBe(next.body.data.id);
 });
 
-test.each([0, Number.MAX_SAFE_INTEGER])("the serial %d is kept as it is", async (serial) => {
+test.each([0, Number.MAX_SAFE_INTEGER])("the serial %d is stored as it is", async (serial) => {
   proves("State version/serial");
   const { id } = await newWorkspace(fixture());
   const written = await writeState(fixture().owner.api, id, stateFile({ serial }));

@@ -10,7 +10,7 @@ import { errorDetails, newLockedWorkspace, newWorkspace, useStack } from "./fixt
 
 const MAX_STATE_BYTES = 300_000;
 
-describe("state bytes in a folder", () => uploads("directory"));
+describe("with state bytes in a folder", () => uploads("directory"));
 needs("minio")("state bytes in MinIO", () => uploads("minio"));
 
 function uploads(blobs: BlobKind): void {
@@ -40,7 +40,7 @@ function uploads(blobs: BlobKind): void {
   const attributesOf = async (id: string) =>
     (await fixture().owner.api.get(`/state-versions/${id}`)).body.data.attributes;
 
-  test("a version without state is pending and says where its state goes", async () => {
+  test("a version without state is pending and has upload URLs", async () => {
     proves(
       "State version/hosted-state-upload-url",
       "State version creation/state: omitted, it is",
@@ -59,7 +59,7 @@ function uploads(blobs: BlobKind): void {
     });
   });
 
-  test("the raw state alone finalizes it; its URL is hidden, its bytes come back exactly", async () => {
+  test("the raw state finalizes the version; its URL is hidden, and its bytes are returned exactly", async () => {
     proves("State version/hosted-state-upload-url", "Upload/PUT without a token");
     const { owner } = fixture();
     const { state, id, raw, workspaceId } = await pending();
@@ -77,7 +77,7 @@ function uploads(blobs: BlobKind): void {
   test.each([
     ["raw, then JSON", ["raw", "json"]],
     ["JSON, then raw", ["json", "raw"]],
-  ] as const)("both contents are taken: %s", async (_, order) => {
+  ] as const)("both contents are accepted: %s", async (_, order) => {
     const { owner } = fixture();
     const version = await pending();
     for (const kind of order) {
@@ -96,7 +96,7 @@ function uploads(blobs: BlobKind): void {
     expect(shown.bytes.equals(json)).toBe(true);
   });
 
-  test("both contents are taken at once", async () => {
+  test("both contents are accepted concurrently", async () => {
     proves("State version/hosted-json-state-upload-url", "Upload/raw and JSON in");
     for (let round = 0; round < 5; round++) {
       const version = await pending();
@@ -109,7 +109,7 @@ function uploads(blobs: BlobKind): void {
     }
   });
 
-  test("the same bytes again are 200 and change nothing, others are 409", async () => {
+  test("the same bytes again return 200 and change nothing, others return 409", async () => {
     proves(
       "State version/hosted-json-state-upload-url",
       "Upload/the same bytes again 200, other bytes 409",
@@ -141,7 +141,7 @@ function uploads(blobs: BlobKind): void {
     expect(got.bytes.equals(version.state.bytes)).toBe(true);
   });
 
-  test("of many uploads at once one content is kept, and all of it", async () => {
+  test("concurrent uploads store exactly one complete content", async () => {
     proves("Upload/raw and JSON in");
     const version = await pending();
     const answers = await Promise.all(
@@ -157,7 +157,7 @@ function uploads(blobs: BlobKind): void {
     expect(got.bytes.toString()).toBe(won[0]);
   });
 
-  test("bytes with another md5 are 409, nothing is stored, and the URL stays usable", async () => {
+  test("bytes with another md5 return 409, nothing is stored, and the URL remains usable", async () => {
     proves("State version creation/md5: other bytes are");
     const { owner } = fixture();
     const { state, id, raw, workspaceId } = await pending();
@@ -174,7 +174,7 @@ function uploads(blobs: BlobKind): void {
     expect(got.bytes.equals(state.bytes)).toBe(true);
   });
 
-  test("an upload that breaks off stores nothing, and the URL stays usable", async () => {
+  test("an interrupted upload stores nothing, and the URL remains usable", async () => {
     proves("Upload/a failed upload leaves the URL usable");
     const { state, id, raw } = await pending();
     await new Promise<void>((resolve) => {
@@ -194,7 +194,7 @@ function uploads(blobs: BlobKind): void {
     expect((await attributesOf(id)).status).toBe("finalized");
   });
 
-  test("a content beyond the limit is 413 before it is read, and one without a length 411", async () => {
+  test("a content over the limit returns 413 before it is read, and one without a length 411", async () => {
     proves("Upload/without length 411, without");
     const { state, id, raw } = await pending();
     const large = await upload(raw, Buffer.alloc(MAX_STATE_BYTES + 1, "x"));
@@ -216,7 +216,7 @@ function uploads(blobs: BlobKind): void {
     expect((await upload(raw, state.bytes)).status).toBe(200);
   });
 
-  test("inline state beyond the limits is refused, as a body or as a state", async () => {
+  test("inline state over the limits is refused, as a body and as a state", async () => {
     proves("State version creation/state: optional Base64; given");
     const { owner } = fixture();
     const { id } = await newLockedWorkspace(fixture());
@@ -246,7 +246,7 @@ function uploads(blobs: BlobKind): void {
     expect((await owner.api.post(path, inlineState(stateFile()))).status).toBe(201);
   });
 
-  test("an altered or made-up upload token is no capability", async () => {
+  test("an altered or invented upload token is refused", async () => {
     proves("Upload/PUT without a token");
     const { state, raw, json: jsonUrl, id } = await pending();
     const [, token = ""] = raw.split("/v1/object/");
@@ -278,7 +278,7 @@ function uploads(blobs: BlobKind): void {
     expect((await upload(jsonUrl, json)).status).toBe(200);
   });
 
-  test("an upload URL stands only in documents of those who may write", async () => {
+  test("upload URLs are shown only to callers who may write", async () => {
     proves("State version/hosted-state-upload-url");
     const { owner, reader, readable } = fixture();
     const { id } = await newWorkspace(fixture(), {}, readable.id);
@@ -296,10 +296,10 @@ function uploads(blobs: BlobKind): void {
   });
 }
 
-describe("when the pending window is over", () => {
+describe("after the pending window", () => {
   const fixture = useStack(() => startStack({ settings: { PENDING_WINDOW: "6" } }));
 
-  test("the upload URL is dead, the version is discarded, and unlocking works again", async () => {
+  test("the upload URL is refused, the version is discarded, and unlocking works again", async () => {
     proves("Upload/ends with the pending");
     const { owner } = fixture();
     const { id } = await newLockedWorkspace(fixture());
@@ -318,11 +318,11 @@ describe("when the pending window is over", () => {
   });
 });
 
-describe("a token that another installation signed", () => {
+describe("a token signed by another installation", () => {
   const fixture = useStack(() => startStack());
   const elsewhere = useStack(() => startStack());
 
-  test("is none here", async () => {
+  test("is refused", async () => {
     proves("Upload/PUT without a token");
     const { owner } = elsewhere();
     const { id } = await newLockedWorkspace(elsewhere());

@@ -27,8 +27,8 @@ const shown = async (id: string) =>
   (await fixture().owner.api.get(`/state-versions/${id}`)).body.data;
 const processed = (id: string) => processedVersion(fixture().owner.api, id);
 
-describe("a state version created with its state", () => {
-  test("is finalized and current at once, and reads as it was created", async () => {
+describe("a state version with inline state", () => {
+  test("is finalized and current immediately, and can be read as created", async () => {
     proves(
       "State version/modules, providers, resources",
       "State version/state-version",
@@ -101,7 +101,7 @@ describe("a state version created with its state", () => {
     });
   });
 
-  test("whose md5 is not that of the state is 422, and nothing is made", async () => {
+  test("with a wrong md5 returns 422 and creates nothing", async () => {
     proves("State version creation/md5: other bytes are");
     const { owner } = fixture();
     const { id } = await newLockedWorkspace(fixture());
@@ -112,7 +112,7 @@ describe("a state version created with its state", () => {
     expect((await owner.api.post(`/workspaces/${id}/actions/unlock`)).status).toBe(200);
   });
 
-  test("that is encrypted needs no outputs, and says nothing of what it holds", async () => {
+  test("that is encrypted needs no outputs and shows nothing of its contents", async () => {
     proves("State version/resources-processed");
     const { id } = await newLockedWorkspace(fixture());
     const encrypted = Buffer.from(
@@ -124,7 +124,7 @@ describe("a state version created with its state", () => {
     expect((await processed(created.body.data.id)).attributes.resources).toEqual([]);
   });
 
-  test("keeps the request's serial, whatever the file says", async () => {
+  test("keeps the serial of the request, regardless of the file", async () => {
     proves("State version/serial");
     const { id } = await newLockedWorkspace(fixture());
     const created = await create(id, inlineState({ ...stateFile({ serial: 3 }), serial: 9 }));
@@ -132,7 +132,7 @@ describe("a state version created with its state", () => {
     expect((await processed(created.body.data.id)).attributes.serial).toBe(9);
   });
 
-  test("keeps the id of a run that is not known yet", async () => {
+  test("keeps the id of an unknown run", async () => {
     proves("State version creation/relationships.run");
     const { id } = await newLockedWorkspace(fixture());
     const body = inlineState(stateFile());
@@ -142,8 +142,8 @@ describe("a state version created with its state", () => {
   });
 });
 
-describe("who may create one", () => {
-  test("nobody, while nobody holds the lock: 412", async () => {
+describe("creating a version", () => {
+  test("without a lock returns 412", async () => {
     proves("State version creation rules/locked by the caller", "State errors/create");
     const { id } = await newWorkspace(fixture());
     const answer = await create(id, inlineState(stateFile()));
@@ -151,7 +151,7 @@ describe("who may create one", () => {
     errorDetails(answer);
   });
 
-  test("nobody but the holder of the lock: 409", async () => {
+  test("by another user than the holder returns 409", async () => {
     proves("State version creation rules/locked by the caller", "State errors/create");
     const { owner } = fixture();
     const { member: other } = await newTeam(fixture(), ["manage-workspaces"]);
@@ -161,7 +161,7 @@ describe("who may create one", () => {
     expect((await owner.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);
   });
 
-  test("not readers, not strangers, and not for what is not there: 404", async () => {
+  test("by readers and users without access, and in an unknown workspace, returns 404", async () => {
     proves("Authentication/8 list, fetch, show state versions", "State errors/create");
     const { reader, stranger, readable, owner } = fixture();
     const { id } = await newWorkspace(fixture(), {}, readable.id);
@@ -173,7 +173,7 @@ describe("who may create one", () => {
   });
 });
 
-test("a malformed body is 422 with every problem", async () => {
+test("with a malformed body returns 422 with every problem", async () => {
   proves(
     "State version creation/data.type",
     "State version creation/serial",
@@ -208,11 +208,11 @@ test("a malformed body is 422 with every problem", async () => {
   expect(Object.keys(problems(type))).toEqual(["/data/type"]);
 });
 
-describe("the list", () => {
+describe("the list of versions", () => {
   const list = (organization: string, workspace: string, more = "") =>
     `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${workspace}${more}`;
 
-  test("has a workspace's versions, newest first, by status and in pages", async () => {
+  test("contains a workspace's versions, newest first, by status and in pages", async () => {
     proves("State version/status: pending, finalized, discarded", "Reading/GET /state-versions");
     const { owner, organization } = fixture();
     const { id, attributes } = await newLockedWorkspace(fixture());
@@ -245,7 +245,7 @@ describe("the list", () => {
     expect(page.body.data[0]).toEqual(await shown(ids[2] ?? ""));
   });
 
-  test("wants to know of which workspace, and takes only pages and includes that there can be", async () => {
+  test("requires a workspace and accepts valid pages and includes only", async () => {
     proves("Reading/GET /state-versions");
     const { owner, organization } = fixture();
     const { attributes } = await newWorkspace(fixture());
@@ -267,7 +267,7 @@ describe("the list", () => {
   });
 });
 
-test("what is asked for is included, each resource once", async () => {
+test("contains each included resource once", async () => {
   proves("State version includes/created_by: the user or", "State version includes/any other name");
   const { owner, organization } = fixture();
   const { id, attributes } = await newLockedWorkspace(fixture());
@@ -295,7 +295,7 @@ test("what is asked for is included, each resource once", async () => {
   expect(listed.body.included).toHaveLength(1);
 });
 
-test("a workspace without state has no current version, and what is not there is not found", async () => {
+test("a workspace without state has no current version, and unknown versions are not found", async () => {
   proves(
     "Reading/GET /state-versions/:id, GET /workspaces/:id/current-state-version",
     "State errors/current, show",

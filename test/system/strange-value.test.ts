@@ -44,7 +44,7 @@ interface Document {
 const isDocument = (body: unknown): body is Document =>
   typeof body === "object" && body !== null && "data" in body && !Array.isArray(body.data);
 
-test("no value of an attribute, a relationship or a document's part is answered with 5xx", async () => {
+test("no value of an attribute, a relationship or another member of a document returns 5xx", async () => {
   const { owner, url } = fixture();
   const places = fc.record({
     route: fc.nat(writing.length - 1),
@@ -129,7 +129,7 @@ const texts = fc.oneof(
     .map((text) => encodeURIComponent(text.toWellFormed())),
 );
 
-test("no value of a query's parameters is answered with 5xx", async () => {
+test("no value of a query parameter returns 5xx", async () => {
   const { owner, url } = fixture();
   const reading = routes.filter(({ method, path }) => method === "GET" && /^.api.v2/.test(path));
   const wanted = fc.record({

@@ -16,7 +16,7 @@ const pairs = (data: { attributes: { key: string; value: string } }[]) =>
 const own = async (id: string) =>
   pairs((await fixture().owner.api.get(path(id))).body.data).toSorted();
 
-test("bindings are added and changed, the others kept, and answered in the order of the request", async () => {
+test("bindings are added and changed, others kept, and returned in the order of the request", async () => {
   proves("Tags/bindings: PATCH upserts, in");
   const { id } = await newWorkspace(fixture());
   const first = await patch(id, binding("zone", "b"), binding("app", "web"), binding("flat"));
@@ -36,7 +36,7 @@ test("bindings are added and changed, the others kept, and answered in the order
   expect(shown.body.data.attributes["tag-names"]).toEqual(["flat"]);
 });
 
-test("an update of the workspace replaces them all", async () => {
+test("an update of the workspace replaces all bindings", async () => {
   proves("Tags/bindings: PATCH of the");
   const { owner } = fixture();
   const { id } = await newWorkspace(fixture());
@@ -55,7 +55,7 @@ test("an update of the workspace replaces them all", async () => {
   expect(await own(id)).toEqual([]);
 });
 
-test("effective bindings are the workspace's own where the project has none", async () => {
+test("effective bindings are the workspace's own if the project has none", async () => {
   proves("Tags/effective bindings");
   const { owner } = fixture();
   const { id } = await newWorkspace(fixture());
@@ -70,7 +70,7 @@ test("effective bindings are the workspace's own where the project has none", as
   expect(body.data[0].links ?? {}).not.toHaveProperty("inherited-from");
 });
 
-test("ten bindings with a value are the most; flat tags do not count", async () => {
+test("ten bindings with a value are the maximum; flat tags do not count", async () => {
   proves("Tags/bindings: PATCH upserts, in");
   const { id } = await newWorkspace(fixture());
   const ten = Array.from({ length: 10 }, (_, index) => binding(`k${index}`, "v"));
@@ -102,7 +102,7 @@ test.each([
   expect(await own(id)).toEqual([]);
 });
 
-test("the longest key and value, of every character there may be, are kept", async () => {
+test("the longest key and value with all allowed characters are stored", async () => {
   proves("Tags/bindings: forms, lengths, refused");
   const { id } = await newWorkspace(fixture());
   const key = "aZ0_.=+-@:".padEnd(128, "k");
@@ -111,7 +111,7 @@ test("the longest key and value, of every character there may be, are kept", asy
   expect(await own(id)).toEqual([`${key}=${value}`]);
 });
 
-test("a reader may see bindings and not change them; a stranger sees nothing", async () => {
+test("a reader may see bindings and not change them; a user without access sees none", async () => {
   const { reader, stranger, readable } = fixture();
   const { id } = await newWorkspace(fixture(), {}, readable.id);
   await patch(id, binding("team", "core"));

@@ -37,7 +37,7 @@ test("tags are added once each, listed, and shown with the workspace", async () 
   expect(await tagNames(id)).toEqual(["app", "blue", "green"]);
 });
 
-test("a tag is one tag of the organization, and counts its workspaces", async () => {
+test("a tag belongs to the organization and counts its workspaces", async () => {
   proves("Tags/POST");
   const { owner } = fixture();
   const name = unusedName("shared");
@@ -49,7 +49,7 @@ test("a tag is one tag of the organization, and counts its workspaces", async ()
   expect(second).toEqual({ ...first, attributes: { ...first.attributes, "instance-count": 2 } });
 });
 
-test("tags are removed by name and by id; a name that is not there does nothing", async () => {
+test("tags are removed by name and by id; an unknown name changes nothing", async () => {
   proves("Tags/DELETE");
   const { owner } = fixture();
   const { id } = await newWorkspace(fixture());
@@ -64,7 +64,7 @@ test("tags are removed by name and by id; a name that is not there does nothing"
   expect(unknown.status).toBe(404);
 });
 
-test("tags of a new workspace, and bindings without a value, are the same thing", async () => {
+test("tags of a new workspace and bindings without a value are the same", async () => {
   proves("Tags/a flat tag and");
   const { owner, organization } = fixture();
   const made = await owner.api.post(
@@ -99,7 +99,7 @@ test("tags of a new workspace, and bindings without a value, are the same thing"
   expect((await owner.api.get(`/workspaces/${id}/tag-bindings`)).body.data).toHaveLength(2);
 });
 
-test("many tags are listed in pages", async () => {
+test("tags have pages", async () => {
   proves(
     "Tags/GET relationships/tags",
     "Workspace limits/default page size 20 of workspaces, consumers, tags",
@@ -116,7 +116,7 @@ test("many tags are listed in pages", async () => {
   expect((await owner.api.get(`${path(id)}?page[size]=-1`)).status).toBe(400);
 });
 
-test("tags added at once by several are all there", async () => {
+test("tags added concurrently are all stored", async () => {
   const { id } = await newWorkspace(fixture());
   const shared = unusedName("at-once");
   const answers = await Promise.all(
@@ -126,7 +126,7 @@ test("tags added at once by several are all there", async () => {
   expect(await tagNames(id)).toHaveLength(9);
 });
 
-test("what is no tag is refused, and nothing is changed", async () => {
+test("an invalid tag is refused, and nothing is changed", async () => {
   proves("Tags/POST");
   const { id } = await newWorkspace(fixture());
   for (const data of [
@@ -148,7 +148,7 @@ test("what is no tag is refused, and nothing is changed", async () => {
   expect(await tagNames(id)).toEqual([]);
 });
 
-test("a reader may see tags and not change them; a stranger sees nothing", async () => {
+test("a reader may see tags and not change them; a user without access sees none", async () => {
   proves("Workspace errors/tags");
   const { reader, stranger, readable } = fixture();
   const { id } = await newWorkspace(fixture(), {}, readable.id);

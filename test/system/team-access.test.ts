@@ -15,7 +15,7 @@ import {
 
 const fixture = useFixture();
 
-describe("the access that a team was given", () => {
+describe("the access of a team", () => {
   async function furnished() {
     const { owner } = fixture();
     const project = await newProject(fixture());
@@ -32,14 +32,14 @@ describe("the access that a team was given", () => {
     return { project, workspace, team, statuses };
   }
 
-  test("is gone with its team, at once", async () => {
+  test("ends with its team immediately", async () => {
     proves("Team project endpoints/a grant goes with its team, its project, its workspace");
     const { team, statuses } = await furnished();
     expect((await fixture().owner.api.delete(`/teams/${team.id}`)).status).toBe(204);
     expect(await statuses()).toEqual([404, 404]);
   });
 
-  test("is gone with its project and with its workspace", async () => {
+  test("ends with its project and with its workspace", async () => {
     proves("Team project endpoints/a grant goes with its team, its project, its workspace");
     const { owner } = fixture();
     const { project, workspace, statuses } = await furnished();
@@ -97,7 +97,7 @@ test.each(["the organization's token", "the token of the owners' team"])(
   },
 );
 
-describe("a level of the project lets its team", () => {
+describe("a project level allows a team", () => {
   /** The responses to a user with this access to a project, for each action in the table of levels. */
   async function effects(attributes: Record<string, unknown>): Promise<Record<string, boolean>> {
     const { owner } = fixture();
@@ -165,7 +165,7 @@ describe("a level of the project lets its team", () => {
     custom: ["read the project", "read its workspaces"],
   };
 
-  test.each(Object.keys(table))("do what the level %s says, and nothing else", async (access) => {
+  test.each(Object.keys(table))("exactly what the level %s says", async (access) => {
     proves(
       "Team project levels/read",
       "Team project levels/write",
@@ -199,7 +199,7 @@ describe("a level of the project lets its team", () => {
     ],
   };
 
-  test.each(Object.keys(single))("do what custom with %s says, and nothing else", async (name) => {
+  test.each(Object.keys(single))("exactly what custom with %s says", async (name) => {
     proves(
       "Team project levels/custom",
       "Team project permissions/project-access.settings",

@@ -48,7 +48,7 @@ const attributesOf = (access: keyof typeof implied) => {
 };
 
 test.each(Object.keys(implied) as (keyof typeof implied)[])(
-  "the level %s is made, shown, listed and deleted with what it implies",
+  "the level %s can be created, shown, listed and deleted with its implied permissions",
   async (access) => {
     proves(
       "Team project levels/read",
@@ -102,7 +102,7 @@ test.each(Object.keys(implied) as (keyof typeof implied)[])(
   },
 );
 
-test("custom keeps what is given, defaults what is not, and changes one at a time", async () => {
+test("custom stores given permissions, has defaults for others, and changes one at a time", async () => {
   proves(
     "Team project levels/custom",
     "Team project permissions/project-access.settings",
@@ -159,7 +159,7 @@ test("custom keeps what is given, defaults what is not, and changes one at a tim
   expect(again.body.data.attributes).toMatchObject(base);
 });
 
-test("unknown and disallowed values are named by their key", async () => {
+test("unknown and disallowed values are reported by their key", async () => {
   proves(
     "Team project permissions/project-access.settings",
     "Team project permissions/project-access.teams",
@@ -218,7 +218,7 @@ test("unknown and disallowed values are named by their key", async () => {
   ]);
 });
 
-test("the types and the ids of a body must be there, and be right", async () => {
+test("the types and ids of a body are required and validated", async () => {
   proves(
     "Team project endpoints/POST /team-projects: data.type required",
     "Team project endpoints/POST /team-projects: project and",
@@ -253,7 +253,7 @@ test("the types and the ids of a body must be there, and be right", async () => 
   expect(Object.keys(problems(untyped))).toEqual(["/data/type"]);
 });
 
-test("a team has one access to a project; a second is refused", async () => {
+test("a second access of a team to a project is refused", async () => {
   proves(
     "Team project endpoints/one grant for each team and project",
     "Team project errors/update: 422 malformed body",
@@ -270,7 +270,7 @@ test("a team has one access to a project; a second is refused", async () => {
   expect(wrong.status).toBe(422);
 });
 
-test("lists need a project, and a project that can be read", async () => {
+test("lists require a readable project", async () => {
   proves(
     "Team project endpoints/GET /team-projects",
     "Team project errors/list: 200",
@@ -288,7 +288,7 @@ test("lists need a project, and a project that can be read", async () => {
   expect((await owner.api.get(`/team-projects/${id}?include=x`)).status).toBe(400);
 });
 
-describe("who sees and changes what", () => {
+describe("authorization", () => {
   async function furnished() {
     const { id: projectId } = await newProject(fixture());
     const [admin, reader, other] = [
@@ -308,7 +308,7 @@ describe("who sees and changes what", () => {
   }
   const idsOf = ({ body }: { body: { data: { id: string }[] } }) => body.data.map(({ id }) => id);
 
-  test("members see their own teams' access, project admins and owners all of it", async () => {
+  test("members see their own teams' access, project admins and owners see all", async () => {
     proves("Team project errors/show: 404 not found", "Authentication/10 team access: members");
     const { projectId, admin, reader, ids } = await furnished();
     const path = `/team-projects?filter[project][id]=${projectId}`;
@@ -320,7 +320,7 @@ describe("who sees and changes what", () => {
     expect((await fixture().stranger.api.get(`/team-projects/${ids[1]}`)).status).toBe(404);
   });
 
-  test("project admins change it, others hear 404, and the change counts on the next request", async () => {
+  test("project admins may change access, others get 404, and a change is effective on the next request", async () => {
     proves(
       "Team project errors/add: 404 project or",
       "Team project errors/update: 404 not found",
@@ -348,7 +348,7 @@ describe("who sees and changes what", () => {
     errorDetails(gone);
   });
 
-  test("a team of another organization has no access to give", async () => {
+  test("a team of another organization cannot get access", async () => {
     proves("Team project errors/add: 404 project or");
     const { stranger, readable } = fixture();
     const theirs = await stranger.api.post(

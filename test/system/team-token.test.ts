@@ -13,8 +13,8 @@ const token = (attributes: Record<string, unknown> = {}) =>
 const asToken = (answer: { body: { data: { attributes: { token: string } } } }) =>
   recordedApi(fixture().url, answer.body.data.attributes.token);
 
-describe("a team's plain token", () => {
-  test("speaks for the team, is one, and is replaced by the next", async () => {
+describe("a team's default token", () => {
+  test("authenticates the team, exists once, and is replaced by the next", async () => {
     proves("Credentials/team token", "Authentication/4 creating a workspace");
     const { owner, organization } = fixture();
     const team = await newTeam(fixture(), ["manage-workspaces"]);
@@ -54,7 +54,7 @@ describe("a team's plain token", () => {
 });
 
 describe("described tokens", () => {
-  test("are many, each with a description of its own", async () => {
+  test("can be many, each with its own description", async () => {
     proves(
       "Credentials/team token",
       "Teams and users/tokens: a description is",
@@ -95,7 +95,7 @@ describe("described tokens", () => {
     ).toBe(400);
   });
 
-  test("members manage their team's unless the team says no; others never", async () => {
+  test("members manage their team's tokens unless the team forbids it; others never do", async () => {
     proves("Teams and users/tokens: allow-member-token-management", "Versioning/2024-07-15");
     const { owner, organization, reader } = fixture();
     const team = await newTeam(fixture());
@@ -116,8 +116,8 @@ describe("described tokens", () => {
   });
 });
 
-describe("the organization's token", () => {
-  test("is one in each slot, acts as an owner, and never locks or writes state", async () => {
+describe("the organization token", () => {
+  test("exists once in each slot, acts as an owner, and cannot lock or write state", async () => {
     proves(
       "Credentials/organization token",
       "Authentication/4 creating a workspace",
@@ -173,7 +173,7 @@ describe("the organization's token", () => {
   });
 });
 
-test("where user tokens are switched off they are 401 in the organization's name, and only there", async () => {
+test("user tokens are 401 in an organization that does not accept them, and only there", async () => {
   proves("Credentials/user-tokens-enabled false");
   const { stack } = fixture();
   const boss = await newUser(stack);
@@ -231,7 +231,7 @@ test("where user tokens are switched off they are 401 in the organization's name
   expect((await boss.api.get(path)).status).toBe(200);
 });
 
-test("the token of the owners' team acts as an owner", async () => {
+test("a token of the owners team acts as an owner", async () => {
   const { owner, organization } = fixture();
   const found = await owner.api.get(`/organizations/${organization}/teams?filter[names]=owners`);
   const made = await owner.api.post(`/teams/${found.body.data[0].id}/authentication-token`);

@@ -18,7 +18,7 @@ const levels = {
 } as const;
 
 test.each(Object.keys(levels) as (keyof typeof levels)[])(
-  "the level %s is made, shown, listed and deleted with what it implies",
+  "the level %s can be created, shown, listed and deleted with its implied permissions",
   async (access) => {
     proves("Teams and users/team-workspaces: fixed levels and");
     const { owner } = fixture();
@@ -61,7 +61,7 @@ test.each(Object.keys(levels) as (keyof typeof levels)[])(
   },
 );
 
-test("a fixed level takes no permissions; custom takes each, in either spelling", async () => {
+test("a fixed level accepts no permissions; custom accepts each in either spelling", async () => {
   proves("Teams and users/team-workspaces: fixed levels and");
   const { owner } = fixture();
   const { id: workspaceId } = await newWorkspace(fixture());
@@ -99,7 +99,7 @@ test("a fixed level takes no permissions; custom takes each, in either spelling"
   expect(problems(second)).toEqual({ "/data/relationships/team": "Team has already been taken" });
 });
 
-test("workspace admins see and change all of it, others their own, strangers nothing", async () => {
+test("workspace admins see and change all access, others see their own, users without access none", async () => {
   proves("Teams and users/team-workspaces: who sees and");
   const { owner, stranger } = fixture();
   const { id: workspaceId } = await newWorkspace(fixture());

@@ -39,7 +39,7 @@ async function newMember(organizationAccess: Record<string, boolean> = {}) {
 const ownersTeam = async () =>
   (await fixture().owner.api.get(`${teamsPath()}?filter[names]=owners`)).body.data[0];
 
-test("a team is made, shown, found, changed and deleted", async () => {
+test("a team can be created, shown, searched, changed and deleted", async () => {
   proves("Teams and users/teams: create, list with", "Versioning/2023-01-17");
   const { owner, organization } = fixture();
   const team = await newTeam({
@@ -96,7 +96,7 @@ test("a team is made, shown, found, changed and deleted", async () => {
   expect((await owner.api.delete(path)).status).toBe(404);
 });
 
-test("what is wrong with a team is said, all of it", async () => {
+test("all problems of a team are reported", async () => {
   proves("Teams and users/teams: what is wrong");
   const { owner } = fixture();
   const wrong = await owner.api.post(
@@ -124,8 +124,8 @@ test("what is wrong with a team is said, all of it", async () => {
   expect(problems(renamed)).toEqual(taken);
 });
 
-describe("the team of owners", () => {
-  test("is neither deleted nor renamed, and never empty", async () => {
+describe("the owners team", () => {
+  test("can be neither deleted nor renamed, and is never empty", async () => {
     proves("Teams and users/the owners team");
     const { owner } = fixture();
     const { id } = await ownersTeam();
@@ -147,7 +147,7 @@ describe("the team of owners", () => {
     expect((await owner.api.delete(`/organization-memberships/${membership.id}`)).status).toBe(409);
   });
 
-  test("is touched by owners only, whatever others may do to teams", async () => {
+  test("can be changed by owners only, regardless of other rights", async () => {
     proves("Teams and users/the owners team");
     const manager = await newMember({
       "manage-teams": true,
@@ -181,8 +181,8 @@ describe("the team of owners", () => {
   });
 });
 
-describe("secret teams are seen", () => {
-  test("by owners, their members and who may see secret teams, and are not found for others", async () => {
+describe("secret teams can be seen", () => {
+  test("by owners, their members and callers who may see secret teams; others get not found", async () => {
     proves("Teams and users/teams: visibility secret and");
     const { owner } = fixture();
     const secret = await newTeam();
@@ -201,8 +201,8 @@ describe("secret teams are seen", () => {
   });
 });
 
-describe("members", () => {
-  test("come and go by name and by membership, repeats change nothing", async () => {
+describe("team members", () => {
+  test("are added and removed by name and by membership, and repeats change nothing", async () => {
     proves("Teams and users/members by user and by membership", "Versioning/2022-10-12");
     const { owner, stack } = fixture();
     const team = await newTeam();
@@ -241,7 +241,7 @@ describe("members", () => {
   });
 });
 
-test("who calls themselves by another's id comes into no team with them", async () => {
+test("named like another user's id are not added in that user's place", async () => {
   proves("Isolation/names that are others' ids");
   const { owner } = fixture();
   const team = await newTeam();
@@ -260,7 +260,7 @@ test("who calls themselves by another's id comes into no team with them", async 
 });
 
 describe("each organization permission alone", () => {
-  test("manage-teams makes, changes and deletes teams, and gives no organization permission", async () => {
+  test("manage-teams may create, change and delete teams, and grants no organization permission", async () => {
     proves(
       "Teams and users/teams: each organization-access flag",
       "Versioning/2024-06-25",
@@ -284,7 +284,7 @@ describe("each organization permission alone", () => {
     expect((await api.delete(path)).status).toBe(204);
   });
 
-  test("manage-teams may send permissions along as they are, as clients do that know them", async () => {
+  test("manage-teams may send unchanged permissions, as clients do", async () => {
     proves("Teams and users/teams: each organization-access flag");
     const { api } = await newMember({ "manage-teams": true });
     const { id } = await newTeam({
@@ -303,7 +303,7 @@ describe("each organization permission alone", () => {
     expect((await rename({ "manage-projects": true })).status).toBe(404);
   });
 
-  test("manage-membership puts people into teams and changes nothing else", async () => {
+  test("manage-membership may change team members and nothing else", async () => {
     proves("Teams and users/teams: each organization-access flag", "Versioning/2023-02-16");
     const team = await newTeam({ visibility: "organization" });
     const { api, username } = await newMember({ "manage-membership": true });
@@ -313,7 +313,7 @@ describe("each organization permission alone", () => {
     expect((await api.delete(`/teams/${team.id}`)).status).toBe(404);
   });
 
-  test("manage-organization-access changes permissions and nothing else", async () => {
+  test("manage-organization-access may change permissions and nothing else", async () => {
     proves("Teams and users/teams: each organization-access flag");
     const team = await newTeam({ visibility: "organization" });
     const { api } = await newMember({ "manage-organization-access": true });
@@ -326,7 +326,7 @@ describe("each organization permission alone", () => {
     );
   });
 
-  test("none of them makes nothing", async () => {
+  test("without any of them may create nothing", async () => {
     proves("Teams and users/teams: each organization-access flag");
     const { api, team } = await newMember();
     expect((await api.post(teamsPath(), document("teams", { name: "none" }))).status).toBe(404);
@@ -334,7 +334,7 @@ describe("each organization permission alone", () => {
   });
 });
 
-test("a deleted team's grants are gone on the next request", async () => {
+test("a deleted team's grants end with the next request", async () => {
   const { owner, readable } = fixture();
   const { api, team } = await newMember();
   await owner.api.post("/team-projects", projectAccess(team.id, readable.id));

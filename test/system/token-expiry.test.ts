@@ -7,7 +7,7 @@ const fixture = useFixture({ settings: { TOKEN_MAX_DAYS: "30" } });
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 
-test("where the installation limits it, no token of anybody lives longer, with or without an expiry", async () => {
+test("if the installation limits lifetimes, no token exceeds the limit, with or without an expiry", async () => {
   proves("Teams and users/tokens: expire after two");
   const { owner, organization } = fixture();
   const teams = await owner.api.get(`/organizations/${organization}/teams?q=owners`);

@@ -40,7 +40,7 @@ async function refusedThenDone(
   });
 }
 
-test("an organization that access did not hear of is finished by the repeat", async () => {
+test("an organization that access did not receive is completed by the repeat", async () => {
   const { owner, stranger } = fixture();
   // So that the owner's grants are cached, and only the second half of the creation fails.
   await owner.api.get("/organizations");
@@ -54,7 +54,7 @@ test("an organization that access did not hear of is finished by the repeat", as
   expect((await stranger.api.get(path)).status).toBe(404);
 });
 
-test("a setting about tokens that access did not hear of is told by the repeat", async () => {
+test("a token setting that access did not receive is sent by the repeat", async () => {
   const { owner, organization } = fixture();
   const path = `/organizations/${organization}`;
   await owner.api.get(path);
@@ -62,7 +62,7 @@ test("a setting about tokens that access did not hear of is told by the repeat",
   await refusedThenDone("workspacesToAccess", [200], () => owner.api.patch(path, body));
 });
 
-test("an organization that access did not drop is gone all the same, and the repeat completes it", async () => {
+test("an organization that access did not delete is invisible, and the repeat completes the deletion", async () => {
   const { owner } = fixture();
   const name = unusedName("dropped");
   const path = `/organizations/${name}`;
@@ -78,7 +78,7 @@ test("an organization that access did not drop is gone all the same, and the rep
   expect((await owner.api.get(path)).status).toBe(404);
 });
 
-test("a workspace whose move state did not hear of is moved by the repeat", async () => {
+test("a move that state did not receive is sent by the repeat", async () => {
   const { owner, organization } = fixture();
   for (const by of ["id", "name"]) {
     const project = await newProject(fixture());
@@ -99,7 +99,7 @@ test("a workspace whose move state did not hear of is moved by the repeat", asyn
   }
 });
 
-test.each(["unlock", "force-unlock"])("%s is done by the repeat", async (action) => {
+test.each(["unlock", "force-unlock"])("%s is completed by the repeat", async (action) => {
   const { owner } = fixture();
   const { id } = await newLockedWorkspace(fixture());
   await refusedThenDone("workspacesToState", [200], () =>
@@ -108,7 +108,7 @@ test.each(["unlock", "force-unlock"])("%s is done by the repeat", async (action)
   expect((await owner.api.get(`/workspaces/${id}`)).body.data.attributes.locked).toBe(false);
 });
 
-test("a deletion is never answered before state has heard of it, and the repeat may find it done", async () => {
+test("a deletion never succeeds before state has confirmed it, and the repeat may find it complete", async () => {
   const { owner, organization } = fixture();
   for (const by of ["id", "name"]) {
     const { id, attributes } = await newWorkspace(fixture());
@@ -127,7 +127,7 @@ test("a deletion is never answered before state has heard of it, and the repeat 
   }
 });
 
-test("a safe deletion that could not ask state deletes nothing, and works afterwards", async () => {
+test("a safe delete that could not call state deletes nothing and succeeds afterwards", async () => {
   const { owner, organization } = fixture();
   for (const by of ["id", "name"]) {
     const { id, attributes } = await newWorkspace(fixture());
@@ -146,7 +146,7 @@ test("a safe deletion that could not ask state deletes nothing, and works afterw
   }
 });
 
-test("inline state that could not be put is finished by the repeat", async () => {
+test("inline state that could not be uploaded is completed by the repeat", async () => {
   proves("State version creation/state: optional Base64; given");
   const { owner } = fixture();
   const { id } = await newLockedWorkspace(fixture());

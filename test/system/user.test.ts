@@ -7,7 +7,7 @@ import { newUser, problems, useFixture } from "./fixture.ts";
 const fixture = useFixture();
 const administrator = () => newUser(fixture().stack, { administrator: true });
 
-test("people who share an organization see each other, without their addresses", async () => {
+test("users who share an organization see each other without addresses", async () => {
   const { owner, reader, stranger } = fixture();
   const shown = await reader.api.get(`/users/${owner.id}`);
   expect(shown.status).toBe(200);
@@ -16,7 +16,7 @@ test("people who share an organization see each other, without their addresses",
   expect((await stranger.api.get(`/users/${owner.id}`)).status).toBe(404);
 });
 
-test("a user changes its own name and address", async () => {
+test("a user can change its own name and address", async () => {
   proves("Teams and users/account/details and account/update");
   const person = await newUser(fixture().stack);
   const username = unusedName("renamed");
@@ -42,7 +42,7 @@ test("a user changes its own name and address", async () => {
 });
 
 describe("administrators", () => {
-  test("add, find, promote, suspend and let back in", async () => {
+  test("can add, find, promote, suspend and unsuspend users", async () => {
     proves("Teams and users/administrators create, suspend and");
     const { api } = await administrator();
     const username = unusedName("added");
@@ -71,7 +71,7 @@ describe("administrators", () => {
     }
   });
 
-  test("suspend somebody from the next request on, and give everything back", async () => {
+  test("suspend a user from the next request on, and restore all rights", async () => {
     proves("Credentials/expired, revoked, of a suspended user");
     const { api } = await administrator();
     const { stack } = fixture();
@@ -83,7 +83,7 @@ describe("administrators", () => {
     expect((await person.api.get("/account/details")).status).toBe(200);
   });
 
-  test("are the only ones: to others there is nothing there", async () => {
+  test("are the only users who can; others get not found", async () => {
     proves("Teams and users/administrators create, suspend and");
     const { owner } = fixture();
     expect((await owner.api.get("/admin/users")).status).toBe(404);
@@ -95,7 +95,7 @@ describe("administrators", () => {
     }
   });
 
-  test("are at least one", async () => {
+  test("cannot remove the last administrator", async () => {
     proves("Teams and users/administrators create, suspend and");
     const last = await administrator();
     const listed = await last.api.get("/admin/users?filter[admin]=true&page[size]=100");

@@ -139,20 +139,20 @@ const rows: Record<string, string> = {
 describe.each(Object.entries({ ...attributes, ...atCreation }))("%s", (name, attribute) => {
   const [first] = attribute.values;
 
-  test("has its default where creation does not give it", async () => {
+  test("has its default if creation omits it", async () => {
     proves(rowOf(name));
     const { attributes } = await newWorkspace(fixture());
     expect(attributes[name]).toEqual(attribute.initially);
   });
 
-  test("is what creation gives", async () => {
+  test("has the value given on creation", async () => {
     proves(rowOf(name));
     const created = await create({ [name]: first });
     expect(created.status).toBe(201);
     expect(created.body.data.attributes[name]).toEqual(first);
   });
 
-  test("of another kind, or against a rule, is refused with words that name it, and changes nothing", async () => {
+  test("of another type or against a rule is refused with a text that names it, and changes nothing", async () => {
     proves(rowOf(name));
     const workspace = await newWorkspace(fixture());
     for (const [value, problem] of attribute.refused) {
@@ -170,7 +170,7 @@ describe.each(Object.entries({ ...attributes, ...atCreation }))("%s", (name, att
 });
 
 describe.each(Object.entries(attributes))("%s", (name, { values: [, second] }) => {
-  test("is changed by an update, by id and by name, and kept by one that does not give it", async () => {
+  test("is changed by an update by id and by name, and kept by one that omits it", async () => {
     proves(rowOf(name), "Workspace/on update everything is", "Versioning/2023-10-31");
     const { api } = fixture().owner;
     const one = await newWorkspace(fixture());
@@ -190,7 +190,7 @@ describe.each(Object.entries(attributes))("%s", (name, { values: [, second] }) =
   });
 });
 
-test("all problems of a request are told at once, those of relationships too", async () => {
+test("all problems of a request are reported, including relationships", async () => {
   proves("Workspace/errors");
   const wrong = {
     name: "a b",
@@ -238,7 +238,7 @@ test("all problems of a request are told at once, those of relationships too", a
   );
 });
 
-test("wrong kinds and wrong values are told together, each place once", async () => {
+test("wrong types and wrong values are reported together, each position once", async () => {
   proves("Workspace/errors");
   const { owner, organization } = fixture();
   const wrong = {
@@ -287,7 +287,7 @@ test("wrong kinds and wrong values are told together, each place once", async ()
   }
 });
 
-test("a workspace stops to inherit auto-destroy with settings of its own, and starts again without them", async () => {
+test("a workspace with its own auto-destroy settings stops inheriting, and inherits again without them", async () => {
   const { id } = await newWorkspace(fixture());
   const inherits = async (given: Record<string, unknown>) => {
     const { status, body } = await update(id, given);
@@ -304,7 +304,7 @@ test("a workspace stops to inherit auto-destroy with settings of its own, and st
   expect(await inherits({ "auto-destroy-at": null })).toBe(true);
 });
 
-test("a workspace has many flat tags, and not too many", async () => {
+test("a workspace can have many flat tags up to a limit", async () => {
   proves("Workspace limits/ours, where the specification has none");
   const { owner, organization } = fixture();
   const { id } = await newWorkspace(fixture());
@@ -332,7 +332,7 @@ test("a workspace has many flat tags, and not too many", async () => {
   expect(over.status).toBe(422);
 });
 
-test("long descriptions of projects and roles of owners are refused", async () => {
+test("too long descriptions of projects and roles of owners are refused", async () => {
   proves("Workspace limits/ours, where the specification has none");
   const { owner, organization } = fixture();
   const project = await owner.api.post(

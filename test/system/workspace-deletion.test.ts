@@ -35,7 +35,7 @@ const settled = (id: string) =>
     return processing ? undefined : answer;
   });
 
-test("an empty workspace is deleted safely, by id and by name, and its name is free", async () => {
+test("an empty workspace can be safely deleted by id and by name, and its name is free", async () => {
   proves("Versioning/2022-12-22", "Workspace endpoints/POST actions/safe-delete by id and by name");
   const { owner } = fixture();
   const [one, other] = [await newWorkspace(fixture()), await newWorkspace(fixture())];
@@ -51,7 +51,7 @@ test("an empty workspace is deleted safely, by id and by name, and its name is f
   }
 });
 
-test("a locked one is refused, and the text says that it is locked, by whom", async () => {
+test("a locked workspace is refused, and the text names the holder of the lock", async () => {
   proves("Workspace errors/safe delete");
   const { owner } = fixture();
   const { id, attributes } = await newLockedWorkspace(fixture());
@@ -67,7 +67,7 @@ test("a locked one is refused, and the text says that it is locked, by whom", as
   expect((await safeDelete(id)).status).toBe(204);
 });
 
-test("one that manages resources is refused, and the text says how many and nothing of locks", async () => {
+test("a workspace that manages resources is refused, and the text names their number and no lock", async () => {
   proves("Workspace errors/safe delete");
   const { workspace } = await withState(stateFile({ resources: 3 }));
   const answer = await settled(workspace.id);
@@ -82,7 +82,7 @@ test("one that manages resources is refused, and the text says how many and noth
   expect((await owner.api.post(`/workspaces/${workspace.id}/actions/lock`)).status).toBe(200);
 });
 
-test("one whose state manages nothing any more is deleted", async () => {
+test("a workspace whose state no longer manages resources is deleted", async () => {
   proves("Workspace endpoints/POST actions/safe-delete by id and by name");
   const { owner } = fixture();
   const first = stateFile({ resources: 2 });
@@ -91,7 +91,7 @@ test("one whose state manages nothing any more is deleted", async () => {
   expect((await settled(workspace.id)).status).toBe(204);
 });
 
-test("what a deleted workspace held cannot be read any more", async () => {
+test("nothing of a deleted workspace can be read", async () => {
   const { owner } = fixture();
   const state = stateFile({ outputs: { a: { value: 1, type: "number" } } });
   const { workspace, version } = await withState(state);
@@ -111,7 +111,7 @@ test("what a deleted workspace held cannot be read any more", async () => {
   }
 });
 
-test("an owner may force it, whatever it holds and whoever locked it", async () => {
+test("an owner may force-delete it, regardless of its resources and lock", async () => {
   proves("Authentication/5 force delete", "Workspace endpoints/DELETE by id and by name");
   const { owner } = fixture();
   const { workspace } = await withState(stateFile({ resources: 1 }));
@@ -130,7 +130,7 @@ test("an owner may force it, whatever it holds and whoever locked it", async () 
   expect((await fetch(put, { method: "PUT", body: "x" })).status).toBe(404);
 });
 
-test("who may read but not force it hears 403; who may not read, 404", async () => {
+test("callers who may read it and not force-delete it get 403; callers who may not read it get 404", async () => {
   proves(
     "Authentication/11 unauthorized is 404, not 403",
     "Workspace errors/safe delete",
@@ -148,7 +148,7 @@ test("who may read but not force it hears 403; who may not read, 404", async () 
   expect((await fixture().owner.api.get(`/workspaces/${id}`)).status).toBe(200);
 });
 
-test("a project's administrator may delete safely, and not by force", async () => {
+test("a project administrator may delete safely and not by force", async () => {
   proves("Authentication/5 force delete", "Workspace rights/force delete");
   const { id: teamId, member: administrator } = await newTeam(fixture());
   const project = await newProject(fixture());
@@ -159,7 +159,7 @@ test("a project's administrator may delete safely, and not by force", async () =
   expect(safe.status).toBe(204);
 });
 
-test("of a deletion and a lock at once, one wins and nothing is left half", async () => {
+test("of a concurrent deletion and lock exactly one succeeds completely", async () => {
   const { owner } = fixture();
   for (let round = 0; round < 5; round++) {
     const { id } = await newWorkspace(fixture());
@@ -179,7 +179,7 @@ test("of a deletion and a lock at once, one wins and nothing is left half", asyn
   }
 });
 
-test("a workspace that takes a freed name inherits nothing", async () => {
+test("a workspace with a freed name inherits nothing", async () => {
   const { owner, organization } = fixture();
   const { workspace } = await withState(
     stateFile({ outputs: { a: { value: 1, type: "number" } } }),

@@ -9,7 +9,7 @@ const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z
 const boolean = expect.any(Boolean);
 const text = expect.any(String);
 
-test("the document has every attribute that clients read, with its kind", async () => {
+test("the document has every attribute that clients read, with the right type", async () => {
   proves(
     "Versioning/2024-08-16",
     "Workspace run attributes/tag-names, resource-count, updated-at, locked",
@@ -94,7 +94,7 @@ test("permissions has every key, with true or false", async () => {
   expect(attributes.permissions["can-force-delete"]).toBe(true);
 });
 
-test("permissions of a reader tell what the reader may", async () => {
+test("the permissions of a reader show what the reader may do", async () => {
   const { reader, readable } = fixture();
   const { id } = await newWorkspace(fixture(), {}, readable.id);
   const { body } = await reader.api.get(`/workspaces/${id}`);
@@ -144,8 +144,8 @@ test("relationships and links are those that clients follow", async () => {
   });
 });
 
-describe("included", () => {
-  test("is what was asked for, each resource once", async () => {
+describe("included resources", () => {
+  test("are those requested, each once", async () => {
     proves("Workspace includes/outputs");
     const { owner, organization } = fixture();
     const { id } = await newLockedWorkspace(fixture());
@@ -184,7 +184,7 @@ describe("included", () => {
     }
   });
 
-  test("of a list has each resource once for all rows", async () => {
+  test("of a list contain each resource once for all rows", async () => {
     const { owner, organization } = fixture();
     await newWorkspace(fixture());
     await newWorkspace(fixture());
@@ -197,7 +197,7 @@ describe("included", () => {
     expect(names.filter((name: string) => name.startsWith("organizations"))).toHaveLength(1);
   });
 
-  test("is absent where nothing was asked for, and an unknown name is refused", async () => {
+  test("are absent if not requested, and an unknown name is refused", async () => {
     const { owner, organization } = fixture();
     const { id, attributes } = await newWorkspace(fixture());
     const byName = `/organizations/${organization}/workspaces/${attributes.name}`;

@@ -7,7 +7,7 @@ import { errorDetails, newWorkspace, recordedApi, useFixture } from "./fixture.t
 
 const fixture = useFixture();
 
-test("a team that holds the lock is shown and included", async () => {
+test("a team that holds the lock is shown and can be included", async () => {
   proves("Workspace includes/locked_by");
   const { owner, organization, url } = fixture();
   const name = unusedName("lockers");

@@ -49,7 +49,7 @@ const linked = ({ body }: Answer): Set<string> => {
   return new Set(resources.flatMap(linkedFrom));
 };
 
-describe("of a workspace that has everything", () => {
+describe("of a workspace with every relationship", () => {
   let full: FullOrganization;
   let paths: Record<"id" | "name" | "list", string>;
   beforeAll(async () => {
@@ -66,7 +66,7 @@ describe("of a workspace that has everything", () => {
     return full.owner.api.get(`${path}${path.includes("?") ? "&" : "?"}include=${include}`);
   };
 
-  test.each(names)("%s comes by id, by name and with the list, and nothing else", async (name) => {
+  test.each(names)("only %s is returned by id, by name and in the list", async (name) => {
     proves(
       "Versioning/2023-06-09",
       "Versioning/2021-07-19",
@@ -88,7 +88,7 @@ describe("of a workspace that has everything", () => {
     expect((await get("id", name.replaceAll("_", "-"))).body).toEqual(shown.body);
   });
 
-  test("all come at once, each resource once and linked from another", async () => {
+  test("all are returned together, each resource once and linked", async () => {
     proves("Versioning/2021-03-18", "Workspace includes/each resource once, only");
     for (const way of ["id", "name", "list"] as const) {
       const answer = await get(way, names.join());
@@ -99,7 +99,7 @@ describe("of a workspace that has everything", () => {
     }
   });
 
-  test("what is included is what its own address shows", async () => {
+  test("an included resource equals its own document", async () => {
     proves(
       "Workspace includes/organization, project",
       "Workspace includes/effective_tag_bindings, current_state_version",
@@ -122,7 +122,7 @@ describe("of a workspace that has everything", () => {
   });
 
   test.each(["nothing", "vars", "project.organization", "current_run.nothing", "project,nothing"])(
-    "%s is no include: 400 that says so",
+    "%s is not a valid include: 400 names it",
     async (name) => {
       proves("Workspace includes/unknown names");
       for (const way of ["id", "name", "list"] as const) {
@@ -134,7 +134,7 @@ describe("of a workspace that has everything", () => {
   );
 });
 
-test("what the caller may not read is left out", async () => {
+test("resources that the caller may not read are omitted", async () => {
   proves("Workspace includes/each resource once, only");
   const { owner } = fixture();
   const actor = await newActor(fixture(), teamRole("workspace custom"));
@@ -190,7 +190,7 @@ describe("of many workspaces", () => {
   const cost = (size: number, include: string) =>
     costOf(() => expectStatus(200, api.get(`${list}?page[size]=${size}&include=${include}`)));
 
-  test.each(names)("%s costs the same for one as for many, and little", async (name) => {
+  test.each(names)("%s takes the same few calls for one as for many", async (name) => {
     proves("Workspace includes/current_configuration_version, and its ingress_attributes");
     const plain = await cost(SEVERAL, "");
     const one = await cost(1, name);

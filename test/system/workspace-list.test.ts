@@ -45,7 +45,7 @@ beforeAll(async () => {
 
 const names = async (query: string) => namesOf(await owner.api.get(`${path}?${query}`)).toSorted();
 
-test("the list holds whole documents, the same as when they are shown", async () => {
+test("the list contains complete documents, the same as show", async () => {
   proves("Workspace endpoints/GET organizations/:o/workspaces");
   const listed = await owner.api.get(path);
   expect(listed.status).toBe(200);
@@ -55,7 +55,7 @@ test("the list holds whole documents, the same as when they are shown", async ()
   }
 });
 
-test("a part of the name finds, whatever its case, and its characters mean themselves", async () => {
+test("a part of the name matches in any case, and special characters match themselves", async () => {
   proves("Workspace list/search[name]", "Workspace list/brackets percent-encoded or not");
   expect(await names("search[name]=net-")).toEqual(["net-east", "net-west"]);
   expect(await names("search%5Bname%5D=app")).toEqual(["APP-two", "app_one"]);
@@ -64,7 +64,7 @@ test("a part of the name finds, whatever its case, and its characters mean thems
   expect(await names("search[name]=")).toHaveLength(4);
 });
 
-test("several tags must all be there", async () => {
+test("several tags must all match", async () => {
   proves("Versioning/2022-06-09", "Workspace list/search[tags]");
   expect(await names("search[tags]=app")).toEqual(["net-east", "net-west"]);
   expect(await names("search[tags]=app,blue")).toEqual(["net-east"]);
@@ -72,21 +72,21 @@ test("several tags must all be there", async () => {
   expect(await names("search[tags]=app,unknown")).toEqual([]);
 });
 
-test("a project narrows the list", async () => {
+test("the list can be filtered by project", async () => {
   proves("Workspace list/filter[project][id]");
   expect(await names(`filter[project][id]=${project.id}`)).toEqual(["net-east", "net-west"]);
   expect(await names(`filter[project][id]=${project.id}&search[tags]=blue`)).toEqual(["net-east"]);
   expect(await names("filter[project][id]=prj-0000000000000000")).toEqual([]);
 });
 
-test("excluded tags take away, in both spellings, several as any of them", async () => {
+test("excluded tags remove workspaces with any of them, in both spellings", async () => {
   proves("Versioning/2022-06-21", "Workspace list/search[exclude-tags]");
   expect(await names("search[exclude-tags]=app")).toEqual(["APP-two", "app_one"]);
   expect(await names("search[exclude_tags]=app,blue")).toEqual(["APP-two"]);
   expect(await names("search[tags]=blue&search[exclude-tags]=app")).toEqual(["app_one"]);
 });
 
-test("a star stands for anything at the beginning, at the end, or both", async () => {
+test("a star matches anything at the start, at the end, or both", async () => {
   proves("Workspace list/search[wildcard-name]");
   expect(await names("search[wildcard-name]=net-*")).toEqual(["net-east", "net-west"]);
   expect(await names("search[wildcard-name]=*one")).toEqual(["app_one"]);
@@ -95,7 +95,7 @@ test("a star stands for anything at the beginning, at the end, or both", async (
   expect(await names("search[wildcard-name]=net")).toEqual([]);
 });
 
-test("sorting is by name or by latest change, in both directions; anything else is refused", async () => {
+test("the list can be sorted by name or latest change in both directions; other orders are refused", async () => {
   proves("Versioning/2023-03-30", "Workspace list/sort: name, latest-change-at, a");
   const sorted = async (sort: string) => namesOf(await owner.api.get(`${path}?sort=${sort}`));
   const byName = await sorted("name");
@@ -110,7 +110,7 @@ test("sorting is by name or by latest change, in both directions; anything else 
   expect((await owner.api.get(`${path}?sort=size`)).status).toBe(400);
 });
 
-test("bindings are matched by key, by value and by both, and all of them must match", async () => {
+test("bindings are matched by key, by value and by both, and all must match", async () => {
   proves("Workspace list/filter[tagged][i][key] and [value]");
   const own = await newOrganization(owner.api);
   const workspace = (name: string, bindings: [string, string][]) =>
@@ -143,7 +143,7 @@ test("bindings are matched by key, by value and by both, and all of them must ma
   ).toEqual(["b"]);
 });
 
-test("pages cover the list once, with true totals and links that lead on", async () => {
+test("pages contain each workspace once, with correct totals and links", async () => {
   proves("Workspace endpoints/GET organizations/:o/workspaces", "Workspace list/page[number]");
   const seen: string[] = [];
   let next: string | null = `${path}?page[size]=3&search[name]=e`;
@@ -172,7 +172,7 @@ test("pages cover the list once, with true totals and links that lead on", async
   expect(one.body.links.self).toContain(`${fixture().url}/api/v2${path}`);
 });
 
-test("without a page size there are 20 on a page", async () => {
+test("a page has 20 workspaces by default", async () => {
   proves(
     "Workspace list/page[size]",
     "Workspace limits/default page size 20 of workspaces, consumers, tags",
@@ -184,7 +184,7 @@ test("without a page size there are 20 on a page", async () => {
   expect(body.meta.pagination).toMatchObject({ "total-count": 21, "next-page": 2 });
 });
 
-test("a reader's list has only what the reader may read, and its pages are full", async () => {
+test("a reader's list contains only readable workspaces in full pages", async () => {
   proves("Workspace list/in every combination, stable, exact, full");
   const { reader, readable, organization: shared } = fixture();
   for (let made = 0; made < 3; made++) {
@@ -199,14 +199,14 @@ test("a reader's list has only what the reader may read, and its pages are full"
   }
 });
 
-test("an organization that is not there, or another's, has no list", async () => {
+test("an unknown or foreign organization has no list", async () => {
   for (const name of ["nowhere", fixture().stranger.organization]) {
     expect((await owner.api.get(`/organizations/${name}/workspaces`)).status).toBe(404);
   }
   expect((await owner.api.get(`${path}?page[size]=x`)).status).toBe(400);
 });
 
-test("tags and bindings without a value are found alike", async () => {
+test("tags and bindings without a value match the same workspaces", async () => {
   const workspace = await newWorkspace({ organization, owner });
   const bindings = { data: [tagged("shared", ""), tagged("team", "core")] };
   const set = await owner.api.patch(`/workspaces/${workspace.id}/tag-bindings`, bindings);

@@ -22,7 +22,7 @@ const colleague = async (): Promise<ApiUser> =>
   (await newTeam(fixture(), ["manage-workspaces"])).member;
 
 describe("an unlocked workspace", () => {
-  test("is locked, and its document says by whom and why", async () => {
+  test("can be locked, and its document shows the holder and the reason", async () => {
     proves(
       "Workspace endpoints/POST actions/lock",
       "Workspace lock/unlocked, lock, caller may lock",
@@ -43,7 +43,7 @@ describe("an unlocked workspace", () => {
     ["an empty object", {}, ""],
     ["no body", undefined, ""],
     ["a null reason", document("", { reason: null }), ""],
-  ])("is locked with %s", async (_, body, reason) => {
+  ])("can be locked with %s", async (_, body, reason) => {
     proves("Workspace endpoints/POST actions/lock");
     const { id } = await newWorkspace(fixture());
     const locked = await act(id, "lock", fixture().owner, body);
@@ -51,14 +51,14 @@ describe("an unlocked workspace", () => {
     expect(locked.body.data.attributes["locked-reason"]).toBe(reason);
   });
 
-  test("takes no reason that is no text", async () => {
+  test("refuses a reason that is not a text", async () => {
     const { id } = await newWorkspace(fixture());
     expect((await act(id, "lock", fixture().owner, { reason: 3 })).status).toBe(422);
     expect((await shown(id)).attributes.locked).toBe(false);
   });
 
   test.each(["unlock", "force-unlock"])(
-    "refuses %s and says that it is already unlocked",
+    "refuses %s and reports that it is already unlocked",
     async (action) => {
       const { id } = await newWorkspace(fixture());
       const answer = await act(id, action);
@@ -69,7 +69,7 @@ describe("an unlocked workspace", () => {
 });
 
 describe("a locked workspace", () => {
-  test("refuses another lock, the holder's own too, and names the holder", async () => {
+  test("refuses another lock, even of the holder, and names the holder", async () => {
     proves("Workspace lock/locked, lock", "Workspace errors/lock");
     const { owner } = fixture();
     const { id } = await newLockedWorkspace(fixture());
@@ -80,7 +80,7 @@ describe("a locked workspace", () => {
     }
   });
 
-  test("is unlocked by its holder, and can be locked again", async () => {
+  test("can be unlocked by its holder and locked again", async () => {
     proves(
       "Workspace endpoints/POST actions/unlock",
       "Workspace lock/locked, unlock by the locker",
@@ -95,7 +95,7 @@ describe("a locked workspace", () => {
     expect((await act(id, "lock")).status).toBe(200);
   });
 
-  test("refuses to be unlocked by another, in the words that clients look for", async () => {
+  test("refuses an unlock by another user with the text that clients match", async () => {
     proves("Workspace lock/locked, unlock by another", "Workspace errors/unlock");
     const { owner } = fixture();
     const { id } = await newLockedWorkspace(fixture());
@@ -105,7 +105,7 @@ describe("a locked workspace", () => {
     expect((await shown(id)).attributes.locked).toBe(true);
   });
 
-  test("is unlocked by force by whoever administers it", async () => {
+  test("can be force-unlocked by its administrators", async () => {
     proves(
       "Workspace endpoints/POST actions/force-unlock",
       "Workspace lock/locked, force-unlock by an admin",
@@ -120,7 +120,7 @@ describe("a locked workspace", () => {
     expect((await act(id, "unlock")).status).toBe(409);
   });
 
-  test("can be changed and renamed, and stays locked", async () => {
+  test("can be changed and renamed while it stays locked", async () => {
     const { owner } = fixture();
     const { id } = await newLockedWorkspace(fixture());
     const updated = await owner.api.patch(
@@ -134,7 +134,7 @@ describe("a locked workspace", () => {
   });
 });
 
-test("of 50 locks at once, one wins and all others hear who has it", async () => {
+test("of 50 concurrent locks one succeeds, and all others name its holder", async () => {
   proves("Workspace lock/locked, lock");
   const { owner } = fixture();
   const parties = [owner, await colleague(), await colleague()];
@@ -152,7 +152,7 @@ test("of 50 locks at once, one wins and all others hear who has it", async () =>
   expect((await shown(id)).relationships["locked-by"].data.id).toBe(winner?.id);
 });
 
-test("of many unlocks at once, one unlocks", async () => {
+test("of concurrent unlocks one succeeds", async () => {
   proves("Workspace lock/unlocked, unlock");
   const { id } = await newLockedWorkspace(fixture());
   const answers = await Promise.all(Array.from({ length: 10 }, () => act(id, "unlock")));
@@ -160,7 +160,7 @@ test("of many unlocks at once, one unlocks", async () => {
 });
 
 describe("while a state version is pending", () => {
-  test("unlock is 503 in the words that clients retry on, until it is uploaded", async () => {
+  test("unlock returns 503 with the text that clients retry on until it is uploaded", async () => {
     proves(
       "State version creation/state: omitted, it is",
       "State under a lock/unlock while one is not finalized",
@@ -191,7 +191,7 @@ describe("while a state version is pending", () => {
     });
   });
 
-  test("force-unlock discards it, and its upload comes too late", async () => {
+  test("force-unlock discards it, and its upload is refused", async () => {
     proves("State under a lock/force-unlock", "Workspace lock/locked, force-unlock by an admin");
     const { owner } = fixture();
     const { id } = await newLockedWorkspace(fixture());
@@ -208,7 +208,7 @@ describe("while a state version is pending", () => {
     expect((await owner.api.get(`/workspaces/${id}/current-state-version`)).status).toBe(404);
   });
 
-  test("force-unlock keeps what was finalized", async () => {
+  test("force-unlock keeps the finalized version", async () => {
     proves("State under a lock/force-unlock");
     const { owner } = fixture();
     const { id } = await newLockedWorkspace(fixture());
@@ -222,7 +222,7 @@ describe("while a state version is pending", () => {
   });
 });
 
-test("a state that was written under a lock is not stale right after the unlock", async () => {
+test("a state written under a lock can be read immediately after the unlock", async () => {
   proves(
     "Reading/GET /state-versions/:id, GET /workspaces/:id/current-state-version",
     "Workspace run attributes/tag-names, resource-count, updated-at, locked",
@@ -239,7 +239,7 @@ test("a state that was written under a lock is not stale right after the unlock"
   );
 });
 
-test("only who may lock locks, and only who administers breaks locks", async () => {
+test("locking requires the right to lock, and force-unlocking the right to administer", async () => {
   proves(
     "Authentication/2 changing settings, force-unlocking",
     "Workspace rights/settings and force-unlock",
@@ -260,7 +260,7 @@ test("only who may lock locks, and only who administers breaks locks", async () 
   }
 });
 
-test("a reason is as long as a person writes, and no longer", async () => {
+test("a reason has a generous maximum length", async () => {
   const { id } = await newWorkspace(fixture());
   for (const length of [4097, 3_000_000]) {
     const refused = await act(id, "lock", fixture().owner, { reason: "x".repeat(length) });

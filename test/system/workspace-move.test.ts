@@ -16,7 +16,7 @@ test.each([
   ["the source alone", ["admin", "maintain"], 404],
   ["the destination alone", ["maintain", "admin"], 404],
   ["the source, and no more than reading there", ["admin", "read"], 404],
-] as const)("moving needs the right in both projects: %s", async (_, levels, status) => {
+] as const)("moving requires the right in both projects: %s", async (_, levels, status) => {
   proves("Workspace/relationships.project");
   const { owner } = fixture();
   const [source, destination] = [await newProject(fixture()), await newProject(fixture())];
@@ -36,7 +36,7 @@ test.each([
   expect(body.data.attributes.description).toBe(status === 200 ? "moved" : null);
 });
 
-test("a custom right to move is enough to move, and for nothing else", async () => {
+test("a custom right to move allows moving and nothing else", async () => {
   const { owner } = fixture();
   const [source, destination] = [await newProject(fixture()), await newProject(fixture())];
   const { id: teamId, member } = await newTeam(fixture());
@@ -55,7 +55,7 @@ test("a custom right to move is enough to move, and for nothing else", async () 
   expect(await projectOf(id)).toBe(destination.id);
 });
 
-test("a blank project, its own and none at all are no move", async () => {
+test("a blank project, the same project and no project do not move the workspace", async () => {
   proves("Workspace/relationships.project");
   const { owner } = fixture();
   const project = await newProject(fixture());
@@ -68,7 +68,7 @@ test("a blank project, its own and none at all are no move", async () => {
   }
 });
 
-test("what a workspace has goes with it, and what it inherits is the new project's", async () => {
+test("a moved workspace keeps its contents and inherits from the new project", async () => {
   const { owner } = fixture();
   const [source, destination] = [await newProject(fixture()), await newProject(fixture())];
   const binding = (key: string) => ({

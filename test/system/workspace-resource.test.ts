@@ -22,7 +22,7 @@ async function written(count: number) {
 const addresses = (data: { attributes: { address: string } }[]) =>
   data.map(({ attributes }) => attributes.address);
 
-test("what a workspace's current state manages is listed, with every attribute", async () => {
+test("the resources of the current state are listed with every attribute", async () => {
   proves("Workspace resources/GET /workspaces/:id/resources");
   const { reader } = fixture();
   const { id, versionId, listed } = await written(2);
@@ -48,7 +48,7 @@ test("what a workspace's current state manages is listed, with every attribute",
   expect((await reader.api.get(resources(id))).body.data).toEqual(listed.body.data);
 });
 
-test("the list comes in pages, by address or as it is asked for, and is searched by address", async () => {
+test("the list has pages, is sorted by address by default, and can be searched by address", async () => {
   proves("Workspace resources/GET /workspaces/:id/resources");
   const { owner } = fixture();
   const { id } = await written(25);
@@ -70,7 +70,7 @@ test("the list comes in pages, by address or as it is asked for, and is searched
   expect((await owner.api.get(resources(id, "?page[size]=0"))).status).toBe(400);
 });
 
-test("a workspace without state manages nothing; another's is not found", async () => {
+test("a workspace without state has no resources; a foreign one is not found", async () => {
   proves("Workspace resources/GET /workspaces/:id/resources");
   const { owner, stranger } = fixture();
   const { id } = await newWorkspace(fixture());

@@ -7,7 +7,7 @@ import { namesOf, newWorkspace, useFixture } from "./fixture.ts";
 
 const fixture = useFixture();
 
-test("workspaces are found by their current run's status, and sorted by its creation", async () => {
+test("workspaces can be searched by their current run's status and sorted by its creation", async () => {
   proves(
     "Workspace list/sort: current-run.created-at",
     "Workspace list/filter[current-run][status]",

@@ -30,7 +30,7 @@ async function newAgentPool(): Promise<string> {
 describe("vcs-repo", () => {
   const least = { identifier: "acme/network", "oauth-token-id": "ot-1234567890abcdef" };
 
-  test("is created, changed key by key, and removed by null alone", async () => {
+  test("can be created, changed key by key, and removed by null only", async () => {
     proves("Workspace/vcs-repo");
     const { id, attributes } = await newWorkspace(fixture(), { "vcs-repo": least });
     expect(attributes["vcs-repo"]).toMatchObject({
@@ -47,7 +47,7 @@ describe("vcs-repo", () => {
     expect((await updated(id, { "vcs-repo": null }))["vcs-repo"]).toBeNull();
   });
 
-  test("knows an app installation by both names", async () => {
+  test("accepts both names of the app installation", async () => {
     proves("Versioning/2023-03-08", "Workspace/vcs-repo.vcs-app-installation-id");
     const { id } = await newWorkspace(fixture(), { "vcs-repo": least });
     const expected = {
@@ -61,7 +61,7 @@ describe("vcs-repo", () => {
     expect((await updated(id, same))["vcs-repo"]).toMatchObject(expected);
   });
 
-  test("needs its required keys and good forms, and tells all problems at once", async () => {
+  test("requires its keys and valid values, and all problems are reported", async () => {
     proves("Workspace/vcs-repo");
     const answer = await create({ "vcs-repo": { "tags-regex": "(", branch: "main" } });
     expect(answer.status).toBe(422);
@@ -74,7 +74,7 @@ describe("vcs-repo", () => {
 });
 
 describe("auto-destroy", () => {
-  test("takes a moment, and null takes it away", async () => {
+  test("accepts a timestamp, and null removes it", async () => {
     proves("Versioning/2023-09-15", "Workspace/auto-destroy-at");
     const { id } = await newWorkspace(fixture(), {
       "auto-destroy-at": "2099-01-01T12:00:00+01:00",
@@ -85,7 +85,7 @@ describe("auto-destroy", () => {
     });
   });
 
-  test("takes a duration, from which the moment follows", async () => {
+  test("accepts a duration, from which the time is computed", async () => {
     proves("Versioning/2023-11-07", "Workspace/auto-destroy-activity-duration");
     const { id, attributes } = await newWorkspace(fixture(), {
       "auto-destroy-activity-duration": "14d",
@@ -99,7 +99,7 @@ describe("auto-destroy", () => {
     });
   });
 
-  test("tells both problems at once, in the words that clients show", async () => {
+  test("reports both problems with the texts that clients show", async () => {
     proves("Workspace/auto-destroy-activity-duration");
     const answer = await create({
       "auto-destroy-at": "soon",
@@ -117,7 +117,7 @@ describe("auto-destroy", () => {
 describe("agent-pool-id", () => {
   const pointer = "/data/attributes/agent-pool-id";
 
-  test("goes with the mode agent, and leaves with it", async () => {
+  test("is set with the mode agent and cleared with it", async () => {
     proves("Workspace/agent-pool-id");
     const pool = await newAgentPool();
     const { id } = await newWorkspace(fixture(), {
@@ -151,7 +151,7 @@ describe("agent-pool-id", () => {
   });
 
   test.each([{ "execution-mode": "remote" }, { "execution-mode": "local" }, { operations: true }])(
-    "does not go with %j",
+    "cannot be given with %j",
     async (attributes) => {
       const answer = await create({ ...attributes, "agent-pool-id": await newAgentPool() });
       expect(answer.status).toBe(422);
@@ -162,7 +162,7 @@ describe("agent-pool-id", () => {
   );
 });
 
-test("who made a workspace is said at its creation only", async () => {
+test("the creator of a workspace is set on creation only", async () => {
   proves("Workspace/source-name, source-url");
   const made = { "source-name": "a client", "source-url": "https://example.com" };
   const { id, attributes } = await newWorkspace(fixture(), made);
@@ -170,7 +170,7 @@ test("who made a workspace is said at its creation only", async () => {
   expect(await updated(id, { "source-name": "another" })).toMatchObject(made);
 });
 
-test("assessments are of another edition: false is ignored, true refused, and nothing shown", async () => {
+test("assessments belong to another edition: false is ignored, true refused, and nothing shown", async () => {
   proves("Workspace/assessments-enabled");
   const { id, attributes } = await newWorkspace(fixture(), { "assessments-enabled": false });
   expect(attributes).not.toHaveProperty("assessments-enabled");
@@ -179,7 +179,7 @@ test("assessments are of another edition: false is ignored, true refused, and no
   expect(Object.keys(problems(answer))).toEqual(["/data/attributes/assessments-enabled"]);
 });
 
-test("a new workspace starts with the newest engine, and keeps what a client sets", async () => {
+test("a new workspace uses the newest engine, and a given version is kept", async () => {
   proves("Workspace/engine-version");
   const { id, attributes } = await newWorkspace(fixture());
   expect(attributes["engine-version"]).toMatch(/^\d+\.\d+\.\d+$/);
@@ -191,7 +191,7 @@ test("a new workspace starts with the newest engine, and keeps what a client set
   }
 });
 
-test("updates at once lose nothing of each other", async () => {
+test("concurrent updates lose no change", async () => {
   proves("Workspace/two updates at once lose nothing");
   const { id } = await newWorkspace(fixture());
   const changes = [
@@ -211,7 +211,7 @@ test("updates at once lose nothing of each other", async () => {
   expect((await updated(id, {}))["vcs-repo"].identifier).toBe("a/b");
 });
 
-test("a renamed workspace frees its old name, which another may take", async () => {
+test("a renamed workspace frees its old name for others", async () => {
   proves("Workspace/name: unique within the");
   const { id, attributes } = await newWorkspace(fixture());
   await updated(id, { name: unusedName("workspace") });

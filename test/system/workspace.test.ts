@@ -28,7 +28,7 @@ const everything = {
   "working-directory": "infra/live",
 };
 
-test("a new workspace reads the same by id, by name and as it was created", async () => {
+test("a new workspace can be read by id and by name as created", async () => {
   proves(
     "Workspace endpoints/POST organizations/:o/workspaces",
     "Workspace endpoints/GET workspaces/:id and by name",
@@ -52,7 +52,7 @@ test("a new workspace reads the same by id, by name and as it was created", asyn
   }
 });
 
-test("what is not given has the specification's defaults", async () => {
+test("absent settings have the specification's defaults", async () => {
   proves("Workspace endpoints/POST organizations/:o/workspaces");
   const { attributes, relationships } = await newWorkspace(fixture());
   expect(attributes).toMatchObject({
@@ -80,7 +80,7 @@ test("what is not given has the specification's defaults", async () => {
   expect(relationships.project.data).toEqual(body.data.relationships["default-project"].data);
 });
 
-test("both spellings of the engine's version are read and shown; two values are refused", async () => {
+test("both spellings of the engine version are accepted and shown; different values are refused", async () => {
   proves("Workspace/branded names");
   for (const spelling of ["engine-version", "terraform-version"]) {
     const { attributes } = await newWorkspace(fixture(), { [spelling]: "1.9.8" });
@@ -95,7 +95,7 @@ test("both spellings of the engine's version are read and shown; two values are 
 });
 
 test.each(["1.11.0", "1.12.0-beta1", "~> 1.0.0", ">= 1.2, < 2.0", "latest", "1.10.99"])(
-  "the version %s is kept as it was sent",
+  "the version %s is stored as it was sent",
   async (version) => {
     proves("Workspace/engine-version");
     const { id } = await newWorkspace(fixture());
@@ -105,7 +105,7 @@ test.each(["1.11.0", "1.12.0-beta1", "~> 1.0.0", ">= 1.2, < 2.0", "latest", "1.1
   },
 );
 
-test("what is neither a version, a constraint nor latest is refused", async () => {
+test("a text that is neither a version, a constraint nor latest is refused", async () => {
   proves("Workspace/engine-version");
   const { id } = await newWorkspace(fixture());
   for (const version of ["newest", "1.x", "", "~> one"]) {
@@ -113,7 +113,7 @@ test("what is neither a version, a constraint nor latest is refused", async () =
   }
 });
 
-test("all that is wrong is said at once, in words and with pointers", async () => {
+test("all problems are reported with texts and pointers", async () => {
   proves("Workspace/properties without a default are required on create");
   const answer = await create({
     name: "not a name",
@@ -139,7 +139,7 @@ test("all that is wrong is said at once, in words and with pointers", async () =
   expect(Object.keys(problems(await create({})))).toEqual(["/data/attributes/name"]);
 });
 
-test("the execution mode follows the organization until it is given, and again when it is given back", async () => {
+test("the execution mode is the organization's until it is set, and again when the override is removed", async () => {
   proves("Workspace/execution-mode", "Workspace/setting-overwrites");
   const { id } = await newWorkspace(fixture(), { operations: true });
   const own = await update(id, {});
@@ -161,7 +161,7 @@ test("the execution mode follows the organization until it is given, and again w
   ]);
 });
 
-test("an update changes what it names and keeps the rest, by id and by name", async () => {
+test("an update by id and by name changes given settings and keeps the others", async () => {
   proves("Workspace/on update everything is", "Workspace endpoints/PATCH by id and by name");
   const { owner } = fixture();
   const workspace = await newWorkspace(fixture(), everything);
@@ -185,7 +185,7 @@ test("an update changes what it names and keeps the rest, by id and by name", as
   expect(Date.parse(updated)).toBeGreaterThan(Date.parse(created));
 });
 
-test("null is the same as absent", async () => {
+test("null means the same as absent", async () => {
   proves("Workspace/on update everything is");
   const nulls = Object.fromEntries(Object.keys(everything).map((name) => [name, null]));
   const workspace = await newWorkspace(fixture(), everything);
@@ -193,7 +193,7 @@ test("null is the same as absent", async () => {
   expect(updated.body.data.attributes).toMatchObject(everything);
 });
 
-test("an update that is refused changes nothing", async () => {
+test("a refused update changes nothing", async () => {
   proves("Workspace/errors");
   const workspace = await newWorkspace(fixture());
   const refused = await update(workspace.id, { description: "half", name: "not a name" });
@@ -217,14 +217,14 @@ test("a new name frees the old one", async () => {
   expect(problems(taken)).toEqual({ "/data/attributes/name": "Name has already been taken" });
 });
 
-test("of many workspaces of one name made at once, one is made", async () => {
+test("of concurrent creations with one name one succeeds", async () => {
   proves("Workspace/name: unique within the");
   const name = unusedName("race");
   const answers = await Promise.all(Array.from({ length: 10 }, () => create({ name })));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(9).fill(422)]);
 });
 
-test("two updates at once lose nothing", async () => {
+test("two concurrent updates lose no change", async () => {
   proves("Workspace/two updates at once lose nothing");
   const { id } = await newWorkspace(fixture());
   const attributes = [
@@ -247,7 +247,7 @@ test("two updates at once lose nothing", async () => {
   });
 });
 
-test("a workspace is made in a project, and moved to another", async () => {
+test("a workspace is created in a project and moved to another", async () => {
   proves("Workspace/relationships.project");
   const { owner } = fixture();
   const [one, other] = [await newProject(fixture()), await newProject(fixture())];
@@ -268,7 +268,7 @@ test("a workspace is made in a project, and moved to another", async () => {
   }
 });
 
-test("a project that is not there, or is another organization's, is refused", async () => {
+test("an unknown or foreign project is refused", async () => {
   proves("Workspace/relationships.project");
   const { stranger, owner } = fixture();
   const foreign = await newProject({ organization: stranger.organization, owner: stranger });
@@ -284,7 +284,7 @@ test("a project that is not there, or is another organization's, is refused", as
   expect((await owner.api.post("/organizations/nowhere/workspaces", nowhere)).status).toBe(404);
 });
 
-test("what is not there is not found, by id and by name", async () => {
+test("unknown workspaces are not found by id and by name", async () => {
   proves("Workspace endpoints/GET workspaces/:id and by name");
   const { owner } = fixture();
   const body = document("workspaces", {});
@@ -296,7 +296,7 @@ test("what is not there is not found, by id and by name", async () => {
   }
 });
 
-test("a wrong type is refused on update too", async () => {
+test("a wrong type is also refused on update", async () => {
   proves("Workspace/data.type");
   const { attributes, id } = await newWorkspace(fixture());
   for (const path of [`/workspaces/${id}`, `${workspaces()}/${attributes.name}`]) {

@@ -61,7 +61,7 @@ await subscription[Symbol.asyncDispose]();
 await nats[Symbol.asyncDispose]();
 `;
 
-test("another project imports the packed half that subscribes, and hears the bus", async () => {
+test("another project can install and import the subscriber package and receive events", async () => {
   const { stdout } = await run(process.execPath, ["listen.ts"], {
     cwd: project,
     env: { ...process.env, NATS_URL: sharedDependencies().nats.url },
@@ -69,7 +69,7 @@ test("another project imports the packed half that subscribes, and hears the bus
   expect(stdout).toBe("statehouse.workspaces.workspace.locked.v1\n");
 });
 
-test("its types are there", async () => {
+test("the package contains its types", async () => {
   const tsc = path.join(root, "node_modules/typescript/bin/tsc");
   const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022"];
   const types = ["--lib", "es2022,esnext.disposable", "--types", "node"];

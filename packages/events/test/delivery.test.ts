@@ -79,7 +79,7 @@ function listener() {
 const outboxIsEmpty = async () => (await database.query("select from outbox")).length === 0;
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
-test("an event follows its commit at once, with its message and its trace", async () => {
+test("an event is published immediately after its commit, with its message and trace", async () => {
   const heard: unknown[] = [];
   consume(async (message, { subject, revision, source }) => {
     heard.push({ name: message.name, subject, revision, source, trace: traceId() });
@@ -96,7 +96,7 @@ test("an event follows its commit at once, with its message and its trace", asyn
   await waitFor(outboxIsEmpty);
 });
 
-test("an event of a transaction that was rolled back never was", async () => {
+test("an event of a rolled back transaction is not published", async () => {
   const { heard, handle } = listener();
   consume(handle);
   relay();
@@ -128,7 +128,7 @@ test("two relays publish each event once and in order", async () => {
   expect((await streams.info(STREAM)).state.messages).toBe(250);
 });
 
-test("without a bus the outbox grows; when it is back everything arrives, in order", async () => {
+test("events wait in the outbox while the bus is down and are published in order afterwards", async () => {
   const { heard, handle } = listener();
   consume(handle);
   relay();
@@ -144,7 +144,7 @@ test("without a bus the outbox grows; when it is back everything arrives, in ord
   expect(heard.filter((revision) => revision > 1)).toEqual([2, 3, 4]);
 });
 
-test("a relay that died between publishing and deleting does not publish twice", async () => {
+test("a relay that crashes between publishing and deleting does not publish an event twice", async () => {
   const { heard, handle } = listener();
   consume(handle);
   await ensureStream(nats);
@@ -164,7 +164,7 @@ test("a relay that died between publishing and deleting does not publish twice",
   expect(row?.event_id).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("an event that keeps failing becomes a dead letter, does not delay the next, and can be replayed", async () => {
+test("an event that keeps failing becomes a dead letter, does not delay the next event, and can be replayed", async () => {
   const heard: string[] = [];
   let broken = true;
   const handle: Handle = async ({ name }) => {
@@ -201,7 +201,7 @@ test("an event that keeps failing becomes a dead letter, does not delay the next
   expect(await deadLetters()).toEqual([]);
 });
 
-test("an unavailable dependency never makes a dead letter", async () => {
+test("an unavailable dependency never causes a dead letter", async () => {
   let attempts = 0;
   const { heard, handle } = listener();
   consume(async (message, event) => {
@@ -215,7 +215,7 @@ test("an unavailable dependency never makes a dead letter", async () => {
   expect(await database.query("select from dead_letters")).toHaveLength(0);
 });
 
-test("a consumer that comes back goes on where it stopped", async () => {
+test("a restarted consumer continues where it stopped", async () => {
   relay();
   const first = listener();
   const consumer = consume(first.handle);
@@ -229,7 +229,7 @@ test("a consumer that comes back goes on where it stopped", async () => {
   expect(second.heard).toEqual([2]);
 });
 
-test("the connections of PostgreSQL cut under the relay only delay", async () => {
+test("broken PostgreSQL connections of the relay only delay events", async () => {
   const { heard, handle } = listener();
   consume(handle);
   relay();
@@ -245,7 +245,7 @@ test("the connections of PostgreSQL cut under the relay only delay", async () =>
   expect(new Set(heard)).toEqual(new Set(numbers(120)));
 });
 
-test("a service starts, waits and stops without any bus", async () => {
+test("a service starts, waits and stops without a bus", async () => {
   await server.stop();
   await using none = connectNats({ url: server.url, name: "none" });
   await using _relay = startRelay({ database, nats: none, service: "workspaces", logger });

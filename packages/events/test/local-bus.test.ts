@@ -68,7 +68,7 @@ test("events are delivered in order, in the trace of their request, and stay in 
   expect(await waiting()).toBe(2);
 });
 
-test("events recorded before every service has subscribed wait until the bus is open", async () => {
+test("events recorded before all services have subscribed wait until the bus is open", async () => {
   await record(1);
   relay();
   await record(2);
@@ -100,7 +100,7 @@ test("an event with a lower id that is committed later is delivered", async () =
   expect(received).toEqual([2, 1]);
 });
 
-test("a handler that fails is called again, and does not stop the next event", async () => {
+test("a failed handler is called again and does not block the next event", async () => {
   let failures = 0;
   subscribe(async (message, event) => {
     if (event.revision === 1 && ++failures < 3) throw new Error("not yet");

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { connectNats } from "../nats.ts";
 import { ensureStream, STREAM } from "../stream.ts";
 
-test("in a cluster the stream gets the copies that are asked for, and never loses one again", {
+test("the stream in a cluster has the configured number of replicas, which never decreases", {
   timeout: 120_000,
 }, async () => {
   await using stack = new AsyncDisposableStack();

@@ -29,7 +29,7 @@ async function rows(postgres: Postgres, sql: string): Promise<Record<string, unk
   }
 }
 
-test("a second start finds the data, in UTF-8 and a locale that is the same everywhere", async () => {
+test("a second start finds the data, encoded in UTF-8 with a fixed locale", async () => {
   const first = await start("twice");
   await first.createDatabases(["tea"]);
   await rows(first, "CREATE TABLE cups AS SELECT 'grün' AS colour");
@@ -43,7 +43,7 @@ test("a second start finds the data, in UTF-8 and a locale that is the same ever
   expect(await rows(second, "SHOW server_encoding")).toEqual([{ server_encoding: "UTF8" }]);
 });
 
-test("nobody enters without the password, which only we can read", async () => {
+test("connections require the password, which only the current user can read", async () => {
   await using postgres = await start("password");
   const password = path.join(folder.path, "password", "password");
   expect(statSync(password).mode & 0o777).toBe(0o600);
@@ -51,7 +51,7 @@ test("nobody enters without the password, which only we can read", async () => {
   await expect(new Client({ connectionString: url }).connect()).rejects.toThrow("authentication");
 });
 
-test("a session does not hold up stopping, and the port stays the same after a restart", async () => {
+test("an open session does not delay stopping, and the port is the same after a restart", async () => {
   await using postgres = await start("restart");
   const { port } = postgres;
   const session = new Client({ connectionString: postgres.url("postgres") });
@@ -62,7 +62,7 @@ test("a session does not hold up stopping, and the port stays the same after a r
   expect(postgres.port).toBe(port);
 });
 
-test("a postmaster.pid left by kill -9 does not hinder the next start", async () => {
+test("a postmaster.pid left by kill -9 does not prevent the next start", async () => {
   const killed = await start("killed");
   await killed.createDatabases(["tea"]);
   await rows(killed, "CREATE TABLE cups AS SELECT 1 AS n");
@@ -73,7 +73,7 @@ test("a postmaster.pid left by kill -9 does not hinder the next start", async ()
   await killed.stop();
 });
 
-test("a left-over postmaster.pid with the id of a stranger is not believed, nor is the stranger hurt", async () => {
+test("a stale postmaster.pid with the id of another process is ignored, and that process keeps running", async () => {
   await (await start("stranger")).stop();
   const stranger = spawn("sleep", ["60"]);
   writeFileSync(pidFile("stranger"), `${stranger.pid}\n/somewhere\n`);
@@ -83,7 +83,7 @@ test("a left-over postmaster.pid with the id of a stranger is not believed, nor 
   stranger.kill();
 });
 
-test("a folder in use is refused with its owner's name, and the one that uses it goes on", async () => {
+test("a folder in use is refused with the name of its owner, which keeps running", async () => {
   await using postgres = await start("in-use");
   await expect(start("in-use")).rejects.toThrow(
     `is in use by another Statehouse (process ${process.pid})`,
@@ -98,7 +98,7 @@ test("databases of another major version are refused", async () => {
   await expect(start("version")).rejects.toThrow(/were created by PostgreSQL 12, and this is/);
 });
 
-test("it does not outlive an owner that died by kill -9, and the next start finds the data", async () => {
+test("PostgreSQL stops after kill -9 of its owner, and the next start finds the data", async () => {
   const dataDirectory = path.join(folder.path, "orphan");
   const script = `
     const { startPostgres } = await import(${JSON.stringify(import.meta.resolve("../postgres.ts"))});
@@ -116,7 +116,7 @@ test("it does not outlive an owner that died by kill -9, and the next start find
   expect(await rows(postgres, "SELECT 1 AS n")).toEqual([{ n: 1 }]);
 });
 
-test("what it prints is in its log", () => {
+test("the output of PostgreSQL is in its log", () => {
   const log = path.join(folder.path, "twice", "postgres.log");
   expect(readFileSync(log, "utf8")).toContain("ready to accept connections");
 });

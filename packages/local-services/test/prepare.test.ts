@@ -42,11 +42,11 @@ function runPrepare(
 
 const nats = { "nats-server": "echo nats-server: v2.11.0" };
 
-test("without nats-server and Go it prepares a start without events, and says nothing", () => {
+test("without nats-server and Go, prepares a start without events and prints nothing", () => {
   expect(runPrepare(machine("bare", {}))).toEqual({ code: 0, said: "" });
 });
 
-test("a nats-server on PATH that is too old counts as none", () => {
+test("treats an outdated nats-server on PATH as missing", () => {
   const { code, said } = runPrepare(
     machine("old", { "nats-server": "echo nats-server: v2.9.25" }),
     "--tests",
@@ -57,11 +57,11 @@ test("a nats-server on PATH that is too old counts as none", () => {
   );
 });
 
-test("with everything there it says nothing", () => {
+test("prints nothing if every dependency is present", () => {
   expect(runPrepare(machine("full", nats))).toEqual({ code: 0, said: "" });
 });
 
-test("what only tests need is named and not required", () => {
+test("lists dependencies that only tests need without requiring them", () => {
   const { code, said } = runPrepare(machine("user", nats), "--tests");
   expect(code).toBe(0);
   expect(said).toMatch(
@@ -75,7 +75,7 @@ test("on CI a missing program is a failure", () => {
   expect(said).toMatch(/^minio is missing: .*\.\n$/);
 });
 
-test("a build that fails is reported with its reason and its log, and leaves nothing in the cache", () => {
+test("reports a failed build with its reason and log, and leaves nothing in the cache", () => {
   const env = machine("broken", {
     go: "echo 'go: module lookup failed: no such host' >&2; exit 1",
   });
@@ -102,7 +102,7 @@ test("two runs that both lack a program build it once", async () => {
   expect(readFileSync(count, "utf8")).toBe("built\n");
 });
 
-test("platforms without a packaged Node or PostgreSQL are told so", () => {
+test("names platforms that have no packaged Node or PostgreSQL", () => {
   expect(() => pinnedNode("sunos-x64", "20.1.0")).toThrow(
     "There is no packaged Node 26 for sunos-x64; start Statehouse with Node 26 or newer (this is 20.1.0).",
   );
@@ -113,7 +113,7 @@ test("platforms without a packaged Node or PostgreSQL are told so", () => {
   );
 });
 
-test("an installation by hand is recognised, a changed lock file is noticed", () => {
+test("accepts a manual installation and detects a changed lock file", () => {
   const clone = path.join(folder.path, "clone");
   mkdirSync(path.join(clone, "node_modules"), { recursive: true });
   const lock = (version: string) => ({
@@ -136,7 +136,7 @@ test("an installation by hand is recognised, a changed lock file is noticed", ()
   expect(installed(clone)).toBe(false);
 });
 
-test("a lock whose owner is gone is taken over", async () => {
+test("takes over a lock whose owner has exited", async () => {
   const locks = path.join(folder.path, "locking", "statehouse", "locks");
   mkdirSync(locks, { recursive: true });
   const gone = spawnSync("true").pid;

@@ -40,7 +40,7 @@ const counting = `
   console.log("ready");
 `;
 
-test("the script gets its arguments and its exit code is ours", async () => {
+test("the script receives its arguments, and its exit code is returned", async () => {
   const child = await start(
     "console.log(process.argv.slice(2).join()); process.exit(5);",
     "a",
@@ -57,14 +57,17 @@ test("compiled code is kept between runs", async () => {
   expect(await child.output).toContain(process.env.NODE_COMPILE_CACHE ?? "node_modules");
 });
 
-test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)("%s reaches the script", async (signal) => {
-  const child = await start(counting);
-  await once(child.stdout ?? child, "data");
-  child.kill(signal);
-  expect(await once(child, "exit")).toEqual([3, null]);
-});
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "%s is passed on to the script",
+  async (signal) => {
+    const child = await start(counting);
+    await once(child.stdout ?? child, "data");
+    child.kill(signal);
+    expect(await once(child, "exit")).toEqual([3, null]);
+  },
+);
 
-test("Ctrl-C, which goes to the whole group and once more through npm, is heard once", async () => {
+test("Ctrl-C, which npm sends again, reaches the script once", async () => {
   const child = await start(counting);
   await once(child.stdout ?? child, "data");
   process.kill(-(child.pid ?? Number.NaN), "SIGINT");
@@ -73,12 +76,12 @@ test("Ctrl-C, which goes to the whole group and once more through npm, is heard 
   expect(await child.output).toContain("SIGINT 1");
 });
 
-test("a script that dies by a signal makes us die by it", async () => {
+test("a script that ends by a signal ends the runner by the same signal", async () => {
   const child = await start('process.kill(process.pid, "SIGKILL");');
   expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
 });
 
-test("the script does not outlive us", async () => {
+test("the script does not outlive the runner", async () => {
   const child = await start("console.log(process.pid); setInterval(() => {}, 1000);");
   const [line] = await once(child.stdout ?? child, "data");
   child.kill("SIGKILL");

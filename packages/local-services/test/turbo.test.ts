@@ -72,7 +72,7 @@ test("every package has tasks, and an unchanged repository hits the cache", () =
   expect(missed(hashes())).toEqual([]);
 });
 
-test("a change of the lock file misses: of a tool everywhere, of a dependency where it is used", () => {
+test("a changed lock file misses: all packages for a tool, dependent packages for a dependency", () => {
   const upgrade = (name: string) => (content: string) => {
     const lock = JSON.parse(content);
     lock.packages[`node_modules/${name}`].version = "99.0.0";
@@ -85,7 +85,7 @@ test("a change of the lock file misses: of a tool everywhere, of a dependency wh
   expect(koa).not.toContain("@statehouse/state#test");
 });
 
-test("a change of proto/ misses generation, types and tests, and no lint", () => {
+test("a change of proto/ misses generate, types and test, but not lint", () => {
   const after = missedAfterChange("proto/statehouse/workspaces/v1/workspace_lock.proto");
   expect(after).toEqual(expect.arrayContaining([...all("generate"), ...all("types")]));
   expect(after).toEqual(expect.arrayContaining([...all("test"), ...all("test:system")]));
@@ -103,7 +103,7 @@ test("a change of biome.json misses lint", () => {
   expect(missedAfterChange("biome.json")).toEqual(expect.arrayContaining(all("lint")));
 });
 
-test("a change of the local services or of the set-up of tests misses every test", () => {
+test("a change of the local services or of the test setup misses every test", () => {
   const everyTest = expect.arrayContaining([...all("test"), ...all("test:system")]);
   for (const file of [
     "packages/local-services/nats.ts",
@@ -139,7 +139,7 @@ test("a change of a package misses its own tasks and those of the packages that 
   );
 });
 
-test("on continuous integration nothing is taken from the cache", () => {
+test("continuous integration takes no result from the cache", () => {
   const run = () =>
     execFileSync(process.execPath, [turboCommand, "run", "lint", "--filter=@statehouse/errors"], {
       encoding: "utf8",

@@ -71,8 +71,8 @@ beforeEach(async () => {
   statements.length = 0;
 });
 
-describe("query", () => {
-  test("is one statement; timestamps are dates and bigint numbers", async () => {
+describe("a query", () => {
+  test("is one statement and returns timestamps as dates and bigint as numbers", async () => {
     await addCup("a");
     statements.length = 0;
     const rows = await database.query<{ epoch: number; made_at: Date }>(
@@ -83,7 +83,7 @@ describe("query", () => {
     expect(statements).toHaveLength(1);
   });
 
-  test("survives a migration that changes what a kept plan returns", async () => {
+  test("still works after a migration that changes the result of a prepared statement", async () => {
     await addCup("a");
     const all = () => database.query<{ colour: string }>("select * from cups where id = $1", ["a"]);
     for (let i = 0; i < 8; i++) await all();
@@ -93,8 +93,8 @@ describe("query", () => {
   });
 });
 
-describe("transaction", () => {
-  test("opens with the caller's time limit in one message, flushes and commits", async () => {
+describe("a transaction", () => {
+  test("sends BEGIN and the caller's time limit in one message, flushes and commits", async () => {
     await runWithDeadline(Date.now() + 5000, () => addCup("a"));
     expect(statements).toEqual([
       expect.stringMatching(/^begin; set local transaction_timeout = \d{4}$/),
@@ -103,7 +103,7 @@ describe("transaction", () => {
     ]);
   });
 
-  test("sees its own SQL and the ORM's on the same connection", async () => {
+  test("sees its own SQL and the ORM's changes on the same connection", async () => {
     await addCup("a");
     await database.transaction(async (em) => {
       const cup = await em.findOneOrFail(Cup, "a", { lockMode: LockMode.PESSIMISTIC_WRITE });
@@ -115,7 +115,7 @@ describe("transaction", () => {
     });
   });
 
-  test("rolls back on an error and passes it on; hooks run only after a commit", async () => {
+  test("rolls back and rethrows on an error; hooks run only after a commit", async () => {
     let hooks = 0;
     const failing = database.transaction(async (em) => {
       afterCommit(em, () => hooks++);
@@ -130,7 +130,7 @@ describe("transaction", () => {
     expect(hooks).toBe(1);
   });
 
-  test("that only validates returns its result, rolls back and runs no hook", async () => {
+  test("with validateOnly returns its result, rolls back and runs no hook", async () => {
     let hooks = 0;
     const result = await database.transaction(
       async (em) => {
@@ -145,14 +145,14 @@ describe("transaction", () => {
     expect(await database.query("select from cups")).toHaveLength(0);
   });
 
-  test("is not reported as done when an error inside it was swallowed", async () => {
+  test("throws if an error inside it was swallowed", async () => {
     const swallowed = database.transaction(async (em) => {
       await queryIn(em, "select 1/0").catch(() => {});
     });
     await expect(swallowed).rejects.toThrow("rolled back");
   });
 
-  test("names the constraint that was violated", async () => {
+  test("reports the constraint that was violated", async () => {
     await addCup("a");
     const failing = database.transaction(async (em) => {
       em.persist(em.create(Cup, { id: "b", name: "a", epoch: 1 }));
@@ -173,7 +173,7 @@ describe("transaction", () => {
     await expect(late).rejects.toMatchObject({ kind: "deadlineExceeded" });
   });
 
-  test("ends with the caller's deadline also where nobody answers", async () => {
+  test("ends with the caller's deadline even if the server does not respond", async () => {
     const url = new URL(fresh.url);
     await using proxy = await startFaultProxy(Number(url.port));
     url.port = String(proxy.port);
@@ -185,7 +185,7 @@ describe("transaction", () => {
     proxy.release();
   });
 
-  test("that asks for nothing any more does not keep its rows from others", async () => {
+  test("releases its locks when it is idle for too long", async () => {
     await addCup("a");
     await using silent = await open(fresh.url, { idleTransactionMs: 300 });
     const [held, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -222,7 +222,7 @@ describe("transaction", () => {
     expect(await database.query("select epoch from cups")).toEqual([{ epoch: 3 }, { epoch: 3 }]);
   });
 
-  test("refuses work that was not awaited", async () => {
+  test("refuses statements of work that was not awaited", async () => {
     let late: Promise<unknown> | undefined;
     const ended = Promise.withResolvers<void>();
     await database.transaction(async (em) => {
@@ -233,10 +233,10 @@ describe("transaction", () => {
   });
 });
 
-describe("text that PostgreSQL cannot keep", () => {
+describe("text that PostgreSQL cannot store", () => {
   const refused = expect.objectContaining({ kind: "badRequest", reason: "unstorable_text" });
 
-  test("is the request's fault, as a parameter and inside jsonb", async () => {
+  test("is a bad request, as a parameter and inside jsonb", async () => {
     await expect(database.query("select $1::text", ["a\0b"])).rejects.toEqual(refused);
     await expect(database.query("select $1::jsonb", [JSON.stringify({ a: "\0" })])).rejects.toEqual(
       refused,
@@ -246,7 +246,7 @@ describe("text that PostgreSQL cannot keep", () => {
     ).rejects.toEqual(refused);
   });
 
-  test("is refused from the ORM too, and the connection goes on", async () => {
+  test("is also refused by the ORM, and the connection remains usable", async () => {
     await expect(addCup("a\0b")).rejects.toEqual(refused);
     await addCup("a");
     expect(await database.query("select id from cups")).toEqual([{ id: "a" }]);
@@ -254,7 +254,7 @@ describe("text that PostgreSQL cannot keep", () => {
 });
 
 describe("readiness", () => {
-  test("names the migrations that are missing", async () => {
+  test("reports missing migrations", async () => {
     await expect(database.ready()).resolves.toBeUndefined();
     await using empty = await freshDatabase({ contextName: "none", migrations: [] });
     await using behind = await open(empty.url);
@@ -276,7 +276,7 @@ test.each(["the ORM", "plain SQL"])("closing ends the connections that %s opened
   await expect(closing.query("select 1")).rejects.toMatchObject({ kind: "unavailable" });
 });
 
-test("connections that PostgreSQL closed mean unavailable, and the pool stays whole", async () => {
+test("a connection closed by PostgreSQL causes unavailable, and the pool keeps its size", async () => {
   const kill = `select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`;
   for (let round = 0; round < 3; round++) {
@@ -297,7 +297,7 @@ test("connections that PostgreSQL closed mean unavailable, and the pool stays wh
   await Promise.all(Array.from({ length: 12 }, (_, index) => addCup(`cup-${index}`)));
 });
 
-test("a restart of PostgreSQL is a pause", async () => {
+test("queries succeed again after a restart of PostgreSQL", async () => {
   await using postgres = await ownPostgres();
   const url = postgres.url("postgres");
   await migrate({ url, contextName: "cups", migrations });

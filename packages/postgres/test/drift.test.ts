@@ -47,7 +47,7 @@ test("an entity that agrees with its table has no drift", async () => {
   ).toEqual([]);
 });
 
-test("a missing column, another type and another nullability are each named", async () => {
+test("reports a missing column, a different type and a different nullability", async () => {
   const changed = whole
     .replace("name text not null, ", "")
     .replace("glazed boolean not null", "glazed boolean")
@@ -60,7 +60,7 @@ test("a missing column, another type and another nullability are each named", as
   ]);
 });
 
-test("a missing table is named", async () => {
+test("reports a missing table", async () => {
   const nothing = { contextName: "drift", entities: [cups], migrations: [] };
   expect(await migratedSchemaDrift(nothing)).toEqual(["cups: no such table"]);
 });

@@ -15,7 +15,7 @@ async function rowsOf(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-test("a connection that is ended from outside while it is idle is replaced", async () => {
+test("a connection that is closed while idle is replaced", async () => {
   await using database = await freshDatabase({ contextName: "cups", migrations });
   const current = async () =>
     (await database.query<{ pid: number }>("SELECT pg_backend_pid() AS pid"))[0]?.pid;
@@ -24,7 +24,7 @@ test("a connection that is ended from outside while it is idle is replaced", asy
   await waitFor(async () => (await current()) !== pid);
 });
 
-test("two fresh databases share a schema and no rows, and are dropped at the end", async () => {
+test("two fresh databases have the same schema and separate rows, and are dropped at the end", async () => {
   const one = await freshDatabase({ contextName: "cups", migrations });
   await using two = await freshDatabase({ contextName: "cups", migrations });
   await rowsOf(one.url, "INSERT INTO cups VALUES ('a')");
@@ -35,7 +35,7 @@ test("two fresh databases share a schema and no rows, and are dropped at the end
   expect(await rowsOf(two.url, there)).toHaveLength(0);
 });
 
-test("many files that ask for the same schema at once all get it", async () => {
+test("many test files can create databases with the same schema concurrently", async () => {
   const fresh = [{ name: "0001_pots", up: "CREATE TABLE pots (id text)" }];
   const databases = await Promise.all(
     Array.from({ length: 5 }, () => freshDatabase({ contextName: "pots", migrations: fresh })),

@@ -8,7 +8,7 @@ const first = { name: "0001_cups", up: "create table cups (id text primary key)"
 const second = { name: "0002_size", up: "alter table cups add column size integer" };
 const empty = () => freshDatabase({ contextName: "migrations", migrations: [] });
 
-test("each migration is applied once, in order, however many start at the same time", async () => {
+test("each migration is applied once and in order, even by concurrent runs", async () => {
   await using database = await empty();
   const run = () =>
     migrate({ url: database.url, contextName: "cups", migrations: [second, first] });
@@ -17,7 +17,7 @@ test("each migration is applied once, in order, however many start at the same t
   expect(await run()).toEqual([]);
 });
 
-test("a migration that fails leaves nothing behind, and names itself", async () => {
+test("a failed migration changes nothing, and the error names it", async () => {
   await using database = await empty();
   const broken = { name: "0002_broken", up: "create table pots (id text); select 1/0" };
   const options = { url: database.url, contextName: "cups" };
@@ -27,7 +27,7 @@ test("a migration that fails leaves nothing behind, and names itself", async () 
   expect(await migrate({ ...options, migrations: [first, mended] })).toEqual(["0002_broken"]);
 });
 
-test("a migration steps back from a table in use, lets others pass, and succeeds later", async () => {
+test("a migration releases its place in the lock queue of a table in use and succeeds later", async () => {
   await using database = await empty();
   const options = { url: database.url, contextName: "cups" };
   await migrate({ ...options, migrations: [first] });

@@ -24,7 +24,7 @@ const migrations = [
   { name: "0001_tokens", up: "create table tokens (id text primary key, hash text not null)" },
 ];
 
-test("SQL is part of the request's trace, and no value is", async () => {
+test("the request's trace contains SQL and no values", async () => {
   let exported = "";
   const collector = createServer(async (request, response) => {
     exported += (await buffer(request)).toString("utf8");

@@ -3,7 +3,7 @@ import { freshBucket, minioClient, objectNames } from "../bucket.ts";
 import { needs } from "../dependencies.ts";
 import { ownNats } from "../own-dependency.ts";
 
-test("a NATS of one's own comes back on the same port", async () => {
+test("a separate NATS restarts on the same port", async () => {
   await using nats = await ownNats();
   const { url } = nats;
   await nats.stop();
@@ -12,7 +12,7 @@ test("a NATS of one's own comes back on the same port", async () => {
 });
 
 needs("minio")("a fresh bucket", () => {
-  test("is removed with what is in it", async () => {
+  test("a temporary folder is removed with its contents", async () => {
     const bucket = await freshBucket();
     const client = minioClient(bucket);
     await client.putObject(bucket.bucket, "a/b", Buffer.from("tea"));

@@ -20,7 +20,7 @@ const details = (targetType: TargetType, requested: Requested) =>
 const onProject = (requested: Requested, before?: CheckedGrant) =>
   checkedGrant(permissionTables.project, requested, new Problems(), before);
 
-test("a fixed level takes no permissions, and the problem names the permission", () => {
+test("a fixed level accepts no permissions, and the problem names the permission", () => {
   const permissions = { "workspace-access.runs": "apply" };
   expect(details("workspace", { access: "read", permissions })).toEqual({
     "permissions[workspace-access.runs]":
@@ -28,7 +28,7 @@ test("a fixed level takes no permissions, and the problem names the permission",
   });
 });
 
-test("with a fixed level each given permission is a problem, and so is each unknown one", () => {
+test("with a fixed level, each given and each unknown permission is a problem", () => {
   proves("Team project permissions/settable only when access is custom; otherwise read-only");
   const permissions = {
     "workspace-access.runs": "read",
@@ -46,7 +46,7 @@ test("with a fixed level each given permission is a problem, and so is each unkn
   });
 });
 
-test("every problem is named by its key", () => {
+test("every problem names its permission", () => {
   const permissions = {
     "project-access.settings": "none",
     "workspace-access.create": "true",
@@ -69,7 +69,7 @@ test("a permission of projects is unknown on a workspace", () => {
   });
 });
 
-test("permissions absent from custom have the table's default, then keep their value, until the level changes", () => {
+test("absent custom permissions have the defaults at first and then keep their value until the level changes", () => {
   proves("Team project permissions/an unspecified permission has the default of custom");
   const first = onProject({
     access: "custom",

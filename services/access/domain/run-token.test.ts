@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { expiryOf } from "./run-token.ts";
 import { looksLikeRunSecret, looksLikeSecret, runSecretOf, secretOf } from "./token-secret.ts";
 
-test("a token lives for a lifetime from now", () => {
+test("a token expires one lifetime from now", () => {
   const now = new Date("2026-01-01T00:00:00.000Z");
   expect(expiryOf(now, 86_400_000)).toEqual(new Date("2026-01-02T00:00:00.000Z"));
 });
 
-test("a run's secret is told apart from others by its form", () => {
+test("a run token's secret has a form of its own", () => {
   const random = new Uint8Array(32);
   expect(looksLikeRunSecret(runSecretOf(random))).toBe(true);
   expect(looksLikeSecret(runSecretOf(random))).toBe(false);

@@ -33,15 +33,15 @@ const unchanged: TeamSettings = {
   allowMemberTokenManagement: undefined,
 };
 
-test.each(["a", "Ops_team-1", "x".repeat(90)])("%s is a team's name", (name) => {
+test.each(["a", "Ops_team-1", "x".repeat(90)])("%s is a valid team name", (name) => {
   expect(problemsWith(newTeam(), { ...unchanged, name })).toEqual([]);
 });
 
-test.each(["", "a b", "a/b", "ä", "a\0", "x".repeat(91)])("%j is not a team's name", (name) => {
+test.each(["", "a b", "a/b", "ä", "a\0", "x".repeat(91)])("%j is not a valid team name", (name) => {
   expect(problemsWith(newTeam(), { ...unchanged, name })).toMatchObject([{ field: "name" }]);
 });
 
-test("each unknown permission is reported, and each value that is not a boolean", () => {
+test("each unknown permission and each value that is not a boolean is reported", () => {
   const organizationAccess = { "read-projects": false, fly: true, "manage-teams": "yes" };
   const problems = problemsWith(newTeam(), { ...unchanged, organizationAccess });
   expect(problems.map(({ detail }) => detail)).toEqual([
@@ -72,7 +72,7 @@ test("absent settings keep their value", () => {
   expect(team.ssoTeamId).toBeNull();
 });
 
-test("the owners keep their name", () => {
+test("the owners team cannot be renamed", () => {
   expect(() => problemsWith(newTeam(true), { ...unchanged, name: "others" })).toThrow(
     expect.objectContaining({ kind: "conflict", reason: "owners_team" }),
   );
@@ -101,6 +101,6 @@ test.each([
   ["who sees secret teams", allSeeing, "secret", true],
   ["a member of another team", outside, "secret", false],
   ["a member of another team", outside, "organization", true],
-] as const)("%s, %o, sees it when it is %s: %s", (_, membership, visibility, sees) => {
+] as const)("%s, %o, sees a team that is %s: %s", (_, membership, visibility, sees) => {
   expect(teamIsVisible({ id: "team-a", visibility }, membership)).toBe(sees);
 });

@@ -12,7 +12,7 @@ const check = (
   maxDays?: number,
 ) => problemsOf((problems) => checkToken({ ...user, ...token }, problems, { at, maxDays }));
 
-test("a token expires in two years by default, also from a leap day", () => {
+test("a token expires after two years by default, even if created on a leap day", () => {
   expect(defaultExpiry(at)).toEqual(new Date("2028-02-03T04:05:06.789Z"));
   expect(defaultExpiry(new Date("2028-02-29T00:00:00Z"))).toEqual(new Date("2030-03-01T00:00:00Z"));
 });
@@ -22,21 +22,21 @@ test.each([
   ["the past", new Date(0), "Expired at must be in the future"],
   ["no date", new Date(Number.NaN), "Expired at is invalid"],
   ["the year 10000", new Date("+010000-01-01T00:00:00Z"), "Expired at is invalid"],
-])("%s is not an expiry", (_, expiredAt, detail) => {
+])("%s is not a valid expiry", (_, expiredAt, detail) => {
   expect(check({ description: "", expiredAt })).toEqual([{ field: "expiredAt", detail }]);
 });
 
-test.each(["\0", "x".repeat(1001)])("a description that cannot be kept is invalid", (text) => {
+test.each(["\0", "x".repeat(1001)])("a description that cannot be stored is invalid", (text) => {
   expect(check({ description: text, expiredAt: later })).toEqual([
     { field: "description", detail: "Description is invalid" },
   ]);
 });
 
-test("any other description is kept", () => {
+test("any other description is accepted", () => {
   expect(check({ description: "läptop 🚀\n", expiredAt: later })).toEqual([]);
 });
 
-test("a secret carries all its bytes and is known by its form", () => {
+test("a secret contains all its random bytes and is recognized by its form", () => {
   const secret = secretOf(new Uint8Array(SECRET_BYTES).fill(255));
   expect(secret).toBe(`sth_${"_".repeat(42)}8`);
   expect(looksLikeSecret(secret)).toBe(true);
@@ -45,7 +45,7 @@ test("a secret carries all its bytes and is known by its form", () => {
   }
 });
 
-test("a hash is sha-256 in hex", () => {
+test("a hash is SHA-256 in hex", () => {
   expect(hashOf("abc")).toBe("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 });
 
@@ -59,7 +59,7 @@ test("the installation limits the lifetime of a token", () => {
   expect(check(late, 31)).toEqual([]);
 });
 
-test("a team's token in the described slot has a description", () => {
+test("a token in the described slot requires a description", () => {
   const blank = { type: "team", slot: "described", description: " ", expiredAt: later } as const;
   expect(check(blank)).toEqual([{ field: "description", detail: "Description can't be blank" }]);
   expect(check({ ...blank, slot: "plain" })).toEqual([]);

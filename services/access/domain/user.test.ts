@@ -31,6 +31,6 @@ test.each(["", "ada", "@x", "a@", "a b@c", "a@b@c", "a\0@b", `${"x".repeat(253)}
   },
 );
 
-test("both problems are reported at once, each with its field", () => {
+test("all problems are reported, each with its field", () => {
   expect(check("", "").map(({ field }) => field)).toEqual(["username", "email"]);
 });

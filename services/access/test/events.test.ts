@@ -18,7 +18,7 @@ const types = [
   "organization-membership.activated",
 ].map((name) => `statehouse.access.${name}.v1`);
 
-test("every change is announced once, in order, under growing revisions, without a secret", async () => {
+test("each change publishes one event, in order, with growing revisions and without secrets", async () => {
   proves("Access events/every change of access is published");
   await using access = await runAccess();
   const heard: Event[] = [];

@@ -2,7 +2,7 @@ import { newId } from "@statehouse/postgres/ids";
 import { expect, test } from "vitest";
 import { runAccess } from "./running-access.ts";
 
-test("a grant on what is deleted while it is made is not found, and leaves nothing", async () => {
+test("a grant on a target that is deleted concurrently returns notFound and is not stored", async () => {
   await using access = await runAccess();
   const creator = await access.person();
   const organizationId = newId("org");

@@ -14,7 +14,7 @@ const grantsOf = async (id: string) => {
   return grants;
 };
 
-test("nobody's teams: no organizations", async () => {
+test("a user without teams has no organizations", async () => {
   const { user } = await access.users.createUser({
     username: "root",
     email: "root@example.com",
@@ -28,7 +28,7 @@ test("nobody's teams: no organizations", async () => {
   });
 });
 
-test("what several teams of several organizations give is listed, each thing where it belongs", async () => {
+test("grants of several teams and organizations are grouped by organization and target", async () => {
   const [owner, member] = [await access.person(), await access.person()];
   for (const organizationId of ["org-one", "org-two"]) {
     await access.organizations.provisionOrganization({ organizationId, creatorUserId: owner.id });
@@ -75,7 +75,7 @@ test("what several teams of several organizations give is listed, each thing whe
   ]);
 });
 
-test("another service decides with them: read allows to read and not to write", async () => {
+test("another service authorizes with the grants: read allows reading and not writing", async () => {
   const [owner, reader] = [await access.person(), await access.person()];
   const organizationId = "org-decided";
   await access.organizations.provisionOrganization({ organizationId, creatorUserId: owner.id });

@@ -20,7 +20,7 @@ const run = async (args: readonly string[], env: Record<string, string> = {}) =>
 };
 const user = (...args: string[]) => run(["user", ...args]);
 
-test("the first administrator comes from the configuration, once", async () => {
+test("the configuration creates the first administrator once", async () => {
   proves("Teams and users/the first administrator comes from the configuration");
   const env = { FIRST_ADMIN_USERNAME: "root", FIRST_ADMIN_EMAIL: "root@example.com" };
   expect(await run(["migrate", "access"], env)).toContain("root administers the installation");
@@ -30,7 +30,7 @@ test("the first administrator comes from the configuration, once", async () => {
   await expect(user("suspend", "root")).rejects.toThrow("at least one administrator");
 });
 
-test("the operator creates, promotes, suspends and gives tokens, without any service", async () => {
+test("the operator creates, promotes and suspends users and creates tokens without any service", async () => {
   proves("Teams and users/administrators create, suspend and");
   expect(await user("create", "ops", "ops@example.com")).toMatch(/^created user-\w{16}$/);
   const secret = await user("token", "ops");
@@ -46,7 +46,7 @@ test("the operator creates, promotes, suspends and gives tokens, without any ser
   expect(await state()).toMatchObject({ administrator: false });
 });
 
-test("what is wrong is one sentence", async () => {
+test("errors are one sentence", async () => {
   await expect(user("fly", "ops")).rejects.toThrow("usage:");
   await expect(user("suspend", "nobody")).rejects.toThrow("The user was not found");
   await expect(user("create", "bad name", "x")).rejects.toThrow("Username is invalid");

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => access[Symbol.asyncDispose]());
 
-test("provisioning makes the team owners with the creator in it", async () => {
+test("creates the owners team with the creator as a member", async () => {
   const { id, secret } = await access.person();
   const { ownersTeamId } = await access.organizations.provisionOrganization({
     organizationId: "org-new",
@@ -20,7 +20,7 @@ test("provisioning makes the team owners with the creator in it", async () => {
   ]);
 });
 
-test("a repeat answers the same team, and another creator gains nothing", async () => {
+test("a repeat returns the same team and adds no other creator", async () => {
   const [creator, other] = [await access.person(), await access.person()];
   const provision = (creatorUserId: string, version: bigint) =>
     access.organizations.provisionOrganization({
@@ -38,7 +38,7 @@ test("a repeat answers the same team, and another creator gains nothing", async 
   expect(grants?.organizations).toEqual([]);
 });
 
-test("twenty at once make one organization with one team owners", async () => {
+test("twenty concurrent calls create one organization with one owners team", async () => {
   const people = await Promise.all(Array.from({ length: 20 }, () => access.person()));
   const answers = await Promise.all(
     people.map(({ id }) =>
@@ -57,7 +57,7 @@ test("twenty at once make one organization with one team owners", async () => {
   expect(rows).toEqual([{ teams: 1, members: 1 }]);
 });
 
-test("an unknown creator leaves nothing behind", async () => {
+test("an unknown creator changes nothing", async () => {
   const provision = access.organizations.provisionOrganization({
     organizationId: "org-nobody",
     creatorUserId: "user-ABCDEFGHabcdefgh",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runAccess } from "./running-access.ts";
 
-test("users and teams have names, each under its own type; others are not found", async () => {
+test("returns names of users and teams by type; other ids are not found", async () => {
   await using access = await runAccess();
   const { id, username } = await access.person();
   const { ownersTeamId } = await access.organizations.provisionOrganization({

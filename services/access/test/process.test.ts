@@ -35,7 +35,7 @@ async function ports(child: ChildProcess): Promise<{ grpc: number; ops: number }
   throw new Error("it ended without listening");
 }
 
-test("as a process it serves the same tokens, and SIGTERM ends it with 0", async () => {
+test("the process serves the same tokens and exits with 0 on SIGTERM", async () => {
   await using access = await runAccess();
   const { id, secret } = await access.person();
   const child = run(access.environment);
@@ -50,7 +50,7 @@ test("as a process it serves the same tokens, and SIGTERM ends it with 0", async
   expect(await ended).toEqual({ stderr: "", code: 0 });
 });
 
-test("a wrong environment is told with every problem, a busy port in one sentence", async () => {
+test("an invalid environment is reported with all problems, a port in use in one sentence", async () => {
   expect(await stderrAndCode(run({ GRPC_PORT: "x" }))).toEqual({
     code: 1,
     stderr: expect.stringMatching(

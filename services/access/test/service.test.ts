@@ -4,7 +4,7 @@ import { createClient, grpcChannel } from "@statehouse/rpc";
 import { expect, test } from "vitest";
 import { runAccess } from "./running-access.ts";
 
-test("alone, it answers over gRPC and tells its readiness, each dependency by name", async () => {
+test("a single service responds over gRPC and reports readiness with each dependency", async () => {
   await using access = await runAccess({ embedded: false });
   const { ports } = access.access;
   if (!ports) throw new Error("it opened no ports");
@@ -23,7 +23,7 @@ test("alone, it answers over gRPC and tells its readiness, each dependency by na
   expect((await ops("/metrics")).status).toBe(200);
 });
 
-test("authenticating is one statement, and a caller's grants are read once for their version", async () => {
+test("authentication takes one statement, and grants are read once per version", async () => {
   await using access = await runAccess({ tokenUsageIntervalMs: 60_000 });
   const { secret } = await access.person();
   const counted = async (work: () => Promise<unknown>): Promise<number> => {
@@ -36,7 +36,7 @@ test("authenticating is one statement, and a caller's grants are read once for t
   expect(await counted(() => access.users.getCurrentUser({}, access.as(secret)))).toBe(2);
 });
 
-test("the last uses of tokens are written when it stops", async () => {
+test("pending last uses of tokens are written on shutdown", async () => {
   await using access = await runAccess({ tokenUsageIntervalMs: 60_000 });
   const { id, secret } = await access.person();
   await access.versionsOf(secret);

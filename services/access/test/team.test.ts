@@ -23,7 +23,7 @@ const team = async (organizationId: string, name: string, visibility = "") =>
   (await access.teams.createTeam({ organizationId, settings: { name, visibility } })).team?.id ??
   "";
 
-test("an id means whose it is, also where somebody is called so since before that was refused", async () => {
+test("an id in a request means the user with that id, even if another user has it as a name", async () => {
   proves("Isolation/names that are others' ids");
   const { organizationId, owner, ownersTeamId } = await organization();
   const teamId = await team(organizationId, "ops");
@@ -42,13 +42,13 @@ test("an id means whose it is, also where somebody is called so since before tha
 });
 
 describe("a new team", () => {
-  test("is secret unless said otherwise", async () => {
+  test("is secret by default", async () => {
     const { organizationId } = await organization();
     const answer = await access.teams.createTeam({ organizationId, settings: { name: "ops" } });
     expect(answer.team).toMatchObject({ name: "ops", visibility: "secret", usersCount: 0 });
   });
 
-  test("all its problems are told at once", async () => {
+  test("has all its problems reported together", async () => {
     const { organizationId } = await organization();
     const create = access.teams.createTeam({
       organizationId,
@@ -68,7 +68,7 @@ describe("a new team", () => {
     });
   });
 
-  test("a name is taken in its organization only; of ten at once one is made", async () => {
+  test("has a name that is unique in its organization; of ten concurrent creations one succeeds", async () => {
     const [one, two] = [await organization(), await organization()];
     await team(two.organizationId, "same");
     const outcomes = await Promise.allSettled(
@@ -86,12 +86,12 @@ describe("a new team", () => {
     await expect(team(one.organizationId, "owners")).rejects.toMatchObject({ kind: "invalid" });
   });
 
-  test("of an unknown organization is not found", async () => {
+  test("in an unknown organization is not found", async () => {
     await expect(team("org-unknown", "x")).rejects.toMatchObject({ kind: "notFound" });
   });
 });
 
-test("owners see every team, members theirs and the visible ones, others none", async () => {
+test("is visible to owners; members see their own and visible teams, others none", async () => {
   const { organizationId, owner, ownersTeamId } = await organization();
   const [member, stranger] = [await access.person(), (await organization()).owner];
   const own = await team(organizationId, "own");
@@ -108,8 +108,8 @@ test("owners see every team, members theirs and the visible ones, others none", 
   expect(await seen(stranger.secret)).toEqual(new Set());
 });
 
-describe("members", () => {
-  test("lose what the team gave when they leave", async () => {
+describe("team members", () => {
+  test("lose the rights of the team when they leave", async () => {
     const { organizationId } = await organization();
     const member = await access.person();
     const teamId = await team(organizationId, "leaving");
@@ -125,7 +125,7 @@ describe("members", () => {
     expect(grants?.organizations).toMatchObject([{ organizationId, teamIds: [], owner: false }]);
   });
 
-  test("the last owner stays, also when two leave at once", async () => {
+  test("keep a last owner, even if two leave concurrently", async () => {
     const { owner, ownersTeamId: teamId } = await organization();
     const second = await access.person();
     await access.teams.addTeamMember({ teamId, userId: second.id });
@@ -138,7 +138,7 @@ describe("members", () => {
     ]);
   });
 
-  test("an unknown team or user is not found", async () => {
+  test("are not found if the team or user is unknown", async () => {
     const { owner, ownersTeamId } = await organization();
     const unknown = { kind: "notFound" };
     const add = (teamId: string, userId: string) => access.teams.addTeamMember({ teamId, userId });
@@ -148,7 +148,7 @@ describe("members", () => {
 });
 
 describe("a team's access to a project", () => {
-  test("is made once for a project of its organization", async () => {
+  test("is created once for a project of its organization", async () => {
     const { organizationId } = await organization();
     const teamId = await team(organizationId, "project");
     access.placeProject("prj-own", organizationId);
@@ -162,7 +162,7 @@ describe("a team's access to a project", () => {
     });
   });
 
-  test("is refused for a foreign project, an unknown one and an unknown level", async () => {
+  test("is refused for a foreign project, an unknown project and an unknown level", async () => {
     const [own, foreign] = [await organization(), await organization()];
     const teamId = await team(own.organizationId, "refused");
     access.placeProject("prj-foreign", foreign.organizationId);

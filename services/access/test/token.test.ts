@@ -14,8 +14,8 @@ afterAll(() => access[Symbol.asyncDispose]());
 const unauthenticated = { kind: "unauthenticated" };
 const absent = { kind: "notFound" };
 
-describe("a token's life", () => {
-  test("its secret is shown once, kept as a hash, and speaks for its user", async () => {
+describe("a user token", () => {
+  test("shows its secret once, stores only a hash, and authenticates its user", async () => {
     proves("Teams and users/tokens: shown once, kept");
     const { user } = await access.users.createUser({ username: "ada", email: "ada@example.com" });
     const userId = user?.id ?? "";
@@ -37,7 +37,7 @@ describe("a token's life", () => {
     expect(principal?.versions).toMatch(/^u:\d+$/);
   });
 
-  test("it expires two years after it was made when nobody says otherwise", async () => {
+  test("expires two years after its creation by default", async () => {
     proves("Teams and users/tokens: expire after two");
     const { id, secret } = await access.person();
     const { token: userToken } = await access.tokens.createUserToken(
@@ -52,7 +52,7 @@ describe("a token's life", () => {
     expect(userToken?.createdById).toBe(id);
   });
 
-  test("its last use is written, outside the request", async () => {
+  test("has a last use that is written outside the request", async () => {
     const { id, secret } = await access.person();
     const before = new Date();
     await access.versionsOf(secret);
@@ -66,7 +66,7 @@ describe("a token's life", () => {
     expect(timestampDate(lastUsedAt).getTime()).toBeGreaterThanOrEqual(before.getTime());
   });
 
-  test("of several at once each speaks for its own user, and what is refused is left out", async () => {
+  test("is authenticated in a batch; refused tokens are omitted", async () => {
     const [ada, ben, gone] = [await access.person(), await access.person(), await access.person()];
     await access.sql(
       "update tokens set expired_at = now() - interval '1 second' where user_id = $1",
@@ -82,7 +82,7 @@ describe("a token's life", () => {
     ]);
   });
 
-  test("a deleted one fails on the next request", async () => {
+  test("fails on the next request after its deletion", async () => {
     const { id, secret } = await access.person();
     const second = await access.tokens.createUserToken({ userId: id });
     await access.versionsOf(second.secret);
@@ -94,7 +94,7 @@ describe("a token's life", () => {
     await access.versionsOf(secret);
   });
 
-  test("an expired one is refused", async () => {
+  test("is refused after it expired", async () => {
     const { id, secret } = await access.person();
     await access.sql(
       "update tokens set expired_at = now() - interval '1 second' where user_id = $1",
@@ -103,7 +103,7 @@ describe("a token's life", () => {
     await expect(access.versionsOf(secret)).rejects.toMatchObject(unauthenticated);
   });
 
-  test("those of a suspended user are refused, and its grants are empty", async () => {
+  test("of a suspended user is refused, and the user has no grants", async () => {
     const { id, secret } = await access.person();
     const organizationId = "org-suspended";
     await access.organizations.provisionOrganization({ organizationId, creatorUserId: id });
@@ -114,15 +114,15 @@ describe("a token's life", () => {
   });
 
   test.each(["", "x", "sth_short", `sth_${"A".repeat(43)}`, "\0", `sth_${"é".repeat(43)}`])(
-    "%j is nobody's token",
+    "%j is not a valid token",
     async (token) => {
       await expect(access.versionsOf(token)).rejects.toMatchObject(unauthenticated);
     },
   );
 });
 
-describe("what a token is made of is checked", () => {
-  test("all problems at once", async () => {
+describe("has validated fields", () => {
+  test("has all its problems reported together", async () => {
     const { id } = await access.person();
     const expiredAt = timestampFromDate(new Date(Date.now() - 1000));
     await expect(
@@ -137,7 +137,7 @@ describe("what a token is made of is checked", () => {
   });
 
   test.each([253_402_300_800n, 9_000_000_000_000_000n])(
-    "an expiry that no timestamp can write (%s s) is refused",
+    "with an expiry that no timestamp can represent (%s s) is refused",
     async (seconds) => {
       const { id } = await access.person();
       await expect(
@@ -147,7 +147,7 @@ describe("what a token is made of is checked", () => {
   );
 });
 
-describe("only the user itself", () => {
+describe("only the user", () => {
   const actions = {
     create: (userId: string, _: string) => (as: ReturnType<RunningAccess["as"]>) =>
       access.tokens.createUserToken({ userId }, as),
@@ -160,7 +160,7 @@ describe("only the user itself", () => {
   };
 
   test.each(Object.keys(actions) as (keyof typeof actions)[])(
-    "may %s its tokens, even beside an owner of its organization",
+    "may %s its tokens; an owner of its organization may not",
     async (name) => {
       const [owner, other] = [await access.person(), await access.person()];
       const organizationId = `org-tokens${name.replaceAll(/\W/g, "")}`;
@@ -177,7 +177,7 @@ describe("only the user itself", () => {
   );
 
   test.each(["", "at-unknown", "at-\0bcdefghijklmnop", "at-ABCDEFGHabcdefgh"])(
-    "an unknown id %j is not found",
+    "with an unknown id %j is not found",
     async (id) => {
       const { secret } = await access.person();
       await expect(access.tokens.getToken({ id }, access.as(secret))).rejects.toMatchObject(absent);
@@ -188,7 +188,7 @@ describe("only the user itself", () => {
   );
 });
 
-test("a list is paged, oldest first, and counts truly past its end", async () => {
+test("is listed in pages, oldest first, with a correct total past the end", async () => {
   const { id, secret } = await access.person();
   for (const description of ["b", "c", "d", "e"]) {
     await access.tokens.createUserToken({ userId: id, description });

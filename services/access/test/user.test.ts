@@ -19,13 +19,13 @@ const fieldsOf = async (work: Promise<unknown>): Promise<string[]> => {
 };
 
 describe("a new user", () => {
-  test("is found by its token as the current user", async () => {
+  test("is returned as the current user of its token", async () => {
     const { id, username, secret } = await access.person("Grace");
     const { user } = await access.users.getCurrentUser({}, access.as(secret));
     expect(user).toMatchObject({ id, username, email: "Grace@example.com", administrator: false });
   });
 
-  test("is found by its name in any case, and nobody by a name that nobody has", async () => {
+  test("is found by its name in any case; unknown names are not found", async () => {
     const { id } = await access.person("Linus");
     expect((await access.users.getUserByName({ username: "lINUS" })).user?.id).toBe(id);
     for (const username of ["", "\0", "nobody-of-this-name"]) {
@@ -35,7 +35,7 @@ describe("a new user", () => {
     }
   });
 
-  test("needs a name and an address that nobody has, whatever their case; all problems at once", async () => {
+  test("needs a name and an address that are free in any case; all problems are reported", async () => {
     await access.users.createUser({ username: "taken", email: "taken@example.com" });
     const create = (username: string, email: string) =>
       fieldsOf(access.users.createUser({ username, email }));
@@ -55,7 +55,7 @@ describe("a new user", () => {
   });
 
   test.each(["username", "email"] as const)(
-    "of ten at once with the same %s one is made, the others are invalid",
+    "is created once by ten concurrent requests with the same %s; the others are invalid",
     async (field) => {
       const outcomes = await Promise.allSettled(
         Array.from({ length: 10 }, (_, index) => {
@@ -76,8 +76,8 @@ describe("a new user", () => {
   );
 });
 
-describe("who sees whom", () => {
-  test("itself and those it shares an organization with", async () => {
+describe("a caller sees", () => {
+  test("itself and the users who share an organization with it", async () => {
     const [a, b, stranger] = [await access.person(), await access.person(), await access.person()];
     const { ownersTeamId } = await access.organizations.provisionOrganization({
       organizationId: "org-seeing",

@@ -78,7 +78,7 @@ const parse = (versions: string) =>
   );
 
 describe("the version vector", () => {
-  test.each(changes)("grows with $what", async ({ change, user }) => {
+  test.each(changes)("grows after $what", async ({ change, user }) => {
     const of = await organization();
     const before = {
       owner: parse(await access.versionsOf(of.owner.secret)),
@@ -125,7 +125,7 @@ describe("the version vector", () => {
     ]).toEqual(before);
   });
 
-  test("names every organization once, sorted, and is what GetGrants was read at", async () => {
+  test("names every organization once, sorted, and is the version at which GetGrants was read", async () => {
     const { id, secret } = await access.person();
     for (const name of ["org-z", "org-A", "org-m"]) {
       const { ownersTeamId } = await access.organizations.provisionOrganization({
@@ -145,7 +145,7 @@ describe("the version vector", () => {
     expect(grants?.versions).toBe(versions);
   });
 
-  test("parallel changes each give it a step of its own, and none is lost", async () => {
+  test("grows once for each of several concurrent changes", async () => {
     const of = await organization();
     const people = await Promise.all(Array.from({ length: 12 }, () => access.person()));
     await Promise.all(

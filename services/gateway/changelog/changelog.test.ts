@@ -4,7 +4,7 @@ import { changelogEntries } from "./entries.ts";
 
 const all = changelog({ from: undefined, to: undefined, edition: undefined });
 
-test("every entry is there, dated, newest first, under an id of its own", () => {
+test("every entry has a date and a unique id, newest first", () => {
   // The specification's entries; the product's own are newer.
   expect(all.filter(({ date }) => date <= "2024-10-15")).toHaveLength(87);
   const dates = changelogEntries.map(({ date }) => date);
@@ -14,21 +14,21 @@ test("every entry is there, dated, newest first, under an id of its own", () => 
   expect(all.filter(({ breaking }) => breaking)).toMatchObject([{ date: "2021-08-11" }]);
 });
 
-test("a range holds what came within it, also of entries with several dates", () => {
+test("a range contains the entries within it, including entries with several dates", () => {
   const within = (from: string, to: string) => changelog({ from, to, edition: undefined });
   expect(within("2024-10-15", "2024-10-15").map(({ date }) => date)).toEqual(["2024-10-15"]);
   expect(within("2022-03-01", "2022-03-02").map(({ since }) => since)).toEqual(["2022-02-25"]);
   expect(within("2030-01-01", "2031-01-01")).toEqual([]);
 });
 
-test("an edition's changes are those of all editions and its own", () => {
+test("an edition lists the changes of all editions and its own", () => {
   const hosted = changelog({ from: undefined, to: undefined, edition: "hosted" });
   expect(hosted.some(({ editions }) => editions)).toBe(false);
   const own = changelog({ from: "2024-08-01", to: "2024-08-01", edition: "self-hosted" });
   expect(own).toHaveLength(1);
 });
 
-test("page and feed hold every entry, and nothing that markup would read otherwise", () => {
+test("page and feed contain every entry with escaped markup", () => {
   const page = changelogPage();
   const feed = changelogFeed("https://example.com/changelog");
   expect(page.match(/<li /g)).toHaveLength(all.length);

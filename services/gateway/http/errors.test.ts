@@ -36,14 +36,14 @@ const table: [AppError, number, string][] = [
   [deadlineExceeded("d"), 504, "gateway timeout"],
 ];
 
-describe("an error of ours", () => {
+describe("an AppError", () => {
   test.each(table)("%s is %i", (error, status, title) => {
     const { errors, status: answered } = answer(error);
     expect(answered).toBe(status);
     expect(errors).toMatchObject([{ status: String(status), title }]);
   });
 
-  test("that forbids is 403 where the route declares it", () => {
+  test("forbidden is 403 if the route declares it", () => {
     proves("Access errors/a JSON API error object");
     expect(answer(forbidden("x", "Only owners may."), [403])).toMatchObject({
       status: 403,
@@ -51,7 +51,7 @@ describe("an error of ours", () => {
     });
   });
 
-  test("about fields names each with its pointer, all at once", () => {
+  test("invalid names every field with its pointer", () => {
     proves("Access errors/a JSON API error object", "JSON:API/errors");
     const { status, errors } = answer(
       invalid([
@@ -78,17 +78,17 @@ describe("an error of ours", () => {
     ]);
   });
 
-  test("that forbids and is not declared has the code of an unknown resource", () => {
+  test("forbidden that is not declared has the code of an unknown resource", () => {
     expect(answer(forbidden("not_owner", "d")).errors).toMatchObject([{ code: "not_found" }]);
   });
 
-  test("about a rate says when to come back", () => {
+  test("rate limited contains the time to wait", () => {
     expect(answer(rateLimited("d", 7)).headers).toEqual({ "Retry-After": "7" });
   });
 });
 
-describe("what only HTTP refuses", () => {
-  test("is JSON:API too", () => {
+describe("a refusal of HTTP itself", () => {
+  test("is a JSON:API document", () => {
     expect(answer(unknownAddress()).status).toBe(404);
     expect(answer(bodyTooLarge(5)).status).toBe(413);
     expect(answer(methodNotAllowed(["GET", "POST"]))).toMatchObject({
@@ -99,7 +99,7 @@ describe("what only HTTP refuses", () => {
   });
 });
 
-test("anything else is 500, its cause in the log only", () => {
+test("any other error is 500, with its cause in the log only", () => {
   lines.length = 0;
   const { status, errors } = answer(new Error("the password is hunter2"));
   expect(status).toBe(500);

@@ -6,15 +6,15 @@ useGateway();
 
 const error = (status: string, title: string) => ({ errors: [{ status, title }] });
 
-describe("what clients ask first", () => {
-  test("discovery is plain JSON, without a token", async () => {
+describe("the first requests of clients", () => {
+  test("discovery returns plain JSON without a token", async () => {
     proves("Discovery/discovery");
     const { headers, json } = await ask("GET", "/.well-known/terraform.json", undefined, "bad");
     expect(headers.get("content-type")).toBe("application/json");
     expect(json).toMatchObject({ "tfe.v2": "/api/v2/", "state.v2": "/api/v2/" });
     expect(seen.authenticated).toBe(0);
   });
-  test("ping is 204 with the headers that clients decide by", async () => {
+  test("ping returns 204 with the headers that clients depend on", async () => {
     proves("Discovery/ping asks no other service");
     const { status, headers } = await ask("GET", "/api/v2/ping", undefined, "bad");
     expect(status).toBe(204);
@@ -24,8 +24,8 @@ describe("what clients ask first", () => {
   });
 });
 
-describe("the edge", () => {
-  test("authenticates every request, and answers JSON:API", async () => {
+describe("the gateway", () => {
+  test("authenticates every request and returns JSON:API", async () => {
     for (let n = 0; n < 2; n++) {
       const { status, headers, json } = await ask("GET", "/api/v2/workspaces/ws-1");
       expect(status).toBe(200);
@@ -40,7 +40,7 @@ describe("the edge", () => {
       json: error("401", "unauthorized"),
     });
   });
-  test("answers an unknown address 404 and another method 405 with Allow, in JSON", async () => {
+  test("returns 404 for an unknown path and 405 with Allow for another method, in JSON", async () => {
     expect(await ask("GET", "/api/v2/nothing")).toMatchObject({
       status: 404,
       json: error("404", "not found"),
@@ -55,14 +55,14 @@ describe("the edge", () => {
     `/api/v2/workspaces/${"a".repeat(5000)}`,
     "/api/v2/workspaces/",
     "//",
-  ])("finds nothing at the address %s", async (path) => {
+  ])("returns 404 for the path %s", async (path) => {
     expect((await ask("GET", path)).status).toBe(404);
   });
   test("refuses a NUL in a parameter", async () => {
     const path = "/api/v2/organizations/acme/workspaces?search%5Bname%5D=a%00";
     expect((await ask("GET", path)).status).toBe(400);
   });
-  test("refuses broken JSON with 400, what is too large with 413, and lives on", async () => {
+  test("returns 400 for invalid JSON and 413 for a large body, and keeps serving", async () => {
     const path = "/api/v2/organizations/acme/workspaces";
     expect(await ask("POST", path, "{")).toMatchObject({
       status: 400,
@@ -74,7 +74,7 @@ describe("the edge", () => {
     });
     expect((await ask("GET", "/api/v2/workspaces/ws-1")).status).toBe(200);
   });
-  test("refuses characters that no column takes, with their pointer", async () => {
+  test("refuses characters that no column stores, with their pointer", async () => {
     proves("JSON:API/bodies");
     const { status, json } = await ask("POST", "/api/v2/organizations/acme/workspaces", {
       data: { type: "workspaces", attributes: { name: "a\0b" } },
@@ -82,7 +82,7 @@ describe("the edge", () => {
     expect(status).toBe(422);
     expect(json.errors[0].source.pointer).toBe("/data/attributes/name");
   });
-  test("shows problems of fields from the schema and from the service alike", async () => {
+  test("reports problems of the schema and of the service together", async () => {
     proves("JSON:API/errors");
     const path = "/api/v2/organizations/acme/workspaces";
     const missing = await ask("POST", path, { data: { type: "workspaces" } });
@@ -109,13 +109,13 @@ describe("the edge", () => {
       ]);
     }
   });
-  test("shows forbidden as 404 except where 403 is declared", async () => {
+  test("returns 404 for forbidden unless the route declares 403", async () => {
     const hidden = await ask("PATCH", "/api/v2/workspaces/ws-1", { data: { type: "workspaces" } });
     expect(hidden.status).toBe(404);
     expect(hidden.text).not.toContain("secret");
     expect((await ask("DELETE", "/api/v2/workspaces/ws-1", { data: [] })).status).toBe(403);
   });
-  test("says nothing of what broke but a trace id, which the log has too", async () => {
+  test("returns only a trace id for an internal error; the log contains it too", async () => {
     const { status, headers, text } = await ask("GET", "/api/v2/workspaces/ws-broken");
     expect(status).toBe(500);
     expect(text).not.toContain("secret");
@@ -123,20 +123,20 @@ describe("the edge", () => {
     expect(text).toContain(trace);
     expect(logged.join()).toContain(trace);
   });
-  test("continues the trace that a request brings", async () => {
+  test("continues the trace of a request", async () => {
     const trace = "0af7651916cd43dd8448eb211c80319c";
     const response = await fetchFrom("http", "/api/v2/ping", {
       traceparent: `00-${trace}-b7ad6b7169203331-01`,
     });
     expect(response.headers.get("x-request-id")).toBe(trace);
   });
-  test("gives up after its time with 504", async () => {
+  test("returns 504 after its time limit", async () => {
     expect(await ask("GET", "/api/v2/workspaces/ws-slow")).toMatchObject({
       status: 504,
       json: error("504", "gateway timeout"),
     });
   });
-  test("logs the route and never the token or the address", async () => {
+  test("logs the route and never the token or the path", async () => {
     await ask("GET", "/api/v2/workspaces/ws-1?token=hush", undefined, "hush-good");
     expect(logged.join()).toContain("/api/v2/workspaces/:workspaceId");
     expect(logged.join()).not.toContain("hush");
@@ -144,7 +144,7 @@ describe("the edge", () => {
 });
 
 describe("lists and includes", () => {
-  test("have their page in meta and links", async () => {
+  test("have paging in meta and links", async () => {
     const { json } = await ask(
       "GET",
       "/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=2&junk=1",
@@ -169,7 +169,7 @@ describe("lists and includes", () => {
   });
 });
 
-test("readiness names the services and asks for none of them", async () => {
+test("readiness reports the services and requires none of them", async () => {
   const ready = await fetchFrom("ops", "/readyz");
   expect(ready.status).toBe(200);
   expect(await ready.json()).toMatchObject({

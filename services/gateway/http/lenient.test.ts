@@ -12,14 +12,14 @@ const parse = (data: unknown) => {
   return { body, problems: problems.map(({ field, detail }) => `${field} ${detail}`) };
 };
 
-describe("a lenient parse", () => {
-  test("reads a valid body as it is", () => {
+describe("lenient parsing", () => {
+  test("returns a valid body unchanged", () => {
     const { body, problems } = parse({ type: "workspaces", attributes: { name: "a" } });
     expect(body).toEqual({ name: "a" });
     expect(problems).toEqual([]);
   });
 
-  test("leaves out what breaks the schema, and keeps the rest", () => {
+  test("omits invalid members and keeps the others", () => {
     const attributes = { name: "a b", "auto-apply": "yes", description: 3, "queue-all-runs": true };
     const { body, problems } = parse({ type: "workspaces", attributes });
     expect(problems).toEqual([
@@ -29,7 +29,7 @@ describe("a lenient parse", () => {
     expect(body).toEqual({ name: "a b", queueAllRuns: true });
   });
 
-  test("reads a required text as empty where it is missing or wrong, and keeps the places of a list", () => {
+  test("replaces a missing or invalid required text by an empty one, and keeps positions in lists", () => {
     const relationships = tags("fine", 3);
     const { body, problems } = parse({ type: "projects", attributes: {}, relationships });
     expect(problems).toEqual([
@@ -55,7 +55,7 @@ describe("a lenient parse", () => {
     ["text"],
     [[]],
     [{ type: "workspaces", relationships: tags().tags.data }],
-  ])("of %j has problems, and a part that a service can validate", (data) => {
+  ])("of %j returns problems and a part that a service can validate", (data) => {
     const { body, problems } = parse(data);
     expect(problems.length).toBeGreaterThan(0);
     expect(body).toEqual({ name: "" });

@@ -24,7 +24,7 @@ test("ids that were requested before are not requested again", async () => {
   ]);
 });
 
-test("the failure of a call reaches all that wait for it", async () => {
+test("a failed call rejects all waiting callers", async () => {
   const load = loaderOf(async () => Promise.reject(new Error("no response")));
   const both = await Promise.allSettled([load(["a"]), load(["a"])]);
   expect(both.map(({ status }) => status)).toEqual(["rejected", "rejected"]);

@@ -4,7 +4,7 @@ import { readOptionalPage, readPage } from "./paging.ts";
 const query = (text: string) => new URLSearchParams(text);
 
 describe("a page", () => {
-  test("is the first, of 20, when none is asked for", () => {
+  test("is the first one with 20 items by default", () => {
     expect(readPage(query(""))).toEqual({ number: 1, size: 20 });
   });
   test("has at most 100 items", () => {
@@ -18,7 +18,7 @@ describe("a page", () => {
       }
     },
   );
-  test("is optional where a list without paging is whole", () => {
+  test("is optional for lists that are complete without paging", () => {
     expect(readOptionalPage(query("q=a"))).toBeUndefined();
     expect(readOptionalPage(query("page[size]=5"))).toEqual({ number: 1, size: 5 });
   });

@@ -118,11 +118,11 @@ describe("include names", () => {
     expect([...tree.keys()]).toEqual(["author", "chapters"]);
     expect([...(tree.get("author")?.keys() ?? [])]).toEqual(["town"]);
   });
-  test("may be spelled with a hyphen", () => {
+  test("accept a hyphen instead of an underscore", () => {
     proves("JSON:API/included");
     expect([...parseInclude("kept-by", allowed).keys()]).toEqual(["kept_by"]);
   });
-  test("that are unknown are a bad request that names the include parameter", () => {
+  test("that are unknown return 400 and name the include parameter", () => {
     for (const value of ["nothing", "author,nothing", "town", "chapters.author", "__proto__"]) {
       try {
         parseInclude(value, allowed);
@@ -139,7 +139,7 @@ describe("include names", () => {
 });
 
 describe("includes", () => {
-  test("cost one call for each name of a level, whatever the number of parents", async () => {
+  test("make one call for each name of a level, for any number of parents", async () => {
     proves("JSON:API/included");
     const context: Calls = { calls: [] };
     const items = Array.from({ length: 50 }, (_, n) => ({ id: `b${n}`, author: `p${n % 3}` }));
@@ -157,7 +157,7 @@ describe("includes", () => {
     expect(document.included).toHaveLength(3 + 100 + 1);
   });
 
-  test("lead to several types, one call for each", async () => {
+  test("with several target types make one call for each type", async () => {
     const context: Calls = { calls: [] };
     const document = await listDocument(
       books,
@@ -176,7 +176,7 @@ describe("includes", () => {
     expect(names(document.included)).toEqual(["people/p9", "shelves/s1"]);
   });
 
-  test("fill the linkage of a relationship that only loading knows", async () => {
+  test("add linkages that are known only after loading", async () => {
     const context: Calls = { calls: [] };
     const { data } = await documentOf(
       books,
@@ -197,7 +197,7 @@ describe("includes", () => {
     });
   });
 
-  test("leave out what the caller may not read", async () => {
+  test("omit resources that the caller may not read", async () => {
     const context: Calls = { calls: [] };
     const document = await documentOf(
       books,
@@ -208,7 +208,7 @@ describe("includes", () => {
     expect(document.included).toEqual([]);
   });
 
-  test("make no call and add no member when none is asked for", async () => {
+  test("make no call and add no member if none is requested", async () => {
     proves("JSON:API/included");
     const context: Calls = { calls: [] };
     const document = await documentOf(books, { id: "b1", author: "p1" }, context);

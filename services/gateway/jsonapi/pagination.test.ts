@@ -12,7 +12,7 @@ test("an empty list has one page", () => {
   });
 });
 
-test("a page past the end leads back to the last one and keeps the true count", () => {
+test("a page past the end links to the last one and keeps the correct total", () => {
   expect(paginationOf({ number: 9, size: 20 }, 45)).toMatchObject({
     "current-page": 9,
     "prev-page": 3,
@@ -22,7 +22,7 @@ test("a page past the end leads back to the last one and keeps the true count", 
   });
 });
 
-test("links change nothing but the page", () => {
+test("links change only the page", () => {
   const links = pageLinks(
     "http://api/x?search%5Bname%5D=a&page%5Bnumber%5D=2",
     paginationOf({ number: 2, size: 10 }, 25),

@@ -31,7 +31,7 @@ test.each([
   expect(pointerOf(path, pointers)).toBe(pointer);
 });
 
-test("a route computes the place of a map's entry from its key", () => {
+test("a route computes the pointer of a map entry from its key", () => {
   const pointers = {
     "permissions[]": (name: string) => `/data/attributes/${name.replace(".", "/")}`,
   };

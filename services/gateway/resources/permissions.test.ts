@@ -7,13 +7,13 @@ import { workspacePermissionTable } from "./workspace-permissions.ts";
 
 test.each(
   Object.entries({ organizationPermissions, projectPermissions, workspacePermissionTable }),
-)("%s names only actions that exist", (_, table) => {
+)("%s contains only existing actions", (_, table) => {
   for (const action of Object.values(table)) {
     if (action !== null) expect(Object.keys(actionRules)).toContain(action);
   }
 });
 
-test("a document has every key, true for what its service allowed", () => {
+test("a document has every key; allowed actions are true", () => {
   const permissions = permissionsFrom({ "can-see": "a:read", "can-go": "a:go", "can-fly": null });
   expect(permissions(["a:read", "a:fly"])).toEqual({
     "can-see": true,

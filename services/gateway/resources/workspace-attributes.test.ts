@@ -25,15 +25,15 @@ function problems(read: () => unknown): (string | undefined)[][] {
   return [];
 }
 
-describe("both spellings of the engine's version", () => {
-  test("are read", () => {
+describe("the two spellings of the engine version", () => {
+  test("are both accepted", () => {
     expect(update({ "terraform-version": "1.9.0" })).toEqual({ engineVersion: "1.9.0" });
     expect(update({ "engine-version": "1.9.0" })).toEqual({ engineVersion: "1.9.0" });
     expect(update({ "engine-version": "1.9.0", "terraform-version": "1.9.0" })).toEqual({
       engineVersion: "1.9.0",
     });
   });
-  test("must agree", () => {
+  test("must have the same value", () => {
     expect(
       problems(() => update({ "engine-version": "1.9.0", "terraform-version": "1.8.0" })),
     ).toEqual([
@@ -46,11 +46,11 @@ describe("both spellings of the engine's version", () => {
 });
 
 describe("a body", () => {
-  test("may leave out everything on update; null and absent are the same", () => {
+  test("may omit everything on update; null and absent mean the same", () => {
     expect(update(undefined)).toEqual({});
     expect(update({ name: null, "auto-apply": null, "vcs-repo": null }, null)).toEqual({});
   });
-  test("removes with null what can be removed", () => {
+  test("removes settings with null", () => {
     const attributes = { "auto-destroy-at": null, description: null, "vcs-repo": null };
     expect(parse(attributes)).toEqual({ unset: ["autoDestroyAt", "vcsRepo"] });
   });
@@ -60,7 +60,7 @@ describe("a body", () => {
       description: "",
     });
   });
-  test("names everything that is wrong with it at once", () => {
+  test("has all its problems reported together", () => {
     proves("Workspace/properties without a default are required on create");
     expect(
       problems(() =>
@@ -81,7 +81,7 @@ describe("a body", () => {
       expect(problems(() => parseBody(createWorkspaceBody, body)).length).toBeGreaterThan(0);
     },
   );
-  test("carries tags as linkages without ids, and ignores what is unknown", () => {
+  test("contains tags as linkages without ids; unknown members are ignored", () => {
     expect(
       update(
         { junk: 1 },

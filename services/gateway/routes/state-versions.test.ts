@@ -16,12 +16,12 @@ describe("inline state", () => {
     expect(json.data.attributes).toMatchObject({ status: "finalized" });
     expect(seen.uploads).toEqual([["/v1/object/raw", state]]);
   });
-  test("comes with its JSON form, which is put first: the raw one finalizes", async () => {
+  test("is uploaded after its JSON form, because the raw state finalizes the version", async () => {
     const json = Buffer.from("{}").toString("base64");
     expect((await ask("POST", path, body({ state: base64, "json-state": json }))).status).toBe(201);
     expect(seen.uploads.map(([url]) => url)).toEqual(["/v1/object/json", "/v1/object/raw"]);
   });
-  test("is not put again when the version has it already", async () => {
+  test("is not uploaded again if the version has it", async () => {
     seen.uploaded = true;
     expect((await ask("POST", path, body({ state: base64 }))).status).toBe(201);
     expect(seen.uploads).toEqual([]);
@@ -40,7 +40,7 @@ describe("inline state", () => {
     [{ serial: "1" }, "/data/attributes/serial"],
     [{ serial: -1 }, "/data/attributes/serial"],
     [{ "json-state-outputs": "*" }, "/data/attributes/json-state-outputs"],
-  ])("that is wrong (%j) creates nothing", async (attributes, pointer) => {
+  ])("that is invalid (%j) creates nothing", async (attributes, pointer) => {
     const { status, json } = await ask("POST", path, body(attributes));
     expect(status).toBe(422);
     expect(json.errors.map((e: { source: { pointer: string } }) => e.source.pointer)).toEqual([

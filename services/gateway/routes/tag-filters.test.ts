@@ -4,7 +4,7 @@ import { tagFilters } from "./tag-filters.ts";
 
 const filters = (text: string) => tagFilters(new URLSearchParams(text));
 
-test("key and value of one index belong together; an empty one counts as absent", () => {
+test("key and value of one index form one filter; an empty value counts as absent", () => {
   proves("Workspace list/filter[tagged][i][key] and [value]");
   expect(
     filters(
@@ -24,11 +24,11 @@ test.each([
   "filter[tagged]=a",
   "filter[tagged][x][key]=a",
   "TagBindings=",
-])("%j filters nothing", (text) => {
+])("%j is not a filter", (text) => {
   expect(filters(text)).toEqual([]);
 });
 
-test("more than ten are refused", () => {
+test("more than ten filters are refused", () => {
   const many = Array.from({ length: 11 }, (_, i) => `filter[tagged][${i}][key]=k${i}`).join("&");
   expect(() => filters(many)).toThrow("filter[tagged]");
 });

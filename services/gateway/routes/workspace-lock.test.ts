@@ -15,7 +15,7 @@ describe("a lock", () => {
     expect(json.data.attributes).toMatchObject({ locked: true, "locked-reason": reason });
     expect(json.data.relationships["locked-by"].data).toEqual({ type: "users", id: "user-1" });
   });
-  test("that is held answers 409 and names the holder", async () => {
+  test("that is held returns 409 and names the holder", async () => {
     const { status, json } = await ask("POST", "/api/v2/workspaces/ws-1/actions/lock", {
       reason: "taken",
     });

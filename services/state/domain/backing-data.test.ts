@@ -41,11 +41,11 @@ describe("the specification's table of statuses", () => {
     ["permanentlyDelete", "finalized", "refused"],
     ["permanentlyDelete", soft, gone],
     ["permanentlyDelete", gone, "refused"],
-  ] as const)("%s of one that is %s: %s", (action, status, expected) => {
+  ] as const)("%s of a version that is %s: %s", (action, status, expected) => {
     expect(act(action, madeVersion({ status }))).toBe(expected);
   });
 
-  test("the current version is neither soft-deleted nor deleted for good", () => {
+  test("the current version can be neither soft-deleted nor permanently deleted", () => {
     proves("State version status/every other transition is 400, with the text that says so");
     const workspace = newWorkspaceState("ws-a");
     const current = madeVersion();
@@ -56,7 +56,7 @@ describe("the specification's table of statuses", () => {
     expect(act("restore", current, workspace)).toBe("finalized");
   });
 
-  test("nor is the snapshot that the next unlock makes current; one that was passed over is", () => {
+  test("the snapshot that the next unlock makes current is protected; an older one is not", () => {
     proves("State version status/every other transition is 400, with the text that says so");
     const workspace = newWorkspaceState("ws-a");
     makeCurrent(workspace, madeVersion({ position: 2n }), now);
@@ -66,7 +66,7 @@ describe("the specification's table of statuses", () => {
   });
 });
 
-test("the days begin with the soft deletion and end with the restoration", () => {
+test("the restoration period starts at the soft deletion and ends with a restoration", () => {
   const made = madeVersion();
   act("softDelete", made);
   expect(made.softDeletedAt).toEqual(now);

@@ -14,7 +14,7 @@ const version = (position: bigint, more: Partial<StateVersion> = {}) =>
 
 const sealing = { epoch: 10n, discardPending: false, now };
 
-describe("sealing", () => {
+describe("sealing a lock epoch", () => {
   test("promotes the newest finalized intermediate version, once", () => {
     proves("State under a lock/unlock by the locker");
     const workspace = newWorkspaceState("ws-a");
@@ -34,7 +34,7 @@ describe("sealing", () => {
     expect(workspace.currentVersionId).toBe("sv-5");
   });
 
-  test("leaves later epochs alone", () => {
+  test("does not affect later epochs", () => {
     const workspace = newWorkspaceState("ws-a");
     const next = version(1n, { lockEpoch: 11n, status: "pending" });
     endLockEpoch(workspace, [next], { ...sealing, discardPending: true });
@@ -48,7 +48,7 @@ describe("sealing", () => {
     expect(workspace.sealedEpoch).toBe(12n);
   });
 
-  test("waits for what is pending, changing nothing, unless told to discard it", () => {
+  test("is refused while a version is pending, unless pending versions are discarded", () => {
     proves("State under a lock/unlock while one is not finalized");
     const workspace = newWorkspaceState("ws-a");
     const pending = version(1n, { status: "pending" });
@@ -67,7 +67,7 @@ test("an older version whose upload ends last does not become current", () => {
   expect(workspace.currentVersionId).toBe("sv-2");
 });
 
-test("nor does the time of the latest change go back", () => {
+test("the time of the latest change never decreases", () => {
   const workspace = newWorkspaceState("ws-a");
   expect(noteLatestChange(workspace, version(2n, { createdAt: later }))).toBe(true);
   expect(noteLatestChange(workspace, version(1n))).toBe(false);

@@ -15,7 +15,7 @@ const managed = (parts: object) => ({
 });
 
 describe("the instances of a state", () => {
-  it("have the addresses that plans call them by", () => {
+  it("have the addresses that plans use", () => {
     proves("Workspace resources/GET /workspaces/:id/resources");
     const found = instancesOf({
       version: 4,
@@ -39,7 +39,7 @@ describe("the instances of a state", () => {
     });
   });
 
-  it("leave out what is deposed, and hold an address once", () => {
+  it("omit deposed instances and contain each address once", () => {
     const found = instancesOf({
       version: 4,
       resources: [
@@ -50,7 +50,7 @@ describe("the instances of a state", () => {
     expect(found.map(({ address }) => address)).toEqual(["aws_instance.web"]);
   });
 
-  it("have the digest of their content, however the numbers of outputs are kept", () => {
+  it("have a digest of their content, independent of number formats", () => {
     const digestOf = (id: string, outputs: object) =>
       instancesOf({
         version: 4,
@@ -62,7 +62,7 @@ describe("the instances of a state", () => {
     expect(digestOf("b", {})).not.toBe(digest);
   });
 
-  it("are those of format 3, too", () => {
+  it("are also read from format 3", () => {
     const found = instancesOf({
       version: 3,
       modules: [
@@ -86,7 +86,7 @@ describe("the instances of a state", () => {
   });
 });
 
-test("what stands for nothing that runs is not billed", () => {
+test("resources that represent no infrastructure are not billed", () => {
   proves("State version/billable-rum-count");
   const found = extractStateFile(
     JSON.stringify({

@@ -24,7 +24,7 @@ const retention = (more: Partial<Retention>): Retention => ({
   ...more,
 });
 
-describe("what is due", () => {
+describe("due versions", () => {
   beforeEach(() => proves("State limits/free tier"));
   test.each([
     ["no policy", {}, both, undefined],
@@ -77,7 +77,7 @@ const policy: RetentionDue = {
 const freeTier: RetentionDue = { ...policy, rule: "free-tier" };
 const alone = { shared: false, startOfLast: undefined };
 
-describe("a version that looked due", () => {
+describe("a version that was due", () => {
   test.each([
     ["goes", {}, policy, alone, undefined],
     [
@@ -133,7 +133,7 @@ describe("a version that looked due", () => {
   });
 });
 
-test("an answer counts while it is fresh, and knows what state was told", () => {
+test("an answer is current while it is fresh and not older than the last announced version", () => {
   const answer = { retentions: [], version: 5n, requestedAt: now };
   const later = (ms: number) => new Date(now.getTime() + ms);
   expect(isCurrentAnswer(answer, 5n, later(29_000))).toBe(true);

@@ -13,7 +13,7 @@ const version4 = (parts: object = {}) =>
   extract({ version: 4, terraform_version: "1.11.0", serial: 7, lineage: "abc", ...parts });
 
 describe("a state of format 4", () => {
-  it("says its format, engine, serial and lineage", () => {
+  it("has a format version, engine version, serial and lineage", () => {
     proves("State version/engine-version, also as terraform-version");
     expect(version4()).toEqual({
       serial: 7n,
@@ -31,7 +31,7 @@ describe("a state of format 4", () => {
     });
   });
 
-  it("lists resources and data sources, and counts only what it manages", () => {
+  it("lists resources and data sources, and counts only managed resources", () => {
     proves("State version/modules, providers, resources");
     const found = version4({
       resources: [
@@ -68,7 +68,7 @@ describe("a state of format 4", () => {
     });
   });
 
-  it("counts names that JavaScript's objects know already", () => {
+  it("can contain names of JavaScript's object properties", () => {
     const found = version4({
       resources: [
         resource({ type: "constructor", module: "toString" }),
@@ -93,7 +93,7 @@ describe("a state of format 4", () => {
     ["map", '["map","string"]', '{"a":"b"}'],
     ["object", '["object",{"a":"string","b":["map","number"]}]', '{"a":"x","b":{"c":1.0}}'],
     ["string", '"string"', "null"],
-  ])("shows an output as %s of type %s, its value as it is written", (type, detailed, value) => {
+  ])("has an output %s of type %s with its value as written", (type, detailed, value) => {
     proves("Outputs/type and detailed-type for every nesting");
     const text = `{"version":4,"outputs":{"it":{"value":${value},"type":${detailed},"sensitive":true}}}`;
     expect(extractStateFile(text).outputs).toEqual([
@@ -101,7 +101,7 @@ describe("a state of format 4", () => {
     ]);
   });
 
-  it("takes an output for not sensitive unless it says so", () => {
+  it("has an output that is sensitive only if declared so", () => {
     const { outputs } = version4({ outputs: { it: { value: "a", type: "string" } } });
     expect(outputs[0]?.sensitive).toBe(false);
   });
@@ -134,7 +134,7 @@ describe("a state of format 3", () => {
     ],
   });
 
-  it("counts its resources by name, not by index", () => {
+  it("has resources counted by name, not by index", () => {
     proves("State version/modules, providers, resources");
     expect(found).toMatchObject({ formatVersion: 3, engineVersion: "0.11.14", serial: 2n });
     expect(found.resourceCount).toBe(3);
@@ -158,7 +158,7 @@ describe("a state of format 3", () => {
     expect(found.modules.root).toEqual({ "null-resource": 2, "data.null-data-source": 1 });
   });
 
-  it("gives the outputs of its root module, typed by their values", () => {
+  it("has the outputs of its root module, with types from their values", () => {
     proves("Outputs/type and detailed-type for every nesting");
     expect(found.outputs).toEqual([
       {
@@ -187,8 +187,8 @@ describe("a state of format 3", () => {
   });
 });
 
-describe("a state that nobody here can look into", () => {
-  it("is encrypted", () => {
+describe("an unreadable state", () => {
+  it("can be encrypted", () => {
     const found = extract({
       serial: 4,
       lineage: "abc",
@@ -200,13 +200,13 @@ describe("a state that nobody here can look into", () => {
     expect(found.opaque).toMatch(/encrypted/);
   });
 
-  it.each([5, 2, "4", null, undefined])("has the format version %j", (version) => {
+  it.each([5, 2, "4", null, undefined])("can have the format version %j", (version) => {
     proves("State version/state-version");
     expect(extract({ version, resources: "?" }).opaque).toMatch(/format/);
   });
 });
 
-describe("a state that comes bit by bit", () => {
+describe("a streamed state", () => {
   const text = JSON.stringify({
     outputs: { name: { value: 'Zoë ✓ \u{1f600} \\ "', type: "string" } },
     resources: [resource({ name: "ä", instances: [{ attributes: { n: 1.5 } }] }), resource({})],
@@ -216,25 +216,25 @@ describe("a state that comes bit by bit", () => {
     version: 4,
   });
 
-  it("is the same whatever its chunks, and the order of its members", () => {
+  it("has the same result for all chunk sizes and member orders", () => {
     const whole = extractStateFile(text);
     expect(whole).toMatchObject({ serial: 7n, formatVersion: 4, resourceCount: 2 });
     for (const size of [1, 2, 3, 7, 1000]) expect(extractStateFile(text, size)).toEqual(whole);
   });
 
-  it("counts the last of several lists of one name, as parsers of JSON do", () => {
+  it("uses the last of several lists with the same name", () => {
     const twice = `{"version":4,"resources":"?","resources":[${JSON.stringify(resource({}))}]}`;
     expect(extractStateFile(twice).resourceCount).toBe(1);
   });
 
-  it("is done with at its encrypted data, whatever comes then", () => {
+  it("ends at its encrypted data, regardless of the rest", () => {
     proves("Extraction/encrypted and unknown formats");
     const text = `{"serial":4,"encrypted_data":"${"A".repeat(200_000)}`;
     expect(extractStateFile(text, 1000)).toMatchObject({ serial: 4n, resources: [] });
   });
 });
 
-describe("what is no state", () => {
+describe("a file that is not a state", () => {
   it.each(["", "{", "null", "[]", '"4"', "4", "\u0000"])("is refused: %j", (text) => {
     expect(() => extractStateFile(text)).toThrow(StateFileError);
   });
@@ -245,7 +245,7 @@ describe("what is no state", () => {
     { resources: [{ instances: "many" }] },
     { outputs: [] },
     { outputs: { it: "bare" } },
-  ])("is refused in its parts: %j", (parts) => {
+  ])("is refused for an invalid part: %j", (parts) => {
     expect(() => version4(parts)).toThrow(StateFileError);
   });
 
@@ -255,11 +255,11 @@ describe("what is no state", () => {
     '{"version":4',
     '{"version":4,}',
     '{"version":04}',
-  ])("is refused for what follows or lacks: %s", (text) => {
+  ])("is refused for trailing or missing text: %s", (text) => {
     expect(() => extractStateFile(text)).toThrow(StateFileError);
   });
 
-  it("is refused when it holds more than anybody can be shown", () => {
+  it("is refused if it contains more than documents can show", () => {
     proves("Extraction/a poisonous file ends as processed, with a reason");
     const long = "x".repeat(1024 * 1024);
     const many = Array.from({ length: 130 }, () => resource({ name: long }));
@@ -271,17 +271,17 @@ describe("what is no state", () => {
     expect(() => version4({ outputs })).toThrow("outputs are too large");
   });
 
-  it("is refused when it is nested beyond all reason, at once", () => {
+  it("is refused immediately if it is nested too deeply", () => {
     proves("Extraction/a poisonous file ends as processed, with a reason");
     const deep = `{"version":4,"x":${"[".repeat(300_000)}`;
     expect(() => extractStateFile(deep)).toThrow("nested too deeply");
   });
 
-  it("is never quoted in the reason", () => {
+  it("is not quoted in the reason", () => {
     expect(() => extractStateFile('{"password":"hunter2",')).toThrow(/^(?!.*hunter2)/s);
   });
 
-  it("never breaks extraction otherwise", () => {
+  it("never makes extraction fail in another way", () => {
     proves("Extraction/a poisonous file ends as processed, with a reason");
     fc.assert(
       fc.property(fc.constantFrom(3, 4), fc.object(), (version, parts) => {

@@ -25,7 +25,7 @@ test.each([
   ['"constructor"', '"v"', "dynamic"],
   ["[]", '"v"', "dynamic"],
   ['{"x":1}', '"v"', "dynamic"],
-])("type %s with value %s is shown as %s, nothing respelled", (type, value, shown) => {
+])("type %s with value %s is shown as %s, with the value unchanged", (type, value, shown) => {
   proves("Outputs/type and detailed-type for every nesting");
   expect(given(`{"o":{"type":${type},"value":${value}}}`)).toEqual([
     { name: "o", sensitive: false, type: shown, detailedTypeJson: type, valueJson: value },
@@ -45,6 +45,6 @@ test.each([["[]"], ["1"], ["{"], ["null"], ['{"o":1}'], ["\u{0}"]])("%j is refus
   expect(() => given(text)).toThrow("Json state outputs must be");
 });
 
-test("no outputs are no outputs", () => {
+test("an empty object has no outputs", () => {
   expect(outputsFrom({})).toEqual([]);
 });

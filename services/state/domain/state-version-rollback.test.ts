@@ -28,8 +28,8 @@ const init = {
   createdById: "team-b",
 } as const;
 
-describe("a copy", () => {
-  test("has the contents of its source and a name, serial and creator of its own", () => {
+describe("a rollback copy", () => {
+  test("has the contents of its source and its own name, serial and creator", () => {
     const source = version({ position: 3n, size: 5n, sha256: "s", resourcesProcessed: true });
     expect(copyVersion(source, init)).toMatchObject({
       ...init,
@@ -39,7 +39,7 @@ describe("a copy", () => {
     });
   });
 
-  test("of what is not extracted yet is extracted by itself", () => {
+  test("of a source that is not extracted is extracted itself", () => {
     expect(copyVersion(version(), init).extractionDueAt).toEqual(now);
   });
 
@@ -48,20 +48,20 @@ describe("a copy", () => {
     "discarded",
     "backing_data_soft_deleted",
     "backing_data_permanently_deleted",
-  ] as const)("is not made of one that is %s", (status) => {
+  ] as const)("cannot be made of a version that is %s", (status) => {
     expect(() => copyVersion(version({ status }), init)).toThrow(
       expect.objectContaining({ kind: "conflict", reason: "rollback_without_content" }),
     );
   });
 
-  test("is not made of another workspace's version", () => {
+  test("cannot be made of another workspace's version", () => {
     expect(() => requireOwnSource({ workspaceId: "ws-b" }, "ws-a")).toThrow(
       expect.objectContaining({ kind: "invalid" }),
     );
   });
 });
 
-describe("the lock", () => {
+describe("the lock of a rollback", () => {
   const holder = { type: "user", id: "user-a" };
   const workspace = Object.assign(newWorkspaceState("ws-a"), { sealedEpoch: 10n });
 
@@ -75,19 +75,19 @@ describe("the lock", () => {
     );
   });
 
-  test("the caller's: its epoch", () => {
+  test("held by the caller: returns its epoch", () => {
     expect(rollbackEpoch(workspace, { holder, epoch: 11n }, holder)).toBe(11n);
   });
 });
 
 describe("the new serial", () => {
-  test("follows that of the newest version, whatever serials there were before", () => {
+  test("is above that of the newest version, regardless of earlier serials", () => {
     proves("Rollback/PATCH");
     const older = version({ position: 1n, serial: 50n, lockEpoch: 1n });
     expect(followingSerial(11n, [older, version({ position: 2n, serial: 4n })])).toBe(5n);
   });
 
-  test("follows every serial of its lock, forced lower ones and discarded ones included", () => {
+  test("is above every serial of its lock, including forced and discarded ones", () => {
     const known = [
       version({ position: 1n, serial: 8n }),
       version({ position: 2n, serial: 9n, status: "discarded" }),
@@ -96,7 +96,7 @@ describe("the new serial", () => {
     expect(followingSerial(10n, known)).toBe(10n);
   });
 
-  test("is 1 where nothing is kept, and a conflict where none is left", () => {
+  test("is 1 if no version exists, and a conflict if no larger serial exists", () => {
     expect(followingSerial(10n, [])).toBe(1n);
     const last = version({ serial: BigInt(Number.MAX_SAFE_INTEGER) });
     expect(() => followingSerial(10n, [last])).toThrow(
@@ -105,10 +105,10 @@ describe("the new serial", () => {
   });
 });
 
-describe("a repeat", () => {
+describe("a repeated rollback", () => {
   const copy = version({ position: 5n, rollbackVersionId: "sv-1" });
 
-  test("is answered the copy while that is the newest of its lock", () => {
+  test("returns the copy while it is the newest version of its lock", () => {
     expect(repeatedRollback("sv-1", 10n, [version(), copy])).toBe(copy);
   });
 
@@ -116,7 +116,7 @@ describe("a repeat", () => {
     ["another source", "sv-2", 10n, []],
     ["another lock", "sv-1", 11n, []],
     ["something newer", "sv-1", 10n, [version({ position: 6n })]],
-  ] as const)("%s: a copy of its own", (_, sourceId, epoch, more) => {
+  ] as const)("%s: creates another copy", (_, sourceId, epoch, more) => {
     expect(repeatedRollback(sourceId, epoch, [copy, ...more])).toBeUndefined();
   });
 });

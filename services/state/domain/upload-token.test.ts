@@ -19,7 +19,7 @@ test("a token carries its claims until it expires", () => {
   expect(tokens.sign(claims)).toBe(token);
 });
 
-test("an altered or foreign token is nothing", () => {
+test("an altered or foreign token is invalid", () => {
   const tokens = createUploadTokens(key("k1"));
   const token = tokens.sign(claims);
   const [id, payload, signature] = token.split(".");
@@ -38,7 +38,7 @@ test("an altered or foreign token is nothing", () => {
   for (const text of [other, ...altered]) expect(tokens.verify(text, now)).toBeUndefined();
 });
 
-test("while keys are rotated the first signs and all verify", () => {
+test("during key rotation the first key signs and all keys verify", () => {
   const [old, fresh] = [key("old"), key("new")];
   const token = createUploadTokens(old).sign(claims);
   const rotated = createUploadTokens(`${fresh},${old}`);

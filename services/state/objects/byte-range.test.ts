@@ -25,7 +25,7 @@ const rows: [header: string | undefined, asked: ReturnType<typeof rangeOf>][] = 
 ];
 
 describe("a Range header, of 100 bytes", () => {
-  it.each(rows)("%s is %o", (header, asked) => {
+  it.each(rows)("%s selects %o", (header, asked) => {
     expect(rangeOf(header, 100)).toEqual(asked);
   });
 });

@@ -19,13 +19,13 @@ describe("a blob store in a folder", () => {
     return { store: await openDirectoryStore(folder.path), onFullDisk };
   });
 
-  it("leaves no file of what it had no room for", async () => {
+  it("leaves no file if the disk is full", async () => {
     await using folder = await temporaryFolder();
     await onFullDisk(folder.path);
     expect(await readdir(path.join(folder.path, "unfinished"))).toEqual([]);
   });
 
-  it("forgets what a killed process left half-written", async () => {
+  it("deletes incomplete files of a killed process", async () => {
     await using folder = await temporaryFolder();
     await using before = await openDirectoryStore(folder.path);
     const body = new Readable({ read() {} });
@@ -43,7 +43,7 @@ describe("a blob store in a folder", () => {
     await ended;
   });
 
-  it("deletes what it can, also beside what it cannot", async () => {
+  it("deletes the other keys if one cannot be deleted", async () => {
     await using folder = await temporaryFolder();
     await using store = await openDirectoryStore(folder.path);
     const keys = ["ws-1/sv-1/raw-1", "ws-1/sv-2/raw-2"];
@@ -56,7 +56,7 @@ describe("a blob store in a folder", () => {
     expect(await store.sizeOf("ws-1/sv-2/raw-2")).toBeUndefined();
   });
 
-  it("says in one sentence that its folder cannot be used", async () => {
+  it("reports in one sentence that its folder cannot be used", async () => {
     await using folder = await temporaryFolder();
     const file = path.join(folder.path, "file");
     await writeFile(file, "");

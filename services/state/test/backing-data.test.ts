@@ -72,7 +72,7 @@ async function blobsToDelete(keys: readonly string[]) {
   return rows.map(({ key }) => key);
 }
 
-test("soft-deleted data is not read, and is the same again when it is restored", async () => {
+test("soft-deleted data cannot be read and is unchanged after its restoration", async () => {
   proves("State version status/finalized, soft_delete_backing_data, not current");
   const { workspaceId, first } = await twoVersions();
   const before = (await state.versions.getStateVersion({ id: first })).stateVersion;
@@ -104,7 +104,7 @@ test("soft-deleted data is not read, and is the same again when it is restored",
   ]);
 });
 
-test("what is deleted for good is gone: blobs, outputs, resources, and nothing restores it", async () => {
+test("permanently deleted data has no blobs, outputs or resources and cannot be restored", async () => {
   proves("State version status/backing_data_soft_deleted, permanently_delete_backing_data");
   const { workspaceId, first, keys } = await twoVersions();
   await softDelete(first);
@@ -125,7 +125,7 @@ test("what is deleted for good is gone: blobs, outputs, resources, and nothing r
   expect((await state.events(workspaceId)).at(-1)).toBe("state-version.permanently-deleted");
 });
 
-test("a copy keeps the blob of what was deleted for good", async () => {
+test("a copy keeps the blob of a permanently deleted version", async () => {
   proves("Data retention/never the current version, nor what a rollback shares");
   const { workspaceId, first, keys } = await twoVersions();
   const { stateVersion: copy } = await state.versions.rollbackStateVersion({
@@ -143,7 +143,7 @@ test("a copy keeps the blob of what was deleted for good", async () => {
   expect(outputs).toHaveLength(1);
 });
 
-describe("a rollback to data that is", () => {
+describe("a rollback to a version whose data is", () => {
   beforeEach(() => proves("Rollback/not to a version without contents"));
   test.each([
     ["soft-deleted", [softDelete]],
@@ -158,7 +158,7 @@ describe("a rollback to data that is", () => {
   });
 });
 
-describe("refused as a transition that is not allowed", () => {
+describe("a refused transition", () => {
   test.each([
     ["soft deletion of the current version", "softDeleteBackingData", "current"],
     ["soft deletion of a pending one", "softDeleteBackingData", "pending"],
@@ -183,7 +183,7 @@ test.each([
   ["a reader", reader, "forbidden not_allowed"],
   ["a stranger", stranger, "notFound not_found"],
   ["an organization token", organizationToken, "forbidden not_allowed"],
-])("%s does none of it", async (_, who, expected) => {
+])("%s cannot change backing data", async (_, who, expected) => {
   const { first } = await twoVersions();
   await softDelete(first);
   for (const action of [softDelete, restore, permanentlyDelete]) {
@@ -193,12 +193,12 @@ test.each([
   expect(await statusOf(first)).toBe("backing_data_soft_deleted");
 });
 
-describe("no upload URL leads to deleted data", () => {
+describe("an upload URL of a version with deleted data", () => {
   beforeEach(() => proves("Upload/never onto a discarded or deleted version"));
   test.each([
     ["soft-deleted", [softDelete]],
     ["permanently deleted", [softDelete, permanentlyDelete]],
-  ])("that is %s, not even with the same bytes", async (_, actions) => {
+  ])("that is %s refuses even the same bytes", async (_, actions) => {
     const { first, url, jsonUrl, request } = await twoVersions();
     for (const action of actions) await action(first);
     for (const bytes of ["x", "other"]) {
@@ -211,7 +211,7 @@ describe("no upload URL leads to deleted data", () => {
     }
   });
 
-  test("that was deleted while the JSON form was under way", async () => {
+  test("that was deleted during the upload of its JSON form refuses it", async () => {
     const workspaceId = state.lockedWorkspace();
     const created = await state.create(workspaceId, "x");
     await state.put(created.internalUploadPath, "x");
@@ -225,7 +225,7 @@ describe("no upload URL leads to deleted data", () => {
   });
 });
 
-test("the lock and what is pending have nothing to do with deleted data", async () => {
+test("a lock or a pending version does not affect the deletion of data", async () => {
   const { workspaceId, first, second } = await twoVersions();
   const pending = await state.create(workspaceId, "z", { serial: 3n });
   await softDelete(first);
@@ -244,8 +244,8 @@ test("the lock and what is pending have nothing to do with deleted data", async 
   expect(stateVersion?.id).toBe(second);
 });
 
-describe("after its days soft-deleted data", () => {
-  test("is deleted for good by itself, and not before; restored data has days of its own", async () => {
+describe("soft-deleted data whose period has ended", () => {
+  test("is permanently deleted, not before; restored data gets a new period", async () => {
     proves("State version status/soft-deleted data is deleted for good after its days");
     const { first, keys } = await twoVersions();
     const other = await twoVersions();
@@ -264,7 +264,7 @@ describe("after its days soft-deleted data", () => {
     expect(await claimBlobDeletions(state.app)).toEqual(expect.arrayContaining(keys));
   });
 
-  test("is deleted once, however many replicas find it, and never what a restoration won", async () => {
+  test("is deleted once by concurrent replicas, and never after a restoration", async () => {
     proves("State version status/soft-deleted data is deleted for good after its days");
     const made = await Promise.all(Array.from({ length: 12 }, () => twoVersions()));
     await Promise.all(made.map(({ first }) => softDelete(first)));
@@ -286,7 +286,7 @@ describe("after its days soft-deleted data", () => {
   });
 });
 
-test("what is restored and deleted anew when its days are found over has days of its own", async () => {
+test("is kept if it was restored and deleted again meanwhile", async () => {
   proves("State version status/soft-deleted data is deleted for good after its days");
   const { first } = await twoVersions();
   await softDelete(first);
@@ -314,7 +314,7 @@ test("what is restored and deleted anew when its days are found over has days of
   expect((await restore(first))?.status).toBe("finalized");
 });
 
-test("a workspace that is dropped takes its soft-deleted data with it", async () => {
+test("is deleted with its dropped workspace", async () => {
   const { first, workspaceId, keys } = await twoVersions();
   await softDelete(first);
   await state.workspaceState.dropWorkspace({ workspaceId });

@@ -56,7 +56,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     return found;
   };
 
-  it("gives back the bytes it was given", async () => {
+  it("returns the bytes that were stored", async () => {
     for (const size of [1, 1000, 3 * MIB + 17]) {
       const content = randomBytes(size);
       const at = key();
@@ -71,7 +71,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     }
   });
 
-  it("gives back parts, and says how large the whole is", async () => {
+  it("returns ranges and the size of the complete blob", async () => {
     const content = randomBytes(600_001);
     const at = key();
     await put(at, content);
@@ -93,7 +93,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     });
   });
 
-  it("takes the digests of a body whose md5 was not announced", async () => {
+  it("computes the digests of a body whose md5 was not announced", async () => {
     const content = randomBytes(70_000);
     expect(await put(key(), content)).toMatchObject({ md5: hex("md5", content) });
   });
@@ -105,7 +105,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     expect(await keys()).not.toContain(at);
   });
 
-  it("stores nothing of a body that ends early, goes on too long, or breaks off", async () => {
+  it("stores nothing of a body that is too short, too long or interrupted", async () => {
     const content = randomBytes(300_000);
     const bodies: [Readable, number][] = [
       [Readable.from(pieces(content)), content.length + 1],
@@ -121,7 +121,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     }
   });
 
-  it("stores nothing when the upload is given up", async () => {
+  it("stores nothing if the upload is aborted", async () => {
     const at = key();
     const giveUp = new AbortController();
     const body = new Readable({ read() {} });
@@ -135,7 +135,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     expect(body.destroyed).toBe(false);
   });
 
-  it("says that a missing key is its own failure, and which one", async () => {
+  it("reports a missing key as an error of its own", async () => {
     let opened = false;
     const target = () => {
       opened = true;
@@ -148,7 +148,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     expect(opened).toBe(false);
   });
 
-  it("takes a body that comes slowly, and serves a reader that reads slowly", async () => {
+  it("accepts slow bodies and serves slow readers", async () => {
     const content = randomBytes(300_000);
     const at = key();
     const slow = Readable.from(
@@ -165,7 +165,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     expect(target.content.equals(content)).toBe(true);
   });
 
-  it("is a failure of the store when the road to it is cut half way, and nothing is half there", async () => {
+  it("reports unavailable and stores nothing partially if its connection is cut", async () => {
     // A folder has no connection; its failure during a write is a full disk, below.
     if (!tested.overProxy) return;
     const { store: far, proxy } = tested.overProxy;
@@ -206,7 +206,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     expect(whole.content.equals(content)).toBe(true);
   });
 
-  it("does not wait for ever for a store that is silent", async () => {
+  it("gives up a store that does not respond", async () => {
     if (!tested.overProxy) return;
     const { store: far, proxy } = tested.overProxy;
     const at = key();
@@ -227,7 +227,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     expect(target.content.length).toBe(1000);
   });
 
-  it("keeps nothing for which there is no room, and all that was there", async () => {
+  it("stores nothing that does not fit and keeps existing blobs", async () => {
     expect(await tested.onFullDisk()).toEqual({
       before: "stored",
       tooLarge: ["unavailable", "unavailable"],
@@ -237,7 +237,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     });
   }, 60_000);
 
-  it("passes on what the reader throws, and stops when the reader goes", async () => {
+  it("rethrows errors of the reader and stops if the reader disconnects", async () => {
     const at = key();
     await put(at, randomBytes(8 * MIB));
     const refused = store.get(
@@ -265,7 +265,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     expect(target.content.length).toBe(8 * MIB);
   });
 
-  it("keeps concurrent readers apart", async () => {
+  it("serves concurrent readers independently", async () => {
     const contents = await Promise.all(
       Array.from({ length: 6 }, async () => {
         const content = randomBytes(5 * MIB);
@@ -283,7 +283,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     );
   });
 
-  it("deletes, and deletes again", async () => {
+  it("deletes keys repeatedly without an error", async () => {
     const [one, other] = [key(), key()];
     await put(one, Buffer.from("one"));
     await put(other, Buffer.from("other"));
@@ -295,7 +295,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     expect(left).toContain(other);
   });
 
-  it("lists every key once and goes on after any", async () => {
+  it("lists every key once and continues after any key", async () => {
     const mine = Array.from({ length: 5 }, key);
     // Keys in which the order of a slash, sorted like any other character, is easily wrong.
     mine.push(...["ws-1/a/b", "ws-1/a-b", "ws-1/a0", "ws-1-0", "ws-10/a"]);
@@ -308,11 +308,11 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     expect(await keys(all.at(-1))).toEqual([]);
   });
 
-  it("says that it is ready", async () => {
+  it("reports that it is ready", async () => {
     await store.ready();
   });
 
-  it("moves 256 MiB in flat memory", { timeout: 60_000 }, async () => {
+  it("transfers 256 MiB in constant memory", { timeout: 60_000 }, async () => {
     const size = 256 * MIB;
     const most = 64 * MIB;
     const at = key();

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => state[Symbol.asyncDispose]());
 
-test("a pass goes page by page, one holder at a time, and takes over what died", async () => {
+test("a scan runs page by page with one holder at a time, and another replica continues after a crash", async () => {
   await using own = await runState();
   const { workspaceId, ids } = await written(own, 2);
   await age(own, ids, 31);
@@ -42,7 +42,7 @@ test("a pass goes page by page, one holder at a time, and takes over what died",
   expect(await collectNextPage(own.app, nothing)).toBe(true);
 });
 
-test("a holder that was slow, and taken over, stops after its batch and moves nothing", async () => {
+test("a slow holder whose page was taken over stops after its batch", async () => {
   proves("Data retention/in batches, resumable, by any number of replicas");
   await using own = await runState();
   const { workspaceId, ids } = await written(own, 2);
@@ -69,7 +69,7 @@ test("a holder that was slow, and taken over, stops after its batch and moves no
   expect(await collectNextPage(own.app, () => {})).toBe(false);
 });
 
-test("while workspaces does not answer nothing is deleted, and the page is taken again", async () => {
+test("while workspaces does not respond, nothing is deleted and the page is repeated", async () => {
   proves("Data retention/don't-delete, no policy, no answer");
   await using own = await runState();
   const { workspaceId, ids } = await written(own, 2);
@@ -83,7 +83,7 @@ test("while workspaces does not answer nothing is deleted, and the page is taken
   expect(await statuses(own, workspaceId)).toEqual([gone, "finalized"]);
 });
 
-test("all of it is gone through by the command's pass, whoever holds the replicas'", async () => {
+test("the command scans all workspaces, even if replicas hold pages", async () => {
   const { workspaceId, ids } = await written(state, 2);
   await age(state, ids, 31);
   state.neighbours.retain(workspaceId, { days: 30 });

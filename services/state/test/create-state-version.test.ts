@@ -17,14 +17,14 @@ const request = (workspaceId: string, serial = 1n) => ({
   lineage: "a",
 });
 
-describe("who may create a state version", () => {
-  test("nobody while the workspace is not locked", async () => {
+describe("creating a state version", () => {
+  test("is refused while the workspace is not locked", async () => {
     const id = state.lockedWorkspace();
     state.neighbours.unlock(id);
     expect(await refusal(state.create(id, "x"))).toBe("precondition workspace_not_locked");
   });
 
-  test("not who does not hold the lock", async () => {
+  test("is refused if another holder has the lock", async () => {
     proves("State version creation rules/locked by the caller");
     const id = state.lockedWorkspace();
     state.neighbours.lock(id, otherOwner, 10n);
@@ -35,7 +35,7 @@ describe("who may create a state version", () => {
     ["a reader", reader, "forbidden not_allowed"],
     ["a stranger", stranger, "notFound not_found"],
     ["an organization token", organizationToken, "forbidden organization_token"],
-  ])("not %s", async (_, principal, expected) => {
+  ])("is refused to %s", async (_, principal, expected) => {
     proves("State version creation rules/not with an organization's token");
     const id = state.lockedWorkspace();
     state.neighbours.lock(id, principal, 10n);
@@ -43,13 +43,13 @@ describe("who may create a state version", () => {
     expect(await refusal(call)).toBe(expected);
   });
 
-  test("nobody in a workspace that does not exist", async () => {
+  test("returns not found for an unknown workspace", async () => {
     expect(await refusal(state.create("ws-none", "x"))).toBe("notFound not_found");
     expect(await refusal(state.create("nonsense", "x"))).toBe("notFound not_found");
   });
 });
 
-test("malformed attributes are named all at once", async () => {
+test("reports all malformed attributes", async () => {
   proves("State version creation/serial");
   const id = state.lockedWorkspace();
   const max = state.app.settings.maxStateBytes;
@@ -76,7 +76,7 @@ test("malformed attributes are named all at once", async () => {
   await expect(outputs).rejects.toMatchObject({ fields: [{ field: "jsonStateOutputs" }] });
 });
 
-test("a new version is pending, with upload URLs for its creator and no download", async () => {
+test("creates a pending version with upload URLs for its creator and no download URL", async () => {
   proves("State version status/(none), create without state");
   const id = state.lockedWorkspace();
   const { stateVersion } = await state.create(id, "x", { serial: 4n, lineage: "b" });
@@ -106,7 +106,7 @@ test("a new version is pending, with upload URLs for its creator and no download
 });
 
 describe("within one lock epoch", () => {
-  test("a repeat is the same version while it is pending, and when it is finalized", async () => {
+  test("a repeat returns the same version while it is pending and when it is finalized", async () => {
     const id = state.lockedWorkspace();
     const first = await state.create(id, "x");
     expect(await state.create(id, "x")).toEqual(first);
@@ -118,14 +118,14 @@ describe("within one lock epoch", () => {
     expect(outcome).toBe("alreadyStored");
   });
 
-  test("parallel requests make one version", async () => {
+  test("parallel requests create one version", async () => {
     proves("State version creation rules/a repeat answers the");
     const id = state.lockedWorkspace();
     const answers = await Promise.all(Array.from({ length: 10 }, () => state.create(id, "x")));
     expect(new Set(answers.map(({ stateVersion }) => stateVersion?.id)).size).toBe(1);
   });
 
-  test("parallel requests of several contents keep one pending", async () => {
+  test("parallel requests with different contents leave one pending version", async () => {
     proves("State version status/pending, superseded by a newer version");
     const id = state.lockedWorkspace();
     const serials = [1n, 2n, 3n, 4n, 5n, 6n];
@@ -160,7 +160,7 @@ describe("within one lock epoch", () => {
     ]);
   });
 
-  test("a repeat of what is no longer the newest, or has expired, is refused, forced or not", async () => {
+  test("a repeat of a superseded or expired version is refused, forced or not", async () => {
     proves("State version creation rules/a repeat of what was superseded or discarded");
     await using own = await runState();
     const id = own.lockedWorkspace();
@@ -197,7 +197,7 @@ describe("within one lock epoch", () => {
   });
 });
 
-describe("the first of a later lock epoch", () => {
+describe("the first version of a later lock epoch", () => {
   test.each([
     ["the same content again", "x", { serial: 5n }, "accepted"],
     ["a lower serial of the same lineage", "y", { serial: 3n }, "accepted"],

@@ -38,7 +38,7 @@ async function halfThere() {
 const seal = (workspaceId: string, discardPending: boolean) =>
   state.workspaceState.sealLock({ workspaceId, epoch: 10n, discardPending });
 
-describe("of a version that was discarded nothing is kept", () => {
+describe("a version that was discarded", () => {
   test.each([
     [
       "superseded by a newer one",
@@ -65,7 +65,7 @@ describe("of a version that was discarded nothing is kept", () => {
       },
     ],
   ] as [string, (half: Awaited<ReturnType<typeof halfThere>>) => Promise<unknown>][])(
-    "%s: neither its JSON form nor its outputs",
+    "%s: keeps neither its JSON form nor its outputs",
     async (_, discard) => {
       proves("State version status/discarded");
       const half = await halfThere();

@@ -27,7 +27,7 @@ const run = (environment: Record<string, string>, ...options: string[]) =>
   });
 
 test(
-  "the command names what is damaged on disk, and takes nothing from a service that runs beside it",
+  "the command reports damage on disk while a service runs, and changes nothing",
   async () => {
     proves("Object store/fsck on a live system");
     await using stack = new AsyncDisposableStack();

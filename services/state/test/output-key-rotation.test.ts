@@ -11,7 +11,7 @@ import { rotateOutputKeys } from "../store/state-version-output.ts";
 
 const key = (id: string) => `${id}:${randomBytes(32).toString("base64")}`;
 
-test("after sealing again the old key is not needed any more, and no value has changed", async () => {
+test("after key rotation the old key is not needed, and all values are unchanged", async () => {
   await using fresh = await freshDatabase({ contextName: "state", migrations });
   await using database = await openDatabase({
     contextName: "state",

@@ -30,7 +30,7 @@ test.each([
   [reader, 2],
   [stranger, 0],
   [run, 0],
-])("whoever asks for many is told of what it may read: %o", async (who, expected) => {
+])("a batch request returns the items that the caller may read: %o", async (who, expected) => {
   proves("Reading/the right to read");
   const made = [await written(), await written()];
   const ids = made.map(({ id }) => id);
@@ -49,7 +49,7 @@ test.each([
   [owner, "accepted"],
   [stranger, "notFound"],
   [run, "notFound"],
-])("and so is whoever asks for one: %o is %s", async (who, expected) => {
+])("a single request as %o returns %s", async (who, expected) => {
   proves("Reading/the right to read");
   const { workspaceId, id } = await written();
   const as = state.as(who);

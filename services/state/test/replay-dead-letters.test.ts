@@ -59,7 +59,7 @@ test("the command replays dead letters, lists those that still fail, and can be 
   });
 });
 
-test("what is wrong with the settings is said in words", async () => {
+test("invalid settings are reported in one sentence", async () => {
   const { code, stderr } = await run({});
   expect(code).toBe(1);
   expect(stderr).toContain("DATABASE_URL: is required but not set");

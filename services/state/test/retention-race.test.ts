@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => state[Symbol.asyncDispose]());
 
-describe("while it runs", () => {
-  test("a policy that is forbidden before it is acted on holds, though the answer was on its way", async () => {
+describe("while a collection runs", () => {
+  test("a policy change is effective, although an answer with the old policy is in transit", async () => {
     proves("Data retention/a policy that changes meanwhile");
     const { workspaceId, ids } = await written(state, 2);
     await age(state, ids, 31);
@@ -46,7 +46,7 @@ describe("while it runs", () => {
       "dropped",
       (workspaceId: string) => state.workspaceState.dropWorkspace({ workspaceId }),
     ],
-  ])("a version that is %s after it was found due is left alone", async (_, reason, meanwhile) => {
+  ])("a version that is %s after it was found due is kept", async (_, reason, meanwhile) => {
     proves("Data retention/what is copied, deleted or dropped after it was found due");
     const { workspaceId, ids } = await written(state, 2);
     await age(state, ids, 31);
@@ -65,7 +65,7 @@ describe("while it runs", () => {
     expect(await state.events(workspaceId)).not.toContain("state-versions.collected");
   });
 
-  test("an answer that is an hour old is asked for again", async () => {
+  test("an answer that is an hour old is requested again", async () => {
     const { workspaceId, ids } = await written(state, 2);
     await age(state, ids, 31);
     state.neighbours.retain(workspaceId, { days: 30 });
@@ -78,7 +78,7 @@ describe("while it runs", () => {
     expect(await statuses(state, workspaceId)).toEqual(["finalized", "finalized"]);
   });
 
-  test("answers by less than was told before delete nothing and are said loudly", async () => {
+  test("an answer older than the announced version deletes nothing and is logged as an error", async () => {
     await using own = await runState();
     const { workspaceId, ids } = await written(own, 2);
     await age(own, ids, 31);
@@ -89,7 +89,7 @@ describe("while it runs", () => {
     expect(await statuses(own, workspaceId)).toEqual(["finalized", "finalized"]);
   });
 
-  test("a change waits for the batch that goes by the old one, and for no other", async () => {
+  test("a policy change waits only for batches that use the old policy", async () => {
     const { workspaceId, ids } = await written(state, 2);
     const raised = Promise.withResolvers<void>();
     let acknowledged = false;
@@ -106,7 +106,7 @@ describe("while it runs", () => {
     expect(await statuses(state, workspaceId)).toEqual(["finalized", "finalized"]);
   });
 
-  test("a workspace that somebody holds is left for the next pass", async () => {
+  test("a workspace that another transaction has locked is left to the next scan", async () => {
     const [busy, free] = [await written(state, 2), await written(state, 2)];
     for (const { ids, workspaceId } of [busy, free]) {
       await age(state, ids, 31);
@@ -120,7 +120,7 @@ describe("while it runs", () => {
     expect((await collect(state, both)).ids).toEqual([busy.ids[0]]);
   });
 
-  test("several at once delete each version once", async () => {
+  test("concurrent collections delete each version once", async () => {
     proves("Data retention/in batches, resumable, by any number of replicas");
     const workspaces = await Promise.all([written(state, 4), written(state, 4), written(state, 4)]);
     for (const { ids, workspaceId } of workspaces) {

@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => state[Symbol.asyncDispose]());
 
-describe("what a policy lets go", () => {
-  test("is deleted for good, with its bytes; younger versions and the current one stay", async () => {
+describe("a retention policy", () => {
+  test("permanently deletes old versions with their bytes, and keeps younger ones and the current one", async () => {
     proves("Data retention/delete-older-than-n-days");
     const { workspaceId, versions, ids } = await written(state, 4);
     await age(state, ids.slice(0, 2), 31);
@@ -28,7 +28,7 @@ describe("what a policy lets go", () => {
     expect((await collect(state, [workspaceId])).ids).toEqual([]);
   });
 
-  test("is never the current version, however old, nor anything that is newer", async () => {
+  test("never deletes the current version or newer ones, regardless of their age", async () => {
     proves("Data retention/never the current version, nor what a rollback shares");
     const { workspaceId, ids } = await written(state, 2);
     const pending = await state.create(workspaceId, "late", { serial: 9n });
@@ -40,7 +40,7 @@ describe("what a policy lets go", () => {
     expect(current.stateVersion?.id).toBe(ids[1]);
   });
 
-  test("may be soft-deleted before, and need not be unlocked", async () => {
+  test("also deletes soft-deleted versions and versions of locked workspaces", async () => {
     const { workspaceId, ids } = await written(state, 2);
     await state.database.query(
       `update state_versions set status = 'backing_data_soft_deleted', soft_deleted_at = now()
@@ -57,7 +57,7 @@ describe("what a policy lets go", () => {
     expect(rows).toEqual([]);
   });
 
-  test("is nothing that a rollback shares a blob with, until that one is gone", async () => {
+  test("keeps a blob that a rollback shares until the copy is deleted", async () => {
     proves("Data retention/never the current version, nor what a rollback shares");
     const { workspaceId, versions, ids } = await written(state, 2);
     const copied = await state.versions.rollbackStateVersion({
@@ -77,7 +77,7 @@ describe("what a policy lets go", () => {
     expect(await deletions(state, [versions[0]?.key ?? ""])).toEqual([versions[0]?.key]);
   });
 
-  test("is nothing where nothing counts: without a policy, kept for ever, or unknown to workspaces", async () => {
+  test("deletes nothing without a policy, with dont-delete, or for workspaces unknown to workspaces", async () => {
     proves("Data retention/don't-delete, no policy, no answer");
     const without = await written(state, 2);
     const unknown = await written(state, 2);
@@ -93,7 +93,7 @@ describe("what a policy lets go", () => {
     expect(await collect(state, all)).toEqual({ ids: [], collected: [], kept: [] });
   });
 
-  test("is asked for once for all workspaces of a page, and deleted in more than one batch", async () => {
+  test("is requested once for a page of workspaces, which is deleted in several batches", async () => {
     proves("Data retention/in batches, resumable, by any number of replicas");
     const one = await written(state, 3);
     const copies = 450;
@@ -123,7 +123,7 @@ describe("what a policy lets go", () => {
   });
 });
 
-test("a dry run names what would go, and deletes nothing", async () => {
+test("lists due versions in a dry run and deletes nothing", async () => {
   proves("Data retention/a dry run deletes nothing");
   const { workspaceId, ids, versions } = await written(state, 3);
   await age(state, ids, 31);
@@ -149,7 +149,7 @@ test("a dry run names what would go, and deletes nothing", async () => {
 });
 
 describe("in the hosted edition", () => {
-  test("a free organization keeps its last 100 states, each workspace's newest, and all for six months", async () => {
+  test("keeps the last 100 states of a free organization, each current state, and all states for six months", async () => {
     proves("State limits/free tier");
     await using own = await runState({ edition: "hosted" });
     const old = await written(own, 3);

@@ -98,7 +98,7 @@ async function upload(workspaceId: string) {
   });
 }
 
-test("alone, it takes a state over its listeners, extracts its outputs and gives it back", async () => {
+test("a single service stores a state over its listeners, extracts its outputs and returns it", async () => {
   const workspaceId = service.lockedWorkspace();
   expect((await upload(workspaceId)).status).toBe(200);
   const { outputs } = await waitFor(() => service.outputs.listCurrentOutputs({ workspaceId }));
@@ -112,7 +112,7 @@ test("alone, it takes a state over its listeners, extracts its outputs and gives
   expect((await fetch(address)).status).toBe(401);
 });
 
-test("it tells its readiness, each dependency by name", async () => {
+test("readiness reports each dependency", async () => {
   const ready = await waitFor(async () => {
     const answer = await fetch(`http://127.0.0.1:${service.ports.ops}/readyz`);
     return answer.status === 200 && answer;
@@ -123,7 +123,7 @@ test("it tells its readiness, each dependency by name", async () => {
   });
 });
 
-test("events of workspaces repeat what a died neighbour did not call for", async () => {
+test("events of workspaces repeat calls that a crash prevented", async () => {
   const workspaceId = service.lockedWorkspace();
   await upload(workspaceId);
   const publish = (event: Pick<Parameters<typeof recordEvent>[1], "schema" | "message">) =>
@@ -166,21 +166,21 @@ test("events of workspaces repeat what a died neighbour did not call for", async
 test.each([
   ["UPLOAD_TOKEN_KEYS", "k1:c2hvcnQ="],
   ["SEALING_KEYS", "k1:c2hvcnQ="],
-])("an unusable %s is one sentence at start", async (name, value) => {
+])("an unusable %s is reported in one sentence at start", async (name, value) => {
   const config = { ...service.config, [name]: value };
   await expect(stateService.start(config, { embedded: true })).rejects.toThrow(
     new RegExp(`^${name}: `),
   );
 });
 
-test("every missing variable is named at once", () => {
+test("all missing variables are reported", () => {
   const problems = configSchema.safeParse({}).error?.issues.map(({ path }) => path[0]);
   expect(problems).toEqual(
     expect.arrayContaining(["DATABASE_URL", "PUBLIC_URL", "SEALING_KEYS", "UPLOAD_TOKEN_KEYS"]),
   );
 });
 
-test("a wrong environment is told with every problem, those of keys and store too", () => {
+test("an invalid environment is reported with all problems, including keys and store", () => {
   const short = `k1:${Buffer.alloc(16).toString("base64")}`;
   const environment = {
     BLOB_STORE: "s3",

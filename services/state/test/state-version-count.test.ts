@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => state[Symbol.asyncDispose]());
 
-test("totals of lists are what counting would give, whatever has happened", async () => {
+test("totals of lists equal the counted rows after any change", async () => {
   const { workspaceId, ids } = await written(state, 3);
   await state.create(workspaceId, "pending", { serial: 8n });
   await state.create(workspaceId, "supersedes", { serial: 9n });

@@ -37,7 +37,7 @@ async function claimOf(owned: RunningState, versionId: string) {
   }
 }
 
-test("outputs are unavailable until they are extracted, and none where there is no version", async () => {
+test("outputs are unavailable until extracted, and empty without a version", async () => {
   const empty = state.lockedWorkspace();
   expect(await state.outputs.listCurrentOutputs({ workspaceId: empty })).toMatchObject({
     outputs: [],
@@ -64,7 +64,7 @@ test("outputs are unavailable until they are extracted, and none where there is 
   ]);
 });
 
-test("one sensitive output is shown in clear to whoever may read outputs, and sealed in its row", async () => {
+test("a single sensitive output is returned in clear to callers who may read outputs, and is sealed in its row", async () => {
   proves("Outputs/sensitive");
   const { workspaceId, versionId } = await finalized();
   await storeExtraction(state.app, await claimOf(state, versionId), extraction);
@@ -82,7 +82,7 @@ test("one sensitive output is shown in clear to whoever may read outputs, and se
   expect(row?.sealed_value).toMatch(/^k1:/);
 });
 
-test("outputs given at creation are there at once, and extraction leaves them alone", async () => {
+test("outputs of the create request are available immediately, and extraction keeps them", async () => {
   proves("State version creation/json-state-outputs");
   const workspaceId = state.lockedWorkspace();
   const { stateVersion, internalUploadPath } = await state.versions.createStateVersion({
@@ -102,7 +102,7 @@ test("outputs given at creation are there at once, and extraction leaves them al
 });
 
 describe("extraction", () => {
-  test("is claimed once, and again when its lease is over; the late result is not stored", async () => {
+  test("is claimed once, and again after the lease ended; a late result is not stored", async () => {
     proves("Extraction/idempotent, claimed once, taken over from a killed reader");
     await using own = await runState();
     const { workspaceId, versionId } = await finalized(own);
@@ -125,7 +125,7 @@ describe("extraction", () => {
     expect(summary.summary?.resourceCount).toBe(3);
   });
 
-  test("is another reader's soon after one was killed, and nobody else's while one goes on", async () => {
+  test("is taken over soon after its worker was killed, and only then", async () => {
     proves("Extraction/idempotent, claimed once, taken over from a killed reader");
     await using own = await runState();
     const { versionId } = await finalized(own);
@@ -140,7 +140,7 @@ describe("extraction", () => {
     expect(await renewExtraction(own.app, killed)).toBe(false);
   });
 
-  test("of a workspace that is dropped meanwhile is not kept, and nobody is told", async () => {
+  test("of a dropped workspace is not stored and publishes no event", async () => {
     proves("Extraction/idempotent, claimed once, taken over from a killed reader");
     const { workspaceId, versionId } = await finalized();
     const claim = await claimOf(state, versionId);
@@ -154,7 +154,7 @@ describe("extraction", () => {
     expect(await state.events(workspaceId)).not.toContain("state-version.processed");
   });
 
-  test("warns of a serial that is not the file's, and keeps the request's", async () => {
+  test("logs a serial that differs from the file and keeps that of the request", async () => {
     proves("State version/serial");
     const { versionId } = await finalized();
     const warnings: unknown[] = [];
@@ -167,7 +167,7 @@ describe("extraction", () => {
     expect(stateVersion?.serial).toBe(1n);
   });
 
-  test("gives up a poisonous file after a few attempts; its resources then count as some", async () => {
+  test("gives up after a few attempts at a file that crashes its worker; the version counts as managing resources", async () => {
     proves("Extraction/a poisonous file ends as processed, with a reason");
     await using own = await runState();
     const { workspaceId, versionId } = await finalized(own);
@@ -182,7 +182,7 @@ describe("extraction", () => {
     expect(managed).toMatchObject({ processed: true, resourceCount: 1 });
   });
 
-  test("never gives up while only the store is away", async () => {
+  test("is retried while only the store is unavailable", async () => {
     proves("Extraction/retried while the store is away");
     await using own = await runState();
     const { workspaceId, versionId } = await finalized(own);
@@ -198,7 +198,7 @@ describe("extraction", () => {
   });
 });
 
-test("SQL is counted: shows take one statement, batches one whatever their number", async () => {
+test("a show takes one statement, and a batch takes one statement for any number of items", async () => {
   const made = [await finalized(), await finalized(), await finalized()];
   const workspaceIds = made.map(({ workspaceId }) => workspaceId);
   const ids = made.map(({ versionId }) => versionId);
@@ -218,7 +218,7 @@ test("SQL is counted: shows take one statement, batches one whatever their numbe
   expect(await counted(() => outputsOf.batchListStateVersionOutputs(byVersion))).toBe(1);
 });
 
-test("a list is newest first, by status, with its true total past the end", async () => {
+test("a list is newest first, filtered by status, with a correct total past the end", async () => {
   proves("Reading/page[number], page[size]");
   const workspaceId = state.lockedWorkspace();
   for (const serial of [1n, 2n, 3n]) await state.create(workspaceId, `x${serial}`, { serial });

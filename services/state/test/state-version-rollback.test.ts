@@ -50,7 +50,7 @@ const references = async (versionId: string) =>
   ).map((row) => row.references);
 
 describe("a rollback", () => {
-  test("is a finalized, current copy with the next serial, whose bytes are the source's blob", async () => {
+  test("creates a finalized, current copy with the next serial and the source's blob", async () => {
     proves("Rollback/PATCH");
     const { workspaceId, first } = await twoVersions();
     const copy = await rollBack(workspaceId, first);
@@ -79,7 +79,7 @@ describe("a rollback", () => {
     ]);
   });
 
-  test("shares the JSON form, and copies outputs and resources, sealed values anew", async () => {
+  test("shares the JSON form, and copies outputs and resources with newly sealed values", async () => {
     proves("Rollback/PATCH");
     const workspaceId = state.lockedWorkspace();
     const created = await state.create(workspaceId, "x");
@@ -111,7 +111,7 @@ describe("a rollback", () => {
     ]);
   });
 
-  test("of a version that is not extracted yet is extracted by itself", async () => {
+  test("of a version that is not extracted is extracted itself", async () => {
     const { workspaceId, first } = await twoVersions();
     const copy = await rollBack(workspaceId, first);
     expect(copy?.resourcesProcessed).toBe(false);
@@ -120,7 +120,7 @@ describe("a rollback", () => {
     expect(found).toHaveLength(2);
   });
 
-  test("is one, however often and at once it is asked for, until something follows it", async () => {
+  test("is created once by repeated and concurrent requests until another version follows", async () => {
     const { workspaceId, first } = await twoVersions();
     const copies = await Promise.all([1, 2, 3, 4].map(() => rollBack(workspaceId, first)));
     expect(new Set(copies.map((copy) => copy?.id)).size).toBe(1);
@@ -130,7 +130,7 @@ describe("a rollback", () => {
     expect(await references(first)).toEqual([3]);
   });
 
-  test("discards what is pending, whose bytes come too late", async () => {
+  test("discards a pending version, whose bytes are then refused", async () => {
     const { workspaceId, first } = await twoVersions();
     const pending = await state.create(workspaceId, "z", { serial: 3n });
     const copy = await rollBack(workspaceId, first);
@@ -151,20 +151,20 @@ describe("a rollback", () => {
   });
 });
 
-describe("refused is a rollback", () => {
+describe("a rollback is refused", () => {
   test("without the lock", async () => {
     const { workspaceId, first } = await twoVersions();
     state.neighbours.unlock(workspaceId);
     expect(await refusal(rollBack(workspaceId, first))).toBe("conflict workspace_not_locked");
   });
 
-  test("under somebody else's lock", async () => {
+  test("under another user's lock", async () => {
     const { workspaceId, first } = await twoVersions();
     state.neighbours.lock(workspaceId, otherOwner, 11n);
     expect(await refusal(rollBack(workspaceId, first))).toBe("conflict workspace_locked");
   });
 
-  test("under a lock that was given back", async () => {
+  test("under a lock that was released", async () => {
     proves("Rollback/locked by the caller");
     const { workspaceId, first } = await twoVersions();
     await state.workspaceState.sealLock({ workspaceId, epoch: 10n });
@@ -189,7 +189,7 @@ describe("refused is a rollback", () => {
     );
   });
 
-  test("to another workspace's version: invalid for who may read it, not found for others", async () => {
+  test("to another workspace's version: invalid for readers of that workspace, not found for others", async () => {
     const { workspaceId } = await twoVersions();
     const elsewhere = await twoVersions();
     await expect(rollBack(workspaceId, elsewhere.first)).rejects.toMatchObject({
@@ -208,7 +208,7 @@ describe("refused is a rollback", () => {
     expect(await refusal(rollBack(workspaceId, first, who))).toBe(expected);
   });
 
-  test("where there is no such version or workspace", async () => {
+  test("if the version or workspace does not exist", async () => {
     const { workspaceId, first } = await twoVersions();
     expect(await refusal(rollBack(workspaceId, "sv-none"))).toBe("notFound not_found");
     expect(await refusal(rollBack(workspaceId, "nonsense"))).toBe("notFound not_found");
@@ -216,7 +216,7 @@ describe("refused is a rollback", () => {
   });
 });
 
-test("in the hosted edition a rollback is current at once, above snapshots that came before", async () => {
+test("in the hosted edition becomes current immediately, above earlier snapshots", async () => {
   proves("State under a lock/inline state and rollback");
   await using hosted = await runState({ edition: "hosted" });
   const workspaceId = hosted.lockedWorkspace();

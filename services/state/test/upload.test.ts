@@ -38,7 +38,7 @@ test("the raw upload finalizes the version and makes it current; its URL is then
   ]);
 });
 
-test("a used URL takes the same bytes again and refuses others", async () => {
+test("a used URL accepts the same bytes again and refuses others", async () => {
   const id = state.lockedWorkspace();
   const { internalUploadPath: url } = await state.create(id, "x");
   await state.put(url, "x");
@@ -48,7 +48,7 @@ test("a used URL takes the same bytes again and refuses others", async () => {
   await expect(state.put(url, "y")).rejects.toMatchObject({ reason: "upload_used" });
 });
 
-test("of two racing uploads one wins and the other's blob has no owner", async () => {
+test("of two racing uploads one succeeds, and the blob of the other has no row", async () => {
   proves("Upload/raw and JSON in");
   const id = state.lockedWorkspace();
   const { internalUploadPath: url } = await state.create(id, "x");
@@ -62,14 +62,14 @@ test("of two racing uploads one wins and the other's blob has no owner", async (
   expect(owned.size).toBe(1);
 });
 
-test("bytes with another md5 are refused and the URL stays usable", async () => {
+test("bytes with another md5 are refused, and the URL remains usable", async () => {
   const id = state.lockedWorkspace();
   const { internalUploadPath: url } = await state.create(id, "x");
   await expect(state.put(url, "y")).rejects.toMatchObject({ reason: "md5_mismatch" });
   expect((await state.put(url, "x")).outcome).toBe("stored");
 });
 
-test.each([["before"], ["after"]])("JSON may come %s the raw state", async (when) => {
+test.each([["before"], ["after"]])("JSON can be uploaded %s the raw state", async (when) => {
   proves("State version/hosted-json-state-upload-url");
   const id = state.lockedWorkspace();
   const created = await state.create(id, "x");
@@ -84,7 +84,7 @@ test.each([["before"], ["after"]])("JSON may come %s the raw state", async (when
   expect((await json()).outcome).toBe("alreadyStored");
 });
 
-test("an attempt so old that its blob may be swept is refused", async () => {
+test("an upload that took so long that its blob may be swept is refused", async () => {
   const id = state.lockedWorkspace();
   const { internalUploadPath: url } = await state.create(id, "x");
   const attempt = {
@@ -94,7 +94,7 @@ test("an attempt so old that its blob may be swept is refused", async () => {
   await expect(state.put(url, "x", attempt)).rejects.toMatchObject({ reason: "upload_too_slow" });
 });
 
-test("a write that comes after the seal fails, and what was finalized stays current", async () => {
+test("a write after the seal fails, and the finalized version stays current", async () => {
   proves("State version creation rules/no late write slips through a lock that was given back");
   const id = state.lockedWorkspace();
   const first = await state.create(id, "x");
@@ -110,7 +110,7 @@ test("a write that comes after the seal fails, and what was finalized stays curr
   expect((await current(id))?.id).toBe(first.stateVersion?.id);
 });
 
-test("a seal that races creations leaves nothing pending", async () => {
+test("a seal that races with creations leaves no pending version", async () => {
   proves("State version creation rules/no late write slips through a lock that was given back");
   const id = state.lockedWorkspace();
   const seal = { workspaceId: id, epoch: 10n, discardPending: true };
@@ -123,7 +123,7 @@ test("a seal that races creations leaves nothing pending", async () => {
   expect(pending.totalCount).toBe(0);
 });
 
-test("a download asks for the right to read the state", async () => {
+test("a download requires the right to read the state", async () => {
   const id = state.lockedWorkspace();
   const { stateVersion, internalUploadPath } = await state.create(id, "x");
   const versionId = stateVersion?.id as `sv-${string}`;

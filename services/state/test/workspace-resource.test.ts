@@ -52,7 +52,7 @@ async function resourcesOf(owned: RunningState, workspaceId: string) {
   return (await client.listWorkspaceResources({ workspaceId, ...page })).resources;
 }
 
-test("resources keep their id and creation time, and say what changed them last", async () => {
+test("resources keep their id and creation time, and name the version that changed them last", async () => {
   proves("Workspace resources/what changed them last");
   const workspaceId = state.lockedWorkspace();
   const first = await written(state, workspaceId, stateOf({ a: "1", b: "1", c: "1" }));
@@ -76,7 +76,7 @@ test("resources keep their id and creation time, and say what changed them last"
   expect(d).toMatchObject({ address: "aws_instance.d", modifiedByStateVersionId: second });
 });
 
-test("resources are those of the current version, whatever order versions are read in", async () => {
+test("resources are those of the current version, regardless of the order of extraction", async () => {
   proves("Workspace resources/what changed them last");
   await using own = await runState({ edition: "hosted" });
   const workspaceId = own.lockedWorkspace();
@@ -93,7 +93,7 @@ test("resources are those of the current version, whatever order versions are re
   expect(await own.events(workspaceId)).toEqual([...events, "workspace-state.changed"]);
 });
 
-test("a current state that nobody can read shows no resources", async () => {
+test("an unreadable current state has no resources", async () => {
   proves("Workspace resources/what changed them last");
   await using own = await runState();
   const workspaceId = own.lockedWorkspace();
@@ -107,7 +107,7 @@ test("a current state that nobody can read shows no resources", async () => {
   expect(stateVersion).toMatchObject({ resourcesProcessed: true, resources: [] });
 });
 
-test("what was found of a version stands, should reading it once more fail", async () => {
+test("the result of an extraction remains if a second extraction fails", async () => {
   await using own = await runState({ edition: "hosted" });
   const workspaceId = own.lockedWorkspace();
   const versionId = await written(own, workspaceId, stateOf({ a: "1" }), { inline: false });
@@ -123,7 +123,7 @@ test("what was found of a version stands, should reading it once more fail", asy
   expect(await claimExtraction(own.app)).toBeUndefined();
 });
 
-test("an address of any length is kept", async () => {
+test("addresses of any length are stored", async () => {
   const workspaceId = state.lockedWorkspace();
   const names = ["x".repeat(10_000), `${"x".repeat(9_999)}y`];
   await written(state, workspaceId, stateOf(Object.fromEntries(names.map((name) => [name, "1"]))));
@@ -131,7 +131,7 @@ test("an address of any length is kept", async () => {
   expect(found.map(({ name }) => name).toSorted()).toEqual(names);
 });
 
-test("a dropped workspace's resources are collected with it", async () => {
+test("the resources of a dropped workspace are deleted", async () => {
   await using own = await runState();
   const workspaceId = own.lockedWorkspace();
   await written(own, workspaceId, stateOf({ a: "1" }));

@@ -23,7 +23,7 @@ async function finalized(id: string, bytes: string, serial = 1n) {
 }
 
 describe("sealing a lock", () => {
-  test("is refused while a version is pending, with the text that clients wait on", async () => {
+  test("is refused while a version is pending, with the text that clients match", async () => {
     const id = state.lockedWorkspace();
     await state.create(id, "x");
     await expect(seal(id)).rejects.toMatchObject({
@@ -33,7 +33,7 @@ describe("sealing a lock", () => {
     });
   });
 
-  test("of a force-unlock discards what is pending", async () => {
+  test("with discard_pending discards the pending version", async () => {
     const id = state.lockedWorkspace();
     const { stateVersion } = await state.create(id, "x");
     await seal(id, 10n, true);
@@ -42,7 +42,7 @@ describe("sealing a lock", () => {
     expect(await state.events(id)).toEqual(["state-version.created", "state-version.discarded"]);
   });
 
-  test("answers with the summary, and repeating it changes nothing", async () => {
+  test("returns the summary, and a repeat changes nothing", async () => {
     const id = state.lockedWorkspace();
     const version = await finalized(id, "x");
     const { summary } = await seal(id);
@@ -52,14 +52,14 @@ describe("sealing a lock", () => {
     expect((await seal(id, 3n)).summary).toEqual(summary);
   });
 
-  test("of a workspace without state keeps late writes out as well", async () => {
+  test("of a workspace without state also refuses later writes", async () => {
     const id = state.lockedWorkspace();
     const { summary } = await seal(id);
     expect(summary).toMatchObject({ currentStateVersionId: "", resourceCount: 0 });
     await expect(state.create(id, "x")).rejects.toMatchObject({ reason: "lock_sealed" });
   });
 
-  test("does not wait for a version whose window is over", async () => {
+  test("does not wait for an expired version", async () => {
     proves("Upload/ends with the pending");
     await using own = await runState();
     const id = own.lockedWorkspace();
@@ -70,7 +70,7 @@ describe("sealing a lock", () => {
   });
 });
 
-test("in the hosted edition an uploaded version is current only after the seal", async () => {
+test("in the hosted edition makes an uploaded version current", async () => {
   proves("State under a lock/unlock by the locker");
   await using hosted = await runState({ edition: "hosted" });
   const id = hosted.lockedWorkspace();
@@ -87,7 +87,7 @@ test("in the hosted edition an uploaded version is current only after the seal",
   expect((await current()).stateVersion).toMatchObject({ id: last, intermediate: false });
 });
 
-test("in the hosted edition a repeat with its state in it makes a pending snapshot current at once", async () => {
+test("in the hosted edition a repeat with inline state makes a pending snapshot current immediately", async () => {
   await using hosted = await runState({ edition: "hosted" });
   const workspaceId = hosted.lockedWorkspace();
   const announced = await hosted.create(workspaceId, "x");
@@ -99,7 +99,7 @@ test("in the hosted edition a repeat with its state in it makes a pending snapsh
   expect(stateVersion).toMatchObject({ id: announced.stateVersion?.id, intermediate: false });
 });
 
-test("pending versions are discarded when their window is over", async () => {
+test("expired pending versions are discarded", async () => {
   proves("Upload/ends with the pending");
   await using own = await runState();
   const id = own.lockedWorkspace();
@@ -112,18 +112,18 @@ test("pending versions are discarded when their window is over", async () => {
   expect(read.stateVersion?.status).toBe("discarded");
 });
 
-describe("what a safe deletion would forget", () => {
+describe("the number of managed resources for a safe deletion", () => {
   const managed = (workspaceId: string) =>
     state.workspaceState.getManagedResources({ workspaceId, epoch: 11n });
 
-  test("is not known while an upload is under way, which goes on", async () => {
+  test("is unknown during an upload, which continues", async () => {
     const id = state.lockedWorkspace();
     const { internalUploadPath } = await state.create(id, "x");
     expect(await managed(id)).toMatchObject({ processed: false });
     expect((await state.put(internalUploadPath, "x")).outcome).toBe("stored");
   });
 
-  test("stays what it is: nothing is written under an earlier lock any more", async () => {
+  test("remains true, because earlier lock epochs are sealed", async () => {
     const id = state.lockedWorkspace();
     expect(await managed(id)).toMatchObject({ processed: true, resourceCount: 0 });
     for (const epoch of [10n, 11n]) {
@@ -133,7 +133,7 @@ describe("what a safe deletion would forget", () => {
   });
 });
 
-test("an upload that ends when its version is found expired is kept", async () => {
+test("an upload that ends while its version expires is kept", async () => {
   proves("Upload/ends with the pending");
   const id = state.lockedWorkspace();
   const { stateVersion, internalUploadPath } = await state.create(id, "x");
@@ -160,8 +160,8 @@ test("an upload that ends when its version is found expired is kept", async () =
   expect(current.stateVersion).toMatchObject({ id: stateVersion?.id, status: "finalized" });
 });
 
-describe("the placement", () => {
-  test("is asked for once, and then moved only by higher versions", async () => {
+describe("a placement", () => {
+  test("is requested once and then changed only by higher versions", async () => {
     const id = state.lockedWorkspace();
     const read = () =>
       state.versions.listStateVersions({ workspaceId: id }, state.as(reader)).then(
@@ -183,7 +183,7 @@ describe("the placement", () => {
 });
 
 describe("a dropped workspace", () => {
-  test("is unreadable and unwritable at once, whatever its neighbours still say", async () => {
+  test("can be neither read nor written, regardless of other services", async () => {
     const id = state.lockedWorkspace();
     const version = await finalized(id, "x");
     const pending = await state.create(id, "y", { serial: 2n });
@@ -207,13 +207,13 @@ describe("a dropped workspace", () => {
     expect(stateVersions).toEqual([]);
   });
 
-  test("that state never saw stays dropped", async () => {
+  test("that state did not know remains dropped", async () => {
     const id = state.lockedWorkspace();
     await state.workspaceState.dropWorkspace({ workspaceId: id, organizationId });
     await expect(state.create(id, "x")).rejects.toMatchObject({ kind: "notFound" });
   });
 
-  test("is collected: only the tombstone stays, and its blobs are to be deleted", async () => {
+  test("is purged: the tombstone remains, and its blobs are deleted", async () => {
     await using own = await runState();
     const id = own.lockedWorkspace();
     const keys: string[] = [];

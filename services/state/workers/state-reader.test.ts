@@ -37,14 +37,14 @@ describe("the state reader", () => {
   const reader = new StateReader();
   afterAll(() => reader[Symbol.asyncDispose]());
 
-  it("reads one state after the other", async () => {
+  it("reads states one after the other", async () => {
     for (const resources of [0, 1, 30]) {
       const { serial, resources: found } = await reader.read(bytesOf(stateOf(resources)), never);
       expect([serial, JSON.parse(found).length]).toEqual([1n, resources]);
     }
   });
 
-  it("says what is wrong with a content, and goes on", async () => {
+  it("reports invalid content and continues", async () => {
     await expect(reader.read(bytesOf("no state"), never)).rejects.toThrow(StateFileError);
     const notText = bytesOf(Buffer.from([0xff, 0xfe]));
     await expect(reader.read(notText, never)).rejects.toThrow(StateFileError);
@@ -53,7 +53,7 @@ describe("the state reader", () => {
     expect((await reader.read(bytesOf(stateOf(2)), never)).resourceCount).toBe(2);
   });
 
-  it("leaves the event loop free while it reads a large state", async () => {
+  it("does not block the event loop while it reads a large state", async () => {
     proves("Extraction/states of any size, beside an event loop that stays free");
     const bytes = bytesOf(stateOf(60_000));
     const delay = monitorEventLoopDelay({ resolution: 5 });
@@ -67,7 +67,7 @@ describe("the state reader", () => {
     expect(delay.max / 1e6).toBeLessThan(took / 2);
   });
 
-  it("stops when it is told to, and reads again", async () => {
+  it("stops when aborted, and reads again", async () => {
     const stop = new AbortController();
     const reading = reader.read(bytesOf(stateOf(20_000)), stop.signal);
     stop.abort(new Error("enough"));
@@ -75,7 +75,7 @@ describe("the state reader", () => {
     expect((await reader.read(bytesOf(stateOf(1)), never)).resourceCount).toBe(1);
   });
 
-  it("needs memory for what it finds, not for the state", { timeout: 60_000 }, async () => {
+  it("needs memory for the extraction, not for the state", { timeout: 60_000 }, async () => {
     proves("Extraction/states of any size, beside an event loop that stays free");
     await using small = new StateReader({ heapMiB: 48 });
     const large = stateOf(2000, 50_000);
@@ -83,7 +83,7 @@ describe("the state reader", () => {
     expect((await small.read(bytesOf(large), never)).resourceCount).toBe(2000);
   });
 
-  it("outlives a state that needs more memory than the thread has", {
+  it("survives a state that needs more memory than the thread has", {
     timeout: 60_000,
   }, async () => {
     proves("Extraction/a poisonous file ends as processed, with a reason");

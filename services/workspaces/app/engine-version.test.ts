@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { resolveEngineVersion } from "../domain/engine-version.ts";
 import { createEngineVersionResolver } from "./engine-version.ts";
 
-test("a resolver returns the same for each text, also for one that no release satisfies", () => {
+test("a resolver caches its result for each text, even if no release matches", () => {
   const releases = ["1.5.0", "1.6.0"];
   const resolve = createEngineVersionResolver(releases);
   for (const text of ["latest", "~> 1.5.0", "~> 2.0", "latest", "~> 1.5.0", "~> 2.0"]) {

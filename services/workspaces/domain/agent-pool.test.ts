@@ -30,7 +30,7 @@ test("a taken name is refused", () => {
   expect(problemOfName("agents", true)).toBe("Name has already been taken");
 });
 
-test("a pool serves the whole organization unless it is told otherwise", () => {
+test("a pool serves the whole organization by default", () => {
   const pool = newAgentPool("apool-1234567890123456", "org-1234567890123456", now);
   expect(pool.organizationScoped).toBe(true);
   const problems = new Problems();

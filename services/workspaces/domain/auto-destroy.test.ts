@@ -33,13 +33,13 @@ test.each([
   ["14d", 14 * 24 * HOUR],
   ["9999d", 9999 * 24 * HOUR],
   ["0001h", HOUR],
-])("%s is a duration", (text, ms) => {
+])("%s is a valid duration", (text, ms) => {
   proves("Workspace/auto-destroy-activity-duration");
   expect(durationMs(text)).toBe(ms);
 });
 
 test.each(["", "0d", "0000h", "14", "d", "12345h", "1w", "1 d", "-1d", "1.5h", "1d2h", "1D"])(
-  "%j is none",
+  "%j is not a valid duration",
   (text) => {
     proves(
       "Workspace/auto-destroy-activity-duration",
@@ -60,12 +60,12 @@ test.each([
   "1767225600",
   "0000-01-01T00:00:00Z",
   "9999-12-31T23:59:59-01:00",
-])("%j is no moment, and both problems are told at once", (text) => {
+])("%j is not a timestamp, and both problems are reported", (text) => {
   const problems = apply({ autoDestroyAt: text, autoDestroyActivityDuration: "x" });
   expect(problems).toHaveLength(2);
 });
 
-test("a moment is kept as given, and null unsets it", () => {
+test("a timestamp is stored as given, and null removes it", () => {
   const set = apply({ autoDestroyAt: "2026-02-01T10:00:00+02:00" });
   expect(set).toEqual({
     autoDestroyAt: new Date("2026-02-01T08:00:00Z"),
@@ -76,7 +76,7 @@ test("a moment is kept as given, and null unsets it", () => {
   expect(apply({}, set as AutoDestroy)).toEqual(set);
 });
 
-test("a duration counts from when it is set, then from each activity", () => {
+test("a duration starts when it is set and again at each activity", () => {
   const workspace = apply({ autoDestroyActivityDuration: "2h" }) as AutoDestroy;
   expect(workspace.autoDestroyAt).toEqual(later(2));
   noteActivity(workspace, later(1));
@@ -86,7 +86,7 @@ test("a duration counts from when it is set, then from each activity", () => {
   expect(apply({ autoDestroyActivityDuration: null }, workspace)).toEqual(never);
 });
 
-test("a moment given beside a duration wins until the next activity", () => {
+test("a timestamp given with a duration applies until the next activity", () => {
   const settings = { autoDestroyAt: later(9).toISOString(), autoDestroyActivityDuration: "1h" };
   const workspace = apply(settings) as AutoDestroy;
   expect(workspace.autoDestroyAt).toEqual(later(9));
@@ -94,7 +94,7 @@ test("a moment given beside a duration wins until the next activity", () => {
   expect(workspace.autoDestroyAt).toEqual(later(3));
 });
 
-test("a moment that has come is taken once, and one to come not at all", () => {
+test("a due schedule ends once; a future one does not end", () => {
   const workspace = { ...never, autoDestroyAt: later(5) };
   expect(takeDueMoment(workspace, later(4))).toBeUndefined();
   expect(takeDueMoment(workspace, later(5))).toEqual(later(5));
@@ -102,7 +102,7 @@ test("a moment that has come is taken once, and one to come not at all", () => {
   expect(workspace).toEqual(never);
 });
 
-test("a workspace with settings of its own does not inherit, whatever the request gives", () => {
+test("a workspace with its own settings does not inherit, regardless of the request", () => {
   for (const inheritsProjectAutoDestroy of [undefined, true, false]) {
     const own = apply({ autoDestroyActivityDuration: "2h", inheritsProjectAutoDestroy });
     expect(own).toMatchObject({ inheritsProjectAutoDestroy: false });
@@ -111,7 +111,7 @@ test("a workspace with settings of its own does not inherit, whatever the reques
   }
 });
 
-test("without settings of its own it inherits, unless the request gives false", () => {
+test("a workspace without its own settings inherits unless the request says false", () => {
   const own = apply({ autoDestroyActivityDuration: "2h" }) as AutoDestroy;
   const none = { autoDestroyAt: null, autoDestroyActivityDuration: null };
   expect(apply(none, own)).toEqual(never);
@@ -122,7 +122,7 @@ test("without settings of its own it inherits, unless the request gives false", 
   expect(apply({ inheritsProjectAutoDestroy: true }, alone)).toEqual(never);
 });
 
-test("activity moves nothing where no duration is set", () => {
+test("activity changes nothing without a duration", () => {
   const fixed = { ...never, autoDestroyAt: later(5) };
   noteActivity(fixed, later(4));
   expect(fixed.autoDestroyAt).toEqual(later(5));

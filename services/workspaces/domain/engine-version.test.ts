@@ -30,7 +30,7 @@ test.each([
 
 const releases = ["1.9.8", "1.10.0", "1.10.5", "1.11.0", "1.12.0-beta1", "0.15.5", "2.0.0"];
 
-test("the latest release is the highest, not the last of the text, and no preview", () => {
+test("the latest release is the highest one, not the last in the text, and not a preview", () => {
   expect(latestRelease(["1.9.8", "1.11.0", "1.12.0-beta1"])).toBe("1.11.0");
   expect(latestRelease(["1.12.0-beta1"])).toBeUndefined();
 });
@@ -53,7 +53,7 @@ test.each([
   [">= 1.12.0-beta1, < 2", undefined],
   ["~> 0.15.4", "0.15.5"],
   ["01.2", undefined],
-])("%s comes to %s", (text, version) => {
+])("%s resolves to %s", (text, version) => {
   proves("Workspace/engine-version");
   expect(resolveEngineVersion(text, releases)).toBe(version);
 });

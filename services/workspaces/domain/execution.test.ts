@@ -38,7 +38,7 @@ describe("execution-mode", () => {
     [{ operations: true }, "remote"],
     [{ operations: false }, "local"],
     [{ overwritesExecutionMode: false }, null],
-  ])("%j gives the workspace %s", (settings, executionMode) => {
+  ])("%j results in %s", (settings, executionMode) => {
     proves("Workspace/execution-mode");
     expect(apply(settings)).toMatchObject({ executionMode });
   });
@@ -62,7 +62,7 @@ describe("execution-mode", () => {
     expect(apply(settings)).toEqual([problem]);
   });
 
-  test("an overwrite stays when it is confirmed, and ends when it is set to false", () => {
+  test("an override is kept when repeated and ends when set to false", () => {
     proves("Workspace/setting-overwrites");
     const own: Execution = { ...nothing, executionMode: "remote" };
     expect(apply({ overwritesExecutionMode: true }, own)).toEqual(own);
@@ -74,7 +74,7 @@ describe("agent-pool-id", () => {
   const needed = ["agentPoolId: must be specified when using 'agent' execution mode"];
   const refused = ["agentPoolId: must not be specified unless using 'agent' execution mode"];
 
-  test("comes with the mode agent, and is an overwrite then", () => {
+  test("is given with the mode agent and is then an override", () => {
     expect(apply({ executionMode: "agent", agentPoolId: POOL })).toEqual(withAgents);
     expect(apply({ agentPoolId: POOL }, nothing, inheritsAgents)).toEqual({
       ...withAgents,
@@ -83,7 +83,7 @@ describe("agent-pool-id", () => {
     expect(apply({ agentPoolId: "apool-2" }, withAgents)).toMatchObject({ agentPoolId: "apool-2" });
   });
 
-  test("is needed for the mode agent, unless there is one to inherit", () => {
+  test("is required for the mode agent unless a pool is inherited", () => {
     proves("Workspace/agent-pool-id");
     expect(apply({ executionMode: "agent" })).toEqual(needed);
     expect(apply({ executionMode: "agent" }, withAgents)).toEqual(withAgents);
@@ -98,7 +98,7 @@ describe("agent-pool-id", () => {
     });
   });
 
-  test("is inherited by whoever goes back to what is inherited, after it went with another mode", () => {
+  test("is inherited again when the override ends, after another mode had cleared it", () => {
     proves("Workspace/setting-overwrites");
     const left: Execution = { ...withAgents, executionMode: "local", agentPoolId: null };
     expect(apply({ executionMode: "local" }, withAgents)).toEqual(left);
@@ -113,12 +113,12 @@ describe("agent-pool-id", () => {
     { agentPoolId: POOL, executionMode: "local" },
     { agentPoolId: POOL, operations: true },
     { agentPoolId: POOL, operations: false },
-  ])("does not go with %j", (settings) => {
+  ])("cannot be given with %j", (settings) => {
     proves("Workspace/agent-pool-id");
     expect(apply(settings)).toEqual(refused);
   });
 
-  test("must be one of the organization's", () => {
+  test("must belong to the organization", () => {
     proves("Workspace/agent-pool-id");
     const settings = { executionMode: "agent", agentPoolId: "apool-8" } as const;
     expect(apply(settings, nothing, inheritsLocal, false)).toEqual([
@@ -126,7 +126,7 @@ describe("agent-pool-id", () => {
     ]);
   });
 
-  test("goes when the mode agent is left", () => {
+  test("is cleared when the mode changes from agent", () => {
     expect(apply({ executionMode: "remote" }, withAgents)).toMatchObject({ agentPoolId: null });
     expect(apply({ overwritesExecutionMode: false }, withAgents)).toMatchObject({
       agentPoolId: null,
@@ -134,7 +134,7 @@ describe("agent-pool-id", () => {
   });
 });
 
-test("a request that says nothing of it changes nothing", () => {
+test("is unchanged by a request without it", () => {
   const odd: Execution = { ...withAgents, agentPoolId: null };
   expect(apply({ executionMode: undefined }, odd)).toEqual(odd);
 });

@@ -34,7 +34,7 @@ function problemsOf(settings: OrganizationSettings, poolKnown = true): Record<st
   return {};
 }
 
-test("a new organization has every default, and the highest plan", () => {
+test("a new organization has every default and the highest plan", () => {
   expect(organization()).toMatchObject({
     status: "provisioning",
     defaultExecutionMode: "local",
@@ -47,7 +47,7 @@ test("a new organization has every default, and the highest plan", () => {
   });
 });
 
-test("what is given is set, what is not keeps its value", () => {
+test("given settings are changed, absent ones keep their value", () => {
   const changed = organization();
   const given = { allowForceDeleteWorkspaces: true, sessionTimeout: 30, userTokensEnabled: false };
   applyOrganizationSettings(changed, given, { problems: new Problems() });
@@ -76,7 +76,7 @@ test.each([
   expect(problemsOf(settings)).toEqual(expected);
 });
 
-test("a default pool must be one of the organization's", () => {
+test("a default pool must belong to the organization", () => {
   const settings = {
     defaultExecutionMode: "agent",
     defaultAgentPoolId: "apool-1234567890123456",
@@ -87,7 +87,7 @@ test("a default pool must be one of the organization's", () => {
   });
 });
 
-test("one that is being deleted has a name that nobody can ask for", () => {
+test("a deleting organization has a name that no request can contain", () => {
   const deleted = organization();
   const { revision } = deleted;
   beginOrganizationDeletion(deleted, now);

@@ -24,7 +24,7 @@ const run = (values: Partial<MeasuredRun> = {}): MeasuredRun => ({
   ...values,
 });
 
-test("an errored run is a failure, and lacks the phases that it never reached", () => {
+test("an errored run counts as a failure and has no durations of phases that it did not reach", () => {
   proves(
     "Workspace run attributes/apply-duration-average, plan-duration-average, policy-check-failures, run-failures",
   );
@@ -40,7 +40,7 @@ test("an errored run is a failure, and lacks the phases that it never reached", 
   });
 });
 
-test("only the newest thirty count", () => {
+test("only the newest thirty runs count", () => {
   proves(
     "Workspace run attributes/they cover the past 30 runs that errored or were applied",
     "Workspace limits/performance metrics window",
@@ -53,17 +53,17 @@ test("only the newest thirty count", () => {
   expect(planMs).toBe(Array.from({ length: 30 }, (_, index) => index + 5).reduce((a, b) => a + b));
 });
 
-test("of two that began at once exactly one is the newer", () => {
+test("of two runs that began at the same time exactly one is newer", () => {
   const [one, other] = [run({ id: "run-a" }), run({ id: "run-b" })];
   expect(isNewer(one, other)).toBe(!isNewer(other, one));
 });
 
 describe("an average", () => {
-  test("over nothing is nothing", () => expect(average(0, 0)).toBeNull());
-  test("is whole", () => expect(average(10, 3)).toBe(3));
+  test("of no runs is null", () => expect(average(0, 0)).toBeNull());
+  test("is a whole number", () => expect(average(10, 3)).toBe(3));
 });
 
-test("what is added and taken away again leaves nothing behind", () => {
+test("adding and removing a run restores the previous sums", () => {
   const measured = fc.record({
     id: fc.constant("run-x" as const),
     status: fc.constantFrom("applied" as const, "errored" as const),

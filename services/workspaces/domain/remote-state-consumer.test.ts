@@ -10,11 +10,11 @@ const check = (given: WorkspaceId[], eligible: WorkspaceId[]) => {
 };
 
 describe("consumers", () => {
-  test("are workspaces of the organization that the caller may read", () => {
+  test("must be workspaces of the organization that the caller may read", () => {
     expect(() => check(["ws-a", "ws-b", "ws-a"], ["ws-a", "ws-b"])).not.toThrow();
   });
 
-  test("are not the workspace itself, nor what the caller cannot read; all are named at once", () => {
+  test("cannot be the workspace itself or unreadable ones; all problems are reported", () => {
     expect(() => check(["ws-a", "ws-own", "ws-hidden"], ["ws-a", "ws-own"])).toThrow(
       expect.objectContaining({
         kind: "invalid",

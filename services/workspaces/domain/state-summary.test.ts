@@ -14,14 +14,14 @@ const first = {
   revision: 5n,
 };
 
-test("a newer summary is taken over", () => {
+test("a newer summary is stored", () => {
   const workspace = { ...nothing };
   applyStateSummary(workspace, first);
   const { revision: stateRevision, ...summary } = first;
   expect(workspace).toEqual({ ...summary, stateRevision });
 });
 
-test("older news never overwrites newer", () => {
+test("an older summary never replaces a newer one", () => {
   const workspace = { ...nothing };
   applyStateSummary(workspace, first);
   const kept = { ...workspace };

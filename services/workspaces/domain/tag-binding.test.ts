@@ -49,7 +49,7 @@ test.each<[TagBindingInput, string]>([
   expect(problemsOf([given])).toEqual([problem]);
 });
 
-test("ten bindings with a value are allowed, and many more flat tags beside them", () => {
+test("ten bindings with a value and many more flat tags are allowed", () => {
   expect(problemsOf([...many(10, "v"), ...many(0, "")])).toEqual([]);
   expect(problemsOf(many(250, ""))).toEqual([]);
   expect(problemsOf(many(251, ""))).toEqual(["tagBindings: Tags are too many (maximum is 250)"]);
@@ -58,14 +58,14 @@ test("ten bindings with a value are allowed, and many more flat tags beside them
   ]);
 });
 
-test("a key given twice is refused, everything else is told with it", () => {
+test("a duplicate key is refused together with all other problems", () => {
   expect(problemsOf([binding("a"), binding("a", "b c")])).toEqual([
     "tagBindings[1].key: Key is given twice",
     "tagBindings[1].value: Value is invalid",
   ]);
 });
 
-test("what is given wins over what is there, the rest stays", () => {
+test("given bindings replace existing ones, the others remain", () => {
   expect([...mergeTagBindings([binding("a", "1"), binding("b")], [binding("a")])]).toEqual([
     ["a", ""],
     ["b", ""],

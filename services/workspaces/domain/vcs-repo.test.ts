@@ -25,7 +25,7 @@ function change(settings: VcsRepoSettings, previous: VcsRepo | null): VcsRepo | 
   return changed;
 }
 
-test("a new one has defaults for all but identifier and credentials", () => {
+test("a new repository has defaults for everything except identifier and credentials", () => {
   proves("Workspace/vcs-repo.branch", "Workspace/vcs-repo.ingress-submodules");
   expect(change(least, null)).toEqual({
     ...least,
@@ -41,14 +41,14 @@ test("a new one has defaults for all but identifier and credentials", () => {
   });
 });
 
-test("an update changes what it gives and keeps the rest", () => {
+test("an update changes given settings and keeps the others", () => {
   proves("Workspace/vcs-repo");
   expect(change({ branch: "next" }, known)).toEqual({ ...known, branch: "next" });
   expect(change({ branch: "" }, known)).toEqual({ ...known, branch: "" });
   expect(change({}, known)).toEqual(known);
 });
 
-test("one kind of credential takes the place of the other, and both at once are refused", () => {
+test("one kind of credential replaces the other, and both together are refused", () => {
   proves("Workspace/vcs-repo.oauth-token-id", "Workspace/vcs-repo.vcs-app-installation-id");
   const installed = { ...known, oauthTokenId: null, appInstallationId: "ghain-abc" };
   expect(change({ appInstallationId: "ghain-abc" }, known)).toEqual(installed);
@@ -58,7 +58,7 @@ test("one kind of credential takes the place of the other, and both at once are 
 });
 
 test.each(["a/b", "acme/net.work_1", "org/project/_git/repo"])(
-  "%s is an identifier",
+  "%s is a valid identifier",
   (identifier) => {
     proves("Workspace/vcs-repo.identifier");
     expect(change({ identifier }, known)).toMatchObject({ identifier });

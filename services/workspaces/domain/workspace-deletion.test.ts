@@ -13,7 +13,7 @@ test("a safe delete of a locked workspace is refused and names the holder", () =
   expect(() => takeDeletionLock(workspace, now)).toThrow(/locked by User user-alice/);
 });
 
-test("a second safe delete is refused while the first has its lease", () => {
+test("a second safe delete is refused during the lease of the first", () => {
   const workspace = unlocked();
   takeDeletionLock(workspace, now);
   expect(() => takeDeletionLock(workspace, now)).toThrow(/locked/);
@@ -25,7 +25,7 @@ test("a deletion ends its own lock", () => {
   expect(workspace.deletionLock).toBeNull();
 });
 
-test("a deletion whose lease has ended meets whoever came after it", () => {
+test("a deletion whose lease has ended fails if another caller has the lock", () => {
   const workspace = unlocked();
   const epoch = takeDeletionLock(workspace, now);
   const end = workspace.deletionLock?.until ?? now;
@@ -37,7 +37,7 @@ test("a deletion whose lease has ended meets whoever came after it", () => {
   );
 });
 
-test("the texts of a refusal tell resources from processing, and neither from a lock", () => {
+test("the texts of a refusal distinguish resources and processing, and do not mention a lock", () => {
   proves("Workspace errors/safe delete");
   const managing = refusalToDelete({ count: 3, processed: true })?.message ?? "";
   expect(managing).toMatch(/3 resources/);

@@ -21,15 +21,15 @@ function lockedBy(holder: typeof alice | typeof robots): Lockable {
   return workspace;
 }
 
-describe("lock", () => {
-  test("an unlocked workspace is locked for the caller, with reason and epoch", () => {
+describe("locking", () => {
+  test("locks an unlocked workspace for the caller, with reason and epoch", () => {
     const workspace = lockedBy(alice);
     const epoch = BigInt(now.getTime()) * 1000n;
     expect(workspace.lock).toEqual({ holder: alice, reason: "apply", since: now, epoch });
     expect(workspace.lastLockEpoch).toBe(epoch);
   });
 
-  test("a second lock is refused and names the holder, also for the holder itself", () => {
+  test("is refused on a locked workspace and names the holder, even for the holder itself", () => {
     const workspace = lockedBy(alice);
     for (const holder of [alice, robots]) {
       expect(() => takeLock(workspace, holder, "", now)).toThrow(
@@ -42,7 +42,7 @@ describe("lock", () => {
     }
   });
 
-  test("a lock while a safe delete is under way is refused; after its lease it succeeds", () => {
+  test("is refused during a safe delete and succeeds after its lease", () => {
     const workspace: Lockable = {
       lock: null,
       deletionLock: { epoch: 7n, until: later },
@@ -54,7 +54,7 @@ describe("lock", () => {
     expect(workspace.lastLockEpoch).toBeGreaterThan(7n);
   });
 
-  test("the epoch grows with every lock, though the clock stands still", () => {
+  test("increases the epoch, even if the clock does not advance", () => {
     const workspace = lockedBy(alice);
     const first = workspace.lastLockEpoch;
     releaseLock(workspace, first);
@@ -63,14 +63,14 @@ describe("lock", () => {
   });
 });
 
-describe("unlock", () => {
-  test("the holder unlocks", () => {
+describe("unlocking", () => {
+  test("by the holder succeeds", () => {
     const workspace = lockedBy(alice);
     releaseLock(workspace, epochToUnlock(workspace, alice));
     expect(workspace.lock).toBeNull();
   });
 
-  test("another holder is refused in the words that clients look for", () => {
+  test("by another holder is refused with the text that clients match", () => {
     expect(() => epochToUnlock(lockedBy(alice), robots)).toThrow(/is locked by User user-alice/);
     expect(() => epochToUnlock(lockedBy(robots), alice)).toThrow(/is locked by Team team-robots/);
     const run: Lockable = unlocked();
@@ -78,12 +78,12 @@ describe("unlock", () => {
     expect(() => epochToUnlock(run, alice)).toThrow(/is locked by Run run-1/);
   });
 
-  test("of an unlocked workspace is refused", () => {
+  test("an unlocked workspace is refused", () => {
     proves("Workspace lock/unlocked, unlock");
     expect(() => epochToUnlock(unlocked(), alice)).toThrow(/already unlocked/);
   });
 
-  test("does not release a lock of a later epoch, nor one that is gone", () => {
+  test("does not release a lock of a later epoch or one that was released", () => {
     const workspace = lockedBy(alice);
     const sealed = epochToUnlock(workspace, alice);
     releaseLock(workspace, sealed);
@@ -94,14 +94,14 @@ describe("unlock", () => {
   });
 });
 
-describe("force-unlock", () => {
-  test("breaks the lock, whoever holds it", () => {
+describe("force-unlocking", () => {
+  test("releases the lock of any holder", () => {
     const workspace = lockedBy(robots);
     releaseLock(workspace, epochToForceUnlock(workspace));
     expect(workspace.lock).toBeNull();
   });
 
-  test("of an unlocked workspace is refused", () => {
+  test("an unlocked workspace is refused", () => {
     proves("Workspace lock/unlocked, unlock");
     expect(() => epochToForceUnlock(unlocked())).toThrow(/already unlocked/);
   });

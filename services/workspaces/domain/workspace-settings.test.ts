@@ -47,7 +47,7 @@ function problemsOf(work: () => unknown): string[] {
   return [];
 }
 
-test("what is left out has the default of the specification's table", () => {
+test("settings absent on creation have the default of the specification's table", () => {
   expect(workspace()).toMatchObject({
     allowDestroyPlan: true,
     autoApply: false,
@@ -62,7 +62,7 @@ test("what is left out has the default of the specification's table", () => {
   });
 });
 
-test("what is left out of an update keeps its value", () => {
+test("settings absent on update keep their value", () => {
   const changed = workspace({
     autoApply: true,
     description: "d",
@@ -87,7 +87,7 @@ describe("name", () => {
     proves("Workspace limits/workspace name characters");
     expect(problemsOf(() => workspace({ name }))).toEqual(["name: Name is invalid"]);
   });
-  test("blank, too long and taken are told apart", () => {
+  test("blank, too long and taken names have different texts", () => {
     proves("Workspace/name: unique within the");
     expect(problemsOf(() => workspace({ name: "" }))).toEqual(["name: Name can't be blank"]);
     expect(problemsOf(() => workspace({ name: "a".repeat(10_000) }))).toEqual([
@@ -99,7 +99,7 @@ describe("name", () => {
   });
 });
 
-test("assessments need a plan, an engine and a mode that have them", () => {
+test("assessments require a plan, an engine and a mode that support them", () => {
   proves("Workspace/assessments-enabled");
   const wanted: WorkspaceSettings = {
     assessmentsEnabled: true,
@@ -123,7 +123,7 @@ test("assessments need a plan, an engine and a mode that have them", () => {
   expect(apply({ executionMode: "local" }, workspace(able)).executionMode).toBe("local");
 });
 
-test("every problem is told at once", () => {
+test("all problems are reported", () => {
   const settings = {
     name: "a b",
     executionMode: "cloud",

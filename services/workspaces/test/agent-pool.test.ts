@@ -26,7 +26,7 @@ async function pool(settings: Record<string, unknown> = {}): Promise<string> {
   return agentPool?.id ?? "";
 }
 
-test("the list says which pools a workspace may use", async () => {
+test("the list can be filtered by the workspace that may use a pool", async () => {
   proves("Agent pools/allowed workspaces and projects, excluded workspaces");
   const [one, other] = [await workspace(), await workspace()];
   const everybody = await pool();
@@ -54,7 +54,7 @@ test("the list says which pools a workspace may use", async () => {
   expect(nobody).toMatch(/^apool-[A-Za-z0-9]{16}$/);
 });
 
-test("relations that are given are replaced, the others stay; an unknown id changes nothing", async () => {
+test("given relations are replaced, absent ones remain; an unknown id changes nothing", async () => {
   const { id: workspaceId, projectId } = await workspace();
   const id = await pool({
     allowedWorkspaces: { ids: [workspaceId] },
@@ -85,7 +85,7 @@ test("another organization's workspace cannot be allowed", async () => {
   expect(failure.kind).toBe("invalid");
 });
 
-test("the default pool of an organization is what its workspaces show, and cannot be deleted", async () => {
+test("workspaces show the organization's default pool, which cannot be deleted", async () => {
   const name = (await running.organization(owner)).name;
   const { agentPool } = await running.agentPools.createAgentPool(
     { organizationName: name, settings: { name: "agents" } },

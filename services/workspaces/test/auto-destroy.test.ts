@@ -66,7 +66,7 @@ async function dueIn(id: string): Promise<number | null> {
 const told = async (): Promise<string[]> =>
   (await client.query("select subject from outbox order by id")).rows.map(({ subject }) => subject);
 
-test("what is due is told, and what is to come waits for its moment", async () => {
+test("a due destroy run is published, and a future one is not", async () => {
   proves("Workspace/auto-destroy-at");
   const [late, soon] = [await workspace(1), await workspace(2)];
   expect(await publishDueAutoDestroys(app())).toBe(0);
@@ -87,7 +87,7 @@ test("what is due is told, and what is to come waits for its moment", async () =
   expect(await told()).toEqual([late, soon]);
 });
 
-test("of many that look at once, each is told of by one", async () => {
+test("concurrent replicas publish each due destroy run once", async () => {
   proves("Workspace/auto-destroy-at");
   const ids: string[] = [];
   for (let hour = 0; hour < 120; hour++) ids.push(await workspace(hour % 7));
@@ -125,7 +125,7 @@ const state = (workspaceId: `ws-${string}`, revision: bigint, hours: number) =>
     revision,
   });
 
-test("a run moves the moment by the duration, once however often it is told, a destroying one not", async () => {
+test("a run postpones the schedule once, regardless of repeated reports; a destroy run does not", async () => {
   proves("Workspace/auto-destroy-activity-duration");
   const id = await workspace(5, "5h");
   time = start + HOUR;
@@ -137,7 +137,7 @@ test("a run moves the moment by the duration, once however often it is told, a d
   expect(await dueIn(id)).toBe(6);
 });
 
-test("a new state moves the moment, news of one that is known do not", async () => {
+test("a new state postpones the schedule, a repeated summary does not", async () => {
   const id = await workspace(24, "1d");
   time = start + HOUR;
   await state(id, 5n, 1);
@@ -148,7 +148,7 @@ test("a new state moves the moment, news of one that is known do not", async () 
   expect(await dueIn(id)).toBe(25);
 });
 
-test("activity after the moment schedules the next one, and moves nothing without a duration", async () => {
+test("activity after the scheduled time starts a new schedule, and changes nothing without a duration", async () => {
   const [moving, fixed] = [await workspace(1, "3h"), await workspace(4)];
   time = start + HOUR;
   await publishDueAutoDestroys(app());

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => running[Symbol.asyncDispose]());
 
-test("state hears what counts for each workspace of a batch, and nobody else may ask", async () => {
+test("state receives the retention of each workspace of a batch, and other callers are refused", async () => {
   const administrator = await running.person({ administrator: true });
   const { id: organizationId, name: organizationName } = await running.organization(owner);
   const { id: otherId, name: otherName } = await running.organization(owner);
@@ -60,7 +60,7 @@ test("state hears what counts for each workspace of a batch, and nobody else may
   }
 });
 
-test("a site has one policy, whoever sets it first", async () => {
+test("the installation has one policy, even if set concurrently", async () => {
   const administrator = await running.person({ administrator: true });
   const site = { of: { case: "site" as const, value: true } };
   await running.retention.deleteDataRetentionPolicy({ target: site }, administrator);
@@ -74,7 +74,7 @@ test("a site has one policy, whoever sets it first", async () => {
 });
 
 test.each(["request", "answer"] as const)(
-  "a change is answered once state goes by it: while its %s is lost it is 503, and any repeat completes it",
+  "a change is confirmed once state uses it: 503 while its %s is lost, and a repeat completes it",
   async (loss) => {
     const administrator = await running.person({ administrator: true });
     const { name } = await running.organization(owner);

@@ -46,7 +46,7 @@ const of = (subject: string) => heard.filter((event) => event.subject === subjec
 const typesOf = (subject: string) =>
   of(subject).map(({ type }) => type.replace(/^statehouse\.workspaces\.(.*)\.v1$/, "$1"));
 
-test("every write of a workspace is one event, in order, with growing revisions", async () => {
+test("every write of a workspace publishes one event, in order, with growing revisions", async () => {
   const settings = { name: running.unique("ws") };
   const created = await running.service.createWorkspace({ organizationName, settings }, owner);
   const workspaceId = created.workspace?.id ?? "";
@@ -91,7 +91,7 @@ test("every write of a workspace is one event, in order, with growing revisions"
   expect(JSON.parse(of(workspaceId)[6]?.json ?? "")).toMatchObject({ forced: true });
 });
 
-test("a refused request is no event", async () => {
+test("a refused request publishes no event", async () => {
   const { organization } = await running.organizations.getOrganization(
     { name: organizationName },
     owner,
@@ -107,7 +107,7 @@ test("a refused request is no event", async () => {
   expect(typesOf(organization?.id ?? "")).toEqual(["organization.created"]);
 });
 
-test("what state says of a workspace is shown, by revision, whatever the order it arrives in", async () => {
+test("a workspace shows the summary of state with the highest revision, regardless of order", async () => {
   const create = async () => {
     const settings = { name: running.unique("ws") };
     const request = { organizationName, settings };

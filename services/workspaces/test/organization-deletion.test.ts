@@ -72,7 +72,7 @@ async function traces(
   return found;
 }
 
-test("nothing is left of it, in any service, but bare ids", async () => {
+test("a deleted organization leaves only ids in all services", async () => {
   const { id, name } = await furnished();
   await remove(name);
   expect(await failureOf(get(name))).toMatchObject({ kind: "notFound" });
@@ -98,7 +98,7 @@ test("nothing is left of it, in any service, but bare ids", async () => {
   });
 });
 
-test("its name is free at once, and who takes it inherits nothing", async () => {
+test("its name is free immediately, and a new organization with it inherits nothing", async () => {
   proves("Organizations/deleting cascades");
   const { name } = await furnished();
   const found = running.toAccess.lose("DropOrganization", "request");
@@ -121,7 +121,7 @@ test("its name is free at once, and who takes it inherits nothing", async () => 
   }
 });
 
-test("only an owner may: a stranger does not find it", async () => {
+test("only an owner may delete; a user without access gets not found", async () => {
   const { name } = await running.organization(owner);
   expect(await failureOf(remove(name, stranger))).toMatchObject({ kind: "notFound" });
   expect((await get(name)).organization?.name).toBe(name);
@@ -133,7 +133,7 @@ test.each([
   ["DropWorkspace", "request"],
   ["DropWorkspace", "answer"],
 ] as const)(
-  "while %s's %s is lost nobody sees it, and the deleter's repeat completes it",
+  "while %s's %s is lost the organization is invisible, and a repeat completes the deletion",
   async (method, loss) => {
     const { id, name } = await furnished(2);
     const channel = method === "DropOrganization" ? running.toAccess : running.toState;
@@ -152,7 +152,7 @@ test.each([
   },
 );
 
-test("reconciliation completes it for a deleter who never comes back", async () => {
+test("reconciliation completes a deletion that is not repeated", async () => {
   const { id, name } = await furnished(2);
   const found = running.toState.lose("DropWorkspace", "request");
   await failureOf(remove(name));
@@ -167,7 +167,7 @@ test("reconciliation completes it for a deleter who never comes back", async () 
   });
 });
 
-test("a large one is taken away part by part, after the answer", async () => {
+test("a large organization is deleted in parts after the response", async () => {
   const { id, name } = await furnished(1);
   await running.sql(
     `insert into workspaces select (jsonb_populate_record(w, jsonb_build_object(
@@ -185,7 +185,7 @@ test("a large one is taken away part by part, after the answer", async () => {
   expect(Object.keys(await traces(running.sql, id))).toEqual(["organization_deletions"]);
 }, 120_000);
 
-test("a provisioning that comes late meets the tombstone", async () => {
+test("a delayed provisioning is refused by the tombstone", async () => {
   const { id, name } = await running.organization(owner);
   await remove(name);
   const late = running.provision({ organizationId: id, creatorUserId: owner.id, version: 9n });

@@ -16,7 +16,7 @@ afterAll(() => running[Symbol.asyncDispose]());
 const create = (name: string, as: Person, email = "owner@example.com") =>
   running.organizations.createOrganization({ name, email }, as);
 
-test("a created organization reads as it was answered, with its default project", async () => {
+test("a created organization can be read as returned, with its default project", async () => {
   const { organization } = await create(running.unique("acme"), owner);
   expect(organization).toMatchObject({
     email: "owner@example.com",
@@ -41,7 +41,7 @@ test("a created organization reads as it was answered, with its default project"
   });
 });
 
-test("nobody else sees it, and its name is taken", async () => {
+test("other users do not see it, and its name is taken", async () => {
   const { organization } = await create(running.unique("acme"), owner);
   const name = organization?.name ?? "";
   const id = organization?.id ?? "";
@@ -65,13 +65,13 @@ test.each([
   ["a name of 10,000 characters", "a".repeat(10_000), "a@b.co", ["name"]],
   ["an address without host", "acme", "nobody", ["email"]],
   ["nothing at all", "", "", ["name", "email"]],
-])("%s is refused, everything at once", async (_, name, email, fields) => {
+])("%s is refused with all problems", async (_, name, email, fields) => {
   const failure = await failureOf(create(name, owner, email));
   expect(failure.kind).toBe("invalid");
   expect(failure.fields.map(({ field }) => field)).toEqual(fields);
 });
 
-test("of parallel creations of one name one wins, the others get the field's error", async () => {
+test("of concurrent creations with one name one succeeds, and the others report the field", async () => {
   const name = running.unique("race");
   const people = [owner, stranger, await running.person(), await running.person()];
   const outcomes = await Promise.allSettled(people.map((person) => create(name, person)));
@@ -83,7 +83,7 @@ test("of parallel creations of one name one wins, the others get the field's err
 });
 
 test.each(["request", "answer"] as const)(
-  "while access's %s is lost it does not exist, and a repeat by its creator completes it",
+  "while access's %s is lost the organization does not exist, and a repeat completes the creation",
   async (loss) => {
     const name = running.unique("half");
     const found = running.toAccess.lose("ProvisionOrganization", loss);
@@ -107,7 +107,7 @@ test.each(["request", "answer"] as const)(
   },
 );
 
-test("its event completes it for a creator who never comes back", async () => {
+test("its event completes a creation that is not repeated", async () => {
   const name = running.unique("forgotten");
   const found = running.toAccess.lose("ProvisionOrganization", "request");
   await failureOf(create(name, owner));
@@ -118,7 +118,7 @@ test("its event completes it for a creator who never comes back", async () => {
   expect(organization?.name).toBe(name);
 });
 
-test("the list has those the caller belongs to, by part of the name and page by page", async () => {
+test("the list contains the caller's organizations, filtered by name and in pages", async () => {
   const person = await running.person();
   for (const name of ["zeta_one", "alpha-two", "alpha-one"]) await create(name, person);
   const list = async (request: { query?: string; pageNumber?: number; pageSize?: number }) => {

@@ -34,7 +34,7 @@ async function opsPort(child: ChildProcess): Promise<number> {
   throw new Error("it ended without listening");
 }
 
-test("as a process it is ready once it is migrated, and SIGTERM ends it with 0", async () => {
+test("the process is ready after its migration and exits with 0 on SIGTERM", async () => {
   await using database = await freshDatabase({ contextName: "workspaces", migrations: [] });
   const { privateJwk, publicJwk } = await generateAssertionKey();
   const environment = {
@@ -64,7 +64,7 @@ test("as a process it is ready once it is migrated, and SIGTERM ends it with 0",
   expect(await ended).toEqual({ code: 0, stderr: "" });
 });
 
-test("a wrong environment is told with every problem", async () => {
+test("an invalid environment is reported with all problems", async () => {
   const child = run(["workspaces"], { GRPC_PORT: "x", DEFAULT_EXECUTION_MODE: "agent" });
   const { code, stderr } = await codeAndStderr(child);
   expect(code).toBe(1);

@@ -17,7 +17,7 @@ afterAll(() => running[Symbol.asyncDispose]());
 const create = async (name: string, as = owner) =>
   (await running.projects.createProject({ organizationName, name, description: "d" }, as)).project;
 
-test("a created project reads as it was answered", async () => {
+test("a created project can be read as returned", async () => {
   const project = await create("Networks of us");
   expect(project).toMatchObject({
     organizationId,
@@ -36,7 +36,7 @@ test("a created project reads as it was answered", async () => {
   expect((await running.projects.getProject({ id }, owner)).project?.workspaceCount).toBe(1);
 });
 
-test("every problem is told at once; a name is taken once", async () => {
+test("all problems are reported together; a name is unique", async () => {
   const bad = running.projects.createProject(
     { organizationName, name: "a/b", tagBindings: [{ key: "hc:a", value: "b c" }] },
     owner,
@@ -53,7 +53,7 @@ test("every problem is told at once; a name is taken once", async () => {
   ]);
 });
 
-test("the list searches, filters by exact names, sorts and pages", async () => {
+test("the list supports search, exact names, sort and pages", async () => {
   const person = await running.person();
   const { name: organizationName } = await running.organization(person);
   for (const name of ["alpha one", "alpha_two", "beta"]) {
@@ -77,7 +77,7 @@ test("the list searches, filters by exact names, sorts and pages", async () => {
   expect(await list({ pageNumber: 3, pageSize: 2 })).toEqual([4]);
 });
 
-test("members see what they were granted, strangers nothing", async () => {
+test("members see projects with grants, users without access see none", async () => {
   const member = await running.person();
   const stranger = await running.person();
   const project = await create("granted");
@@ -110,7 +110,7 @@ test("members see what they were granted, strangers nothing", async () => {
   });
 });
 
-test("access asks where a project belongs", async () => {
+test("access can request the organization of a project", async () => {
   const projectId = (await create("placed"))?.id ?? "";
   const { access } = running.identities;
   expect(await running.projects.getProjectPlacement({ projectId }, access)).toMatchObject({

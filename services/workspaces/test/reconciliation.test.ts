@@ -25,7 +25,7 @@ async function workspace() {
   return workspace?.id ?? "";
 }
 
-test("an organization left provisioning becomes active", async () => {
+test("an organization that is still provisioning becomes active", async () => {
   const name = running.unique("left");
   const found = running.toAccess.lose("ProvisionOrganization", "request");
   await failureOf(running.organizations.createOrganization({ name, email: "a@b.co" }, owner));
@@ -34,7 +34,7 @@ test("an organization left provisioning becomes active", async () => {
   await waitFor(() => running.organizations.getOrganization({ name }, owner));
 });
 
-test("a placement that state has not acknowledged is sent again", async () => {
+test("a placement that state has not confirmed is sent again", async () => {
   const id = await workspace();
   const { project } = await running.projects.createProject(
     { organizationName, name: "elsewhere" },
@@ -61,7 +61,7 @@ test("a placement that state has not acknowledged is sent again", async () => {
   expect(placed.project_id).toBe(project?.id);
 });
 
-test("a deletion that state has not acknowledged is sent again, and then forgotten", async () => {
+test("a deletion that state has not confirmed is sent again, and its record is then removed", async () => {
   const id = await workspace();
   const found = running.toState.lose("DropWorkspace", "request");
   const deletion = running.service.deleteWorkspace(
@@ -82,7 +82,7 @@ test("a deletion that state has not acknowledged is sent again, and then forgott
   });
 });
 
-test("a deletion lock whose lease has ended is taken away", async () => {
+test("a deletion lock whose lease has ended is removed", async () => {
   const id = await workspace();
   await running.sql(
     `update workspaces set deletion_lock_epoch = 1, deletion_lock_until = now() where id = $1`,

@@ -102,7 +102,7 @@ const runOf = (workspaceId: WorkspaceId, { number, ...report }: Report): Run => 
 const newestFirst = (one: Run, other: Run) =>
   other.createdAt.getTime() - one.createdAt.getTime() || (one.id < other.id ? 1 : -1);
 
-test("whatever order reports come in, what is kept is what a recount would find", async () => {
+test("the stored reports and sums equal a recount, regardless of the order of reports", async () => {
   proves(
     "Workspace run attributes/apply-duration-average, plan-duration-average, policy-check-failures, run-failures",
   );
@@ -138,7 +138,7 @@ test("whatever order reports come in, what is kept is what a recount would find"
   );
 }, 120_000);
 
-test("a report of a workspace that is gone changes nothing", async () => {
+test("a report for a deleted workspace changes nothing", async () => {
   const run = runOf("ws-gone", {
     number: 1,
     revision: 1n,
@@ -153,7 +153,7 @@ test("a report of a workspace that is gone changes nothing", async () => {
   expect(await database.query("select from runs where workspace_id = 'ws-gone'", [])).toEqual([]);
 });
 
-test("a run stays with its workspace", async () => {
+test("a run cannot be reported for another workspace", async () => {
   const [one, other] = [await workspaceOfItsOwn(), await workspaceOfItsOwn()];
   const report = {
     number: 1,

@@ -60,24 +60,24 @@ async function asked(by: Person) {
   };
 }
 
-test("what is reported of a workspace is shown to those who may read it", async () => {
+test("reports are shown to callers who may read the workspace", async () => {
   expect(await asked(owner)).toEqual({ runs: 1, configurationVersions: 1, readmes: 1 });
   expect(await asked(stranger)).toEqual({ runs: 0, configurationVersions: 0, readmes: 0 });
 });
 
-describe("access, asking where a run belongs, hears", () => {
+describe("access can request", () => {
   const place = (run: string, workspace: string) =>
     createClient(RunService, running.channel, running.identities.access).getRunPlacement({
       runId: run,
       workspaceId: workspace,
     });
 
-  test("the workspace's organization, for a run that is not reported yet too", async () => {
+  test("the organization of a run's workspace, even before the run is reported", async () => {
     const { organizationId } = await place(newId("run"), workspaceId);
     expect(organizationId).toMatch(/^org-/);
   });
 
-  test("that it has ended, is another workspace's, or that there is no such workspace", async () => {
+  test("whether the run has ended, belongs to another workspace, or the workspace does not exist", async () => {
     expect(await failureOf(place(runId, workspaceId))).toMatchObject({ reason: "run_ended" });
     expect(await failureOf(place(runId, await newWorkspace()))).toMatchObject({
       reason: "run_of_other_workspace",
@@ -87,7 +87,7 @@ describe("access, asking where a run belongs, hears", () => {
   });
 });
 
-test("state, asking what a run may read, hears of its own workspace until it has ended", async () => {
+test("a run may read its own workspace until it has ended", async () => {
   const { channel, identities } = running;
   const consumers = createClient(RemoteStateConsumerService, channel, identities.state);
   const ask = async (run: string) =>

@@ -11,7 +11,7 @@ import { runWorkspaces } from "./running-workspaces.ts";
 
 const ring = (id: string, byte: number) => `${id}:${Buffer.alloc(32, byte).toString("base64")}`;
 
-test("the private key is nowhere in the database, in no answer and in no event", async () => {
+test("the private key is not in the database in clear, in responses or in events", async () => {
   proves("SSH keys/CRUD; the private key is never returned");
   await using running = await runWorkspaces();
   const owner = await running.person();
@@ -40,7 +40,7 @@ test("the private key is nowhere in the database, in no answer and in no event",
   expect(changed).not.toEqual(row);
 });
 
-test("what an older key sealed is sealed again under the new one, and opens nowhere else", async () => {
+test("key rotation encrypts values again with the new key, bound to their row", async () => {
   await using fresh = await freshDatabase({ contextName: "workspaces", migrations });
   const logger = createLogger({ service: "test", level: "silent" });
   await using database = await openDatabase({

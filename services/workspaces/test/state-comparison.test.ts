@@ -65,7 +65,7 @@ const reported = () =>
     .filter(({ level }) => level === 50)
     .map(({ difference, workspaceIds }) => [difference, workspaceIds]);
 
-test("a summary whose event was lost is taken over, and only a newer one", async () => {
+test("a summary whose event was lost is repaired, but only by a newer one", async () => {
   const id = await newWorkspace();
   const { version } = await placementOf(id);
   await stateRow(id, { placementVersion: version, revision: "900" });
@@ -96,7 +96,7 @@ test("a summary whose event was lost is taken over, and only a newer one", async
   await running.sql("update workspaces set state_revision = 0 where id = $1", [id]);
 });
 
-test("a move that state has not heard of is sent again", async () => {
+test("a move that state did not receive is sent again", async () => {
   const id = await newWorkspace();
   const { organization, project, version } = await placementOf(id);
   await stateRow(id, { placementVersion: "1", revision: "0" });
@@ -110,7 +110,7 @@ test("a move that state has not heard of is sent again", async () => {
   expect(reported()).toEqual([]);
 });
 
-test("a deletion that state has forgotten is sent again", async () => {
+test("a deletion that state lost is sent again", async () => {
   const id = await newWorkspace();
   await running.service.deleteWorkspace({ workspace: { by: { case: "id", value: id } } }, owner);
   await running.stateSql(
@@ -126,7 +126,7 @@ test("a deletion that state has forgotten is sent again", async () => {
   expect(reported()).toEqual([]);
 });
 
-test("what is absent here without a deletion record is never deleted, only reported", async () => {
+test("a workspace missing here without a deletion record is only reported, never deleted", async () => {
   const id = "ws-restoredBackup1";
   await stateRow(id, { placementVersion: "1", revision: "5" });
   await compare();
@@ -139,7 +139,7 @@ test("what is absent here without a deletion record is never deleted, only repor
   await running.stateSql("delete from workspace_states where workspace_id = $1", [id]);
 });
 
-test("a workspace that state has dropped, and that is here, stays here and is reported", async () => {
+test("a workspace that state has dropped and that exists here is kept and reported", async () => {
   const id = await newWorkspace();
   const { version } = await placementOf(id);
   await stateRow(id, { placementVersion: version, revision: "0" });
@@ -153,7 +153,7 @@ test("a workspace that state has dropped, and that is here, stays here and is re
   await expect(placementOf(id)).resolves.toBeDefined();
 });
 
-test("while nothing differs it says nothing, and many workspaces take a few pages", async () => {
+test("reports nothing if nothing differs, and reads many workspaces in a few pages", async () => {
   const organization = (await placementOf(await newWorkspace())).organization;
   await running.stateSql(
     `insert into workspace_states (workspace_id, organization_id, project_id, placement_version,

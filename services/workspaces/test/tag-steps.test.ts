@@ -166,7 +166,7 @@ function expected(model: Model) {
   return { workspaces, organization, totalCount: organization.length };
 }
 
-test("whatever is done to tags and bindings, they stay in step", async () => {
+test("tags and bindings remain consistent after any sequence of changes", async () => {
   proves("Tags/a flat tag and");
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {
@@ -182,7 +182,7 @@ test("whatever is done to tags and bindings, they stay in step", async () => {
   );
 }, 120_000);
 
-test("done at the same time they stay in step too: no tag without a workspace, none without its id", async () => {
+test("tags and bindings remain consistent after concurrent changes", async () => {
   proves("Tags/a flat tag and");
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 20 }), async (steps) => {

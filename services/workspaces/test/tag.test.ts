@@ -61,7 +61,7 @@ const tagsOfOrganization = async () => {
 };
 
 describe("flat tags", () => {
-  test("are given by name or id, once, and counted over workspaces", async () => {
+  test("are added by name or id once, and counted over workspaces", async () => {
     await add([named("b"), named("a"), named("a")]);
     await add([named("a")]);
     const other = await create("second");
@@ -76,7 +76,7 @@ describe("flat tags", () => {
     expect(tags[0]).toMatchObject({ id: first?.id, organizationName });
   });
 
-  test("page by page with the true total", async () => {
+  test("are listed in pages with a correct total", async () => {
     await add(["a", "b", "c"].map(named));
     const page = (pageNumber: number) =>
       running.tags.listWorkspaceTags({ workspaceId, pageNumber, pageSize: 2 }, owner);
@@ -84,7 +84,7 @@ describe("flat tags", () => {
     expect(await page(9)).toMatchObject({ totalCount: 3, tags: [] });
   });
 
-  test("disappear from the organization with their last workspace, and come back with a new id", async () => {
+  test("disappear from the organization with their last workspace, and get a new id afterwards", async () => {
     const other = await create("second");
     await add([named("a"), named("b")]);
     await add([named("a")], other);
@@ -98,7 +98,7 @@ describe("flat tags", () => {
     expect(await failureOf(remove([withId(id)]))).toMatchObject({ kind: "notFound" });
   });
 
-  test("that race with the removal of the last one keep their id", async () => {
+  test("keep their id if they are added while the last use is removed", async () => {
     const other = await create("second");
     for (let round = 0; round < 10; round++) {
       await add([named("a")]);
@@ -123,7 +123,7 @@ describe("flat tags", () => {
 });
 
 describe("bindings", () => {
-  test("with an empty value are flat tags, and the other way round", async () => {
+  test("with an empty value are flat tags, and the reverse", async () => {
     await bind([
       ["env", ""],
       ["team", "net"],
@@ -148,7 +148,7 @@ describe("bindings", () => {
     ]);
   });
 
-  test("are added and changed, the others stay; the answer keeps the request's order", async () => {
+  test("are added and changed, the others remain; the response has the order of the request", async () => {
     await bind([
       ["b", "1"],
       ["c", "1"],
@@ -172,7 +172,7 @@ describe("bindings", () => {
     ]);
   });
 
-  test("more than ten with a value are refused, flat ones do not count", async () => {
+  test("with a value are limited to ten; flat tags do not count", async () => {
     const valued = Array.from({ length: 9 }, (_, i): [string, string] => [`key${i}`, "v"]);
     await bind([...valued, ["flat1", ""], ["flat2", ""]]);
     await bind([["key9", "v"]]);
@@ -185,13 +185,13 @@ describe("bindings", () => {
     ]);
   });
 
-  test("of two requests at once are both kept", async () => {
+  test("of two concurrent requests are both kept", async () => {
     await Promise.all(["a", "b", "c", "d"].map((key) => bind([[key, "1"]])));
     expect((await bindings()).map(([key]) => key)).toEqual(["a", "b", "c", "d"]);
   });
 });
 
-test("effective bindings come from the project, unless the workspace has the key", async () => {
+test("in effect come from the project unless the workspace has the key", async () => {
   const { project } = await running.projects.createProject(
     {
       organizationName,

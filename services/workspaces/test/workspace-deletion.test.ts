@@ -122,7 +122,7 @@ describe("force delete", () => {
   test.each([
     ["id", byId],
     ["name", byName],
-  ])("by %s leaves nothing but the bare id, and frees the name", async (_, ref) => {
+  ])("by %s leaves only the id and frees the name", async (_, ref) => {
     await force(owner, ref());
     expect(await failureOf(show())).toMatchObject({ kind: "notFound" });
     expect(await remains()).toEqual(gone());
@@ -137,7 +137,7 @@ describe("force delete", () => {
     expect(await remains()).toEqual(gone());
   });
 
-  test("is the owners', unless the organization lets workspace admins", async () => {
+  test("is limited to owners unless the organization allows workspace admins", async () => {
     expect(await failureOf(force(admin))).toMatchObject({ kind: "forbidden" });
     expect(await failureOf(force(await running.person()))).toMatchObject({ kind: "notFound" });
     const allow = "update organizations set allow_force_delete_workspaces = $2 where id = $1";
@@ -153,7 +153,7 @@ describe("force delete", () => {
   });
 
   test.each(["request", "answer"] as const)(
-    "answers unavailable while state's %s is lost; the repeat completes it, the name is free",
+    "is unavailable while state's %s is lost; the repeat completes it, and the name is free",
     async (loss) => {
       const found = running.toState.lose("DropWorkspace", loss);
       try {
@@ -174,7 +174,7 @@ describe("force delete", () => {
     },
   );
 
-  test("that nobody repeats is completed by its event", async () => {
+  test("that is not repeated is completed by its event", async () => {
     const found = running.toState.lose("DropWorkspace", "request");
     await failureOf(force());
     found();
@@ -185,13 +185,13 @@ describe("force delete", () => {
 });
 
 describe("safe delete", () => {
-  test("of a workspace without resources leaves nothing but the bare id", async () => {
+  test("of a workspace without resources leaves only the id", async () => {
     await safe(admin);
     expect(await remains()).toEqual(gone());
     expect(await droppedAtState()).toBe(true);
   });
 
-  test("of a locked one is refused and names the holder", async () => {
+  test("of a locked workspace is refused and names the holder", async () => {
     await lock(owner);
     expect(await failureOf(safe(admin))).toMatchObject({
       kind: "conflict",
@@ -199,7 +199,7 @@ describe("safe delete", () => {
     });
   });
 
-  test("of one that manages resources is refused, and leaves it usable", async () => {
+  test("of a workspace that manages resources is refused and leaves it usable", async () => {
     await manage(2);
     const failure = await waitFor(async () => {
       const refused = await failureOf(safe());
@@ -211,7 +211,7 @@ describe("safe delete", () => {
     await running.locks.unlockWorkspace({ workspaceId }, owner);
   });
 
-  test("keeps everybody out while state is asked", async () => {
+  test("blocks all other writers while state is called", async () => {
     const arrived = running.toState.holdUp("GetManagedResources");
     const deletion = safe();
     const goOn = await arrived;
@@ -224,7 +224,7 @@ describe("safe delete", () => {
     expect(await remains()).toEqual(gone());
   });
 
-  test("whose lease ended changes nothing once somebody has locked", async () => {
+  test("whose lease has ended changes nothing if another caller has locked", async () => {
     const arrived = running.toState.holdUp("GetManagedResources");
     const deletion = failureOf(safe());
     const goOn = await arrived;
@@ -237,7 +237,7 @@ describe("safe delete", () => {
     expect((await show()).workspace?.lock).toBeDefined();
   });
 
-  test("that state does not answer gives its lock back at once", async () => {
+  test("releases its lock immediately if state does not respond", async () => {
     const found = running.toState.lose("GetManagedResources", "answer");
     expect(await failureOf(safe()).finally(found)).toMatchObject({ kind: "unavailable" });
     await lock();

@@ -189,7 +189,7 @@ test.each([
   ["looked at one after the other", rows.length],
   ["found by indexes", 0],
 ])(
-  "every combination of filters, sort and page has what a naive filter over the rows has: %s",
+  "every combination of filters, sort and page returns the result of a naive filter: %s",
   async (_, few) => {
     proves("Workspace list/in every combination, stable, exact, full");
     const lists = createWorkspaceLists(database, few);

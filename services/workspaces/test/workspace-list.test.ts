@@ -67,7 +67,7 @@ beforeAll(async () => {
 });
 afterAll(() => running[Symbol.asyncDispose]());
 
-test("has everything, in a stable order, page by page with the true total", async () => {
+test("is complete, in a stable order, in pages with a correct total", async () => {
   const [total, ...names] = await list();
   expect(total).toBe(4);
   expect(names.toSorted()).toEqual(["App_Prod", "app-test", "net-prod", "net-test"]);
@@ -87,20 +87,20 @@ test.each<[Search, number]>([
   [{ searchTags: ["nowhere"] }, 0],
   [{ searchName: "test", searchTags: ["net"] }, 1],
   [{ projectId: "prj-none" }, 0],
-])("%j finds %i", async (search, count) => {
+])("%j finds %i workspaces", async (search, count) => {
   const [total, ...names] = await list(search);
   expect(total).toBe(count);
   expect(names).toHaveLength(count);
 });
 
-test("by project, and only what the caller may read", async () => {
+test("is filtered by project and contains only readable workspaces", async () => {
   expect(await list({ projectId })).toEqual([2, "net-prod", "net-test"]);
   expect(await list({}, reader)).toEqual([2, "net-prod", "net-test"]);
   expect(await list({ searchName: "app" }, reader)).toEqual([0]);
   expect(await list({ pageSize: 1, pageNumber: 2 }, reader)).toEqual([2, "net-test"]);
 });
 
-test("of another's organization is not found", async () => {
+test("of another user's organization is not found", async () => {
   expect(await failureOf(list({}, await running.person()))).toMatchObject({ kind: "notFound" });
   const nobody = running.service.listWorkspaces({ organizationName: "a\0b" }, owner);
   expect(await failureOf(nobody)).toMatchObject({ kind: "notFound" });

@@ -67,8 +67,8 @@ async function pendingVersion(as: Person, bytes: string) {
   return stateVersion?.uploadUrl ?? "";
 }
 
-describe("lock", () => {
-  test("shows holder and reason, and what is read next is the same", async () => {
+describe("locking", () => {
+  test("shows holder and reason, and the next read shows the same", async () => {
     const locked = await lock(owner, "maintenance");
     expect(locked?.lock).toMatchObject({
       holderType: "user",
@@ -78,7 +78,7 @@ describe("lock", () => {
     expect(await show(owner)).toEqual(locked);
   });
 
-  test("a second one is refused and names the holder, also while access does not answer", async () => {
+  test("a locked workspace is refused and names the holder, even if access does not respond", async () => {
     await lock(second);
     expect(await failureOf(lock(owner))).toMatchObject({
       kind: "conflict",
@@ -90,7 +90,7 @@ describe("lock", () => {
     expect(message).toBe(`The workspace is locked by User ${second.id}.`);
   });
 
-  test("of 50 at once one wins", async () => {
+  test("succeeds for one of 50 concurrent requests", async () => {
     const attempts = Array.from({ length: 50 }, (_, index) => lock(index % 2 ? owner : second));
     const outcomes = await Promise.allSettled(attempts);
     const won = outcomes.filter(({ status }) => status === "fulfilled");
@@ -106,26 +106,26 @@ describe("lock", () => {
     expect(row?.lock_epoch).toBe(row?.last_lock_epoch);
   });
 
-  test("a reader may not, a stranger finds nothing", async () => {
+  test("is forbidden for a reader and not found for a user without access", async () => {
     expect(await failureOf(lock(reader))).toMatchObject({ kind: "forbidden" });
     expect(await failureOf(lock(await running.person()))).toMatchObject({ kind: "notFound" });
   });
 
-  test("a reason with a NUL is refused", async () => {
+  test("with a reason that contains a NUL is refused", async () => {
     expect((await failureOf(lock(owner, "a\0b"))).fields).toEqual([
       { field: "reason", detail: "Reason is invalid" },
     ]);
   });
 
-  test("asks no neighbour", async () => {
+  test("calls no other service", async () => {
     const calls = running.toAccess.calls("GetPrincipalName");
     await lock(owner);
     expect(running.toAccess.calls("GetPrincipalName")).toBe(calls);
   });
 });
 
-describe("unlock", () => {
-  test("by the holder releases it, at once visible to state", async () => {
+describe("unlocking", () => {
+  test("by the holder releases the lock, immediately visible to state", async () => {
     await lock(owner);
     const unlocked = await unlock(owner);
     expect(unlocked?.lock).toBeUndefined();
@@ -134,7 +134,7 @@ describe("unlock", () => {
     expect(held).toBeUndefined();
   });
 
-  test("by another names the holder", async () => {
+  test("by another user is refused and names the holder", async () => {
     await lock(owner);
     expect(await failureOf(unlock(second))).toMatchObject({
       kind: "conflict",
@@ -143,7 +143,7 @@ describe("unlock", () => {
     });
   });
 
-  test("twice: already unlocked", async () => {
+  test("twice reports that it is already unlocked", async () => {
     await lock(owner);
     await unlock(owner);
     expect(await failureOf(unlock(owner))).toMatchObject({
@@ -152,7 +152,7 @@ describe("unlock", () => {
     });
   });
 
-  test("waits for a pending version, and shows the new state right after", async () => {
+  test("waits for a pending version and shows the new state immediately afterwards", async () => {
     await lock(owner);
     const bytes = JSON.stringify({
       version: 4,
@@ -175,7 +175,7 @@ describe("unlock", () => {
   });
 
   test.each(["request", "answer"] as const)(
-    "that dies at state (%s lost) leaves the lock, and its repeat releases it",
+    "that fails at state (%s lost) keeps the lock, and a repeat releases it",
     async (loss) => {
       await lock(owner);
       const found = running.toState.lose("SealLock", loss);
@@ -185,7 +185,7 @@ describe("unlock", () => {
     },
   );
 
-  test("that was overtaken by a force-unlock and a new lock leaves the new lock alone", async () => {
+  test("that was overtaken by a force-unlock and a new lock keeps the new lock", async () => {
     await lock(owner);
     const arrived = running.toState.holdUp("SealLock");
     const slow = failureOf(unlock(owner));
@@ -198,7 +198,7 @@ describe("unlock", () => {
     expect((await unlock(owner))?.lock).toBeUndefined();
   });
 
-  test("holds no row while state is slow: others read and are refused at once", async () => {
+  test("holds no row lock while state is slow: other requests continue", async () => {
     await lock(owner);
     const arrived = running.toState.holdUp("SealLock");
     const slow = unlock(owner);
@@ -209,15 +209,15 @@ describe("unlock", () => {
   });
 });
 
-describe("force-unlock", () => {
-  test("by an admin breaks another's lock, though a version is pending", async () => {
+describe("force-unlocking", () => {
+  test("by an admin releases another user's lock, even if a version is pending", async () => {
     await lock(owner);
     await pendingVersion(owner, "{}");
     expect((await forceUnlock(second))?.lock).toBeUndefined();
     expect(await failureOf(unlock(owner))).toMatchObject({ reason: "already_unlocked" });
   });
 
-  test("of an unlocked workspace is refused; a reader may not", async () => {
+  test("of an unlocked workspace is refused; a reader may not do it", async () => {
     proves("Workspace lock/unlocked, force-unlock", "Workspace errors/force-unlock");
     expect(await failureOf(forceUnlock(owner))).toMatchObject({ reason: "already_unlocked" });
     await lock(owner);
@@ -225,7 +225,7 @@ describe("force-unlock", () => {
   });
 });
 
-test("state reads lock and placement; a user may not call what is state's", async () => {
+test("state can request lock and placement; a user may not call methods for state", async () => {
   await lock(owner, "r");
   const asked = await running.locks.getLock({ workspaceId }, running.identities.state);
   expect(asked.lock).toMatchObject({ holderType: "user", holderId: owner.id, reason: "r" });

@@ -36,8 +36,8 @@ const update = async (id: string, settings: Settings, unset: string[] = [], as =
 const newProject = async (name = running.unique("project")) =>
   (await running.projects.createProject({ organizationName, name }, owner)).project?.id ?? "";
 
-describe("a move", () => {
-  test("is right on both sides when it is answered", async () => {
+describe("moving a workspace", () => {
+  test("is effective in both services when the response is sent", async () => {
     const { id } = await create();
     const ask = async () =>
       (await running.locks.getPlacement({ workspaceId: id }, running.identities.state)).placement;
@@ -58,7 +58,7 @@ describe("a move", () => {
   });
 
   test.each(["request", "answer"] as const)(
-    "answers unavailable while state's %s is lost; a repeat that changes nothing completes it",
+    "is unavailable while state's %s is lost; a repeat without a further change completes it",
     async (loss) => {
       const { id } = await create();
       const projectId = await newProject();
@@ -79,7 +79,7 @@ describe("a move", () => {
     },
   );
 
-  test("needs the right in both projects", async () => {
+  test("requires the right in both projects", async () => {
     proves("Workspace/relationships.project");
     const mover = await running.person();
     const [from, to, foreign] = [await newProject(), await newProject(), await newProject()];

@@ -45,8 +45,8 @@ const update = async (id: string, settings: Settings, unset: string[] = [], as =
 const newProject = async (name = running.unique("project")) =>
   (await running.projects.createProject({ organizationName, name }, owner)).project?.id ?? "";
 
-describe("create", () => {
-  test("answers what is read next, by id and by name", async () => {
+describe("creating a workspace", () => {
+  test("returns what is read next by id and by name", async () => {
     const settings = {
       description: `it's "quoted" \\ and ünïcode`,
       autoApply: true,
@@ -71,12 +71,12 @@ describe("create", () => {
     expect(await show(byName(created.name))).toEqual(created);
   });
 
-  test("takes the configured engine version when none is given", async () => {
+  test("uses the configured engine version by default", async () => {
     expect((await create()).engineVersion).toBe("1.11.3");
     expect((await create({ engineVersion: "latest" })).engineVersion).toBe("latest");
   });
 
-  test("tells every problem at once, a taken name among them", async () => {
+  test("reports all problems, including a taken name", async () => {
     const { name } = await create();
     const settings = {
       name,
@@ -107,7 +107,7 @@ describe("create", () => {
     expect(await failureOf(show(byName(name)))).toMatchObject({ kind: "notFound" });
   });
 
-  test("of ten at once with one name one wins, the others get the field's error", async () => {
+  test("with one name by ten concurrent requests succeeds once; the others report the field", async () => {
     const name = running.unique("race");
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => create({ name })));
     const lost = outcomes.flatMap((o) => (o.status === "rejected" ? [o.reason.fields] : []));
@@ -131,8 +131,8 @@ describe("create", () => {
   });
 });
 
-describe("execution mode", () => {
-  test("comes from the organization, unless project or workspace overwrite it", async () => {
+describe("the execution mode", () => {
+  test("is the organization's unless project or workspace override it", async () => {
     const projectId = await newProject();
     const inherits = await create({ projectId });
     const own = await create({ projectId, executionMode: "local" });
@@ -156,8 +156,8 @@ describe("execution mode", () => {
   });
 });
 
-describe("update", () => {
-  test("changes what is given and keeps the rest", async () => {
+describe("updating a workspace", () => {
+  test("changes given settings and keeps the others", async () => {
     const { id } = await create({ description: "d", autoApply: true });
     const changed = await update(id, { queueAllRuns: true, workingDirectory: "w" });
     expect(changed).toMatchObject({
@@ -172,7 +172,7 @@ describe("update", () => {
     expect(await show(byId(id))).toEqual(unset);
   });
 
-  test("of two at once loses nothing", async () => {
+  test("by two concurrent requests loses no change", async () => {
     const { id } = await create();
     await Promise.all([
       ...Array.from({ length: 5 }, () => update(id, { description: "both" })),
@@ -181,7 +181,7 @@ describe("update", () => {
     expect(await show(byId(id))).toMatchObject({ description: "both", autoApply: true });
   });
 
-  test("a rename frees the old name and refuses a taken one", async () => {
+  test("with a new name frees the old name and refuses a taken one", async () => {
     const one = await create();
     const other = await create();
     expect(await fieldsOf(update(one.id, { name: other.name }))).toEqual([
@@ -195,7 +195,7 @@ describe("update", () => {
     await update(one.id, { name });
   });
 
-  test("refuses what is wrong and changes nothing", async () => {
+  test("refuses invalid settings and changes nothing", async () => {
     const { id } = await create({ description: "d" });
     expect(await fieldsOf(update(id, { description: "e", name: "a b" }))).toEqual([
       "name: Name is invalid",
@@ -203,7 +203,7 @@ describe("update", () => {
     expect((await show(byId(id)))?.description).toBe("d");
   });
 
-  test("with tag bindings replaces them all", async () => {
+  test("with tag bindings replaces all bindings", async () => {
     const { id } = await create({ tagNames: { values: ["old", "kept"] } });
     const tagBindings = [
       { key: "kept", value: "" },
@@ -221,8 +221,8 @@ describe("update", () => {
   });
 });
 
-describe("who may", () => {
-  test("a stranger finds nothing, a reader may not change", async () => {
+describe("authorization", () => {
+  test("a user without access gets not found, a reader may not change a workspace", async () => {
     const { id, organizationId } = await create();
     const stranger = await running.person();
     const reader = await running.person();

@@ -101,7 +101,7 @@ const statements = {
   bindingOfRun,
 };
 
-test.each(Object.entries(statements))("%s reads no table from end to end", async (_, sql) => {
+test.each(Object.entries(statements))("%s makes no sequential scan", async (_, sql) => {
   const { rows: lines } = await client.query(`explain (generic_plan) ${sql}`);
   const plan = lines.map((line) => String(line["QUERY PLAN"])).join("\n");
   expect(plan).toMatch(/Index/);
@@ -109,7 +109,7 @@ test.each(Object.entries(statements))("%s reads no table from end to end", async
 });
 
 // The total counts all users that match, which no index can.
-test("listOfUsers reads a page in the order of an index", async () => {
+test("listOfUsers reads one page in the order of an index", async () => {
   const { rows: lines } = await client.query(`explain (generic_plan) ${listOfUsers}`);
   const plan = lines.map((line) => String(line["QUERY PLAN"])).join("\n");
   expect(plan).toMatch(/Index Scan using users_username_key/);

@@ -42,7 +42,7 @@ async function send(path: string, method = "GET") {
   return { status, allow: headers.get("allow"), json: text ? JSON.parse(text) : undefined };
 }
 
-test("static segments win over parameters, in whatever order the routes are declared", async () => {
+test("static segments win over parameters, regardless of the order of declaration", async () => {
   expect((await send("/things/special")).json).toEqual({
     path: "/api/v2/things/special",
     params: {},
@@ -53,7 +53,7 @@ test("static segments win over parameters, in whatever order the routes are decl
   });
 });
 
-test("parameters are decoded, and paths may end with a slash", async () => {
+test("parameters are decoded, and a trailing slash is accepted", async () => {
   const { json } = await send("/things/a%2Fb%20%C3%A9/");
   expect(json.params).toEqual({ thingId: "a/b é" });
 });
@@ -70,14 +70,14 @@ test.each([
   `/things/${"a".repeat(1001)}`,
   "/things/",
   "/nothing",
-])("the address %s is a 404 in JSON", async (path) => {
+])("the path %s returns 404 in JSON", async (path) => {
   const { status, json } = await send(path);
   expect(status).toBe(404);
   expect(json.errors).toMatchObject([{ status: "404", title: "not found" }]);
 });
 
 test.each(["POST", "PUT", "OPTIONS", "PROPFIND"])(
-  "%s on an address with other methods is a 405 in JSON that lists them",
+  "%s on a path with other methods returns 405 in JSON and lists them",
   async (method) => {
     const { status, allow, json } = await send("/things/one", method);
     expect(status).toBe(405);
@@ -87,6 +87,6 @@ test.each(["POST", "PUT", "OPTIONS", "PROPFIND"])(
   },
 );
 
-test("HEAD is GET without the body", async () => {
+test("HEAD returns the response of GET without the body", async () => {
   expect(await send("/things/one", "HEAD")).toMatchObject({ status: 200, json: undefined });
 });

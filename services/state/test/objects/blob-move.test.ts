@@ -76,14 +76,14 @@ needs("minio")("moving blobs from a folder to MinIO", () => {
     }
   };
 
-  it("copies everything once, and finds nothing to do the second time", async () => {
+  it("copies everything once, and finds nothing to copy in the second run", async () => {
     const bytes = [...contents.values()].reduce((sum, { length }) => sum + length, 0);
     expect(await run()).toEqual({ copied: 5, bytes, alreadyThere: 0, problems: [], done: 5 });
     await expectMoved();
     expect(await run()).toEqual({ copied: 0, bytes: 0, alreadyThere: 5, problems: [], done: 5 });
   });
 
-  it("reports what is damaged or lost, leaves it where it is, and moves all else", async () => {
+  it("reports damaged and lost blobs, leaves them in place, and moves all others", async () => {
     const [changed = "", shorter = "", lost = "", ...others] = contents.keys();
     const other = contents.get(changed)?.map((byte) => byte ^ 1) ?? "";
     await writeFile(fileOf(changed), other);
@@ -103,14 +103,14 @@ needs("minio")("moving blobs from a folder to MinIO", () => {
     expect(await from.sizeOf(shorter)).toBe(999);
   });
 
-  it("takes what is deleted meanwhile for deleted", async () => {
+  it("treats blobs that are deleted meanwhile as deleted", async () => {
     const [first] = rows;
     await from.delete([first?.key ?? ""]);
     const stillOwned = async () => new Set<string>();
     expect(await run({ stillOwned })).toMatchObject({ copied: 4, problems: [], done: 5 });
   });
 
-  it("tries again what the new store did not answer, and goes on where it was interrupted", async () => {
+  it("retries failures of the new store and continues after an interruption", async () => {
     const stop = new AbortController();
     const held = proxy.hold({ direction: "requests", when: ({ length }) => length > 50_000 });
     const interrupted = expect(run({ signal: stop.signal })).rejects.toThrow("enough");

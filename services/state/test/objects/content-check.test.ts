@@ -39,7 +39,7 @@ onEveryStore("the check of contents", (objects) => {
   const put = (key: string, bytes: string) =>
     objects().store.put(key, Readable.from([Buffer.from(bytes)]), { size: bytes.length }, never);
 
-  test("finds nothing where everything fits, deleted and shared contents included", async () => {
+  test("finds no problems if everything is consistent, including deleted and shared contents", async () => {
     const { state } = objects();
     const workspaceId = state.lockedWorkspace() as WorkspaceId;
     const first = await uploaded(objects(), workspaceId);
@@ -70,7 +70,7 @@ onEveryStore("the check of contents", (objects) => {
     await put(raw, "state");
   });
 
-  test("finds a damaged JSON form, and each version that shares damaged bytes", async () => {
+  test("finds a damaged JSON form, and every version that shares damaged bytes", async () => {
     const { state } = objects();
     const workspaceId = state.lockedWorkspace();
     const { json, raw, id } = await uploaded(objects(), workspaceId);
@@ -88,7 +88,7 @@ onEveryStore("the check of contents", (objects) => {
     await put(raw, "state");
   });
 
-  test("finds bytes without a row, once the sweeper should have been there", async () => {
+  test("finds bytes without a row that are older than the grace period", async () => {
     const { app } = objects().state;
     const keyOf = (age: number) =>
       newBlobKey({
@@ -107,7 +107,7 @@ onEveryStore("the check of contents", (objects) => {
     await objects().store.delete([old, young, "somebody/elses"]);
   });
 
-  test("finds rows that do not fit to each other", async () => {
+  test("finds rows that contradict each other", async () => {
     const { database } = objects().state;
     const { raw, json, id } = await uploaded(objects());
     const expectFound = async (sql: string, undo: string, expected: unknown) => {
@@ -153,7 +153,7 @@ onEveryStore("the check of contents", (objects) => {
     expect(json).not.toBe("");
   });
 
-  test("raises no alarm for what comes and goes while it looks", async () => {
+  test("reports nothing for contents that change during the check", async () => {
     const running = objects();
     const { app, database } = running.state;
     const workspaceId = running.state.lockedWorkspace();

@@ -31,7 +31,7 @@ function standingReader({ port }: RunningObjects, versionId: string): void {
 }
 
 onEveryStore("downloads", (objects) => {
-  it("takes raw and JSON state and gives back the same bytes", async () => {
+  it("stores raw and JSON state and returns the same bytes", async () => {
     proves("State version/hosted-json-state-download-url");
     const content = randomBytes(1_500_000);
     const version = await objects().pending(content);
@@ -54,7 +54,7 @@ onEveryStore("downloads", (objects) => {
     expect([head.status, head.headers["content-length"]]).toEqual([200, String(content.length)]);
   });
 
-  it("gives the part that is asked for, and says which", async () => {
+  it("returns the requested range and its position", async () => {
     const content = randomBytes(700_000);
     const version = await objects().pending(content);
     await objects().send(version.raw, "PUT", { body: content });
@@ -102,7 +102,7 @@ onEveryStore("downloads", (objects) => {
     expect(stranger.status).toBe(401);
   });
 
-  it("gives nothing to whom the version does not exist", async () => {
+  it("returns nothing to users without access to the version", async () => {
     const version = await objects().pending("x");
     const url = `/v1/object/${version.id}`;
     const get = async (headers: Record<string, string>, path = url) =>
@@ -117,7 +117,7 @@ onEveryStore("downloads", (objects) => {
     expect(await get(bearer(owner), `/v1/object/sv-unknown`), "unknown").toBe(404);
   });
 
-  it("is not held up by a reader that stands still", async () => {
+  it("is not blocked by a reader that stalls", async () => {
     const content = randomBytes(LIMIT);
     const version = await objects().pending(content);
     await objects().send(version.raw, "PUT", { body: content });
@@ -128,7 +128,7 @@ onEveryStore("downloads", (objects) => {
     expect(quick.bytes.equals(content)).toBe(true);
   });
 
-  it("waits for a store that is slow to begin", async () => {
+  it("waits for a store that is slow to respond", async () => {
     const { state, store } = objects();
     const version = await objects().pending("slow");
     await objects().send(version.raw, "PUT", { body: "slow" });
@@ -143,7 +143,7 @@ onEveryStore("downloads", (objects) => {
     expect(answer.bytes.toString()).toBe("slow");
   });
 
-  it("gives up a reader that stands still", async () => {
+  it("disconnects a reader that stalls", async () => {
     const { state, store } = objects();
     const version = await objects().pending("endless");
     await objects().send(version.raw, "PUT", { body: "endless" });
@@ -164,7 +164,7 @@ onEveryStore("downloads", (objects) => {
     await waitFor(() => givenUp);
   });
 
-  it("is not found for what is deleted for good between its look-up and the first byte", async () => {
+  it("returns 404 if the data is permanently deleted before the first byte", async () => {
     proves('State errors/a storage error is 5xx, never "no state"');
     const { state, store } = objects();
     const workspaceId = state.lockedWorkspace();
@@ -192,7 +192,7 @@ onEveryStore("downloads", (objects) => {
     expect(errorOf(answer).status).toBe(404);
   });
 
-  it("sends nothing of bytes that are more or fewer than were uploaded", async () => {
+  it("sends nothing if the number of stored bytes differs", async () => {
     proves('State errors/a storage error is 5xx, never "no state"');
     const version = await objects().pending("whole");
     await objects().send(version.raw, "PUT", { body: "whole" });
@@ -209,7 +209,7 @@ onEveryStore("downloads", (objects) => {
     }
   });
 
-  it("says that it is the store that fails when bytes are lost", async () => {
+  it("reports a failure of the store if bytes are lost", async () => {
     proves('State errors/a storage error is 5xx, never "no state"');
     const version = await objects().pending("x");
     await objects().send(version.raw, "PUT", { body: "x" });

@@ -7,7 +7,7 @@ import { bearer, errorOf, onEveryStore, runObjects, silent } from "../running-ob
 import { runState } from "../running-state.ts";
 
 onEveryStore("objects", (objects) => {
-  it("answers in JSON to other methods and addresses", async () => {
+  it("returns JSON errors for other methods and paths", async () => {
     const version = await objects().pending("x");
     const statuses = async (method: "GET" | "POST" | "DELETE" | "PUT", path: string) =>
       errorOf(await objects().send(path, method)).status;
@@ -22,7 +22,7 @@ onEveryStore("objects", (objects) => {
 });
 
 needs("minio")("objects while MinIO is down", () => {
-  it("are 503, and the upload succeeds on the same URL once it is back", {
+  it("returns 503, and the upload succeeds with the same URL afterwards", {
     timeout: 60_000,
   }, async () => {
     await using own = new AsyncDisposableStack();

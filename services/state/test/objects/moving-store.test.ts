@@ -41,7 +41,7 @@ needs("minio")("a store whose contents move from a folder to MinIO", () => {
     return { store: moving, onFullDisk: onFullMinio };
   });
 
-  it("reads what is not there yet where it was, and puts what is new where it will be", async () => {
+  it("reads missing blobs from the old store and writes new ones to the new store", async () => {
     await put(from, "ws-m/old", "old");
     await put(moving, "ws-m/new", "new");
     expect(await contentOf(moving, "ws-m/old")).toBe("old");
@@ -53,7 +53,7 @@ needs("minio")("a store whose contents move from a folder to MinIO", () => {
     ]);
   });
 
-  it("lists both in one order, what is in both once, and deletes in both", async () => {
+  it("lists both stores in one order without duplicates, and deletes in both", async () => {
     await moving.delete(await keysOf(moving));
     for (const key of ["ws-1/a", "ws-1/c", "ws-3/a"]) await put(from, key, "x");
     for (const key of ["ws-1/b", "ws-1/c", "ws-2/a", "ws-4/a"]) await put(to, key, "x");

@@ -89,7 +89,7 @@ onEveryStore("uploads whose version is gone by the time that they are whole", (o
   it.each([
     ["soft-deleted", [softDeleteBackingData]],
     ["deleted for good", [softDeleteBackingData, permanentlyDeleteBackingData]],
-  ])("%s, while its JSON form comes", async (_, actions) => {
+  ])("%s during the upload of its JSON form", async (_, actions) => {
     proves("Upload/never onto a discarded or deleted version");
     const { state } = objects();
     const workspaceId = state.lockedWorkspace();

@@ -76,7 +76,7 @@ needs("minio")("a blob store in a bucket with versioning", () => {
     return tested(stack, settings);
   });
 
-  it("leaves no version of what was deleted, and of what it was refused", async () => {
+  it("deletes all versions of a key, and reports those that the store refuses to delete", async () => {
     proves("Object store/one suite for folder and MinIO");
     await using store = new S3Store(settings, silent);
     await store.prepared;
@@ -92,7 +92,7 @@ needs("minio")("a blob store in a bucket with versioning", () => {
 });
 
 needs("minio")("a blob store in a bucket with object lock", () => {
-  it("hides what it may not delete yet, deletes what it may, and goes on", async () => {
+  it("hides protected versions, deletes the others, and continues", async () => {
     proves("Object store/versioning and object lock");
     await using minio = await ownMinio();
     const settings = { ...minio, bucket: "statehouse" };
@@ -158,7 +158,7 @@ needs("minio")("a store in S3 that cannot be used says in one sentence why", () 
     );
   });
 
-  it("with a certificate that is not trusted, or made for another name", async () => {
+  it("with an untrusted certificate, or one for another name", async () => {
     proves("Object store/versioning and object lock");
     const authority = await newAuthority();
     const issued = await authority.issue("127.0.0.1");

@@ -9,7 +9,7 @@ import type { UploadClaims, UploadTokens } from "../../domain/upload-token.ts";
 import { errorOf, IDLE_MS, LIMIT, onEveryStore } from "../running-objects.ts";
 
 onEveryStore("uploads", (objects) => {
-  it("takes the same bytes again without storing them, and refuses others", async () => {
+  it("accepts the same bytes again without storing them, and refuses others", async () => {
     const content = randomBytes(100_000);
     const version = await objects().pending(content);
     for (let time = 0; time < 3; time++) {
@@ -21,7 +21,7 @@ onEveryStore("uploads", (objects) => {
     expect(await objects().keysOf(version.id)).toHaveLength(1);
   });
 
-  it("refuses bytes with another md5, stores nothing, and takes the right ones afterwards", async () => {
+  it("refuses bytes with another md5, stores nothing, and accepts the right bytes afterwards", async () => {
     const content = randomBytes(200_000);
     const version = await objects().pending(content);
     const refused = errorOf(
@@ -33,7 +33,7 @@ onEveryStore("uploads", (objects) => {
     expect((await objects().send(version.raw, "PUT", { body: content })).status).toBe(200);
   });
 
-  it("stores nothing of an upload that breaks off, and its URL stays usable", async () => {
+  it("stores nothing of an interrupted upload, whose URL remains usable", async () => {
     const content = randomBytes(300_000);
     const version = await objects().pending(content);
     const socket = objects().rawPut(version.raw, content.length);
@@ -46,7 +46,7 @@ onEveryStore("uploads", (objects) => {
     expect((await objects().send(version.raw, "PUT", { body: content })).status).toBe(200);
   });
 
-  it("answers 400 to a body that ends before its announced length", async () => {
+  it("returns 400 if a body ends before its announced length", async () => {
     const content = randomBytes(1000);
     const version = await objects().pending(content);
     const socket = objects().rawPut(version.raw, content.length + 1);
@@ -56,7 +56,7 @@ onEveryStore("uploads", (objects) => {
     expect(await objects().statusOf(version.id)).toBe("pending");
   });
 
-  it("drops an uploader that stands still", async () => {
+  it("disconnects an uploader that stalls", async () => {
     const version = await objects().pending("never comes");
     const socket = objects().rawPut(version.raw, 100_000);
     socket.write("something");
@@ -66,7 +66,7 @@ onEveryStore("uploads", (objects) => {
     expect(await objects().keysOf(version.id)).toEqual([]);
   });
 
-  it("takes an uploader that is slow, but moves", async () => {
+  it("accepts a slow uploader that makes progress", async () => {
     const content = randomBytes(40);
     const version = await objects().pending(content);
     const socket = objects().rawPut(version.raw, content.length, "Connection: close\r\n");
@@ -78,7 +78,7 @@ onEveryStore("uploads", (objects) => {
     expect(await objects().statusOf(version.id)).toBe("finalized");
   });
 
-  it("says before the bytes come whether it will take them", async () => {
+  it("refuses an upload before its bytes are sent", async () => {
     const content = randomBytes(5000);
     const version = await objects().pending(content);
     const taken = objects().rawPut(
@@ -92,7 +92,7 @@ onEveryStore("uploads", (objects) => {
     expect(await text(refused)).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  it("lets one of two racing uploads win and answers both", async () => {
+  it("accepts one of two racing uploads and responds to both", async () => {
     const content = randomBytes(200_000);
     const version = await objects().pending(content);
     const answers = await Promise.all(
@@ -142,7 +142,7 @@ onEveryStore("uploads", (objects) => {
     expect(await objects().statusOf(version.id)).toBe("pending");
   });
 
-  it("refuses content for a version that was discarded", async () => {
+  it("refuses content for a discarded version", async () => {
     proves("Upload/never onto a discarded or deleted version");
     const workspaceId = objects().state.lockedWorkspace();
     const version = await objects().pending("x", workspaceId);

@@ -44,7 +44,7 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 test(
-  "what is due among 1,000,000 versions is read from its index, and nothing else is",
+  "due versions among 1,000,000 are read through an index",
   async () => {
     const sent: string[] = [];
     await using database = await openDatabase({

@@ -47,7 +47,7 @@ async function metricOf(name: string, labels: Record<string, string>): Promise<n
   return line === undefined ? undefined : Number(line.split("} ")[1]?.split(" ")[0]);
 }
 
-test("its metrics say what went by which rule, what stayed and why, and how far a scan has come", async () => {
+test("metrics report deletions by rule, retained versions by reason, and the progress of the scan", async () => {
   proves("Data retention/metrics");
   const [plain, copied] = [await oldVersions(), await oldVersions()];
   await state.versions.rollbackStateVersion({

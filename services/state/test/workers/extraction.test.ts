@@ -47,7 +47,7 @@ const processed = (id: string) =>
   });
 
 describe("extraction", () => {
-  it("finds outputs and resources of what was uploaded before and after it started", async () => {
+  it("extracts outputs and resources of states uploaded before and after its start", async () => {
     proves("State version/modules, providers, resources");
     const content = JSON.stringify({
       version: 4,
@@ -75,7 +75,7 @@ describe("extraction", () => {
     }
   });
 
-  it("is done with what it cannot read", async () => {
+  it("gives up an unreadable state", async () => {
     proves("Extraction/a poisonous file ends as processed, with a reason");
     const encrypted = await uploaded(JSON.stringify({ serial: 1, encrypted_data: "x" }));
     const broken = await uploaded("no state at all");
@@ -90,7 +90,7 @@ describe("extraction", () => {
     }
   });
 
-  it("tries again as long as the bytes cannot be loaded", async () => {
+  it("retries while the bytes cannot be loaded", async () => {
     proves("Extraction/retried while the store is away");
     const id = await uploaded(JSON.stringify({ version: 4 }));
     const failing: BlobStore = {
@@ -111,7 +111,7 @@ describe("extraction", () => {
     }
   });
 
-  it("lets two replicas share the work", async () => {
+  it("is shared by two replicas", async () => {
     proves("Extraction/idempotent, claimed once, taken over from a killed reader");
     const contents = Array.from({ length: 8 }, (_, serial) =>
       JSON.stringify({ version: 4, serial }),

@@ -52,7 +52,7 @@ async function attempt(workspaceId: string, { age = 0, finish = false } = {}): P
   return blobKey;
 }
 
-it("sweeps what is old and has no owner, and nothing else", async () => {
+it("deletes only old keys without a row", async () => {
   proves("Object store/blobs without rows are");
   const { sweepGraceMs } = state.app.settings;
   const foreign = "somebody/elses/file";
@@ -73,7 +73,7 @@ it("sweeps what is old and has no owner, and nothing else", async () => {
   await store.delete([foreign, owned]);
 });
 
-it("sweeps all that it can, and says at the end that something stays", async () => {
+it("deletes the other keys if one cannot be deleted, and then throws", async () => {
   proves("Object store/blobs without rows are");
   const workspaceId = state.lockedWorkspace();
   const startedAt = new Date(state.app.now().getTime() - state.app.settings.sweepGraceMs - 1000);
@@ -102,7 +102,7 @@ it("sweeps all that it can, and says at the end that something stays", async () 
   expect(deleted).toEqual(keysOf.slice(1));
 });
 
-it("never sweeps the bytes of an upload whose end is slow, unless that upload fails", async () => {
+it("never deletes the bytes of an upload that commits late, unless the upload fails", async () => {
   proves("Object store/blobs without rows are");
   const sweepGraceMs = 2000;
   const settings = { ...state.app.settings, sweepGraceMs };
@@ -150,7 +150,7 @@ it("deletes the bytes of dropped workspaces", async () => {
   });
 });
 
-it("says of rows without their bytes so, loudly and again, and hides nothing", async () => {
+it("logs rows without bytes repeatedly and continues", async () => {
   proves("Object store/blobs without rows are");
   const lines: string[] = [];
   const loud = createLogger({
@@ -184,7 +184,7 @@ it("says of rows without their bytes so, loudly and again, and hides nothing", a
   expect((await state.app.reads.scans.getProgress("verification")).found).toBeGreaterThanOrEqual(2);
 });
 
-it("raises no alarm for bytes that are deleted while it looks for them", async () => {
+it("reports nothing for bytes that are deleted during verification", async () => {
   proves("Object store/blobs without rows are");
   const workspaceId = state.lockedWorkspace();
   const key = await attempt(workspaceId, { finish: true });

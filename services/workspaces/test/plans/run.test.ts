@@ -92,7 +92,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-test("no statement about runs and consumers reads a table from end to end, at 100,000 runs", async () => {
+test("no statement about runs and consumers makes a sequential scan with 100,000 runs", async () => {
   const ours = [...new Set(statements)].filter((sql) => sql.includes("$1"));
   expect(ours.length).toBeGreaterThan(18);
   for (const sql of ours) {

@@ -147,7 +147,7 @@ test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: num
   ["a key and a value", { tagged: [{ key: "env", value: "prod" }] }, 20_000],
   ["a value", { tagged: [{ key: "", value: "prod" }] }, 20_000],
   ["all at once", { name: "a", tags: ["rare"], excludedTags: ["none"], projectId: "prj-0" }, 23],
-])("%s is found by its index", async (_, part, ownerFinds, ownerSees = PAGE_SEES) => {
+])("%s is found through its index", async (_, part, ownerFinds, ownerSees = PAGE_SEES) => {
   proves("Workspace list/each has its index at 100,000 workspaces");
   const search = { ...everything, ...part };
   for (const [who, readable] of [
@@ -173,7 +173,7 @@ test.each([
   ["latest-change-at", "workspaces_latest_change"],
   ["current-run.created-at", "workspaces_current_run"],
 ] as const)(
-  "most projects by %s are gone through in the order of %s, whatever is assumed of their number",
+  "most projects by %s are read in the order of %s, for any estimate of their number",
   async (key, index) => {
     const projectIds = Array.from({ length: 499 }, (_, project) => `prj-${project}`);
     const readable = { ...confined, projectIds, workspaceIds: ["ws-499"] };
