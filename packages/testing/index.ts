@@ -1,5 +1,6 @@
 export { type FreshBucket, freshBucket, minioClient, objectNames } from "./bucket.ts";
 export { type Authority, newAuthority } from "./certificate.ts";
+export { childEnvironment } from "./child-environment.ts";
 export {
   commandLine,
   type Dependency,

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { readdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import {
+  childEnvironment,
   type FreshBucket,
   freshBucket,
   needs,
@@ -11,7 +12,7 @@ import {
 import { proves } from "@statehouse/testing/proves";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { download } from "../stack/http.ts";
-import { inheritedEnvironment, serviceProgram } from "../stack/program.ts";
+import { serviceProgram } from "../stack/program.ts";
 import { expectStatus } from "../stack/state.ts";
 import { storeView } from "../stack/store.ts";
 import { expectWhole } from "./check.ts";
@@ -63,7 +64,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
   /** The command, as a program of its own. */
   const startCommand = (settings: Record<string, string> = {}) => {
     const child = spawn(process.execPath, [program, "move-blobs"], {
-      env: { ...inheritedEnvironment(), ...fixture.stack.environments.state, ...settings },
+      env: childEnvironment({ ...fixture.stack.environments.state, ...settings }),
     });
     let output = "";
     for (const stream of [child.stdout, child.stderr])

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { mentions, needs, waitFor } from "@statehouse/testing";
+import { childEnvironment, mentions, needs, waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { document } from "../stack/http.ts";
-import { inheritedEnvironment, serviceProgram } from "../stack/program.ts";
+import { serviceProgram } from "../stack/program.ts";
 import { expectStatus } from "../stack/state.ts";
 import { endLeases, eventually, type FaultFixture, healAll, stateReplica } from "./fixture.ts";
 import { newLockedWorkspace, succession, unlock, write } from "./steps.ts";
@@ -226,7 +226,7 @@ const command = async (environment: Record<string, string>, ...options: string[]
     execFile(
       process.execPath,
       program,
-      { env: { ...inheritedEnvironment(), ...environment } },
+      { env: childEnvironment(environment) },
       (error, out, stderr) =>
         resolve({ code: error?.code ?? (stderr || 0), lines: out.split("\n") }),
     );

@@ -6,9 +6,9 @@ import {
   type ServiceName,
   serviceNames,
 } from "@statehouse/standalone/environments";
-import { waitFor } from "@statehouse/testing";
+import { childEnvironment, waitFor } from "@statehouse/testing";
 import { reservePort } from "./port.ts";
-import { inheritedEnvironment, serviceProgram } from "./program.ts";
+import { serviceProgram } from "./program.ts";
 import type { RunningServices, RunOptions } from "./running-services.ts";
 
 /** One service as an operating-system process. */
@@ -61,7 +61,7 @@ export function serviceProcess(name: ServiceName, environment: Environment): Ser
       const program = [await serviceProgram(), name];
       const { command, args } = withFileLimit(largestFile, process.execPath, program);
       child = spawn(command, args, {
-        env: { ...inheritedEnvironment(), ...environment },
+        env: childEnvironment(environment),
         stdio: ["ignore", "pipe", "pipe"],
       });
       const keep = (chunk: Buffer) => {

@@ -30,15 +30,6 @@ export function serviceProgram(): Promise<string> {
   return built;
 }
 
-/** Only the variables that a program needs to start, and to start fast, are inherited; the settings are its own. */
-export const inheritedEnvironment = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(
-    ["PATH", "NODE_COMPILE_CACHE"].flatMap((name) => {
-      const value = process.env[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
-
 async function build(): Promise<string> {
   const bundle = await rolldown({
     cwd: root,

@@ -2,7 +2,6 @@ import { needs, waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { download, upload } from "../stack/http.ts";
-import { startStack } from "../stack/stack.ts";
 import { announcement, inlineState, processedVersion, stateFile } from "../stack/state.ts";
 import {
   errorDetails,
@@ -13,7 +12,6 @@ import {
   newWorkspace,
   recordedApi,
   useFixture,
-  useStack,
 } from "./fixture.ts";
 
 const actions = {
@@ -243,11 +241,11 @@ function onStore(fixture: () => Fixture) {
 }
 
 describe("with bytes in a folder", () => {
-  onStore(useStack(() => startStack({ blobs: "directory" })));
+  onStore(useFixture());
 });
 
 needs("minio")("bytes in MinIO", () => {
-  onStore(useStack(() => startStack({ blobs: "minio" })));
+  onStore(useFixture({ blobs: "minio" }));
 });
 
 describe("in the hosted edition", () => {

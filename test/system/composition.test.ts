@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { promisify } from "node:util";
 import { newId } from "@statehouse/postgres/ids";
 import { serviceNames } from "@statehouse/standalone/environments";
-import { needs, waitFor } from "@statehouse/testing";
+import { childEnvironment, needs, waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { servicesMayBeAway } from "../golden/route-coverage.ts";
 import { document, upload } from "../stack/http.ts";
@@ -227,7 +227,7 @@ needs("minio")("four processes on MinIO", () => {
 describe.each(serviceNames)("%s with an invalid configuration", (name) => {
   const start = (env: Record<string, string>) =>
     run(process.execPath, ["services/cli/main.ts", name], {
-      env: { PATH: process.env.PATH ?? "", ...env },
+      env: childEnvironment(env),
       timeout: 20_000,
     }).then(
       () => ({ code: 0, stderr: "" }),

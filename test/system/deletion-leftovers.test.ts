@@ -8,7 +8,7 @@ import { useFixture } from "./fixture.ts";
 import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
 
 // Superseded upload attempts are swept soon, so that the test can observe it.
-const fixture = useFixture({ settings: { SWEEP_GRACE: "6" } });
+const fixture = useFixture({ settings: { SWEEP_GRACE: "3" } });
 
 /** The rows of all tables of all services, and the keys of the blob store, that contain the texts. */
 async function leftovers(texts: readonly string[]): Promise<Rows & { blobs: string[] }> {

@@ -8,6 +8,9 @@ import { type Stack, type StackOptions, startStack } from "../stack/stack.ts";
 import { expectStatus } from "../stack/state.ts";
 import { newWorkspaceIn } from "../stack/workspace.ts";
 
+/** Options that are data: files whose options are equal share a stack. */
+type SharedStackOptions = Pick<StackOptions, "blobs" | "settings">;
+
 /** A caller of the API. */
 export interface ApiUser extends Person {
   api: Api;
@@ -74,23 +77,27 @@ export async function populate<Running extends Stack>(stack: Running): Promise<F
   };
 }
 
-/** The stack with default options, shared by all files of a worker and started at its first use. */
+/** The stacks of a worker, by their options: files with the same options share one, which starts at its first use. */
 // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the fixtures that this one needs from the pattern.
-const worker = test.extend("stack", { scope: "worker" }, async ({}, { onCleanup }) => {
-  const stack = await startStack();
-  onCleanup(() => stack[Symbol.asyncDispose]());
-  return stack;
+const worker = test.extend("stacks", { scope: "worker" }, async ({}, { onCleanup }) => {
+  const stacks = new Map<string, Promise<Stack>>();
+  onCleanup(async () => {
+    for (const stack of stacks.values()) await (await stack)[Symbol.asyncDispose]();
+  });
+  return stacks;
 });
 
 /**
- * A fixture for all tests of the file, in one process: separate users and organizations in the stack that all files
- * share. With options it also has a separate stack.
+ * A fixture for all tests of the file, in one process: separate users and organizations in a stack that all files with
+ * these options share.
  */
-export function useFixture(options?: StackOptions): () => Fixture {
-  if (options) return useStack(() => startStack(options));
+export function useFixture(options: SharedStackOptions = {}): () => Fixture {
   let fixture: Fixture | undefined;
-  worker.beforeAll(async ({ stack }) => {
-    fixture = await populate(stack);
+  worker.beforeAll(async ({ stacks }) => {
+    const key = JSON.stringify(options);
+    const stack = stacks.get(key) ?? startStack(options);
+    stacks.set(key, stack);
+    fixture = await populate(await stack);
   });
   return () => started(fixture);
 }

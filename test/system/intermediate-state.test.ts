@@ -2,9 +2,8 @@ import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { describe, expect, test } from "vitest";
 import { document, upload } from "../stack/http.ts";
-import { startStack } from "../stack/stack.ts";
 import { announcement, inlineState, type StateFile, stateFile } from "../stack/state.ts";
-import { errorDetails, newLockedWorkspace, newTeam, useFixture, useStack } from "./fixture.ts";
+import { errorDetails, newLockedWorkspace, newTeam, useFixture } from "./fixture.ts";
 
 const fixture = useFixture({ settings: { EDITION: "hosted" } });
 
@@ -188,7 +187,7 @@ test("every response about state versions contains the header that requests snap
 });
 
 describe("in the self-hosted edition", () => {
-  const selfHosted = useStack(() => startStack());
+  const selfHosted = useFixture();
 
   test("an uploaded state is current immediately, and no header requests snapshots", async () => {
     proves(

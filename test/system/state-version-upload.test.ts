@@ -6,7 +6,7 @@ import type { BlobKind } from "../stack/blobs.ts";
 import { download, upload } from "../stack/http.ts";
 import { startStack } from "../stack/stack.ts";
 import { announcement, inlineState, type StateFile, stateFile } from "../stack/state.ts";
-import { errorDetails, newLockedWorkspace, newWorkspace, useStack } from "./fixture.ts";
+import { errorDetails, newLockedWorkspace, newWorkspace, useFixture, useStack } from "./fixture.ts";
 
 const MAX_STATE_BYTES = 300_000;
 
@@ -319,7 +319,7 @@ describe("after the pending window", () => {
 });
 
 describe("a token signed by another installation", () => {
-  const fixture = useStack(() => startStack());
+  const fixture = useFixture();
   const elsewhere = useStack(() => startStack());
 
   test("is refused", async () => {

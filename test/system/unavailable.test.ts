@@ -2,7 +2,7 @@ import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, expect, test } from "vitest";
 import { type Proxies, type StartedProxies, startProxies } from "../faults/proxies.ts";
-import { type Answer, document } from "../stack/http.ts";
+import { type Answer, document, linkage } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { startProcesses } from "../stack/stack.ts";
 import { inlineState, stateFile, writeState } from "../stack/state.ts";
@@ -20,24 +20,39 @@ const fixture = useStack(() =>
 );
 afterAll(() => started[Symbol.asyncDispose]());
 
-/** Sends the request during the partition, and repeats it afterwards: 503, then one of `done`. */
+/** Sends the requests during one partition, and repeats each afterwards: 503, then one of `done`. */
 async function refusedThenDone(
   road: keyof Proxies,
   done: readonly number[],
-  ask: () => Promise<Answer>,
-) {
+  ...requests: (() => Promise<Answer>)[]
+): Promise<Answer[]> {
   const proxy = started.proxies[road];
   proxy.partition();
-  const refused = await ask();
-  expect(refused.status).toBe(503);
-  errorDetails(refused);
+  for (const refused of await Promise.all(requests.map((ask) => ask()))) {
+    expect(refused.status).toBe(503);
+    errorDetails(refused);
+  }
   proxy.heal();
-  return waitFor(async () => {
-    const answer = await ask();
-    if (done.includes(answer.status)) return answer;
-    if (answer.status !== 503) throw new Error(`${answer.status}`);
-    return undefined;
-  });
+  return Promise.all(
+    requests.map((ask) =>
+      waitFor(async () => {
+        const answer = await ask();
+        if (done.includes(answer.status)) return answer;
+        if (answer.status !== 503) throw new Error(`${answer.status}`);
+        return undefined;
+      }),
+    ),
+  );
+}
+
+/** Two new workspaces: the path of one by its id, of the other by its name. */
+async function pathsToWorkspaces(): Promise<{ id: string; path: string }[]> {
+  const [one, other] = await Promise.all([newWorkspace(fixture()), newWorkspace(fixture())]);
+  const inOrganization = `/organizations/${fixture().organization}/workspaces`;
+  return [
+    { id: one.id, path: `/workspaces/${one.id}` },
+    { id: other.id, path: `${inOrganization}/${other.attributes.name}` },
+  ];
 }
 
 test("an organization that access did not receive is completed by the repeat", async () => {
@@ -79,21 +94,18 @@ test("an organization that access did not delete is invisible, and the repeat co
 });
 
 test("a move that state did not receive is sent by the repeat", async () => {
-  const { owner, organization } = fixture();
-  for (const by of ["id", "name"]) {
-    const project = await newProject(fixture());
-    const { id, attributes } = await newWorkspace(fixture());
-    await writeState(owner.api, id, stateFile());
-    const path =
-      by === "id"
-        ? `/workspaces/${id}`
-        : `/organizations/${organization}/workspaces/${attributes.name}`;
-    const body = document(
-      "workspaces",
-      {},
-      { project: { data: { type: "projects", id: project.id } } },
-    );
-    await refusedThenDone("workspacesToState", [200], () => owner.api.patch(path, body));
+  const { owner } = fixture();
+  const workspaces = await pathsToWorkspaces();
+  const project = await newProject(fixture());
+  const body = document("workspaces", {}, { project: linkage("projects", project.id) });
+  for (const { id } of workspaces) await writeState(owner.api, id, stateFile());
+  const moves = workspaces.map(
+    ({ path }) =>
+      () =>
+        owner.api.patch(path, body),
+  );
+  await refusedThenDone("workspacesToState", [200], ...moves);
+  for (const { path } of workspaces) {
     const shown = await owner.api.get(path);
     expect(shown.body.data.relationships.project.data.id).toBe(project.id);
   }
@@ -109,40 +121,28 @@ test.each(["unlock", "force-unlock"])("%s is completed by the repeat", async (ac
 });
 
 test("a deletion never succeeds before state has confirmed it, and the repeat may find it complete", async () => {
-  const { owner, organization } = fixture();
-  for (const by of ["id", "name"]) {
-    const { id, attributes } = await newWorkspace(fixture());
-    const path =
-      by === "id"
-        ? `/workspaces/${id}`
-        : `/organizations/${organization}/workspaces/${attributes.name}`;
-    started.proxies.workspacesToState.partition();
-    expect((await owner.api.delete(path)).status).toBe(503);
-    started.proxies.workspacesToState.heal();
-    await waitFor(async () => {
-      const { status } = await owner.api.delete(path);
-      return status === 204 || status === 404;
-    });
-    expect((await owner.api.get(path)).status).toBe(404);
-  }
+  const { owner } = fixture();
+  const workspaces = await pathsToWorkspaces();
+  const deletions = workspaces.map(
+    ({ path }) =>
+      () =>
+        owner.api.delete(path),
+  );
+  await refusedThenDone("workspacesToState", [204, 404], ...deletions);
+  for (const { path } of workspaces) expect((await owner.api.get(path)).status).toBe(404);
 });
 
 test("a safe delete that could not call state deletes nothing and succeeds afterwards", async () => {
-  const { owner, organization } = fixture();
-  for (const by of ["id", "name"]) {
-    const { id, attributes } = await newWorkspace(fixture());
-    const path =
-      by === "id"
-        ? `/workspaces/${id}`
-        : `/organizations/${organization}/workspaces/${attributes.name}`;
-    started.proxies.workspacesToState.partition();
-    expect((await owner.api.post(`${path}/actions/safe-delete`)).status).toBe(503);
-    expect((await owner.api.get(path)).status).toBe(200);
-    started.proxies.workspacesToState.heal();
-    await waitFor(async () => {
-      const { status } = await owner.api.post(`${path}/actions/safe-delete`);
-      return status === 204;
-    });
+  const { owner } = fixture();
+  const workspaces = await pathsToWorkspaces();
+  const safeDelete = (path: string) => owner.api.post(`${path}/actions/safe-delete`);
+  started.proxies.workspacesToState.partition();
+  const refused = await Promise.all(workspaces.map(({ path }) => safeDelete(path)));
+  expect(refused.map(({ status }) => status)).toEqual([503, 503]);
+  for (const { path } of workspaces) expect((await owner.api.get(path)).status).toBe(200);
+  started.proxies.workspacesToState.heal();
+  for (const { path } of workspaces) {
+    await waitFor(async () => (await safeDelete(path)).status === 204);
   }
 });
 
@@ -152,6 +152,6 @@ test("inline state that could not be uploaded is completed by the repeat", async
   const { id } = await newLockedWorkspace(fixture());
   const state = stateFile();
   const create = () => owner.api.post(`/workspaces/${id}/state-versions`, inlineState(state));
-  const created = await refusedThenDone("gatewayToObjects", [201], create);
-  expect(created.body.data.attributes.status).toBe("finalized");
+  const [created] = await refusedThenDone("gatewayToObjects", [201], create);
+  expect(created?.body.data.attributes.status).toBe("finalized");
 });

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
+import { childEnvironment } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningAccess, runAccess } from "./running-access.ts";
@@ -14,7 +15,7 @@ afterAll(() => access[Symbol.asyncDispose]());
 const run = async (args: readonly string[], env: Record<string, string> = {}) => {
   const script = path.join(import.meta.dirname, "../../cli/main.ts");
   const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], {
-    env: { PATH: process.env.PATH ?? "", DATABASE_URL: access.environment.DATABASE_URL, ...env },
+    env: childEnvironment({ DATABASE_URL: access.environment.DATABASE_URL, ...env }),
   });
   return stdout.trim();
 };

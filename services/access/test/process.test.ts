@@ -5,14 +5,15 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { createClient, grpcChannel } from "@statehouse/rpc";
+import { childEnvironment } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { runAccess } from "./running-access.ts";
 
 const main = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
-const run = (environment: Record<string, string | undefined>): ChildProcess =>
+const run = (environment: Record<string, string>): ChildProcess =>
   spawn(process.execPath, [main, "access"], {
-    env: environment,
+    env: childEnvironment(environment),
     stdio: ["ignore", "pipe", "pipe"],
   });
 

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { generateAssertionKey } from "@statehouse/rpc";
+import { childEnvironment } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { migrations } from "../store/migrations.ts";
 
@@ -12,7 +13,7 @@ const run = (environment: Record<string, string>) =>
     execFile(
       process.execPath,
       [program, "replay-dead-letters", "access"],
-      { env: environment },
+      { env: childEnvironment(environment) },
       (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }),
     );
   });

@@ -5,6 +5,9 @@ import { openBlobStore } from "../objects/open-store.ts";
 import { contents as storedContents } from "../store/contents.ts";
 import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./contents.ts";
 
+/** Delay before an apparent problem is checked again, in ms: uploads and deletions in progress end in that time. */
+const SETTLING_MS = 1000;
+
 export interface CheckCommand {
   /** `--sizes` compares sizes only and reads no contents. */
   args: readonly string[];
@@ -39,6 +42,7 @@ export async function fsck({ args, environment, print }: CheckCommand): Promise<
     store,
     readContents: !values.sizes,
     sweepGraceMs: config.SWEEP_GRACE * 1000,
+    settlingMs: SETTLING_MS,
     now: () => new Date(),
     onProgress: progress.advance,
     signal,

@@ -37,6 +37,8 @@ export interface ContentCheck {
   readContents: boolean;
   /** Age at which keys without a row are deleted, in ms. */
   sweepGraceMs: number;
+  /** Delay before an apparent problem is checked again, in ms. */
+  settlingMs: number;
   now(): Date;
   onProgress(versions: number): void;
   signal: AbortSignal;
@@ -54,8 +56,6 @@ export interface CheckedContents {
 
 const BATCH = 500;
 const AT_ONCE = 4;
-/** Delay before an apparent problem is checked again, in ms. */
-const SETTLING_MS = 1000;
 
 /**
  * Compares all rows with the store, in both directions. Each apparent problem is checked a second time, because a
@@ -86,7 +86,7 @@ export async function checkContents(check: ContentCheck): Promise<CheckedContent
   suspects.push(...(await countProblems(rows)));
   suspects.push(...(await ownerlessKeys(check, checked)));
   if (suspects.length > 0) {
-    await pause(SETTLING_MS, undefined, { signal });
+    await pause(check.settlingMs, undefined, { signal });
     checked.problems = await confirmed(check, suspects);
   }
   return checked;

@@ -5,7 +5,7 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { freshDatabase } from "@statehouse/postgres/testing";
-import { temporaryFolder } from "@statehouse/testing";
+import { childEnvironment, temporaryFolder } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { newBlobKey } from "../objects/blob-key.ts";
@@ -20,7 +20,7 @@ const run = (environment: Record<string, string>, ...options: string[]) =>
     execFile(
       process.execPath,
       [program, "fsck", ...options],
-      { env: environment },
+      { env: childEnvironment(environment) },
       (error, out, stderr) =>
         resolve({ code: error?.code ?? 0, lines: out.trimEnd().split("\n"), stderr }),
     );

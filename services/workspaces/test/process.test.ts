@@ -4,14 +4,14 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { generateAssertionKey } from "@statehouse/rpc";
-import { sharedDependencies } from "@statehouse/testing";
+import { childEnvironment, sharedDependencies } from "@statehouse/testing";
 import { expect, test } from "vitest";
 
 const program = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
 const run = (args: readonly string[], environment: Record<string, string>): ChildProcess =>
   spawn(process.execPath, [program, ...args], {
-    env: environment,
+    env: childEnvironment(environment),
     stdio: ["ignore", "pipe", "pipe"],
   });
 

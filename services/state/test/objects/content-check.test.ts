@@ -17,6 +17,7 @@ onEveryStore("the check of contents", (objects) => {
       store: objects().store,
       readContents: true,
       sweepGraceMs: objects().state.app.settings.sweepGraceMs,
+      settlingMs: 10,
       now: objects().state.app.now,
       onProgress: () => {},
       signal: never,

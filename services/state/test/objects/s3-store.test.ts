@@ -28,7 +28,7 @@ async function tested(stack: AsyncDisposableStack, settings: S3Settings): Promis
   const endpoint = new URL(settings.endpoint);
   const proxy = stack.use(await startFaultProxy(Number(endpoint.port)));
   endpoint.port = String(proxy.port);
-  const far = new S3Store({ ...settings, endpoint: endpoint.origin, silenceMs: 2000 }, silent);
+  const far = new S3Store({ ...settings, endpoint: endpoint.origin, silenceMs: 1000 }, silent);
   await far.prepared;
   return { store, overProxy: { store: far, proxy }, onFullDisk: onFullMinio };
 }
