@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { compileCache } from "./compile-cache.mjs";
 import { Failure, orOneSentence } from "./failure.mjs";
 import { pinnedNode } from "./platform.mjs";
-import { stopWithUs } from "./watchdog.mjs";
+import { stopWithUs, watchNpm } from "./watchdog.mjs";
 
 const forwarded = /** @type {NodeJS.Signals[]} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
 const echoMs = 500;
@@ -30,6 +30,7 @@ await orOneSentence(async () => {
       if (!echo && !windows) child.kill(signal);
     });
   }
+  watchNpm(() => child.kill("SIGTERM"));
   const release = child.pid ? stopWithUs(child.pid, "SIGTERM") : () => {};
   /** @type {{ code: number | null, signal: NodeJS.Signals | null }} */
   const exit = await new Promise((resolve, reject) => {

@@ -1,4 +1,6 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { alive } from "./lock.mjs";
 
 /**
  * Ensures that a process in a separate group does not outlive this one, even after SIGKILL: a shell reads from a pipe
@@ -22,4 +24,31 @@ export function stopWithUs(pid, signal) {
   }
   shell.on("error", () => {});
   return () => void shell.kill("SIGKILL");
+}
+
+const parentCheckMs = 500;
+
+/**
+ * Calls `gone` once npm or its shell has exited. A signal to npm alone ends npm and its shell (SIGTERM), or npm alone
+ * (SIGHUP, SIGKILL), and never reaches the script. Without npm nothing is watched: a parent may exit then.
+ * @param {() => void} gone
+ */
+export function watchNpm(gone) {
+  if (!process.env.npm_lifecycle_event || process.platform === "win32") return;
+  const shell = process.ppid;
+  const npm = parentOf(shell);
+  const timer = setInterval(() => {
+    if (process.ppid === shell && alive(npm)) return;
+    clearInterval(timer);
+    gone();
+  }, parentCheckMs);
+  timer.unref();
+}
+
+/** @param {number} pid */
+function parentOf(pid) {
+  if (process.platform === "linux") {
+    return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  }
+  return Number(spawnSync("ps", ["-o", "ppid=", "-p", String(pid)], { encoding: "utf8" }).stdout);
 }

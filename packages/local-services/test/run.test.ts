@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -87,3 +87,27 @@ test("the script does not outlive the runner", async () => {
   child.kill("SIGKILL");
   await expect.poll(() => alive(Number(line))).toBe(false);
 });
+
+test.each(["SIGTERM", "SIGHUP", "SIGKILL"] as const)(
+  "%s to npm alone ends the script cleanly",
+  async (signal) => {
+    await using folder = await mkdtempDisposable(path.join(tmpdir(), "statehouse-test-"));
+    const file = (name: string) => path.join(folder.path, name);
+    writeFileSync(
+      file("script.ts"),
+      `import { writeFileSync } from "node:fs";
+       process.on("SIGTERM", () => { writeFileSync("ended", "SIGTERM"); process.exit(); });
+       setInterval(() => {}, 1000);
+       console.log("ready");`,
+    );
+    const scripts = { start: `${process.execPath} ${run} script.ts` };
+    writeFileSync(file("package.json"), JSON.stringify({ type: "module", scripts }));
+    const npm = spawn("npm", ["start", "--silent"], {
+      cwd: folder.path,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(npm.stdout, "data");
+    npm.kill(signal);
+    await expect.poll(() => existsSync(file("ended"))).toBe(true);
+  },
+);
