@@ -1,30 +1,22 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { access, mkdir, open, rm, truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { freshDatabase } from "@statehouse/postgres/testing";
-import { childEnvironment, temporaryFolder } from "@statehouse/testing";
+import { newBlobKey } from "@statehouse/state/objects/blob-key";
+import { openDirectoryStore } from "@statehouse/state/objects/directory-store";
+import { migrations } from "@statehouse/state/store/migrations";
+import { temporaryFolder } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
-import { newBlobKey } from "../objects/blob-key.ts";
-import { openDirectoryStore } from "../objects/directory-store.ts";
-import { migrations } from "../store/migrations.ts";
+import { statehouse } from "./statehouse.ts";
 
-const program = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const ROUNDS_MS = 60_000;
 
-const run = (environment: Record<string, string>, ...options: string[]) =>
-  new Promise<{ code: unknown; lines: string[]; stderr: string }>((resolve) => {
-    execFile(
-      process.execPath,
-      [program, "fsck", ...options],
-      { env: childEnvironment(environment) },
-      (error, out, stderr) =>
-        resolve({ code: error?.code ?? 0, lines: out.trimEnd().split("\n"), stderr }),
-    );
-  });
+const run = async (environment: Record<string, string>, ...options: string[]) => {
+  const { code, stdout, stderr } = await statehouse(["fsck", ...options], environment);
+  return { code, lines: stdout.trimEnd().split("\n"), stderr };
+};
 
 test(
   "the command reports damage on disk while a service runs, and changes nothing",

@@ -1,22 +1,8 @@
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { migrations } from "@statehouse/access/store/migrations";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { generateAssertionKey } from "@statehouse/rpc";
-import { childEnvironment } from "@statehouse/testing";
 import { expect, test } from "vitest";
-import { migrations } from "../store/migrations.ts";
-
-const program = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
-
-const run = (environment: Record<string, string>) =>
-  new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
-    execFile(
-      process.execPath,
-      [program, "replay-dead-letters", "access"],
-      { env: childEnvironment(environment) },
-      (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }),
-    );
-  });
+import { statehouse } from "./statehouse.ts";
 
 test("the command replays the dead letters of each consumer", async () => {
   await using fresh = await freshDatabase({ contextName: "access", migrations });
@@ -34,7 +20,7 @@ test("the command replays the dead letters of each consumer", async () => {
       [consumer, type],
     );
   await addDeadLetter("access-runs", "statehouse.workspaces.run.ended.v1");
-  const { code, stdout } = await run(environment);
+  const { code, stdout } = await statehouse(["replay-dead-letters", "access"], environment);
   expect(stdout).toContain("access-runs: 1 replayed, 0 failed");
   expect(code).toBe(0);
   expect(await fresh.query("select from dead_letters")).toEqual([]);

@@ -1,10 +1,7 @@
-import { execFile } from "node:child_process";
-import path from "node:path";
-import { promisify } from "node:util";
-import { childEnvironment } from "@statehouse/testing";
+import { type RunningAccess, runAccess } from "@statehouse/access/test/running-access";
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RunningAccess, runAccess } from "./running-access.ts";
+import { statehouse } from "./statehouse.ts";
 
 let access: RunningAccess;
 beforeAll(async () => {
@@ -12,11 +9,13 @@ beforeAll(async () => {
 });
 afterAll(() => access[Symbol.asyncDispose]());
 
+/** Returns the output; throws its error. */
 const run = async (args: readonly string[], env: Record<string, string> = {}) => {
-  const script = path.join(import.meta.dirname, "../../cli/main.ts");
-  const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], {
-    env: childEnvironment({ DATABASE_URL: access.environment.DATABASE_URL, ...env }),
+  const { code, stdout, stderr } = await statehouse(args, {
+    DATABASE_URL: access.environment.DATABASE_URL,
+    ...env,
   });
+  if (code !== 0) throw new Error(stderr);
   return stdout.trim();
 };
 const user = (...args: string[]) => run(["user", ...args]);

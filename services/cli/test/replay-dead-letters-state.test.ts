@@ -1,22 +1,8 @@
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { generateAssertionKey } from "@statehouse/rpc";
-import { childEnvironment } from "@statehouse/testing";
+import { migrations } from "@statehouse/state/store/migrations";
 import { expect, test } from "vitest";
-import { migrations } from "../store/migrations.ts";
-
-const program = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
-
-const run = (environment: Record<string, string>) =>
-  new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
-    execFile(
-      process.execPath,
-      [program, "replay-dead-letters", "state"],
-      { env: childEnvironment(environment) },
-      (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }),
-    );
-  });
+import { statehouse } from "./statehouse.ts";
 
 const key = `k1:${Buffer.alloc(32, 1).toString("base64")}`;
 
@@ -44,7 +30,7 @@ test("the command replays dead letters, lists those that still fail, and can be 
   await addDeadLetter("ws-aaaaaaaaaaaaaaaa", '{"workspaceId":"ws-aaaaaaaaaaaaaaaa"}');
   await addDeadLetter("broken", "no message");
 
-  const first = await run(environment);
+  const first = await statehouse(["replay-dead-letters", "state"], environment);
   expect(first).toMatchObject({ code: 1, stderr: "" });
   expect(first.stdout).toContain("state-workspaces: 1 replayed, 1 failed\n  broken statehouse.");
   const dropped = "select workspace_id from workspace_states where dropped_at is not null";
@@ -53,7 +39,7 @@ test("the command replays dead letters, lists those that still fail, and can be 
   expect(rows).toEqual([{ event_id: "broken", failures: 9, error: expect.any(String) }]);
 
   await fresh.query("delete from dead_letters");
-  const second = await run(environment);
+  const second = await statehouse(["replay-dead-letters", "state"], environment);
   expect(second).toMatchObject({
     code: 0,
     stdout: "state-workspaces: 0 replayed, 0 failed\n",
@@ -61,7 +47,7 @@ test("the command replays dead letters, lists those that still fail, and can be 
 });
 
 test("invalid settings are reported in one sentence", async () => {
-  const { code, stderr } = await run({});
+  const { code, stderr } = await statehouse(["replay-dead-letters", "state"], {});
   expect(code).toBe(1);
   expect(stderr).toContain("DATABASE_URL: is required but not set");
 });

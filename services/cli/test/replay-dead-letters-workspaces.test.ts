@@ -1,23 +1,9 @@
-import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { fileURLToPath } from "node:url";
 import { freshDatabase } from "@statehouse/postgres/testing";
 import { generateAssertionKey } from "@statehouse/rpc";
-import { childEnvironment } from "@statehouse/testing";
+import { migrations } from "@statehouse/workspaces/store/migrations";
 import { expect, test } from "vitest";
-import { migrations } from "../store/migrations.ts";
-
-const program = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
-
-const run = (environment: Record<string, string>) =>
-  new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
-    execFile(
-      process.execPath,
-      [program, "replay-dead-letters", "workspaces"],
-      { env: childEnvironment(environment) },
-      (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr }),
-    );
-  });
+import { statehouse } from "./statehouse.ts";
 
 test("the command replays the dead letters of each consumer", async () => {
   await using fresh = await freshDatabase({ contextName: "workspaces", migrations });
@@ -37,7 +23,7 @@ test("the command replays the dead letters of each consumer", async () => {
     );
   await addDeadLetter("workspaces-workspace-state", "statehouse.state.workspace-state.changed.v1");
   await addDeadLetter("workspaces-unsettled", "statehouse.workspaces.workspace.deleted.v1");
-  const { code, stdout } = await run(environment);
+  const { code, stdout } = await statehouse(["replay-dead-letters", "workspaces"], environment);
   expect(stdout).toContain("workspaces-workspace-state: 1 replayed, 0 failed");
   expect(stdout).toContain("workspaces-unsettled: 1 replayed, 0 failed");
   expect(code).toBe(0);
