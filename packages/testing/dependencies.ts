@@ -46,6 +46,16 @@ export function sharedDependencies(): SharedDependencies {
   return dependencies;
 }
 
+/**
+ * The shared NATS, for files that need one: they are skipped where nats-server is missing. Services that only need an
+ * address take that of `sharedDependencies`.
+ */
+export function sharedNats(): SharedDependencies["nats"] {
+  const { nats, missing } = sharedDependencies();
+  if (missing["nats-server"]) throw new Error(missing["nats-server"]);
+  return nats;
+}
+
 /** The shared MinIO, for suites under `needs("minio")`. */
 export function sharedMinio(): MinioAddress {
   const { minio, missing } = sharedDependencies();

@@ -9,6 +9,7 @@ export {
   type SharedDependencies,
   shareDependencies,
   sharedDependencies,
+  sharedNats,
 } from "./dependencies.ts";
 export { type FaultProxy, mentions, startFaultProxy } from "./fault-proxy.ts";
 export { ownMinio, ownNats, ownPostgres } from "./own-dependency.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
-import { sharedDependencies, temporaryFolder } from "@statehouse/testing";
+import { sharedNats, temporaryFolder } from "@statehouse/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const run = promisify(execFile);
@@ -64,7 +64,7 @@ await nats[Symbol.asyncDispose]();
 test("another project can install and import the subscriber package and receive events", async () => {
   const { stdout } = await run(process.execPath, ["listen.ts"], {
     cwd: project,
-    env: { ...process.env, NATS_URL: sharedDependencies().nats.url },
+    env: { ...process.env, NATS_URL: sharedNats().url },
   });
   expect(stdout).toBe("statehouse.workspaces.workspace.locked.v1\n");
 });

@@ -75,6 +75,12 @@ test("on CI a missing program is a failure", () => {
   expect(said).toMatch(/^minio is missing: .*\.\n$/);
 });
 
+test("on CI a missing nats-server is a failure", () => {
+  const { code, said } = runPrepare({ ...machine("ci-bare", {}), CI: "true" }, "--tests");
+  expect(code).toBe(1);
+  expect(said).toMatch(/^nats-server is missing: .*\.\n$/);
+});
+
 test("reports a failed build with its reason and log, and leaves nothing in the cache", () => {
   const env = machine("broken", {
     go: "echo 'go: module lookup failed: no such host' >&2; exit 1",

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { connectNats, type Event, subscribe } from "@statehouse/events";
 import { newId } from "@statehouse/postgres/ids";
 import { createLogger } from "@statehouse/runtime";
-import { sharedDependencies, waitFor } from "@statehouse/testing";
+import { sharedNats, waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
 import { runAccess } from "./running-access.ts";
@@ -22,7 +22,7 @@ test("each change publishes one event, in order, with growing revisions and with
   proves("Access events/every change of access is published");
   await using access = await runAccess();
   const heard: Event[] = [];
-  await using nats = connectNats({ url: sharedDependencies().nats.url, name: "test" });
+  await using nats = connectNats({ url: sharedNats().url, name: "test" });
   await using _ = subscribe({
     nats,
     durable: `test-${randomUUID()}`,

@@ -1,0 +1,33 @@
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+/**
+ * The test files, relative to `root`, that import one of `names` themselves or through files they import by a relative
+ * path.
+ * For dependencies that a machine lacks: a file that starts one while it loads or in a hook cannot skip its tests.
+ */
+export function filesThatUse(
+  names: readonly string[],
+  root: string,
+  patterns: readonly string[],
+): string[] {
+  const imported = new RegExp(`^import \\{[^}]*\\b(?:${names.join("|")})\\b[^}]*\\} from "`, "m");
+  const known = new Map<string, boolean>();
+  const uses = (file: string): boolean => {
+    const answer = known.get(file);
+    if (answer !== undefined) return answer;
+    // Until it is known: files import each other in cycles of types.
+    known.set(file, false);
+    const source = readFileSync(file, "utf8");
+    const result =
+      imported.test(source) ||
+      [...source.matchAll(/^(?:import|export|\}) ?(?:[^"\n]* )?from "(\.[^"]+)"/gm)].some(
+        ([, from = ""]) => uses(path.resolve(path.dirname(file), from)),
+      );
+    known.set(file, result);
+    return result;
+  };
+  return globSync([...patterns], { cwd: root })
+    .filter((file) => !file.includes("node_modules") && uses(path.join(root, file)))
+    .sort();
+}
