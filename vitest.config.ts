@@ -63,9 +63,16 @@ const slow: ProjectOptions = {
   isolate: false,
 };
 
+/** What is too heavy for `npm test`: `npm run test:release`. */
+const release: ProjectOptions = {
+  ...onLocalServices,
+  name: "release",
+  include: ["test/release/**/*.test.ts"],
+};
+
 export default defineConfig({
   test: {
-    projects: [unit, service, system, slow].map((test) => ({
+    projects: [unit, service, system, slow, release].map((test) => ({
       extends: true as const,
       test,
     })),

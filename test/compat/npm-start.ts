@@ -1,5 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { waitFor } from "@statehouse/testing";
+import { existsSync, realpathSync } from "node:fs";
+import { mkdir, symlink } from "node:fs/promises";
+import path from "node:path";
+import { commandLine, waitFor } from "@statehouse/testing";
 import { afterEach } from "vitest";
 
 /** A process of `npm start`, or of a command beside it. */
@@ -30,18 +33,54 @@ export function useNpmStart(command = "start"): Start {
       stdio: ["ignore", "pipe", "pipe"],
     });
     children.push(child);
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on("data", (chunk: Buffer) => {
-        output += chunk;
-      });
-    }
-    return {
-      output: () => output,
-      exit: new Promise((resolve) => child.once("close", resolve)),
-      signal: (signal) => child.kill(signal),
-    };
+    return started(child, (signal) => child.kill(signal));
   };
+}
+
+/** npm itself, with all that it runs before a script; `cwd` is this repository unless given. */
+export function npm(args: readonly string[], env: NodeJS.ProcessEnv, cwd = "."): Started {
+  const child = spawn("npm", args, {
+    cwd,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    // A separate group, which receives the signals as the foreground group of a terminal does.
+    detached: true,
+  });
+  return started(child, (signal) => void process.kill(-(child.pid ?? Number.NaN), signal));
+}
+
+function started(child: ChildProcess, signal: Started["signal"]): Started {
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (chunk: Buffer) => {
+      output += chunk;
+    });
+  }
+  return {
+    output: () => output,
+    exit: new Promise((resolve) => child.once("close", resolve)),
+    signal,
+  };
+}
+
+/** Makes `folder` a PATH with only Node, npm, the shell that npm needs for its scripts, and the command line. */
+export async function barePath(folder: string, node = process.execPath): Promise<string> {
+  await mkdir(folder);
+  const programs = { node, npm: found("npm"), sh: found("sh"), terraform: commandLine() };
+  for (const [name, file] of Object.entries(programs)) {
+    await symlink(file, path.join(folder, name));
+  }
+  return folder;
+}
+
+/** The program as this machine's PATH finds it. */
+function found(name: string): string {
+  const file = (process.env.PATH ?? "")
+    .split(path.delimiter)
+    .map((directory) => path.join(directory, name))
+    .find(existsSync);
+  if (!file) throw new Error(`${name} is not on PATH`);
+  return realpathSync(file);
 }
 
 /** Waits until it serves; returns its address. */

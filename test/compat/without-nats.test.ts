@@ -1,23 +1,15 @@
-import { spawn } from "node:child_process";
-import { existsSync, realpathSync } from "node:fs";
-import { cp, mkdir, readFile, symlink } from "node:fs/promises";
+import { cp, readFile } from "node:fs/promises";
 import path from "node:path";
 import { freePort } from "@statehouse/local-services";
 import { databaseOf } from "@statehouse/standalone/running-database";
-import {
-  commandLine,
-  needs,
-  type TemporaryFolder,
-  temporaryFolder,
-  waitFor,
-} from "@statehouse/testing";
+import { needs, type TemporaryFolder, temporaryFolder, waitFor } from "@statehouse/testing";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { api, document, linkage } from "../stack/http.ts";
 import { published } from "../stack/published.ts";
 import { expectStatus } from "../stack/state.ts";
 import { inFolder } from "./command-line.ts";
-import { running, type Started, useNpmStart } from "./npm-start.ts";
+import { barePath, npm, running, useNpmStart } from "./npm-start.ts";
 
 const start = useNpmStart();
 
@@ -27,60 +19,14 @@ beforeAll(async () => {
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 
-/** The program as this machine's PATH finds it. */
-function found(name: string): string {
-  const file = (process.env.PATH ?? "")
-    .split(path.delimiter)
-    .map((directory) => path.join(directory, name))
-    .find(existsSync);
-  if (!file) throw new Error(`${name} is not on PATH`);
-  return realpathSync(file);
-}
-
-/** A PATH with Node, npm, the shell that npm needs for its scripts, and the command line. */
-async function barePath(): Promise<string> {
-  const bin = path.join(folder.path, "bin");
-  await mkdir(bin);
-  for (const [name, file] of Object.entries({
-    node: process.execPath,
-    npm: found("npm"),
-    sh: found("sh"),
-    terraform: commandLine(),
-  })) {
-    await symlink(file, path.join(bin, name));
-  }
-  return bin;
-}
-
-/** `npm start` itself, with all that npm does before. */
-function npmStart(env: Record<string, string>): Started {
-  const child = spawn("npm", ["start"], {
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
-    // A group of its own, which gets the signals as the foreground group of a terminal does.
-    detached: true,
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => {
-      output += chunk;
-    });
-  }
-  return {
-    output: () => output,
-    exit: new Promise((resolve) => child.once("close", resolve)),
-    signal: (signal) => void process.kill(-(child.pid ?? Number.NaN), signal),
-  };
-}
-
 needs("terraform", "nats-server")(
   "npm start on a machine with only Node, npm and terraform",
   () => {
     test("the life of a workspace succeeds, and a later start with nats-server publishes its events", async () => {
-      const bin = await barePath();
+      const bin = await barePath(path.join(folder.path, "bin"));
       const dataDirectory = path.join(folder.path, "data");
       const environment = { DATA_DIR: dataDirectory, ORGANIZATION: "acme" };
-      const bare = npmStart({
+      const bare = npm(["start"], {
         ...environment,
         PATH: bin,
         HOME: folder.path,

@@ -1,0 +1,65 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync } from "node:fs";
+import path from "node:path";
+import { needs, temporaryFolder } from "@statehouse/testing";
+import { expect, test } from "vitest";
+import { inFolder } from "../compat/command-line.ts";
+import { barePath, npm, running } from "../compat/npm-start.ts";
+
+/** What a clone contains. */
+function copyOfRepository(folder: string): string {
+  const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+    encoding: "utf8",
+    maxBuffer: 16 * 2 ** 20,
+  });
+  for (const file of files.split("\n")) {
+    if (file && existsSync(file)) cpSync(file, path.join(folder, file));
+  }
+  return folder;
+}
+
+/** How npm reaches its registry on this machine. */
+const registry = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) =>
+    /^(npm_config_(registry|cache|userconfig|globalconfig|cafile)|https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_file)$/i.test(
+      name,
+    ),
+  ),
+);
+
+needs("terraform")("a fresh clone on a machine with only Node, npm and terraform", () => {
+  test("npm start installs it and runs the first apply, and npm test runs what it can", {
+    timeout: 600_000,
+  }, async () => {
+    await using folder = await temporaryFolder();
+    const clone = copyOfRepository(path.join(folder.path, "clone"));
+    const environment = {
+      ...registry,
+      // Not the Node of node_modules, which runs this test.
+      PATH: await barePath(path.join(folder.path, "bin"), process.env.npm_node_execpath),
+      HOME: process.env.HOME ?? "",
+      XDG_CACHE_HOME: path.join(folder.path, "cache"),
+      PORT: "0",
+    };
+    const start = () => npm(["start"], environment, clone);
+
+    const first = start();
+    await running(first);
+    expect(first.output()).toContain("Installing packages");
+    const example = inFolder(path.join(clone, "examples/first-apply"), {
+      PATH: environment.PATH,
+      HOME: folder.path,
+      TF_CLI_CONFIG_FILE: path.join(clone, ".statehouse/cli.tfrc"),
+      TF_CLOUD_ORGANIZATION: "demo",
+    });
+    await example.succeed("init");
+    await example.succeed("apply", "-auto-approve");
+    first.signal("SIGINT");
+    await first.exit;
+
+    const tests = npm(["test", "--", "packages/testing", "packages/events"], environment, clone);
+    expect(await tests.exit, tests.output()).toBe(0);
+    expect(tests.output()).toMatch(/nats-server is missing: .*\. The suites that need it will be/);
+    expect(tests.output()).toMatch(/\nSkipped suites:\n[\s\S]*\(needs nats-server\)/);
+  });
+});
