@@ -23,3 +23,8 @@ test("a quoted value is cut at 40 characters", () => {
 test("control characters of a quoted value are escaped", () => {
   expect(quoted("a\nb\u0000\u202e")).toBe("'a\\u{a}b\\u{0}\\u{202e}'");
 });
+
+test("a field that a client has named is cut and escaped in words", () => {
+  expect(inWords(`permissions[${"a".repeat(81)}]`)).toBe(`A${"a".repeat(79)}…`);
+  expect(inWords("permissions[a\nb]")).toBe("A\\u{a}b");
+});

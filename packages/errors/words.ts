@@ -1,3 +1,6 @@
+/** Longer than every field; only keys that a client chooses are cut. */
+const MAX_FIELD = 80;
+
 /**
  * The words for a field at the start of an error's detail: `vcsRepo.oauthTokenId` gives `Oauth token id`,
  * `permissions[run-tasks]` gives `Run tasks`.
@@ -7,7 +10,7 @@ export function inWords(fieldPath: string): string {
   const words = name
     .replaceAll(/[-_]/g, " ")
     .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return shortened(words.charAt(0).toUpperCase() + words.slice(1), MAX_FIELD);
 }
 
 const MAX_QUOTED = 40;
@@ -16,12 +19,17 @@ const MAX_QUOTED = 40;
  * Formats a value for an error's detail: in quotes, cut at 40 characters, with control characters escaped. Not for
  * secrets.
  */
-export function quoted(value: string): string {
-  const characters = [...value];
-  const shown = characters.slice(0, MAX_QUOTED).join("");
-  const escaped = shown.replaceAll(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
-  return `'${escaped}${characters.length > MAX_QUOTED ? "…" : ""}'`;
+export const quoted = (value: string): string => `'${shortened(value, MAX_QUOTED)}'`;
+
+/** The first `most` characters of a text, with control characters escaped. */
+function shortened(text: string, most: number): string {
+  const characters = [...text];
+  const escaped = characters
+    .slice(0, most)
+    .join("")
+    .replaceAll(
+      /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+      (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+    );
+  return characters.length > most ? `${escaped}…` : escaped;
 }

@@ -95,7 +95,7 @@ describe("the approved consumers of a workspace", () => {
       expect(refused.status).toBe(422);
       expect(problems(refused)).toEqual({
         "/data/1/id": "A workspace cannot be its own consumer",
-        "/data/2/id": `Workspace ${foreign.id} was not found`,
+        "/data/2/id": `Workspace '${foreign.id}' was not found`,
       });
     }
     expect(await consumers(producer.id)).toEqual([]);

@@ -1,4 +1,4 @@
-import { badRequest } from "@statehouse/errors";
+import { badRequest, quoted } from "@statehouse/errors";
 import type { Group, ResourceObject } from "./resource.ts";
 
 /** The requested includes: a name maps to the includes of its resources. */
@@ -9,8 +9,8 @@ const unknownInclude = (name: string, allowed: readonly string[]) =>
   badRequest(
     "unknown_include",
     allowed.length === 0
-      ? `Invalid include parameter: ${name}. Nothing can be included here.`
-      : `Invalid include parameter: ${name}. Supported: ${allowed.join(", ")}.`,
+      ? `The include parameter contains ${quoted(name)}; nothing can be included here.`
+      : `The include parameter contains the unknown name ${quoted(name)}; expected any of ${allowed.join(", ")}.`,
   );
 
 /**
@@ -22,7 +22,7 @@ export function parseInclude(value: string, allowed: readonly string[]): Include
   for (const part of value.split(",")) {
     const path = part.trim().replaceAll("-", "_");
     if (path === "") continue;
-    if (!allowed.includes(path)) throw unknownInclude(part.trim().slice(0, 100), allowed);
+    if (!allowed.includes(path)) throw unknownInclude(part.trim(), allowed);
     let level = tree;
     for (const name of path.split(".")) {
       const next: MutableTree = level.get(name) ?? new Map();

@@ -1,4 +1,4 @@
-import { AppError, conflict, forbidden, invalid } from "@statehouse/errors";
+import { AppError, conflict, forbidden, invalid, quoted } from "@statehouse/errors";
 import type { Holder } from "./ids.ts";
 
 const holderTitles = { user: "User", team: "Team", run: "Run" } as const satisfies Record<
@@ -74,4 +74,4 @@ export const reportInvalid = (what: string) =>
 
 /** A run or configuration version belongs to the workspace of its first report. */
 export const reportedElsewhere = (id: string) =>
-  conflict("reported_elsewhere", `${id} was reported for another workspace before.`);
+  conflict("reported_elsewhere", `${quoted(id)} was reported for another workspace before.`);

@@ -20,7 +20,7 @@ describe("consumers", () => {
         kind: "invalid",
         fields: [
           { field: "consumerIds[1]", detail: "A workspace cannot be its own consumer" },
-          { field: "consumerIds[2]", detail: "Workspace ws-hidden was not found" },
+          { field: "consumerIds[2]", detail: "Workspace 'ws-hidden' was not found" },
         ],
       }),
     );

@@ -1,4 +1,4 @@
-import { invalid, type Problems } from "@statehouse/errors";
+import { invalid, type Problems, quoted } from "@statehouse/errors";
 import type { WorkspaceId } from "./ids.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -24,7 +24,7 @@ export function checkConsumers(
     // A workspace can always read its own state.
     if (id === workspaceId) problems.add(path, "A workspace cannot be its own consumer");
     // The same text for missing and for hidden workspaces, so that it does not reveal which exist.
-    else if (!eligible.has(id)) problems.add(path, `Workspace ${id} was not found`);
+    else if (!eligible.has(id)) problems.add(path, `Workspace ${quoted(id)} was not found`);
   });
 }
 
