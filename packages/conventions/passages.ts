@@ -1,8 +1,8 @@
 import { type ESTree, parseSync, Visitor } from "rolldown/utils";
 
-/** A piece of text for readers: a comment, a paragraph of a document, a message. */
+/** A piece of text for readers: a comment, a paragraph of a document, a message, the title of a test. */
 export interface Passage {
-  kind: "comment" | "document" | "message";
+  kind: "comment" | "document" | "message" | "title";
   /** The source text in which everything except prose is replaced by blanks, so that offsets match. */
   text: string;
   /** Offset of the text in the file. */
@@ -85,10 +85,28 @@ function passagesOfScript(path: string, source: string): Passage[] {
     ...joined(source, lines),
     ...blocks.flatMap((block) => joined(source, [block])),
     ...messages(program, source, isTest(path)),
+    ...(isTest(path) ? titles(program, source) : []),
   ].sort((one, other) => one.start - other.start);
 }
 
 const isTest = (path: string) => /(^|\/)(test|testing)\/|\.test\.\w+$/.test(path);
+
+/** The titles of tests and suites: the first argument of `test`, `it`, `describe` and what they return. */
+function titles(program: ESTree.Program, source: string): Passage[] {
+  const found: Passage[] = [];
+  new Visitor({
+    CallExpression({ callee, arguments: [title] }) {
+      if (!/^(?:test|it|describe|needs)\b/.test(source.slice(callee.start, callee.end))) return;
+      if (title?.type !== "TemplateLiteral" && !(title?.type === "Literal" && isText(title)))
+        return;
+      const text = source.slice(title.start + 1, title.end - 1);
+      found.push({ kind: "title", text: withoutCode(text), start: title.start + 1 });
+    },
+  }).visit(program);
+  return found;
+}
+
+const isText = ({ value }: { value: unknown }) => typeof value === "string";
 
 /** In the product every text of several words is a message; in tests only texts of errors are. */
 function messages(program: ESTree.Program, source: string, test: boolean): Passage[] {

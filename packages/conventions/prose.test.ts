@@ -19,6 +19,8 @@ test.each([
     'throw new Error("the neighbour is down");',
     "neighbour",
   ],
+  ["a test's title", "example.test.ts", 'test("a stranger gets 404", () => {});', "stranger"],
+  ["a suite's title", "example.test.ts", 'describe.each([1])("told %i times", () => {});', "told"],
   ["a comment in protobuf", "example.proto", "// Kept for\n// ever.\nmessage A {}", "for ever"],
   ["a comment in YAML", "example.yml", "on: push # for everybody\n", "everybody"],
   ["Markdown", "example.md", "# Title\n\nState hears\nof a move.\n", "hears"],

@@ -18,7 +18,7 @@ import {
 } from "./steps.ts";
 import { useFaultFixtureOn } from "./use-fixture.ts";
 
-needs("minio")("while MinIO is away", () => {
+needs("minio")("while MinIO is stopped", () => {
   const { fixture, part: store } = useFaultFixtureOn(ownMinio, (minio) => ({
     store: minio,
     settings: { REQUEST_TIMEOUT: "10" },
