@@ -154,8 +154,11 @@ const rows = (em: EntityManager) => ({
   /** Deletes the team with its tokens, grants and members. */
   async remove(team: Team): Promise<void> {
     for (const table of ["tokens", "team_accesses", "team_members"]) {
-      // index: tokens_slot_key and others by team
-      await queryIn(em, `delete from ${table} where team_id = $1`, [team.id]);
+      // index: tokens_by_organization, others by team
+      await queryIn(em, `delete from ${table} where team_id = $1 and organization_id = $2`, [
+        team.id,
+        team.organizationId,
+      ]);
     }
     em.remove(team);
     await em.flush();

@@ -95,9 +95,9 @@ const leases = (database: Database) => {
     database.query<Row>(
       // index: organizations_unsettled, workspaces_unsettled, workspace_deletions_unsettled,
       // organization_deletions_unsettled
-      `update ${table} set retry_at = $2 where ${key} in (
+      `update ${table} set retry_at = $2 where ${key} = any(array(
          select ${key} from ${table} where ${overdue} and retry_at <= $1
-         order by retry_at limit ${CLAIM} for update skip locked)
+         order by retry_at limit ${CLAIM} for update skip locked))
        returning ${columns}`,
       [now, new Date(now.getTime() + RETRY_AFTER_MS)],
     );

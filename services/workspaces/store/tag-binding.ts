@@ -139,4 +139,5 @@ async function upsert(
   );
 }
 
-export const tagBindings = { reads, rows, deletedWithOrganization: "tag_bindings" };
+// Bindings are deleted with their workspace or project.
+export const tagBindings = { reads, rows };

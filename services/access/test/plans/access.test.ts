@@ -1,6 +1,9 @@
+import { openDatabase } from "@statehouse/postgres";
 import { freshDatabase } from "@statehouse/postgres/testing";
+import { createLogger } from "@statehouse/runtime";
 import { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { Run } from "../../domain/run-token.ts";
 import { authenticate, batchAuthenticate } from "../../store/authentication.ts";
 import {
   grantsOfAuditTrails,
@@ -9,6 +12,7 @@ import {
   grantsOfUser,
 } from "../../store/grants.ts";
 import { migrations } from "../../store/migrations.ts";
+import { entities, transactions } from "../../store/nouns.ts";
 import {
   batchOfMemberships,
   listOfMemberships,
@@ -31,6 +35,7 @@ import {
 
 const stack = new AsyncDisposableStack();
 let client: Client;
+let url: string;
 
 // 100,000 users, each with a token, in a team of one of 1,000 organizations with 5 teams each.
 const rows = `
@@ -65,7 +70,7 @@ const rows = `
   analyze`;
 
 beforeAll(async () => {
-  const { url } = stack.use(await freshDatabase({ contextName: "access", migrations }));
+  ({ url } = stack.use(await freshDatabase({ contextName: "access", migrations })));
   client = stack.adopt(new Client({ connectionString: url }), (open) => open.end());
   await client.connect();
   await client.query(rows);
@@ -101,16 +106,45 @@ const statements = {
   bindingOfRun,
 };
 
-test.each(Object.entries(statements))("%s makes no sequential scan", async (_, sql) => {
+const planOf = async (sql: string) => {
   const { rows: lines } = await client.query(`explain (generic_plan) ${sql}`);
-  const plan = lines.map((line) => String(line["QUERY PLAN"])).join("\n");
+  return lines.map((line) => String(line["QUERY PLAN"])).join("\n");
+};
+
+test.each(Object.entries(statements))("%s makes no sequential scan", async (_, sql) => {
+  const plan = await planOf(sql);
   expect(plan).toMatch(/Index/);
   expect(plan).not.toMatch(/Seq Scan/);
 });
 
 // The total counts all users that match, which no index can.
 test("listOfUsers reads one page in the order of an index", async () => {
-  const { rows: lines } = await client.query(`explain (generic_plan) ${listOfUsers}`);
-  const plan = lines.map((line) => String(line["QUERY PLAN"])).join("\n");
+  const plan = await planOf(listOfUsers);
   expect(plan).toMatch(/Index Scan using users_username_key/);
+});
+
+test("statements that change rows make no sequential scan", async () => {
+  const sent: string[] = [];
+  await using database = await openDatabase({
+    contextName: "access",
+    url,
+    entities,
+    migrations,
+    logger: createLogger({ service: "test", level: "silent" }),
+    onStatement: (sql) => void sent.push(sql),
+  });
+  const now = new Date();
+  await transactions(database)(async (tx) => {
+    const run = { id: "run-1", workspaceId: "ws-1", organizationId: "org-1" } as const;
+    await tx.runTokens.bind(new Run({ ...run, runner: "runner", expiredAt: now }));
+    await tx.runTokens.removeRun("run-2");
+    await tx.runTokens.removeRunsOfWorkspace("ws-3");
+    await tx.runTokens.removeExpiredRuns(now);
+    await tx.organizations.addIfAbsent(await tx.organizations.getForUpdate("org-1"));
+    await tx.teams.remove(await tx.teams.get("team-1500"));
+    await tx.organizations.removeContents("org-2");
+  });
+  const ours = [...new Set(sent)].filter((sql) => sql.includes("$1"));
+  expect(ours.length).toBeGreaterThan(11);
+  for (const sql of ours) expect.soft(await planOf(sql), sql).not.toMatch(/Seq Scan/);
 });

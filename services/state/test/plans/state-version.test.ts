@@ -107,6 +107,7 @@ beforeAll(async () => {
     database,
     sealer,
   )(async (tx) => {
+    await tx.workspaceStates.getOrInsertForUpdate("ws-new");
     await tx.stateVersions.listBeforeCreation("ws-5", { epoch: 3n, serial: 3n });
     await tx.stateVersions.listBeforeRollback("ws-5", { epoch: 3n, sourceId: "sv-27" });
     await tx.stateVersions.listBeforeSealing("ws-5", 2n);

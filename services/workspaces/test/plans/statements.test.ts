@@ -1,0 +1,249 @@
+import { openDatabase } from "@statehouse/postgres";
+import { freshDatabase } from "@statehouse/postgres/testing";
+import { createLogger } from "@statehouse/runtime";
+import { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { noPerformance } from "../../domain/performance.ts";
+import { migrations } from "../../store/migrations.ts";
+import { createLeases, createReads, entities, transactions } from "../../store/nouns.ts";
+import { insertOrganization, workspaceDefaults } from "../rows.ts";
+
+// 2,000 organizations, 10,000 projects and 20,000 workspaces; of each other table 20,000 rows.
+const rows = `
+  alter table workspaces disable trigger workspaces_counted;
+  insert into organizations select (jsonb_populate_record(o,
+      jsonb_build_object('id', 'org-' || i, 'name', 'name-' || i))).*
+    from organizations o, generate_series(1, 1999) i where o.id = 'org-0';
+  insert into projects (id, organization_id, name, revision, created_at, updated_at)
+    select 'prj-' || p, 'org-' || p % 2000, 'project ' || p, 1, now(), now()
+    from generate_series(0, 9999) p;
+  insert into workspaces (id, organization_id, project_id, name, created_at,
+      ${workspaceDefaults.columns})
+    select 'ws-' || w, 'org-' || w % 2000, 'prj-' || w % 10000, 'name-' || w, now(),
+      ${workspaceDefaults.values}
+    from generate_series(0, 19999) w;
+  alter table workspaces enable trigger workspaces_counted;
+  insert into workspace_counts
+    select organization_id, project_id, count(*) from workspaces group by 1, 2;
+  insert into tags select 'tag-' || t, 'org-' || t % 2000, 't' || t, now()
+    from generate_series(0, 19999) t;
+  insert into tag_bindings (id, organization_id, workspace_id, key, value, created_at)
+    select 'tb-w' || w, 'org-' || w % 2000, 'ws-' || w, 't' || w, '', now()
+    from generate_series(0, 19999) w;
+  insert into tag_bindings (id, organization_id, project_id, key, value, created_at)
+    select 'tb-p' || p, 'org-' || p % 2000, 'prj-' || p, 'key', 'value', now()
+    from generate_series(0, 9999) p;
+  insert into reserved_tag_keys
+    select 'rtk-' || k, 'org-' || k % 2000, 'k' || k, true, 1, now(), now()
+    from generate_series(0, 19999) k;
+  insert into ssh_keys select 'sshkey-' || k, 'org-' || k % 2000, 'k' || k, '', 1, now()
+    from generate_series(0, 19999) k;
+  insert into agent_pools select 'apool-' || a, 'org-' || a % 2000, 'a' || a, false, 1, now()
+    from generate_series(0, 19999) a;
+  insert into agent_pool_workspaces select 'apool-' || a, 'ws-' || a, 'allowed'
+    from generate_series(0, 19999) a;
+  insert into agent_pool_projects select 'apool-' || a, 'prj-' || a % 10000
+    from generate_series(0, 19999) a;
+  insert into data_retention_policies (id, workspace_id, kind, revision)
+    select 'drp-w' || w, 'ws-' || w, 'dont-delete', 1
+    from generate_series(0, 19999) w;
+  insert into data_retention_policies (id, organization_id, kind, revision)
+    select 'drp-o' || o, 'org-' || o, 'dont-delete', 1
+    from generate_series(0, 1999) o;
+  insert into workspace_deletions
+    select 'ws-gone' || w, 'org-' || w % 2000, 'prj-' || w % 10000, 'gone-' || w, now()
+    from generate_series(0, 19999) w;
+  insert into organization_deletions
+    select 'org-gone' || o, 'gone-' || o, 'user', 'user-1', now() from generate_series(0, 19999) o;
+  insert into workspace_performance select 'ws-' || w, 3, 0, 0, 0, 0, 0, 0
+    from generate_series(0, 19999) w;
+  insert into workspace_readmes select 'ws-' || w, 1, '# R' from generate_series(0, 19999) w`;
+
+const stack = new AsyncDisposableStack();
+const statements: string[] = [];
+let client: Client;
+
+const now = new Date();
+const page = { number: 1, size: 20 };
+const all = { memberOf: ["org-1"], organizationIds: ["org-1"], projectIds: [], workspaceIds: [] };
+const some = { ...all, organizationIds: [], projectIds: ["prj-1"], workspaceIds: ["ws-2001"] };
+const scope = { workspaces: all, projects: all };
+const user = { type: "user", id: "user-1" } as const;
+
+beforeAll(async () => {
+  const { url } = stack.use(await freshDatabase({ contextName: "workspaces", migrations }));
+  client = stack.adopt(new Client({ connectionString: url }), (open) => open.end());
+  await client.connect();
+  const sql = (text: string, values: unknown[] = []) => client.query(text, values);
+  await insertOrganization(sql, { id: "org-0", name: "name-0" });
+  await client.query(rows);
+  await client.query("vacuum analyze");
+  const database = stack.use(
+    await openDatabase({
+      contextName: "workspaces",
+      url,
+      entities,
+      migrations,
+      logger: createLogger({ service: "test", level: "silent" }),
+      onStatement: (text) => void statements.push(text),
+    }),
+  );
+  const reads = createReads(database);
+  await reads.organizations.tokenSettings("org-1");
+  await reads.organizations.findByName("name-1");
+  await reads.organizations.batch(["org-1", "org-2"]);
+  await reads.organizations.page({ ids: ["org-1"], query: "n", page });
+  await reads.projects.batch(["prj-1"]);
+  await reads.projects.organizationOf("prj-1");
+  const projects = { organizationName: "name-1", query: "p", names: ["project 1"] };
+  const tagged = [{ key: "key", value: "value" }];
+  await reads.projects.page({ ...projects, tagged, descending: false, page }, all);
+  await reads.workspaces.find({ id: "ws-1" });
+  await reads.workspaces.find({ organizationName: "name-1", workspaceName: "name-1" });
+  await reads.workspaces.batch(["ws-1", "ws-2"]);
+  await reads.workspaces.lockAndPlacement("ws-1");
+  await reads.dataRetentionPolicies.effective("org-1", "ws-1");
+  await reads.dataRetentionPolicies.ofWorkspaces(["ws-1", "ws-2"]);
+  await reads.reservedTagKeys.page("org-1", page);
+  await reads.sshKeys.find("sshkey-1");
+  await reads.sshKeys.page("org-1", page);
+  await reads.tagBindings.ofProject("prj-1");
+  await reads.tagBindings.ofProjects(["prj-1", "prj-2"]);
+  await reads.tagBindings.ofWorkspace("ws-1");
+  await reads.tagBindings.effectiveOfWorkspaces(["ws-1", "ws-2"]);
+  for (const readable of [all, some]) {
+    const excludeWorkspaceId = "ws-1";
+    const search = { organizationId: "org-1", query: "t", excludeWorkspaceId, page } as const;
+    await reads.tags.pageOfOrganization({ ...search, readable });
+    await reads.tags.pageOfWorkspace("ws-1", readable, page);
+    const producer = { id: "ws-1", organizationId: "org-1", globalRemoteState: true } as const;
+    await reads.remoteStateConsumers.list(producer, readable, page);
+  }
+  await reads.agentPools.batch(["apool-1"], scope);
+  await reads.agentPools.page({
+    organizationId: "org-1",
+    shown: scope,
+    named: scope,
+    query: "a",
+    allowedWorkspaceName: "name-1",
+    allowedProjectName: "project 1",
+    sort: "name",
+    descending: false,
+    page,
+  });
+  await reads.pendingSyncs.findUnprovisioned("org-1");
+  await reads.pendingSyncs.findPendingPlacement("ws-1");
+  await reads.pendingSyncs.findPendingDeletion("ws-gone1");
+  await reads.pendingSyncs.pendingDeletionsOf("org-1", 100);
+  await reads.stateComparisons.ofWorkspaces(["ws-1", "ws-gone1"]);
+  await reads.stateComparisons.reportedAfter("ws-1", 100);
+
+  const leases = createLeases(database);
+  await leases.workspaces.endExpiredDeletionLocks(now);
+  await leases.stateComparisons.claim(now, now);
+  await leases.stateComparisons.moveTo({ through: "ours", after: "" }, now);
+  const { pendingSyncs } = leases;
+  await pendingSyncs.claimUnprovisioned(now);
+  await pendingSyncs.claimPendingPlacements(now);
+  await pendingSyncs.claimPendingDeletions(now);
+  await pendingSyncs.claimPendingOrganizationDeletions(now);
+  await pendingSyncs.markOrganizationProvisioned("org-1");
+  const placement = { workspaceId: "ws-1", organizationId: "org-1", projectId: "prj-1" } as const;
+  await pendingSyncs.markPlacementSynced({ ...placement, version: 1n });
+  await pendingSyncs.rescheduleOrganizationDeletion("org-gone1", now);
+  await pendingSyncs.clearDeletion("ws-gone2");
+
+  await transactions(database)(async (tx) => {
+    expect(await tx.organizations.nameTaken("name-1")).toBe(true);
+    await tx.organizations.findByNameForUpdate("name-1");
+    await tx.organizations.view("org-1");
+    expect(await tx.projects.nameTaken("org-1", "project 1")).toBe(true);
+    expect(await tx.projects.hasWorkspaces("prj-1")).toBe(true);
+    await tx.projects.view("prj-1");
+    expect(await tx.workspaces.nameTaken("org-1", "name-1")).toBe(true);
+    await tx.workspaces.findForUpdate({ organizationName: "name-1", workspaceName: "name-1" });
+    await tx.workspaces.inherited("prj-1");
+    await tx.workspaces.dueForAutoDestroy(now, 10);
+    await tx.workspaces.view("ws-1");
+    await tx.generalSettings.set({ defaultRemoteStateAccess: false });
+    await tx.dataRetentionPolicies.nextVersion(now);
+    await tx.dataRetentionPolicies.findForUpdate("site");
+    expect(await tx.reservedTagKeys.keyTaken("org-1", "k1")).toBe(true);
+    await tx.reservedTagKeys.fixedBy("prj-1", ["key"]);
+    await tx.tagBindings.ofProject("prj-1");
+    const current = await tx.tagBindings.ofWorkspace("ws-1");
+    const owner = { organizationId: "org-1", workspaceId: "ws-1" } as const;
+    await tx.tagBindings.replace(owner, current, new Map([["new", ""]]), now);
+    const project = { organizationId: "org-1", projectId: "prj-1" } as const;
+    await tx.tagBindings.replace(project, [], new Map([["new", "1"]]), now);
+    await tx.tags.ensure("org-1", ["t2001"], now);
+    await tx.tags.dropUnused("org-1", ["t1"]);
+    await tx.tags.get("tag-2001");
+    for (const readable of [all, some]) await tx.tags.namesOf("org-1", ["tag-2001"], readable);
+    await tx.tags.remove("org-1", ["tag-4001"]);
+    expect(await tx.agentPools.belongsTo("apool-1", "org-1")).toBe(true);
+    expect(await tx.agentPools.nameTaken("org-1", "a1")).toBe(true);
+    expect(await tx.agentPools.inUse("apool-1")).toBe(false);
+    await tx.agentPools.view("apool-1", scope);
+    const pool = await tx.agentPools.getForUpdate("apool-1");
+    const relations = {
+      allowedWorkspaceIds: ["ws-1" as const],
+      allowedProjectIds: ["prj-1" as const],
+    };
+    await tx.agentPools.relate(pool, relations, scope);
+    await tx.performance.save("ws-1", noPerformance);
+    await tx.workspaceReadmes.save({ workspaceId: "ws-1", rawMarkdown: "" }, 2n);
+    const reported = { workspaceId: "ws-1", revision: 1n, createdAt: now, report: {} } as const;
+    const commit = { speculative: false, commitSha: null, commitUrl: null };
+    await tx.configurationVersions.save({ id: "cv-1", ...reported, ...commit });
+    await tx.runs.save({
+      id: "run-1",
+      ...reported,
+      status: "applied",
+      planOnly: false,
+      isDestroy: false,
+      configurationVersionId: null,
+      policyCheckFailed: false,
+      planMs: null,
+      applyMs: null,
+    });
+    await tx.workspaceDeletions.findPending({ id: "ws-gone1" });
+    const gone = { organizationName: "name-1", workspaceName: "gone-1" };
+    await tx.workspaceDeletions.findPending(gone);
+    const [workspace, ...others] = await tx.organizationDeletions.workspacesForUpdate("org-2", 50);
+    if (workspace) await tx.workspaceDeletions.add(workspace, now);
+    await tx.organizationDeletions.removeWorkspaces(others, now);
+    await tx.organizationDeletions.add("org-1", "name-1", user, now);
+    await tx.organizationDeletions.findPending("gone-1", user);
+    await tx.organizationDeletions.hasWorkspaces("org-3");
+    await tx.organizationDeletions.finish("org-none");
+  });
+  // The total counts all organizations, which no index can.
+  statements.push("");
+  await reads.organizations.pageOfAll({ query: "n", page });
+});
+afterAll(() => stack.disposeAsync());
+
+const planOf = async (sql: string) => {
+  const { rows: lines } = await client.query(`explain (generic_plan) ${sql}`);
+  return lines.map((line) => String(line["QUERY PLAN"])).join("\n");
+};
+
+test("statements make no sequential scan", async () => {
+  const sent = statements.slice(0, statements.lastIndexOf(""));
+  const ours = [...new Set(sent)].filter((sql) => sql.includes("$1"));
+  expect(ours.length).toBeGreaterThan(90);
+  for (const sql of ours) {
+    // These two tables have one row.
+    const plan = (await planOf(sql)).replaceAll(
+      /Seq Scan on (general_settings|state_comparison)/g,
+      "",
+    );
+    expect.soft(plan, sql).not.toMatch(/Seq Scan/);
+  }
+});
+
+test("a page of all organizations is read in the order of an index", async () => {
+  const plan = await planOf(statements.at(-1) ?? "");
+  expect(plan).toMatch(/Index Scan using organizations_name_key/);
+});
