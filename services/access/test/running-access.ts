@@ -9,30 +9,13 @@ import { TeamAccessService } from "@statehouse/proto/statehouse/access/v1/team_a
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token";
-import {
-  type CallOptions,
-  createClient,
-  createIdentity,
-  generateAssertionKey,
-} from "@statehouse/rpc";
+import { type CallOptions, createClient } from "@statehouse/rpc";
 import { createLogger, readConfig } from "@statehouse/runtime";
-import { sharedDependencies } from "@statehouse/testing";
+import { newServiceKeys, sharedDependencies } from "@statehouse/testing";
 import { configSchema } from "../config.ts";
 import { service } from "../service.ts";
 import { migrations } from "../store/migrations.ts";
 import { projectPlacements } from "./project-placements.ts";
-
-const names = [
-  "gateway",
-  "access",
-  "workspaces",
-  "state",
-  "standalone",
-  "testing",
-  "runner",
-  "runner-eu",
-] as const;
-type Name = (typeof names)[number];
 
 export type RunningAccess = Awaited<ReturnType<typeof runAccess>>;
 
@@ -40,17 +23,18 @@ export type RunningAccess = Awaited<ReturnType<typeof runAccess>>;
 export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } = {}) {
   await using starting = new AsyncDisposableStack();
   const database = starting.use(await freshDatabase({ contextName: "access", migrations }));
-  const pairs = await Promise.all(
-    names.map(async (name) => [name, await generateAssertionKey()] as const),
+  const { publicKeys, identities, settingsOf } = await newServiceKeys(
+    "gateway",
+    "access",
+    "workspaces",
+    "state",
+    "standalone",
+    "testing",
+    "runner",
+    "runner-eu",
   );
-  const keys = Object.fromEntries(pairs.map(([name, { publicJwk }]) => [name, [publicJwk]]));
-  const identities = Object.fromEntries(
-    await Promise.all(
-      pairs.map(async ([name, { privateJwk }]) => [name, await createIdentity(name, privateJwk)]),
-    ),
-  ) as Record<Name, Awaited<ReturnType<typeof createIdentity>>>;
   const logger = createLogger({ service: "access", level: "silent" });
-  const placements = starting.use(projectPlacements({ keys, logger }));
+  const placements = starting.use(projectPlacements({ keys: publicKeys, logger }));
 
   const environment = {
     DATABASE_URL: database.url,
@@ -58,10 +42,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     GRPC_PORT: "0",
     OPS_PORT: "0",
     NATS_URL: sharedDependencies().nats.url,
-    ASSERTION_PRIVATE_KEY: JSON.stringify(
-      pairs.find(([name]) => name === "access")?.[1].privateJwk,
-    ),
-    ASSERTION_PUBLIC_KEYS: JSON.stringify(keys),
+    ...settingsOf("access"),
   };
   const access = starting.use(
     await service.start(readConfig(configSchema, environment), {

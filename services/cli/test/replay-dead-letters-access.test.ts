@@ -1,16 +1,15 @@
 import { migrations } from "@statehouse/access/store/migrations";
 import { freshDatabase } from "@statehouse/postgres/testing";
-import { generateAssertionKey } from "@statehouse/rpc";
+import { newServiceKeys } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { statehouse } from "./statehouse.ts";
 
 test("the command replays the dead letters of each consumer", async () => {
   await using fresh = await freshDatabase({ contextName: "access", migrations });
-  const { privateJwk, publicJwk } = await generateAssertionKey();
+  const { settingsOf } = await newServiceKeys("access");
   const environment = {
     DATABASE_URL: fresh.url,
-    ASSERTION_PRIVATE_KEY: JSON.stringify(privateJwk),
-    ASSERTION_PUBLIC_KEYS: JSON.stringify({ access: [publicJwk] }),
+    ...settingsOf("access"),
   };
   const addDeadLetter = (consumer: string, type: string) =>
     fresh.query(

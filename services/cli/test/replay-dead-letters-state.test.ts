@@ -1,21 +1,18 @@
 import { freshDatabase } from "@statehouse/postgres/testing";
-import { generateAssertionKey } from "@statehouse/rpc";
 import { migrations } from "@statehouse/state/store/migrations";
+import { newKeyRing, newServiceKeys } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { statehouse } from "./statehouse.ts";
 
-const key = `k1:${Buffer.alloc(32, 1).toString("base64")}`;
-
 test("the command replays dead letters, lists those that still fail, and can be repeated", async () => {
   await using fresh = await freshDatabase({ contextName: "state", migrations });
-  const { privateJwk, publicJwk } = await generateAssertionKey();
+  const { settingsOf } = await newServiceKeys("state");
   const environment = {
     DATABASE_URL: fresh.url,
     PUBLIC_URL: "https://state.example",
-    ASSERTION_PRIVATE_KEY: JSON.stringify(privateJwk),
-    ASSERTION_PUBLIC_KEYS: JSON.stringify({ state: [publicJwk] }),
-    UPLOAD_TOKEN_KEYS: key,
-    SEALING_KEYS: key,
+    ...settingsOf("state"),
+    UPLOAD_TOKEN_KEYS: newKeyRing(),
+    SEALING_KEYS: newKeyRing(),
     BLOB_STORE: "directory",
     BLOB_DIRECTORY: "/nonexistent",
   };

@@ -1,18 +1,16 @@
-import { randomBytes } from "node:crypto";
 import { freshDatabase } from "@statehouse/postgres/testing";
-import { generateAssertionKey } from "@statehouse/rpc";
+import { newKeyRing, newServiceKeys } from "@statehouse/testing";
 import { migrations } from "@statehouse/workspaces/store/migrations";
 import { expect, test } from "vitest";
 import { statehouse } from "./statehouse.ts";
 
 test("the command replays the dead letters of each consumer", async () => {
   await using fresh = await freshDatabase({ contextName: "workspaces", migrations });
-  const { privateJwk, publicJwk } = await generateAssertionKey();
+  const { settingsOf } = await newServiceKeys("workspaces");
   const environment = {
     DATABASE_URL: fresh.url,
-    ASSERTION_PRIVATE_KEY: JSON.stringify(privateJwk),
-    ASSERTION_PUBLIC_KEYS: JSON.stringify({ workspaces: [publicJwk] }),
-    SEALING_KEYS: `k1:${randomBytes(32).toString("base64")}`,
+    ...settingsOf("workspaces"),
+    SEALING_KEYS: newKeyRing(),
   };
   const addDeadLetter = (consumer: string, type: string) =>
     fresh.query(

@@ -1,21 +1,19 @@
 import { freshDatabase } from "@statehouse/postgres/testing";
-import { generateAssertionKey } from "@statehouse/rpc";
-import { sharedDependencies } from "@statehouse/testing";
+import { newKeyRing, newServiceKeys, sharedDependencies } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { exitOf, portsOf, startService, statehouse } from "./statehouse.ts";
 
 test("the process is ready after its migration and exits with 0 on SIGTERM", async () => {
   await using database = await freshDatabase({ contextName: "workspaces", migrations: [] });
-  const { privateJwk, publicJwk } = await generateAssertionKey();
+  const { settingsOf } = await newServiceKeys("workspaces");
   const environment = {
     DATABASE_URL: database.url,
     NATS_URL: sharedDependencies().nats.url,
     HOST: "127.0.0.1",
     GRPC_PORT: "0",
     OPS_PORT: "0",
-    ASSERTION_PRIVATE_KEY: JSON.stringify(privateJwk),
-    ASSERTION_PUBLIC_KEYS: JSON.stringify({ workspaces: [publicJwk] }),
-    SEALING_KEYS: `k1:${Buffer.alloc(32).toString("base64")}`,
+    ...settingsOf("workspaces"),
+    SEALING_KEYS: newKeyRing(),
   };
   const child = startService("workspaces", environment);
   const ended = exitOf(child);

@@ -9,8 +9,9 @@ import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state
 import { StateVersionOutputService } from "@statehouse/proto/statehouse/state/v1/state_version_output";
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
-import { createRpcServer, generateAssertionKey, type ServiceBinding } from "@statehouse/rpc";
+import { createRpcServer, type ServiceBinding } from "@statehouse/rpc";
 import { createLogger } from "@statehouse/runtime";
+import { newServiceKeys } from "@statehouse/testing";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { configSchema } from "../config.ts";
 import { service } from "../service.ts";
@@ -151,13 +152,13 @@ let ops: string;
 export function useGateway(): void {
   beforeAll(async () => {
     stack = new AsyncDisposableStack();
-    const { privateJwk, publicJwk } = await generateAssertionKey();
+    const { publicKeys, settingsOf } = await newServiceKeys("gateway");
     const serve = (name: string) =>
       stack.use(
         createRpcServer({
           name,
           bindings,
-          keys: { gateway: [publicJwk] },
+          keys: publicKeys,
           context: async () => ({}),
           logger: createLogger({ service: name, level: "silent" }),
         }),
@@ -175,7 +176,7 @@ export function useGateway(): void {
           OPS_PORT: 0,
           PUBLIC_URL: "http://statehouse.test",
           STATE_OBJECT_URL: `http://127.0.0.1:${await objectServer()}`,
-          ASSERTION_PRIVATE_KEY: JSON.stringify(privateJwk),
+          ASSERTION_PRIVATE_KEY: settingsOf("gateway").ASSERTION_PRIVATE_KEY,
           MAX_BODY_BYTES: 10_000,
           REQUEST_TIMEOUT: REQUEST_TIMEOUT_S,
         }),

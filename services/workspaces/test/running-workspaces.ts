@@ -20,25 +20,17 @@ import { TagService } from "@statehouse/proto/statehouse/workspaces/v1/tag";
 import { TagBindingService } from "@statehouse/proto/statehouse/workspaces/v1/tag_binding";
 import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { WorkspaceLockService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_lock";
-import {
-  type CallOptions,
-  createClient,
-  createIdentity,
-  generateAssertionKey,
-} from "@statehouse/rpc";
+import { type CallOptions, createClient } from "@statehouse/rpc";
 import { createLogger, readConfig } from "@statehouse/runtime";
 import { configSchema as stateConfig } from "@statehouse/state/config";
 import { service as stateService } from "@statehouse/state/service";
 import { migrations as stateMigrations } from "@statehouse/state/store/migrations";
-import { ownNats, temporaryFolder } from "@statehouse/testing";
+import { newKeyRing, newServiceKeys, ownNats, temporaryFolder } from "@statehouse/testing";
 import { configSchema } from "../config.ts";
 import { service } from "../service.ts";
 import { migrations } from "../store/migrations.ts";
 import { faultyChannel } from "./faulty-channel.ts";
 import { objectListener } from "./object-listener.ts";
-
-const names = ["gateway", "access", "workspaces", "state", "testing"] as const;
-type Name = (typeof names)[number];
 
 export type RunningWorkspaces = Awaited<ReturnType<typeof runWorkspaces>>;
 
@@ -46,8 +38,6 @@ export interface Person extends CallOptions {
   id: string;
   username: string;
 }
-
-const key = () => `k1:${randomBytes(32).toString("base64")}`;
 
 /**
  * The service with the other real services, each on a separate database, connected by channels on which a test can lose
@@ -72,23 +62,20 @@ export async function runWorkspaces({
   const nats = starting.use(await ownNats());
   const folder = starting.use(await temporaryFolder());
   const listener = starting.use(await objectListener());
-  const pairs = await Promise.all(
-    names.map(async (name) => [name, await generateAssertionKey()] as const),
+  const { identities, settingsOf } = await newServiceKeys(
+    "gateway",
+    "access",
+    "workspaces",
+    "state",
+    "testing",
   );
-  const publicKeys = Object.fromEntries(pairs.map(([name, { publicJwk }]) => [name, [publicJwk]]));
-  const identities = Object.fromEntries(
-    await Promise.all(
-      pairs.map(async ([name, { privateJwk }]) => [name, await createIdentity(name, privateJwk)]),
-    ),
-  ) as Record<Name, Awaited<ReturnType<typeof createIdentity>>>;
-  const environmentOf = (name: Exclude<Name, "gateway" | "testing">) => ({
+  const environmentOf = (name: keyof typeof databases) => ({
     DATABASE_URL: databases[name].url,
     NATS_URL: nats.url,
-    ASSERTION_PRIVATE_KEY: JSON.stringify(pairs.find(([own]) => own === name)?.[1].privateJwk),
-    ASSERTION_PUBLIC_KEYS: JSON.stringify(publicKeys),
+    ...settingsOf(name),
     PUBLIC_URL: listener.url,
-    UPLOAD_TOKEN_KEYS: key(),
-    SEALING_KEYS: key(),
+    UPLOAD_TOKEN_KEYS: newKeyRing(),
+    SEALING_KEYS: newKeyRing(),
     BLOB_DIRECTORY: folder.path,
     ENGINE_VERSIONS: "1.11.3,1.10.5,1.12.0-beta1",
   });

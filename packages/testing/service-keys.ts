@@ -1,0 +1,46 @@
+import { randomBytes } from "node:crypto";
+import { createIdentity, generateAssertionKey } from "@statehouse/rpc";
+
+type Identity = Awaited<ReturnType<typeof createIdentity>>;
+
+/** The keys of the services of one installation. */
+export interface ServiceKeys<Name extends string> {
+  /** The public keys of all, by service. */
+  readonly publicKeys: ReturnType<typeof publicKeysOf>;
+  /** Signs calls as one of them. */
+  readonly identities: Readonly<Record<Name, Identity>>;
+  /** The settings of one of them that are keys. */
+  settingsOf(name: Name): { ASSERTION_PRIVATE_KEY: string; ASSERTION_PUBLIC_KEYS: string };
+}
+
+/** New keys for these services and other callers. */
+export async function newServiceKeys<Name extends string>(
+  ...names: readonly Name[]
+): Promise<ServiceKeys<Name>> {
+  const pairs = new Map(
+    await Promise.all(names.map(async (name) => [name, await generateAssertionKey()] as const)),
+  );
+  const publicKeys = publicKeysOf(pairs);
+  const identities = await Promise.all(
+    [...pairs].map(async ([name, { privateJwk }]) => [
+      name,
+      await createIdentity(name, privateJwk),
+    ]),
+  );
+  return {
+    publicKeys,
+    identities: Object.fromEntries(identities),
+    settingsOf: (name) => ({
+      ASSERTION_PRIVATE_KEY: JSON.stringify(pairs.get(name)?.privateJwk),
+      ASSERTION_PUBLIC_KEYS: JSON.stringify(publicKeys),
+    }),
+  };
+}
+
+type KeyPair = Awaited<ReturnType<typeof generateAssertionKey>>;
+
+const publicKeysOf = (pairs: ReadonlyMap<string, KeyPair>) =>
+  Object.fromEntries([...pairs].map(([name, { publicJwk }]) => [name, [publicJwk]]));
+
+/** A setting of one symmetric key of 32 bytes. */
+export const newKeyRing = (): string => `k1:${randomBytes(32).toString("base64")}`;
