@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { offsetOf, pageOf } from "./paging.ts";
 
 test.each([
-  ["what is absent has its default", { pageNumber: 0, pageSize: 0 }, { number: 1, size: 20 }],
-  ["what is given is taken", { pageNumber: 3, pageSize: 7 }, { number: 3, size: 7 }],
+  ["absent values have their default", { pageNumber: 0, pageSize: 0 }, { number: 1, size: 20 }],
+  ["given values are used", { pageNumber: 3, pageSize: 7 }, { number: 3, size: 7 }],
   ["a page has at most 100 rows", { pageNumber: 1, pageSize: 101 }, { number: 1, size: 100 }],
 ])("%s", (_, asked, page) => {
   expect(pageOf(asked)).toEqual(page);

@@ -63,7 +63,7 @@ const binding = implement<typeof WorkspaceLockService, { principal: Principal }>
     getLock: async () => ({}),
     getPlacement: async ({ workspaceId }) => {
       calls++;
-      // The id contains the size.
+      // The id of the request contains the requested size.
       return { placement: { organizationId: "ö".repeat(Number(workspaceId) / 2) } };
     },
   },

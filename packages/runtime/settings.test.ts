@@ -23,7 +23,7 @@ test.each([
   ["a short one", `k1:${key(32)},old:${key(16)}`, "the key old has 16 bytes and must have 32"],
   ["a long one", `k1:${key(33)}`, "the key k1 has 33 bytes and must have 32"],
   ["two of one id", `k1:${key(32)},k1:${key(32)}`, "the id k1 appears twice"],
-  ["no ring", "secret", "must be id:base64, several separated by commas"],
+  ["no keys", "secret", "must be id:base64, several separated by commas"],
 ])("key list: %s", (_, ring, text) => {
   const found = problem(keyRingSetting({ bytes: 32 }), ring);
   expect(found).toBe(text && `SETTING: ${text}`);
@@ -40,13 +40,13 @@ test("a key list with a minimum length accepts longer keys", () => {
 test.each([
   ["keys of services", { gateway: [jwk], state: [] }, undefined],
   ["a list", [], "must be an object from names to lists of JWKs"],
-  ["a key that is no list", { gateway: jwk }, "gateway: must be a list of JWKs"],
+  ["keys that are not a list", { gateway: jwk }, "gateway: must be a list of JWKs"],
   ["a text for a key", { gateway: ["x"] }, "gateway.0: must be a JWK"],
   ["another curve", { gateway: [{ ...jwk, crv: "X25519" }] }, "gateway.0.crv: must be Ed25519"],
-  ["no point", { gateway: [{ ...jwk, x: undefined }] }, "gateway.0.x: is missing"],
+  ["no public key", { gateway: [{ ...jwk, x: undefined }] }, "gateway.0.x: is missing"],
   ["no key id", { gateway: [jwk, { ...jwk, kid: "" }] }, "gateway.1.kid: is empty"],
   [
-    "half a point",
+    "half a public key",
     { gateway: [{ ...jwk, x: "AAAA" }] },
     "gateway.0.x: must be part of an Ed25519 key: 32 bytes in base64url",
   ],

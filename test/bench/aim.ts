@@ -1,6 +1,6 @@
 import { print } from "./table.ts";
 
-/** The aims of the figures. */
+/** The targets for the measured values. */
 export interface Aim {
   what: string;
   aim: string;
@@ -8,7 +8,7 @@ export interface Aim {
   met: boolean;
 }
 
-/** The lower bound of a ratio. */
+/** The minimum of a ratio. */
 export const atLeast = (what: string, aim: number, got: number): Aim => ({
   what,
   aim: `≥ ${aim}`,
@@ -16,7 +16,7 @@ export const atLeast = (what: string, aim: number, got: number): Aim => ({
   met: got >= aim,
 });
 
-/** The upper bound of a count. */
+/** The maximum of a count. */
 export const atMost = (what: string, aim: number, got: number, unit = ""): Aim => ({
   what,
   aim: `≤ ${aim}${unit}`,
@@ -24,7 +24,7 @@ export const atMost = (what: string, aim: number, got: number, unit = ""): Aim =
   met: got <= aim,
 });
 
-/** A section that produced no figure. */
+/** A section that produced no value. */
 export const failed = (what: string, error: unknown): Aim => ({
   what,
   aim: "a figure",
@@ -32,7 +32,7 @@ export const failed = (what: string, error: unknown): Aim => ({
   met: false,
 });
 
-/** Prints for each aim whether it is met. */
+/** Prints for each target whether it is met. */
 export function printAims(aims: readonly Aim[]): void {
   const lines = aims.map(
     ({ what, aim, got, met }) => `  ${met ? "met    " : "NOT MET"}  ${what}: ${got} (aim ${aim})`,

@@ -9,7 +9,7 @@ import type { PlannedRequest } from "./load/plan.ts";
 import type { Options } from "./options.ts";
 import type { Counted } from "./processes.ts";
 
-/** Contents shared by all sections. */
+/** Objects that all sections share. */
 export interface Ground {
   options: Options;
   generator: Generator;
@@ -17,18 +17,18 @@ export interface Ground {
   contest(contenders: readonly Contender[], pace?: Partial<Pace>): Promise<Measured[]>;
 }
 
-/** Contents for sections about single requests. */
+/** Objects for sections about single requests. */
 export interface Bench extends Ground {
   /** The four services in this process, as in standalone. */
   one: BenchFixture;
   /** The four services as separate processes. */
   four: BenchFixture;
-  /** Process id of state among the four, and the location of its bytes. */
+  /** Process id of state among the four processes, and the location of its bytes. */
   statePid: number;
   stateBucket: string;
 }
 
-/** Measures and prints; returns the aims. */
+/** Measures and prints a section; returns its targets. */
 export type Section<On extends Ground = Bench> = (on: On) => Promise<Aim[]>;
 
 const WARM_UP_SECONDS = 3;
@@ -92,7 +92,7 @@ export async function startBench(ground: Ground): Promise<Bench & AsyncDisposabl
   return Object.assign(bench, { [Symbol.asyncDispose]: () => started.disposeAsync() });
 }
 
-/** A fixture as a contender in which each connection repeats the requests for its workspace as a separate user. */
+/** A fixture as a contender: each connection repeats the requests for its own workspace as its own user. */
 export const contender = (
   fixture: BenchFixture,
   requestsFor: (workspaceId: string) => readonly PlannedRequest[],
@@ -112,6 +112,6 @@ export const contender = (
   requestsEach: requestsFor("").length,
 });
 
-/** With BENCH_PROFILES=<folder> each of the four writes a CPU profile there when it exits. */
+/** With BENCH_PROFILES=<folder>, each of the four processes writes a CPU profile to the folder when it exits. */
 const profiling = (folder: string | undefined): Record<string, string> =>
   folder ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${folder}` } : {};

@@ -2,7 +2,7 @@ import { type Api, api } from "../stack/http.ts";
 import type { Person } from "../stack/people.ts";
 import type { Stack } from "../stack/stack.ts";
 
-/** A caller, direct or through the load generator. */
+/** A caller that sends requests directly or through the load generator. */
 export interface Caller {
   name: string;
   headers: Record<string, string>;

@@ -4,13 +4,13 @@ import { type Counted, cpuMicros } from "./processes.ts";
 import { median, quantile, sorted } from "./statistics.ts";
 import { print } from "./table.ts";
 
-/** One of the contenders that are compared. */
+/** One of the compared implementations. */
 export interface Contender {
   name: string;
   plan: Omit<LoadPlan, "seconds">;
-  /** Where its CPU time is spent. */
+  /** The processes whose CPU time is counted. */
   processes: readonly Counted[];
-  /** Requests of one operation. */
+  /** The requests of one operation. */
   requestsEach?: number;
 }
 
@@ -18,7 +18,7 @@ export interface Measured {
   name: string;
   /** Operations per second: the median of the rounds. */
   perSecond: number;
-  /** Of single requests, in ms. */
+  /** Latencies of single requests, in ms. */
   p50: number;
   p99: number;
   /** Mean size of a response. */
@@ -35,7 +35,7 @@ interface Round {
   cpu: ReadonlyMap<string, number>;
 }
 
-/** Measuring time of each contender, in seconds. */
+/** Measuring time for each contender, in seconds. */
 export interface Pace {
   warmUp: number;
   round: number;
@@ -43,8 +43,8 @@ export interface Pace {
 }
 
 /**
- * Measures the contenders in turn, round after round, so that a disturbance of the machine affects all of them. Throws
- * on an unexpected response.
+ * Measures the contenders in turn, round after round, so that a disturbance of the machine affects all of them.
+ * Throws if a response is unexpected.
  */
 export async function contest(
   generator: Generator,

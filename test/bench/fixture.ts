@@ -7,19 +7,19 @@ import { callerOf } from "./caller.ts";
 import type { Counted } from "./processes.ts";
 import { seed } from "./seed.ts";
 
-/** A running stack with a user in it, and the requests of the sections. */
+/** A running stack with a user, and the requests of the sections. */
 export interface BenchFixture {
   name: string;
   origin: string;
-  /** Of its owner. */
+  /** The requests of its owner. */
   headers: Record<string, string>;
-  /** Of other users, one for each connection, who may do everything with its workspaces. */
+  /** The requests of other users, one for each connection, who have all permissions on its workspaces. */
   people: readonly Record<string, string>[];
   api: Api;
   organization: string;
-  /** One for each connection, each with a state. */
+  /** The workspaces, one for each connection, each with a state. */
   workspaceIds: readonly string[];
-  /** Where its CPU time is spent. */
+  /** The processes whose CPU time is counted. */
   processes: readonly Counted[];
 }
 
@@ -63,7 +63,7 @@ async function newPeople(stack: Stack, organization: string, count: number) {
   return members.map((member) => callerOf(stack, member).headers);
 }
 
-// Every third is tagged, so that a list has tags to return.
+// One in three workspaces is tagged, so that a list has tags to return.
 const tags = `
   insert into tag_bindings (id, organization_id, workspace_id, key, value, created_at)
   select 'tb-' || right(w.id, 16), w.organization_id, w.id, 'team-' || (right(w.id, 4)::int % 7), '', now()

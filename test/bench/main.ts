@@ -17,7 +17,7 @@ import { workspaceLock } from "./sections/workspace-lock.ts";
 import { workspaceSizes } from "./sections/workspace-sizes.ts";
 import { print } from "./table.ts";
 
-/** Sections that compare one process with four, on the same data. */
+/** Sections that compare one process with four processes on the same data. */
 const onBoth = {
   a: showWorkspace,
   b: currentStateVersion,
@@ -27,7 +27,7 @@ const onBoth = {
   f: requestCost,
 } satisfies Partial<Record<SectionName, Section>>;
 
-/** Started after the others have ended: together they would exceed PostgreSQL's connections. */
+/** Started after the other stacks have ended, because together they would exceed PostgreSQL's connections. */
 const onTheirOwn = {
   g: workspaceSizes,
   h: grants,
@@ -40,7 +40,7 @@ const onTheirOwn = {
 async function run(options: Options): Promise<void> {
   const startedAt = performance.now();
   sayIfBusy();
-  // As in a real installation: commits wait for the disk.
+  // As in a real installation, commits wait for the disk.
   await using started = await startDependencies({ fast: false });
   shareDependencies(started.shared);
   await using ground = startGround(options, started);
@@ -71,7 +71,7 @@ const wanted = <Name extends SectionName>(
   { options }: Ground,
 ): Name[] => (Object.keys(sections) as Name[]).filter((name) => options.only.includes(name));
 
-/** A failed section must not discard the figures of the others. */
+/** A failed section must not discard the results of the others. */
 async function surviving(name: SectionName, section: () => Promise<Aim[]>): Promise<Aim[]> {
   try {
     return await section();
@@ -81,7 +81,7 @@ async function surviving(name: SectionName, section: () => Promise<Aim[]>): Prom
   }
 }
 
-/** Other processes take CPU from the larger contender first. */
+/** Prints a warning: other processes would take CPU time mainly from the larger contender. */
 function sayIfBusy(): void {
   const [load = 0] = loadavg();
   const cores = availableParallelism();

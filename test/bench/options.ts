@@ -11,9 +11,9 @@ export interface Options {
   clients: number;
   /** Largest state moved, in MiB. */
   largestMebibytes: number;
-  /** Sizes in workspaces between which requests are compared, ascending. */
+  /** Numbers of workspaces for which requests are compared, ascending. */
   sizes: readonly number[];
-  /** State versions that the collector scans. */
+  /** Number of state versions that the collector scans. */
   versions: number;
 }
 
@@ -65,6 +65,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
 
 function countOf(name: string, text: string): number {
   const count = Number(text);
-  if (!Number.isInteger(count) || count < 1) throw new Error(`--${name}: a whole number above 0`);
+  if (!Number.isInteger(count) || count < 1)
+    throw new Error(`--${name} must be a whole number above 0`);
   return count;
 }

@@ -1,23 +1,23 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Jiffies: fixed at 100 per second in the files of /proc. */
+/** Jiffies; the files of /proc always use 100 per second. */
 const JIFFY_MICROS = 10_000;
 
-/** The subject of CPU time: a process, or a process with all its children. */
+/** What CPU time is measured for: a process, or a process with all its children. */
 export interface Counted {
   name: string;
   pid: number;
   withChildren?: boolean;
 }
 
-/** CPU time used so far, in µs, by name. Empty where there is no /proc. */
+/** CPU time used so far, in µs, by name. Empty on systems without /proc. */
 export function cpuMicros(counted: readonly Counted[]): Map<string, number> {
   const used = new Map<string, number>();
   for (const { name, pid, withChildren } of counted) {
     for (const one of withChildren ? [pid, ...childrenOf(pid)] : [pid]) {
       const stat = statOf(one);
       if (!stat) continue;
-      // User and system time; with children also that of those that have ended.
+      // User and system time; with children, also that of exited children.
       const jiffies = stat.slice(11, withChildren && one === pid ? 15 : 13).map(Number);
       const micros = jiffies.reduce((sum, part) => sum + part, 0) * JIFFY_MICROS;
       used.set(name, (used.get(name) ?? 0) + micros);
@@ -26,7 +26,7 @@ export function cpuMicros(counted: readonly Counted[]): Map<string, number> {
   return used;
 }
 
-/** Resident memory, in bytes; undefined where there is no /proc. */
+/** Resident memory in bytes; undefined on systems without /proc. */
 export function residentBytes(pid: number): number | undefined {
   try {
     const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
@@ -36,7 +36,7 @@ export function residentBytes(pid: number): number | undefined {
   }
 }
 
-/** Samples the peak of a process's resident memory while `work` runs; undefined where there is no /proc. */
+/** Samples the peak of a process's resident memory while `work` runs; undefined on systems without /proc. */
 export async function peakResidentBytes(
   pid: number,
   work: () => Promise<void>,

@@ -2,16 +2,16 @@ import type { Profiler } from "node:inspector";
 import { Session } from "node:inspector/promises";
 import path from "node:path";
 
-/** Share of CPU time by part of the program, in descending order. */
+/** The share of CPU time of each part of the program, in descending order. */
 export interface LayerTime {
   layer: string;
-  /** Of the time that was not idle. */
+  /** The share of the time that was not idle. */
   share: number;
 }
 
 const root = path.resolve(import.meta.dirname, "../..");
 const SAMPLE_MICROS = 500;
-/** The profiler itself, not counted. */
+/** The profiler itself, which is not counted. */
 const MEASURING = "measuring";
 
 /** Profiles this process while `work` runs. */
@@ -44,7 +44,7 @@ function timeByLayer(profile: Profiler.Profile): LayerTime[] {
     .toSorted((a, b) => b.share - a.share);
 }
 
-/** Node's own work is counted for the file that called it, otherwise for Node's HTTP and sockets. */
+/** Node's own work is attributed to the file that called it, otherwise to Node's HTTP and sockets. */
 function layersOf(nodes: readonly Profiler.ProfileNode[]): Map<number, string> {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const layers = new Map<number, string>();

@@ -4,18 +4,18 @@ import { newWorkspaceIn } from "../stack/workspace.ts";
 import { type Caller, callerOf } from "./caller.ts";
 import { type Seed, seed } from "./seed.ts";
 
-/** A separate stack, with one organization of this many workspaces. */
+/** A separate stack with one organization of this number of workspaces. */
 export interface SizedFixture extends AsyncDisposable {
   size: number;
   stack: Stack;
   organization: string;
   organizationId: string;
-  /** Projects except the default one, each with the same number of workspaces. */
+  /** Projects except the default one; all have the same number of workspaces. */
   projectIds: readonly string[];
-  /** Some workspaces of a project that every user here may read. */
+  /** Some workspaces of a project that every user of this fixture may read. */
   workspaceIds: readonly string[];
   owner: Caller;
-  /** Reads three projects. */
+  /** A user who may read three projects. */
   confined: Caller;
 }
 
@@ -69,8 +69,8 @@ export async function startSizedFixture(size: number): Promise<SizedFixture> {
 }
 
 /**
- * Half of the workspaces have the flat tag `common`, one in a thousand `rare`, a fifth env=prod; one in ten has an
- * applied run, one in ten thousand (at least one) a planning run.
+ * Half of the workspaces have the flat tag `common`, one in a thousand has `rare`, and one in five has env=prod. One
+ * in ten has an applied run; one in ten thousand (at least one) has a planning run.
  */
 async function fill(
   { sql, copies }: Seed,
@@ -81,14 +81,15 @@ async function fill(
     size,
   }: { workspaceId: string; projectId: string; projects: number; size: number },
 ): Promise<void> {
-  // Created again below: updating the index for each row would take the longest.
+  // Created again below, because updating the index for each row would take longer.
   await sql("drop index workspaces_name_trigram");
   await sql("alter table workspaces disable trigger workspaces_counted");
   await copies("projects", projectId, projects, {
     id: id("prj", "n"),
     name: "'project ' || n",
   });
-  // In groups of four, because names are grouped by four: no sort order has all of them first or last.
+  // Distributed in groups of four, because names are grouped by four: they are neither first nor last in any sort
+  // order.
   const hasRun = "(n / 4 % 10 = 0 or n % 10000 = 1)";
   const ifRun = (value: string) => `case when ${hasRun} then ${value} end`;
   await copies("workspaces", workspaceId, size - 1, {

@@ -46,7 +46,8 @@ export async function startWriters(stack: Stack, count: number): Promise<Writer[
         const uploadedAt = performance.now();
         const current = caller.send("GET", `${path}/current-state-version`, undefined, headers);
         const shown = await expectStatus(200, current);
-        if (shown.body.data.id !== created.body.data.id) throw new Error("it is not current");
+        if (shown.body.data.id !== created.body.data.id)
+          throw new Error("the version is not current");
         return {
           create: createdAt - startedAt,
           upload: uploadedAt - createdAt,
@@ -58,7 +59,7 @@ export async function startWriters(stack: Stack, count: number): Promise<Writer[
   return writers;
 }
 
-/** Extraction would use CPU time during the next measurement. */
+/** Waits for the extraction, which would use CPU time during the next measurement. */
 export async function nothingToExtract({ rows }: Stack): Promise<void> {
   const sql = "select 1 from state_versions where extraction_due_at is not null limit 1";
   const idle = async () => (await rows("state", sql)).length === 0;

@@ -6,14 +6,14 @@ import { commandLine, temporaryFolder } from "@statehouse/testing";
 
 export interface Outcome {
   code: number;
-  /** Standard output and error, as shown in a terminal. */
+  /** Standard output and error in the order in which a terminal shows them. */
   output: string;
   stdout: string;
 }
 
 /** The real command line in one folder. */
 export interface CommandLine {
-  /** Never throws for an exit code. */
+  /** Never throws because of an exit code. */
   run(...args: string[]): Promise<Outcome>;
   /** Runs it with `input` on standard input. */
   runWith(input: string, ...args: string[]): Promise<Outcome>;
@@ -83,7 +83,7 @@ function execute(
       stdio: ["pipe", "pipe", "pipe"],
       timeout: TIMEOUT_MS,
     });
-    // It can exit without having read its input.
+    // The process can exit before it has read its input.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
     let stdout = "";
@@ -100,6 +100,6 @@ function execute(
   });
 }
 
-/** Options follow the command; commands with an argument need the flag before it. */
+/** Options follow the command, but before its arguments. */
 const takesNoColor = ([command]: readonly string[]): boolean =>
   ["init", "plan", "apply", "destroy"].includes(command ?? "");

@@ -11,11 +11,11 @@ export interface Fixture extends AsyncDisposable {
   readonly owner: Person;
   readonly organization: string;
   readonly api: Api;
-  /** A folder whose configuration has this `terraform` block and body. */
+  /** A folder whose configuration has this `terraform` block and this content. */
   folder(block: string, body?: string, env?: Record<string, string>): Promise<WorkingFolder>;
 }
 
-/** Starts it, with state bytes in `blobs`. */
+/** Starts the stack with state bytes in `blobs`. */
 export async function compatFixture(
   options: Parameters<typeof startStack>[0] = {},
 ): Promise<Fixture> {
@@ -96,7 +96,7 @@ output "secret" {
 }
 `;
 
-/** The output of \`output -json\` for the example. */
+/** The output of `output -json` for the example. */
 export const exampleOutputs = {
   text: "hello",
   number: 3.5,

@@ -5,7 +5,7 @@ import path from "node:path";
 import { commandLine, waitFor } from "@statehouse/testing";
 import { afterEach } from "vitest";
 
-/** A process of `npm start`, or of a command beside it. */
+/** A process of `npm start`, or of a command that runs beside it. */
 export interface Started {
   output: () => string;
   /** Resolves with the exit code. */
@@ -15,7 +15,7 @@ export interface Started {
 
 export type Start = (env: Record<string, string>, ...args: string[]) => Started;
 
-/** `npm start` without npm, or another command of the command line. Processes that a test leaves are stopped. */
+/** Runs `npm start` without npm, or another command. Processes that a test leaves running are stopped. */
 export function useNpmStart(command = "start"): Start {
   let children: ChildProcess[] = [];
   afterEach(async () => {
@@ -83,15 +83,15 @@ function found(name: string): string {
   return realpathSync(file);
 }
 
-/** Waits until it serves; returns its address. */
+/** Waits until the process serves; returns its address. */
 export async function running(started: Started): Promise<string> {
   await Promise.race([
     waitFor(() => started.output().includes("Ctrl-C stops it")),
     started.exit.then(() => {
-      throw new Error(`ended at its start:\n${started.output()}`);
+      throw new Error(`the process exited at its start:\n${started.output()}`);
     }),
   ]);
   const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(started.output()) ?? [];
-  if (!url) throw new Error(`no address in:\n${started.output()}`);
+  if (!url) throw new Error(`no address in the output:\n${started.output()}`);
   return url;
 }

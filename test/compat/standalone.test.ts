@@ -80,7 +80,7 @@ describe("npm start reports in one sentence", () => {
       /shared is in use by another Statehouse \(process \d+\); stop it, or set DATA_DIR to another folder\.$/,
     );
     const [other] = both.filter((one) => one !== refused);
-    if (!other) throw new Error("both were refused");
+    if (!other) throw new Error("both processes were refused");
     await running(other);
   });
 

@@ -62,14 +62,14 @@ needs("terraform", "nats-server")(
           });
         expect(await count()).toBeGreaterThan(0);
 
-        // Locks.
+        // The steps about locks.
         await cli.succeed("state", "pull");
         await expectStatus(200, owner.post(`/workspaces/${id}/actions/lock`));
         const refused = await cli.run("apply", "-auto-approve");
         expect(refused.code).not.toBe(0);
         await expectStatus(200, owner.post(`/workspaces/${id}/actions/unlock`));
 
-        // Teams: access given, and gone with the workspace.
+        // The steps about teams: their access is given, and ends with the workspace.
         const team = await expectStatus(
           201,
           owner.post("/organizations/acme/teams", document("teams", { name: "network" })),

@@ -40,7 +40,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
   });
   afterEach(() => stack.disposeAsync());
 
-  /** The operator's first step: from now on state uses both stores. */
+  /** The operator's first step: state then uses both stores. */
   const beginMove = async () => {
     const { state } = fixture.stack.environments;
     const folder = state.BLOB_DIRECTORY ?? "";
@@ -61,7 +61,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
   };
   const inBucket = () => storeView(fixture.stack.environments.state).keys();
 
-  /** The command, as a program of its own. */
+  /** Runs the command as a separate process. */
   const startCommand = (settings: Record<string, string> = {}) => {
     const child = spawn(process.execPath, [program, "move-blobs"], {
       env: childEnvironment({ ...fixture.stack.environments.state, ...settings }),
@@ -75,7 +75,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
     return { ended, kill: () => child.kill("SIGKILL") };
   };
 
-  /** A user who writes and reads until stopped, and whose requests are never refused. */
+  /** A user who writes and reads until stopped; no request of this user may fail. */
   const busyClient = async (stop: AbortSignal) => {
     const id = await newLockedWorkspace(fixture);
     let written = 0;
@@ -85,7 +85,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
       expect(status).toBe(201);
       const url: string = body.data.attributes["hosted-state-download-url"];
       expect((await download(url, fixture.owner.token)).bytes.equals(state.bytes)).toBe(true);
-      // Never the first workspace, which is deleted during the test.
+      // Not the first workspace, which is deleted during the test.
       await readOne(1 + (written++ % (STATES - 1)));
     }
     expect((await unlock(fixture, id)).status).toBe(200);
@@ -150,7 +150,7 @@ needs("minio")("moving states from a folder to MinIO", () => {
         .sort(),
     );
 
-    // From a backup.
+    // Restored from a backup.
     await writeFile(file, bytes);
     await readOne(index);
     expect(await startCommand().ended).toMatchObject({ code: 0 });

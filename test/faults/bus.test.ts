@@ -29,7 +29,7 @@ afterAll(() => bus?.[Symbol.asyncDispose]());
 
 const services = ["workspaces", "state"] as const;
 
-/** Waits until nothing is in progress between the services. */
+/** Waits until no call or event is in progress between the services. */
 async function quiet(): Promise<void> {
   await waitFor(async () => {
     const unread = "select from state_versions where extraction_due_at is not null";
@@ -76,7 +76,7 @@ describe("while NATS is stopped", () => {
           expect((await lock(fixture(), id)).status).toBe(200);
           expect((await write(fixture(), id, state)).status).toBe(201);
           const unlocked = await unlock(fixture(), id);
-          // Not stale without the bus: the response of the seal contains the current version.
+          // Not stale without the bus, because the response of the seal contains the current version.
           expect(unlocked.body.data.relationships["current-state-version"].data.id).toBe(
             (await owner.api.get(`/workspaces/${id}/current-state-version`)).body.data.id,
           );
@@ -171,7 +171,7 @@ describe("kill -9 of a relay between publish and delete", () => {
     const old = (await bus.since(before)).find(
       ({ type, subject }) => type.includes("workspace-state.changed") && subject === id,
     );
-    if (!old) throw new Error("state announced nothing");
+    if (!old) throw new Error("state published no event");
     const connection = await connect({ servers: stack.nats.url });
     const copied = headers();
     for (const [name, value] of [

@@ -3,7 +3,7 @@ import { connect } from "@nats-io/transport-node";
 import { STREAM } from "@statehouse/events";
 import { waitFor } from "@statehouse/testing";
 
-/** A message of the stream as a consumer reads it. */
+/** A message of the stream in the form that a consumer reads. */
 export interface Published {
   seq: number;
   type: string;
@@ -14,11 +14,11 @@ export interface Published {
   data: Uint8Array;
 }
 
-/** The stream and its consumers, inspected over a separate connection. */
+/** The stream and its consumers, read over a separate connection. */
 export interface Bus extends AsyncDisposable {
   manager: JetStreamManager;
   lastSequence(): Promise<number>;
-  /** Messages published after this sequence, in order. */
+  /** Messages after this sequence number, in order. */
   since(sequence: number): Promise<Published[]>;
   consumer(durable: string): Promise<ConsumerInfo>;
   /** Waits until every consumer has acknowledged everything. */

@@ -5,12 +5,12 @@ import { expectStatus } from "../stack/state.ts";
 import { endLeases, eventually, type FaultFixture, sweep } from "./fixture.ts";
 import { brokenPromises, differences, unsettled } from "./truth.ts";
 
-/** Longer than the bus waits for the acknowledgement of a killed consumer. */
+/** Longer than the bus waits for an acknowledgement of a killed consumer. */
 const SETTLING_MS = 60_000;
 
 /**
- * What must hold after every fault: no workspace is stuck, nothing is incomplete, confirmed data is stored byte for
- * byte, and the store has no surplus key.
+ * Checks that hold after every fault: no workspace is blocked, nothing is incomplete, confirmed data is stored byte
+ * for byte, and the store has no surplus key.
  */
 export async function expectWhole(fixture: FaultFixture): Promise<void> {
   await expectEveryLockOpens(fixture);
@@ -22,7 +22,7 @@ export async function expectWhole(fixture: FaultFixture): Promise<void> {
   await expectNoOwnerlessBlobs(fixture);
 }
 
-/** Waits until the list is empty; otherwise fails with its content. */
+/** Waits until the list is empty; otherwise throws its content. */
 async function becomesEmpty(what: string, list: () => Promise<string[]>): Promise<void> {
   let last: string[] = [];
   const isEmpty = async () => {
@@ -54,7 +54,7 @@ async function expectEveryLockOpens({ rows, owner, checked }: FaultFixture): Pro
     await act("unlock");
     checked.add(id);
   };
-  // With low concurrency: this is not a load test.
+  // With low concurrency, because this is not a load test.
   while (workspaces.length > 0) await Promise.all(workspaces.splice(0, 6).map(open));
 }
 
@@ -70,14 +70,14 @@ async function expectAcknowledgedStates({ acknowledged, owner }: FaultFixture): 
 
 async function expectNoOwnerlessBlobs(fixture: FaultFixture): Promise<void> {
   const ownerless = async () => {
-    // Keys first: data collected in between can be a surplus key, but never a missing one.
+    // Reads the keys first: data collected in between can result in a surplus key, but never in a missing one.
     const there = await fixture.store.keys();
     const owned = await fixture.rows<{ key: string }>(
       "state",
       "select key from blobs order by key",
     );
     const kept = new Set(owned.map(({ key }) => key));
-    // The reverse: a row without its bytes.
+    // The other direction: a row without its bytes.
     expect(there).toEqual(expect.arrayContaining([...kept]));
     return there.filter((key) => !kept.has(key));
   };

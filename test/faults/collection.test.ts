@@ -12,7 +12,7 @@ import { useFaultFixture } from "./use-fixture.ts";
 const GONE = "backing_data_permanently_deleted";
 const older = document("data-retention-policy-delete-olders", { "delete-older-than-n-days": 30 });
 const never = document("data-retention-policy-dont-deletes", {});
-/** More than enough for a scan, which runs every second. */
+/** Enough time for a scan, which runs every second. */
 const PATIENCE = { timeout: 30_000, interval: 100 };
 
 needs("minio")("while the collector works", () => {
@@ -47,7 +47,7 @@ needs("minio")("while the collector works", () => {
     await waitFor(async () => (await passes()) > before, PATIENCE);
   };
 
-  /** A workspace of this many versions, all created a month and a day ago. */
+  /** A workspace with this number of versions, all created a month and a day ago. */
   async function oldWorkspace(count = 3): Promise<{ id: string; due: number }> {
     const id = await newLockedWorkspace(fixture());
     const versions: string[] = [];
@@ -63,7 +63,7 @@ needs("minio")("while the collector works", () => {
     );
     return { id, due: count - 1 };
   }
-  /** They are no longer promised: only the current one remains. */
+  /** Only the current version must still exist; the others may be deleted. */
   async function promiseOnlyTheCurrent({ acknowledged, rows }: FaultFixture, id: string) {
     const [row] = await rows<{ id: string }>(
       "state",
@@ -126,7 +126,7 @@ needs("minio")("while the collector works", () => {
     await healAll(fixture());
     await waitFor(async () => (await isCollected(id)) === due, PATIENCE);
   });
-  /** A page was claimed and released without the end of the scan. */
+  /** The page was claimed and released without the end of the scan. */
   async function held(): Promise<boolean> {
     const [row] = await fixture().rows<{ tried: boolean }>(
       "state",

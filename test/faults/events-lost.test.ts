@@ -27,7 +27,7 @@ test.each([
     await waitFor(nothing("select from outbox"));
     await bus.quiet();
     await stack.processes.workspaces.kill();
-    // An event that state publishes and the bus then loses.
+    // An event that state publishes and that the bus then loses.
     const changed = await rows(
       "state",
       `update workspace_states set resource_count = 7, revision = revision + 1
@@ -44,7 +44,7 @@ test.each([
       },
       { what: "the projection to heal" },
     );
-    // The bus works: later events are received.
+    // The bus works again: later events are received.
     await eventually(201, () => write(fixture(), id, second));
     const current = (await owner.api.get(`/workspaces/${id}/current-state-version`)).body.data.id;
     await waitFor(

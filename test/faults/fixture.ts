@@ -20,24 +20,24 @@ import {
 import { type StoreView, storeView } from "../stack/store.ts";
 import { type Proxies, type StartedProxies, startProxies } from "./proxies.ts";
 
-/** Given dependencies belong to the fixture, which stops them. */
+/** Dependencies that are passed in belong to the fixture, which stops them. */
 export interface FaultFixtureOptions {
-  /** Default: a directory. */
+  /** By default a folder. */
   store?: "directory" | "minio" | Awaited<ReturnType<typeof ownMinio>>;
   postgres?: Awaited<ReturnType<typeof ownPostgres>>;
   settings?: Record<string, string>;
 }
 
-/** The four services as processes with proxies between them, a user, and a record of what was confirmed. */
+/** The four services as processes with proxies between them, a user, and a record of confirmed data. */
 export interface FaultFixture extends AsyncDisposable {
   readonly stack: ProcessStack;
   readonly proxies: Proxies;
   readonly store: StoreView;
   readonly owner: Person & { api: Api };
   readonly organization: string;
-  /** Bytes of every state version that was confirmed as finalized, by its id. */
+  /** The bytes of every state version that was confirmed as finalized, by its id. */
   readonly acknowledged: Map<string, { workspaceId: string; bytes: Buffer }>;
-  /** Workspaces that were verified after an earlier test. */
+  /** Workspaces that were checked after an earlier test. */
   readonly checked: Set<string>;
   /** Rows of one of the databases, without a proxy. */
   rows: Stack["rows"];
@@ -67,7 +67,7 @@ export async function startFaultFixture({
     },
   };
   const stack = starting.use(await startProcesses(options));
-  if (!started || !view) throw new Error("the stack started without being wired");
+  if (!started || !view) throw new Error("the stack was started without proxies");
   const { proxies } = started;
   const person = await stack.people.newUser();
   const owner = { ...person, api: api(stack.url, person.token) };
@@ -88,12 +88,12 @@ export async function startFaultFixture({
   };
 }
 
-/** Connections that a stopped PostgreSQL ends, and that are opened again. */
+/** Connections that are closed when PostgreSQL stops and that are opened again. */
 function rowsOf(databases: Record<DatabaseName, string>): AsyncDisposable & Pick<Stack, "rows"> {
   const pools = new Map(
     Object.entries(databases).map(([name, connectionString]) => {
       const pool = new Pool({ connectionString });
-      // An idle connection of a PostgreSQL that stops.
+      // An idle connection to a PostgreSQL that stops.
       pool.on("error", () => {});
       return [name, pool];
     }),
@@ -167,13 +167,13 @@ export async function healAll({
   const dead = serviceNames.map((name) => stack.processes[name]).filter(({ running }) => !running);
   await Promise.all(dead.map((process) => process.start()));
   await eventually(200, () => owner.api.get(`/organizations/${organization}/workspaces`));
-  // A missing id reaches gateway, state and, from there, workspaces.
+  // The request for an unknown id reaches the gateway, state and, from there, workspaces.
   await eventually(404, () =>
     owner.api.get("/workspaces/ws-0000000000000000/current-state-version"),
   );
 }
 
-/** Repeats the request while there is no response or a 5xx; the final status must be `status`. */
+/** Repeats the request while there is no response or a 5xx; the final response must have the status `status`. */
 export async function eventually(status: number, ask: () => Promise<Answer>): Promise<Answer> {
   const answer = await waitFor(
     async () => {
@@ -187,7 +187,7 @@ export async function eventually(status: number, ask: () => Promise<Answer>): Pr
   throw new Error(`Expected ${status}, got ${answer.status}: ${JSON.stringify(answer.body)}`);
 }
 
-/** Ends the leases of a killed process, as if the time had passed. */
+/** Ends the leases of a killed process as if their time had passed. */
 export async function endLeases({ rows }: FaultFixture): Promise<void> {
   await rows(
     "state",
@@ -213,7 +213,7 @@ export const stateReplica = async (
     OBJECT_PORT: String(await reservePort()),
   });
 
-/** Runs another replica of state, which treats every key older than a second as old, and stops it. */
+/** Runs another replica of state that treats every key older than a second as old, and stops it. */
 export async function sweep(fixture: FaultFixture, done: () => Promise<boolean>): Promise<void> {
   await using replica = await stateReplica(fixture, { SWEEP_GRACE: "1" });
   await replica.start();

@@ -17,8 +17,8 @@ const versions = (id: string) =>
 describe("kill -9 of the gateway while it receives inline state", () => {
   beforeEach(() => proves("Durability/what was acknowledged stays, whatever falls over"));
   test.each([
-    ["before the bytes are put", "requests", "pending"],
-    ["after the bytes are kept", "answers", "finalized"],
+    ["before the bytes are uploaded", "requests", "pending"],
+    ["after the bytes are stored", "answers", "finalized"],
   ] as const)("%s: a repeat completes the same version", async (_, direction, status) => {
     const { stack, proxies } = fixture();
     const id = await newLockedWorkspace(fixture());

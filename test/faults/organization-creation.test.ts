@@ -20,12 +20,12 @@ describe("kill -9 of workspaces while it creates an organization", () => {
 
   /** Crashes before access has received the call, or before its response has arrived. */
   async function dieCreating(
-    lost: "call to access" | "answer of access",
+    lost: "call to access" | "response of access",
     settings: Record<string, unknown> = {},
   ): Promise<string> {
     const { stack, proxies, rows } = fixture();
     const name = unusedName("org");
-    // Otherwise the event could complete it first.
+    // Prevents the event from completing the creation first.
     proxies.workspacesToNats.freeze();
     const held = proxies.workspacesToAccess.hold(
       lost === "call to access"
@@ -47,7 +47,7 @@ describe("kill -9 of workspaces while it creates an organization", () => {
     return name;
   }
 
-  test.each(["call to access", "answer of access"] as const)(
+  test.each(["call to access", "response of access"] as const)(
     "with its %s lost: the repeat completes the creation",
     async (lost) => {
       const { owner, proxies, stack } = fixture();
@@ -70,7 +70,7 @@ describe("kill -9 of workspaces while it creates an organization", () => {
 
   test("without a bus: reconciliation completes the creation", async () => {
     const { owner, proxies, stack, rows } = fixture();
-    const name = await dieCreating("answer of access");
+    const name = await dieCreating("response of access");
     await rows("workspaces", "update organizations set retry_at = now() where name = $1", [name]);
     proxies.workspacesToAccess.release();
     await stack.processes.workspaces.start();
@@ -80,7 +80,7 @@ describe("kill -9 of workspaces while it creates an organization", () => {
   test("with user tokens switched off: they are refused after the completion", async () => {
     proves("Credentials/user-tokens-enabled false");
     const { owner, proxies, stack, rows } = fixture();
-    const name = await dieCreating("answer of access", { "user-tokens-enabled": false });
+    const name = await dieCreating("response of access", { "user-tokens-enabled": false });
     await rows("workspaces", "update organizations set retry_at = now() where name = $1", [name]);
     proxies.workspacesToAccess.release();
     await stack.processes.workspaces.start();
@@ -129,7 +129,7 @@ test("kill -9 of access between creating the owners and responding: the repeat c
   await stack.processes.access.kill();
   expectUnanswered(await asked);
   await healAll(fixture());
-  // Its event can complete it before the repeat.
+  // The event can complete the creation before the repeated request.
   const repeated = await eventually(201, create).catch(() => undefined);
   if (!repeated) expect((await create()).status).toBe(422);
   expect((await owner.api.get(`/organizations/${name}`)).status).toBe(200);

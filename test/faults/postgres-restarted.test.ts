@@ -45,7 +45,7 @@ test.each(["stopped", "killed"])(
   },
 );
 
-/** Writes one state after the other as a retrying client does, and records what was confirmed. */
+/** Writes states one after the other as a client with retries does, and records confirmed ones. */
 async function writeAll(id: string, states: readonly StateFile[], done: () => void): Promise<void> {
   for (const state of states) {
     await eventually(201, () => write(fixture(), id, state));

@@ -1,7 +1,7 @@
 import type { Environment, ServiceName } from "@statehouse/standalone/environments";
 import { type FaultProxy, startFaultProxy } from "@statehouse/testing";
 
-/** Which setting of which service contains the other end. */
+/** The service and its setting that contains the address of the other side. */
 const ends = {
   accessToDatabase: ["access", "DATABASE_URL"],
   gatewayToState: ["gateway", "STATE_ADDRESS"],
@@ -17,14 +17,17 @@ const ends = {
   stateToStore: ["state", "S3_ENDPOINT"],
 } as const satisfies Record<string, readonly [ServiceName, string]>;
 
-/** A proxy on every connection on which a call or its response can be lost. */
+/** The proxies for every connection on which a call or its response can be lost. */
 export type Proxies = Record<keyof typeof ends, FaultProxy>;
 
 export interface StartedProxies extends AsyncDisposable {
   proxies: Proxies;
 }
 
-/** Starts them between the services, before these start. State in a directory has no proxy to its store. */
+/**
+ * Starts the proxies between the services before the services start. State that stores bytes in a folder has no proxy
+ * to its store.
+ */
 export async function startProxies(
   environments: Record<ServiceName, Environment>,
 ): Promise<StartedProxies> {

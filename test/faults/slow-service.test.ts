@@ -16,9 +16,9 @@ import {
 } from "./steps.ts";
 import { useFaultFixture } from "./use-fixture.ts";
 
-/** Long enough for a busy machine, short enough to wait for. */
+/** Long enough for a busy machine, and short enough for the test to wait. */
 const REQUEST_TIMEOUT_S = 8;
-/** More than the connections of a service to its database. */
+/** More than the number of connections of a service to its database. */
 const MANY = 24;
 
 const fixture = useFaultFixture(() => ({
@@ -27,7 +27,7 @@ const fixture = useFaultFixture(() => ({
 
 const many = <T>(make: () => Promise<T>) => Promise.all(Array.from({ length: MANY }, make));
 
-/** Idle open transactions of a service, except its relay's, which waits for the bus. */
+/** The idle open transactions of a service except that of its relay, which waits for the bus. */
 const idleTransactions = (service: "workspaces" | "state") =>
   fixture().rows(
     service,
@@ -36,7 +36,7 @@ const idleTransactions = (service: "workspaces" | "state") =>
        and query !~ 'outbox'`,
   );
 
-/** A request during the silence of another service ends in time, with an error that clients retry. */
+/** Expects a request to end in time, with an error that clients retry, while another service does not respond. */
 async function expectGivenUp(asked: readonly Promise<{ status: number }>[], since: number) {
   const statuses = new Set((await Promise.all(asked)).map(({ status }) => status));
   expect([...statuses].filter((status) => status !== 503 && status !== 504)).toEqual([]);
@@ -124,7 +124,7 @@ describe("while access does not respond to workspaces", () => {
     expect(await idleTransactions("workspaces")).toEqual([]);
     await expectGivenUp(creations, since);
     proxies.workspacesToAccess.release();
-    // A repeat completes a creation, unless the service itself has completed it by its event.
+    // A repeated request completes the creation, unless the event of the service has completed it.
     for (const name of names.slice(0, 5)) {
       await waitFor(async () => [201, 422].includes((await create(name)).status));
       await expectStatus(200, owner.api.get(`/organizations/${name}`));
@@ -158,7 +158,7 @@ test.each([
   async (_, proxy) => {
     const { proxies } = fixture();
     const ids = await many(() => newLockedWorkspace(fixture()));
-    // Opens as many connections as the service may have.
+    // Opens the maximum number of connections of the service.
     await Promise.all(ids.map((id) => write(fixture(), id, one())));
     proxies[proxy].blackhole();
     const since = performance.now();

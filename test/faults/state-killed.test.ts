@@ -27,7 +27,7 @@ const statusOf = async ({ rows }: FaultFixture, versionId: string) =>
     ])
   )[0]?.status;
 
-/** Repeats the upload until it is confirmed, as a client does without a response. */
+/** Repeats the upload until it is confirmed, as a client that receives no response does. */
 async function putAgain(
   fixture: FaultFixture,
   version: { id: string; workspaceId: string; uploadUrl: string },
@@ -171,7 +171,7 @@ describe("kill -9 of state with bytes in a directory", () => {
     await stack.processes.state.kill();
     expect((await asked).status).toBe(503);
     await healAll(fixture());
-    // Its event can complete it before the repeat.
+    // The event can complete the deletion before the repeated request.
     const repeated = await owner.api.delete(`/workspaces/${id}`);
     expect([204, 404]).toContain(repeated.status);
     const url = written.body.data.attributes["hosted-state-download-url"];

@@ -51,7 +51,7 @@ const keysOf = async ({ store }: FaultFixture, id: string) =>
 const bytesOf = async ({ owner, stack }: FaultFixture, id: string) =>
   download(`${stack.environments.state.PUBLIC_URL}/v1/object/${id}`, owner.token);
 
-/** Repeats the rollback until it is confirmed, and records what it promises. */
+/** Repeats the rollback until it is confirmed, and records the confirmed version. */
 async function rollBackAgain(
   fixture: FaultFixture,
   workspaceId: string,
@@ -63,7 +63,7 @@ async function rollBackAgain(
   return body.data.id as string;
 }
 
-/** Permanently deletes what a policy or an owner releases, and removes it from the record of confirmed states. */
+/** Records that a policy or an owner may permanently delete a version, whose bytes are then no longer checked. */
 async function deleteForGood(fixture: FaultFixture, id: string) {
   fixture.acknowledged.delete(id);
   for (const action of ["soft_delete_backing_data", "permanently_delete_backing_data"] as const) {
@@ -208,7 +208,7 @@ needs("minio")("while the store is silent", () => {
     await deleteForGood(fixture(), old);
     expect((await bytesOf(fixture(), old)).status).toBe(404);
     await healAll(fixture());
-    // A failed worker retries when its lease has ended.
+    // A worker retries after a failure when its lease has ended.
     await fixture().rows("state", "update blob_deletions set due_at = now()");
     await waitFor(async () => (await keysOf(fixture(), old)).length === 0);
   });

@@ -39,7 +39,7 @@ const written = (lineage: string, serial: number): StateFile =>
     marker: randomUUID(),
   });
 
-/** A state with a lineage of its own. */
+/** A state with its own lineage. */
 export const one = (): StateFile => written(randomUUID(), 1);
 
 /** Two successive states, as an engine writes them. */
@@ -48,13 +48,13 @@ export function two(): [StateFile, StateFile] {
   return [written(lineage, 1), written(lineage, 2)];
 }
 
-/** Number of resources. */
+/** Number of resources in the state. */
 export function succession(count: number): StateFile[] {
   const lineage = randomUUID();
   return Array.from({ length: count }, (_, index) => written(lineage, index + 1));
 }
 
-/** Announces a state; returns the version and its upload URL. */
+/** Sends a create request without inline state; returns the version and its upload URL. */
 export async function announce(
   { owner }: Pick<FaultFixture, "owner">,
   id: string,
@@ -69,7 +69,7 @@ export async function announce(
   };
 }
 
-/** Sends a create request with inline state, and records what was confirmed. */
+/** Sends a create request with inline state and records the version if it is confirmed. */
 export async function write(
   fixture: Pick<FaultFixture, "owner" | "acknowledged">,
   id: string,
@@ -84,7 +84,7 @@ export async function write(
   return answer;
 }
 
-/** This state was confirmed as stored. */
+/** Records that this state was confirmed as stored. */
 export const acknowledge = (
   { acknowledged }: Pick<FaultFixture, "acknowledged">,
   workspaceId: string,
@@ -92,13 +92,13 @@ export const acknowledge = (
   { bytes }: Pick<StateFile, "bytes">,
 ): void => void acknowledged.set(versionId, { workspaceId, bytes });
 
-/** Its workspace is to be deleted, with its state. */
+/** Records that its workspace will be deleted with its state. */
 export function forget({ acknowledged }: Pick<FaultFixture, "acknowledged">, id: string): void {
   for (const [versionId, { workspaceId }] of acknowledged) {
     if (workspaceId === id) acknowledged.delete(versionId);
   }
 }
 
-/** A request that may get no response. */
+/** Sends a request that may get no response. */
 export const attempted = (asked: Promise<Answer>): Promise<Answer | undefined> =>
   asked.catch(() => undefined);

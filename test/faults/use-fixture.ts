@@ -16,7 +16,7 @@ export function useFaultFixture(
   vi.setConfig({ testTimeout: PATIENCE_MS, hookTimeout: PATIENCE_MS });
   let fixture: FaultFixture | undefined;
   const running = () => {
-    if (!fixture) throw new Error("the fixture is started with the file's tests");
+    if (!fixture) throw new Error("the fixture is started with the tests of the file");
     return fixture;
   };
   beforeAll(async () => {
@@ -30,7 +30,7 @@ export function useFaultFixture(
   return running;
 }
 
-/** The same with a dependency of its own, which tests stop and start. */
+/** Like the above, with a separate dependency that tests stop and start. */
 export function useFaultFixtureOn<Part>(
   start: () => Promise<Part>,
   options: (part: Part) => FaultFixtureOptions,
@@ -41,7 +41,7 @@ export function useFaultFixtureOn<Part>(
     return options(part);
   });
   const started = (): Part => {
-    if (part === undefined) throw new Error("the part is started with the file's tests");
+    if (part === undefined) throw new Error("the dependency is started with the tests of the file");
     return part;
   };
   return { fixture, part: started };

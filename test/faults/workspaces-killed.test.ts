@@ -50,7 +50,7 @@ describe("kill -9 of workspaces between seal and release", () => {
     });
     const asked = act();
     await held;
-    // The response may or may not have been sent: its transaction decides.
+    // The response may or may not have been sent; the result of the transaction decides.
     const epoch = await lockEpoch(id);
     await waitFor(async () => (await sealedEpoch(id)) === epoch, { what: "the seal" });
     await stack.processes.workspaces.kill();
@@ -94,7 +94,7 @@ describe("kill -9 of workspaces between a deletion and DropWorkspace", () => {
     expect(written.status).toBe(201);
     expect((await unlock(fixture(), id)).status).toBe(200);
     await waitFor(async () => (await owner.api.get(`/workspaces/${id}`)).status === 200);
-    // Otherwise the event could notify state first.
+    // Prevents the event from reaching state first.
     proxies.workspacesToNats.freeze();
     const held = proxies.workspacesToState.hold({ direction: "requests", when: mentions(id) });
     const asked = attempted(owner.api.delete(`/workspaces/${id}`));

@@ -3,9 +3,9 @@ import { z } from "zod";
 
 /** A position in a route's body that accepts an id. */
 export interface IdPosition {
-  /** From the body's root; a list is represented by its first item. */
+  /** The path from the body's root; the first item represents a list. */
   path: readonly string[];
-  /** The type beside the id, or the attribute's name if there is none. */
+  /** The type beside the id, or the attribute's name if there is no type. */
   kind: string;
 }
 

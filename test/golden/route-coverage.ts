@@ -16,19 +16,19 @@ const matchers = routes
   }))
   .toSorted((a, b) => a.parameters - b.parameters);
 
-/** Calls seen in the running test file, as `GET /api/v2/ping 204`. A process runs one file after another. */
+/** Calls of the running test file, for example `GET /api/v2/ping 204`. A process runs one file after another. */
 const seen = new Set<string>();
 const undeclared = new Set<string>();
 let mayBeAway = false;
 
-/** Deletes what the previous file recorded. */
+/** Deletes the recorded calls of the previous file. */
 export function beginFile(): void {
   seen.clear();
   undeclared.clear();
   mayBeAway = false;
 }
 
-/** For files that stop services: every route may then return 503, even without declaring it. */
+/** For files that stop services: every route may then return 503 without declaring it. */
 export function servicesMayBeAway(): void {
   mayBeAway = true;
 }
@@ -58,7 +58,7 @@ export const declaredStatuses = (): string[] =>
     [success, ...failures].map((status) => `${method} ${path} ${status}`),
   );
 
-/** The golden file: which system test reaches which declared status. */
+/** The golden file that says which system test reaches which declared status. */
 export function readGolden(): Map<string, string> {
   const text = readFileSync(path.join(import.meta.dirname, "routes.golden.txt"), "utf8");
   const reachedBy = new Map<string, string>();
@@ -72,7 +72,7 @@ export function readGolden(): Map<string, string> {
   return reachedBy;
 }
 
-/** Throws unless the test file has reached all its statuses in the golden file, and no undeclared one. */
+/** Throws unless the test file has reached all its statuses in the golden file and no undeclared one. */
 export function checkReach(file: string): void {
   const promised = [...readGolden()].filter(([, by]) => by === file).map(([line]) => line);
   const problems = [

@@ -38,7 +38,7 @@ const allPassed = (module: TestModule): boolean =>
   module.state() === "passed" &&
   [...module.children.allTests()].every((test) => test.result().state === "passed");
 
-/** The tests that declare rows; of a test with several cases the first, with their number. */
+/** The tests that declare rows. Of a test with several cases only the first is returned, with their number. */
 function declarationsOf(module: TestModule): Declaration[] {
   const declared = new Map<string, { cases: number; first: TestCase; spec: readonly string[] }>();
   for (const test of module.children.allTests()) {
@@ -56,7 +56,7 @@ function declarationsOf(module: TestModule): Declaration[] {
   }));
 }
 
-/** Returns what differs, for these files alone; writes it with `update`. */
+/** Returns the differences for these files; with `update`, writes them. */
 function compare(
   files: ReadonlySet<string>,
   declarations: readonly Declaration[],

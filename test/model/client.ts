@@ -24,24 +24,24 @@ import {
 } from "./rules.ts";
 import type { Kind } from "./upload.ts";
 
-/** A workspace as the clients know it when they send a command. */
+/** A workspace in the form in which the clients know it when they send a command. */
 export interface Known {
   workspaceId: string;
-  /** The apparent holder of the lock. */
+  /** The holder of the lock as the clients know it. */
   holder: Client | undefined;
   shown: Shown;
-  /** Upload URLs, as first shown. */
+  /** Upload URLs as they were first shown. */
   urls: ReadonlyMap<string, Partial<Record<Kind, string>>>;
 }
 
-/** A prepared command: the model's effect, and the real request. */
+/** A prepared command: its effect in the model, and the real request. */
 export interface Ready {
   says: string;
   start: Moment;
   send(): Promise<Heard>;
 }
 
-/** Data older than this is deleted by a policy. */
+/** A policy deletes data older than this. */
 const DAYS = 30;
 const unknownId = "sv-0000000000000000";
 const paths: Record<Action, string> = {
@@ -55,7 +55,7 @@ const heard = async (asked: Promise<Answer>, told = true): Promise<Heard> => {
   return { status, ...(told && status < 300 ? { id: body.data.id } : {}) };
 };
 
-/** Turns a choice into a command that is applicable now. */
+/** Turns a choice into a command that is possible now. */
 export function ready(place: Place, known: Known, chosen: Command): Ready | undefined {
   const { clients, intruder, hosted } = place;
   const command = authored(chosen, known.holder);
@@ -164,10 +164,10 @@ export async function fetched(place: Place, id: string, kind: Kind): Promise<Hea
   return { status, ...(status === 200 ? { bytes: nameOf(md5Of(bytes)) } : {}) };
 }
 
-/** Delay of the second half of a slow upload, so that other commands can interleave. */
+/** Delay of the second half of a slow upload, during which other commands run. */
 const PAUSE_MS = 80;
 
-/** Half of the bytes, and the rest after a delay. */
+/** Sends half of the bytes, and the rest after a delay. */
 async function slowly(url: string, bytes: Buffer): Promise<Heard> {
   const half = bytes.length >> 1;
   const body = async function* () {
@@ -184,7 +184,7 @@ async function slowly(url: string, bytes: Buffer): Promise<Heard> {
   return { status: answer.statusCode };
 }
 
-/** Half of the bytes, and then nothing. */
+/** Sends half of the bytes, and then nothing. */
 async function half(url: string, bytes: Buffer): Promise<Heard> {
   await using _ = partialUpload(url, bytes, bytes.length >> 1);
   await wait(5);

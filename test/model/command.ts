@@ -3,10 +3,10 @@ import type { Client } from "./moment.ts";
 import type { Action } from "./rules.ts";
 import type { Kind } from "./upload.ts";
 
-/** The holder of the lock; if there is none, a write takes the lock instead. */
+/** The holder of the lock. If there is none, a write takes the lock instead. */
 export type Author = Client | "holder";
 
-/** A version: the nth newest of those with this property, wrapping around; any version if there is none. */
+/** A version: the nth newest of those with this property, counted around; any version if none has it. */
 export interface Pick {
   like: "any" | "pending" | "finalized" | "deleted";
   nth: number;
@@ -21,17 +21,17 @@ export type Command =
   | { do: Action; by: Client; of: Pick }
   | { do: "retain"; by: Client; letsGo: boolean }
   | { do: "download"; of: Pick; kind: Kind }
-  /** A user of another organization tries everything on a version. */
+  /** A user of another organization tries all requests on a version. */
   | { do: "intrude"; of: Pick };
 
-/** `slow`: correct, with other commands in between. `partial`: it breaks off. */
+/** `slow`: a correct upload during which other commands run. `partial`: an interrupted upload. */
 export type Bytes = "right" | "slow" | "wrong" | "partial";
 
 export interface CreateChoice {
-  /** Against the newest version's. */
+  /** Relative to the serial of the newest version. */
   serial: -1 | 0 | 1;
   lineage: "same" | "other" | "none";
-  /** Produces other bytes of the same serial. */
+  /** Makes other bytes of the same serial. */
   variant: 0 | 1;
   force: boolean;
   inline: boolean;
@@ -108,7 +108,7 @@ export const retaining = fc.record({
   letsGo: fc.constantFrom(true, true, false),
 });
 
-/** Any of them, each as often as it is applicable. */
+/** Chooses one of them, weighted by how often it is possible. */
 export const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: retaining },
   { weight: 6, arbitrary: creation },

@@ -1,9 +1,9 @@
 import { md5Of } from "../stack/state.ts";
 
-/** Bytes by their names and names by their bytes: the model only knows names. */
+/** Bytes by their names, and names by their bytes: the model uses only names. */
 const names = new Map<string, string>();
 
-/** The state of this serial and lineage; `variant` produces other bytes of the same length. */
+/** The state with this serial and lineage; `variant` makes other bytes of the same length. */
 export function rawBytes(serial: number, lineage: string, variant: number): Named {
   const marker = `${variant}`.repeat(2000);
   const content = { version: 4, terraform_version: "1.11.0", serial, lineage, marker };
@@ -33,5 +33,5 @@ function named(bytes: Buffer, name: string): Named {
   return { name, bytes };
 }
 
-/** The name of bytes by their md5; for unknown bytes the md5 itself. */
+/** The name of the bytes with this md5; for unknown bytes the md5 itself. */
 export const nameOf = (md5: string): string => names.get(md5) ?? md5;

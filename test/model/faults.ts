@@ -29,7 +29,7 @@ const happen: Record<Fault, (fixture: FaultFixture) => Promise<void>> = {
   silentState: ({ proxies }) => silence(proxies.workspacesToState),
 };
 
-/** Causes faults in dependencies of the fixture from outside, as test/faults does. */
+/** Causes faults in dependencies of the fixture from outside, like test/faults. */
 export const disturbing =
   (fixture: FaultFixture): Disturb =>
   async (fault, afterMs, during) => {
@@ -40,7 +40,7 @@ export const disturbing =
     await becomesQuiet(fixture);
   };
 
-/** A transaction can continue although its caller has stopped waiting. */
+/** A transaction can continue after its caller has stopped waiting. */
 async function becomesQuiet({ rows }: FaultFixture): Promise<void> {
   const busy = async () => {
     const found = await Promise.all(

@@ -19,12 +19,12 @@ import { empty, type State } from "./state.ts";
 import type { Fault, History, Step } from "./step.ts";
 import type { Kind } from "./upload.ts";
 
-/** Causes a fault while `during` runs, and removes it; resolves when nothing is in progress. */
+/** Causes a fault while `during` runs, and then heals it; resolves when no work is in progress. */
 export type Disturb = (fault: Fault, afterMs: number, during: () => Promise<void>) => Promise<void>;
 
 type Urls = Map<string, Partial<Record<Kind, string>>>;
 
-/** Throws, with the requests and responses, unless the model allows the workspace's history. */
+/** Throws, with the requests and responses, unless the model allows the history of the workspace. */
 export async function live(place: Place, history: History, disturb?: Disturb): Promise<void> {
   const [owner] = place.clients;
   const workspace = await newWorkspaceIn(owner.api, place.organization);
@@ -35,7 +35,7 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
   let shown: Shown = look(empty);
   const fail = (what: string): never => {
     const last = states.map((state) => JSON.stringify(look(state))).join("\n  or ");
-    throw new Error(`${where.id}: ${what}\n${told.join("\n")}\nuntil then it was ${last}`);
+    throw new Error(`${where.id}: ${what}\n${told.join("\n")}\nbefore that it was ${last}`);
   };
   const next = (possible: State[], what: string) => {
     if (possible.length === 0) fail(what);
@@ -46,7 +46,7 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
     const known: Known = { workspaceId: where.id, holder, shown, urls };
     const sent = await take(place, known, step, told, disturb);
     next(outcomes(states, sent), "no order of what was sent explains the answers");
-    // Each inspection costs as much as a command.
+    // Each inspection takes as long as a command.
     const isLast = index === history.length - 1;
     shown = await seen(place, where, urls, {
       lock: isLast || locks(step),
@@ -63,7 +63,7 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
       next(outcomes(states, [sent]), "these are not the bytes");
     }
   }
-  // The remaining data is compared at the end, row by row.
+  // All remaining data is compared at the end, row by row.
   if (history.length % 2 === 0) {
     await expectStatus(204, owner.api.delete(`/workspaces/${where.id}`));
     const last = shown.versions.at(-1);
@@ -73,7 +73,7 @@ export async function live(place: Place, history: History, disturb?: Disturb): P
   place.count.histories++;
 }
 
-/** Executes the step and returns the results. */
+/** Runs the step and returns the results. */
 async function take(
   place: Place,
   known: Known,
@@ -111,7 +111,7 @@ async function take(
   return sent;
 }
 
-/** The response, if it is conclusive: a 5xx leaves the result unknown. */
+/** The response, if it determines the result; after a 5xx the result is unknown. */
 async function perhaps(send: () => Promise<Heard>): Promise<Heard | undefined> {
   try {
     const heard = await send();
@@ -121,7 +121,7 @@ async function perhaps(send: () => Promise<Heard>): Promise<Heard | undefined> {
   }
 }
 
-/** A little more than the collection interval of these stacks. */
+/** A little more than the interval of collections in these stacks. */
 const COLLECTION_MS = 1_300;
 
 const times: Record<Time, string> = {
@@ -137,7 +137,7 @@ const locks = (step: Step): boolean =>
   "commands" in step &&
   (step.fault !== undefined || step.commands.some(({ command }) => /lock/i.test(command.do)));
 
-/** The workspace as its owner's documents show it. */
+/** The workspace as the documents of its owner show it. */
 async function seen(
   place: Place,
   { id, name }: { id: string; name: string },

@@ -8,7 +8,7 @@ const usage = `npm run test:model -- [--hours 1] [--seed 1] [--in faults] [--pat
   --seed  of the first history; the next ones count on; told with every failure
   --path  of what a failing history was made shorter to: only that is tried again`;
 
-/** A fixture is replaced after this many histories, with its users, databases and stores. */
+/** A fixture, with its users, databases and stores, is replaced after this number of histories. */
 const ROUND_MS = 4 * 60_000;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -56,7 +56,7 @@ function worldsOf(only: string | undefined): SettingName[] {
 
 function numberOf(name: string, text: string): number {
   const value = Number(text);
-  if (!(value >= 0)) throw new Error(`--${name}: ${text} is no number`);
+  if (!(value >= 0)) throw new Error(`--${name}: ${text} is not a number`);
   return value;
 }
 

@@ -12,7 +12,7 @@ async function holds(name: SettingName, forMs: number): Promise<void> {
   expect(histories).toBeGreaterThan(0);
 }
 
-// A failure is shrunk before it is reported, which takes time.
+// A failing history is shrunk before it is reported, which takes time.
 const PATIENCE_MS = 300_000;
 
 test(

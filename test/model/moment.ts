@@ -2,16 +2,16 @@ import type { State } from "./state.ts";
 
 export type Client = 0 | 1;
 
-/** The response to a command: a status and its content. */
+/** The response to a command: a status and a content. */
 export interface Answer {
   status: number;
-  /** The version in the document, by its position. */
+  /** The version in the document, as its position in the model. */
   version?: number;
-  /** Name of the bytes. */
+  /** The name of the bytes. */
   bytes?: string;
 }
 
-/** An atomic step, between which other clients' steps can occur. `key` distinguishes the steps of one command. */
+/** An atomic step, between which steps of other clients can run. `key` distinguishes the steps of one command. */
 export interface Moment {
   key: string;
   run(state: State): Progress;
@@ -19,9 +19,9 @@ export interface Moment {
 
 export type Progress = { state: State; answer: Answer } | { state: State; next: Moment };
 
-/** A step. */
+/** The step is followed by another one. */
 export const moment = (key: string, run: Moment["run"]): Moment => ({ key, run });
-/** The end of a command. */
+/** The command ends. */
 export const answered = (
   state: State,
   status: number,

@@ -8,30 +8,30 @@ export interface Member extends Person {
   api: Api;
 }
 
-/** Where histories run: a stack and its actors. */
+/** Where histories run: a stack and its users. */
 export interface Place {
-  /** Location of state bytes. */
+  /** The location of state bytes. */
   readonly publicUrl: string;
   readonly organization: string;
   /** Both own the organization. */
   readonly clients: readonly [Member, Member];
-  /** Of another organization. */
+  /** A user of another organization. */
   readonly intruder: Member;
-  /** Snapshots instead of the actions on backing data. */
+  /** Whether histories have snapshots instead of actions on backing data. */
   readonly hosted: boolean;
-  /** Statements on state's database, bypassing the services. */
+  /** Runs statements on state's database directly. */
   query<Row extends object>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
-  /** So far. */
+  /** The number of histories so far. */
   readonly count: { histories: number; commands: number };
 }
 
 export interface PlaceOptions {
   hosted?: boolean;
-  /** The existing owner of each organization; default: a new user for a new one. */
+  /** The owner of each organization; by default a new user for a new organization. */
   owned?: { owner: Member; organization: string };
 }
 
-/** The users and the database connection, in a running stack. */
+/** Creates the users and the database connection in a running stack. */
 export async function openPlace(
   stack: Stack,
   { hosted = false, owned }: PlaceOptions = {},

@@ -8,19 +8,21 @@ export interface Heard {
   bytes?: string | undefined;
 }
 
-/** A command that was sent, and its response; undefined without one. */
+/** A command that was sent, and its response; undefined if there was none. */
 export interface Sent {
   start: Moment;
   heard: Heard | undefined;
-  /** A fault occurred: any part of the command may have happened, and the service may have retried it. */
+  /**
+   * Whether a fault occurred: any part of the command may have been executed, and the service may have retried it.
+   */
   disturbed: boolean;
 }
 
-/** Maximum of a service's own retries. */
+/** Maximum number of retries by a service itself. */
 const RETRIES = 2;
 
 interface Stage {
-  /** Undefined once it has ended. */
+  /** Undefined once the command has ended. */
   moment: Moment | undefined;
   retries: number;
 }
@@ -31,8 +33,8 @@ interface Node {
 }
 
 /**
- * The possible states of the workspace after these concurrent commands and their responses: every order of their steps
- * is tried. Empty: no order explains the responses.
+ * The possible states of the workspace after these concurrent commands and their responses. Every order of their
+ * steps is tried; the result is empty if no order explains the responses.
  */
 export function outcomes(states: readonly State[], sent: readonly Sent[]): State[] {
   const stages = sent.map(({ start }) => ({ moment: start, retries: 0 }));
@@ -70,7 +72,7 @@ export function outcomes(states: readonly State[], sent: readonly Sent[]): State
   return [...found.values()];
 }
 
-/** The state if the response agrees with it, including the id of the version. */
+/** The state, if the response agrees with it, with the id of the version. */
 function fitted(state: State, answer: Answer, heard: Heard | undefined): State | undefined {
   if (!heard) return state;
   if (answer.status !== heard.status || answer.bytes !== heard.bytes) return undefined;
@@ -87,7 +89,7 @@ function identify(state: State, index: number, id: string): State | undefined {
 
 /** A workspace as its documents show it. */
 export interface Shown {
-  /** The holder of the lock; null while it is free, omitted if it was not read. */
+  /** The holder of the lock; null if it is free, omitted if it was not read. */
   holder?: number | null;
   current?: string | null;
   /** In the order of creation. */
@@ -102,11 +104,11 @@ export interface ShownVersion {
   status: string;
   intermediate: boolean;
   copyOf: string | null;
-  /** Which of its URLs are shown. */
+  /** The upload and download URLs that are shown. */
   urls: { raw: boolean; json: boolean; rawUpload: boolean; jsonUpload: boolean };
 }
 
-/** The states that agree with this document, with its ids. */
+/** The states that agree with this document, with the ids in it. */
 export function thatShow(states: readonly State[], shown: Shown): State[] {
   const found = new Map<string, State>();
   const open = [...states];

@@ -37,7 +37,7 @@ const release = (epoch: number, forced: boolean): Moment =>
     };
   });
 
-/** The newest finalized snapshot becomes current, unless a newer version is. */
+/** The newest finalized snapshot becomes current, unless a newer version is current. */
 function promote(state: State, epoch: number): State {
   const newest = state.versions.findLastIndex(
     (version) => version.status === "finalized" && version.intermediate && version.epoch <= epoch,
@@ -64,9 +64,9 @@ export interface Announced {
   content: string;
   force: boolean;
   inline: boolean;
-  /** Name of the JSON form in the request. */
+  /** The name of the JSON form in the request. */
   json: string | undefined;
-  /** Uploaded by URL in the hosted edition: a snapshot until the workspace is unlocked. */
+  /** Uploaded by URL in the hosted edition, a version is a snapshot until the workspace is unlocked. */
   snapshot: boolean;
 }
 
@@ -116,7 +116,7 @@ const write = (by: Client, announced: Announced, held: State["lock"]): Moment =>
     return { state: { ...superseded, versions }, next: put(announced, versions.length - 1) };
   });
 
-/** Inline bytes follow the rules of every upload. */
+/** Inline bytes follow the same rules as every upload. */
 const put = (announced: Announced, index: number): Moment =>
   moment(`look ${index}`, (state) => {
     const wanted = announced.inline && versionAt(state, index).status === "pending";
@@ -131,7 +131,7 @@ const put = (announced: Announced, index: number): Moment =>
       : { state, next: upload(String(wanted), index, "json", announced.json, raw) };
   });
 
-/** A PUT to the URL of the version with this id. */
+/** A PUT to an upload URL of the version with this id. */
 export const putTo = (id: string, kind: Kind, content: string): Moment =>
   moment("put", (state) => ({
     state,
@@ -205,7 +205,7 @@ export const refused = (status: number): Moment =>
 export const retain = (letsGo: boolean): Moment =>
   moment("retain", (state) => answered({ ...state, letsGo }, 200));
 
-/** The elapsed time: the window of pending versions, the days of soft-deleted ones, or years. */
+/** The time that passes: the window of pending versions, the restoration period, or years. */
 export type Time = "window" | "days" | "years";
 
 /** Time passes. */

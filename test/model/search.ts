@@ -3,24 +3,24 @@ import { type Disturb, live } from "./history.ts";
 import type { Place } from "./place.ts";
 import type { History } from "./step.ts";
 
-/** A failure is shrunk for this long; then the shortest so far is reported. */
+/** A failing history is shrunk for this time; then the shortest one so far is reported. */
 const SHRINKING_MS = 90_000;
 
 export interface Search {
   place: Place;
   histories: fc.Arbitrary<History>;
-  /** Seed of the first history; the next ones count from it. */
+  /** Seed of the first history; each further history has the next number. */
   seed: number;
-  /** Path of the shrunk history, to repeat it. */
+  /** Path of the shrunk history, with which it can be repeated. */
   path?: string | undefined;
-  /** Concurrent histories, each in a separate workspace. */
+  /** Number of concurrent histories, each in a separate workspace. */
   lanes: number;
-  /** No history begins after it, as epoch ms. */
+  /** No history begins after this time, in epoch ms. */
   until: number;
   disturb?: Disturb | undefined;
 }
 
-/** Runs histories until the time is over. Throws the shortest that fails, with its seed and path. */
+/** Runs histories until the time is over. Throws the shortest one that fails, with its seed and path. */
 export async function search(options: Search): Promise<void> {
   const { place, histories, lanes, until, path, disturb } = options;
   const one = (seed: number) => {
@@ -50,7 +50,7 @@ export async function search(options: Search): Promise<void> {
       });
     } while (Date.now() < until && !failed);
   };
-  // The others end first, because the fixture they use is about to be closed.
+  // The other histories end first, because the fixture that they use is about to be closed.
   const ends = await Promise.allSettled(Array.from({ length: lanes }, lane));
   for (const end of ends) if (end.status === "rejected") throw end.reason;
 }

@@ -7,7 +7,7 @@ import { openPlace } from "./place.ts";
 import { search } from "./search.ts";
 import { undisturbed, withFaults } from "./step.ts";
 
-/** Where and for how long to search. */
+/** In which settings and for how long to search. */
 export interface Range {
   seed: number;
   path?: string | undefined;
@@ -20,10 +20,10 @@ export interface Found {
 }
 
 const LANES = 4;
-/** Retention runs during histories. */
+/** Whether retention runs during histories. */
 const collecting = { COLLECTION_INTERVAL: "1" };
 
-/** Concurrent clients, in one process; rows and blobs must agree at the end. */
+/** Concurrent clients with all services in one process; rows and blobs must agree at the end. */
 const inOneProcess =
   (edition: "self-hosted" | "hosted", blobs: "directory" | "minio") =>
   async ({ forMs, ...range }: Range): Promise<Found> => {
@@ -41,7 +41,7 @@ const inOneProcess =
     return place.count;
   };
 
-/** The four services as processes that are killed and partitioned; all data must be complete at the end. */
+/** The four services as processes that are killed and partitioned; no confirmed data may be missing at the end. */
 const withFaultsBetween =
   (store: "directory" | "minio") =>
   async ({ forMs, ...range }: Range): Promise<Found> => {

@@ -1,4 +1,4 @@
-/** The specification's view of one workspace's state, independent of its storage. */
+/** The state of one workspace as the specification defines it, independent of its storage. */
 export type Status =
   | "pending"
   | "finalized"
@@ -7,11 +7,11 @@ export type Status =
   | "backing_data_permanently_deleted";
 
 export interface Version {
-  /** Unknown until a response or a list contains it. */
+  /** Unknown until a response or a list contains the id. */
   id: string | null;
   serial: number;
   lineage: string;
-  /** Name of the announced bytes; represents their md5. */
+  /** The name of the announced bytes; represents their md5. */
   content: string;
   /** Epoch of the lock under which it was created. */
   epoch: number;
@@ -19,26 +19,26 @@ export interface Version {
   intermediate: boolean;
   /** Whether the announced bytes are stored. */
   raw: boolean;
-  /** Name of the JSON form, once it is stored. */
+  /** The name of the JSON form once it is stored. */
   json: string | null;
   /** The source version of a rollback. */
   copyOf: string | null;
   /** The version whose bytes it shares, through any number of copies. */
   root: string | null;
-  /** Its upload URLs are still valid. */
+  /** Whether its upload URLs are still valid. */
   open: boolean;
-  /** Its soft deletion is old enough for the permanent deletion to happen at any time. */
+  /** Whether its soft deletion is so old that the permanent deletion can happen at any time. */
   due: boolean;
-  /** Older than the policy keeps. */
+  /** Whether it is older than the retention policy allows. */
   old: boolean;
 }
 
 export interface State {
   lock: { holder: 0 | 1; epoch: number } | null;
   lastEpoch: number;
-  /** Writes under a lock of this epoch or an earlier one are refused. */
+  /** Writes under a lock with this epoch or an earlier one are refused. */
   sealed: number;
-  /** Retention deletes old data. */
+  /** Whether a policy deletes old data. */
   letsGo: boolean;
   /** In the order of creation. */
   versions: readonly Version[];
@@ -54,25 +54,25 @@ export const withVersion = (state: State, index: number, change: Partial<Version
   ),
 });
 
-/** The position of a version by its id; -1 if there is none. */
+/** The position of a version by its id; -1 if it is unknown. */
 export const indexOf = (state: State, id: string): number =>
   state.versions.findIndex((version) => version.id === id);
 
 /** The version at a position that a rule has found before. */
 export function versionAt(state: State, index: number): Version {
   const version = state.versions[index];
-  if (!version) throw new Error(`no version at ${index}`);
+  if (!version) throw new Error(`no version at position ${index}`);
   return version;
 }
 
-/** The newest finalized version that is not a snapshot; -1 without one. */
+/** The position of the newest finalized version that is not a snapshot; -1 if there is none. */
 export const currentOf = ({ versions }: State): number =>
   versions.findLastIndex(({ status, intermediate }) => status === "finalized" && !intermediate);
 
 export const isDeleted = ({ status }: Version): boolean =>
   status === "backing_data_soft_deleted" || status === "backing_data_permanently_deleted";
 
-/** Content that arrived before its state is not kept. */
+/** Removes content that arrived before the state of a discarded version. */
 const discarded = { status: "discarded", json: null } as const satisfies Partial<Version>;
 
 /** Discards pending versions up to this epoch. */
@@ -90,7 +90,7 @@ export const deletedForGood = {
   due: false,
 } as const satisfies Partial<Version>;
 
-/** Changes that can happen without a command, one at a time: expired pending versions end. */
+/** Changes that can happen without a command, one at a time: expired pending versions are discarded. */
 export const byItself = (state: State): State[] =>
   state.versions.flatMap((version, index) => {
     if (version.status === "pending" && !version.open) {
@@ -102,7 +102,7 @@ export const byItself = (state: State): State[] =>
       : [];
   });
 
-/** Old, older than the current version, and no later rollback has the same bytes. */
+/** Whether it is old, older than the current version, and no later rollback shares its bytes. */
 function isLetGo(state: State, version: Version, index: number): boolean {
   if (!state.letsGo || !version.old || index >= currentOf(state)) return false;
   if (version.status !== "finalized" && version.status !== "backing_data_soft_deleted")

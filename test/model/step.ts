@@ -66,7 +66,7 @@ const finished: Step = {
   commands: [{ command: { do: "upload", of: newestOne, kind: "raw", bytes: "right" }, afterMs: 0 }],
 };
 
-/** Most histories begin with an object to act on. */
+/** Most histories begin with some objects. */
 const beginnings = fc.constantFrom<History>(
   [],
   [first],
@@ -75,7 +75,7 @@ const beginnings = fc.constantFrom<History>(
   [first, written(false), finished, written(true), written(false)],
 );
 
-/** A version waits for its bytes; during the upload another action happens to it. */
+/** A version waits for its bytes; another action happens to it during the upload. */
 const racing = fc
   .tuple(
     creation.map((choice) => ({ ...choice, inline: false })),
@@ -90,7 +90,7 @@ const racing = fc
     { commands: [...uploads, other] },
   ]);
 
-/** All versions become old under a policy, during another action. */
+/** A policy makes all versions old during another action. */
 const collected = fc
   .tuple(timed(retaining), timed(command))
   .map(([policy, other]): Step[] => [
@@ -124,7 +124,7 @@ const histories = (step: fc.Arbitrary<Step>, maxLength: number): fc.Arbitrary<Hi
     )
     .map(([beginning, steps]) => [...beginning, ...steps.flat()]);
 
-/** Sequential and concurrent commands, and elapsed time. */
+/** Sequential and concurrent commands, and passing time. */
 export const undisturbed = histories(
   fc.oneof(
     { weight: 5, arbitrary: alone },
@@ -134,7 +134,7 @@ export const undisturbed = histories(
   14,
 );
 
-/** The same, with a fault in every third step. */
+/** The same steps, with a fault in every third one. */
 export const withFaults = histories(
   fc.oneof(
     { weight: 5, arbitrary: alone },

@@ -13,7 +13,7 @@ export interface Api {
   post(path: string, body?: unknown): Promise<Answer>;
   patch(path: string, body?: unknown): Promise<Answer>;
   delete(path: string, body?: unknown): Promise<Answer>;
-  /** A body that is a string is sent unchanged. */
+  /** A body that is a text is sent unchanged. */
   send(
     method: string,
     path: string,
@@ -25,7 +25,7 @@ export interface Api {
 /** Called for every response with the request and the status. */
 export type Listener = (method: string, url: string, status: number) => void;
 
-/** A client of the API at `url`. Without a token it is unauthenticated. */
+/** A client of the API at `url`. Calls without a token are unauthenticated. */
 export function api(url: string, token?: string, heard: Listener = () => {}): Api {
   const send: Api["send"] = async (method, path, body, headers = {}) => {
     const target = path.startsWith("http") ? path : `${url}/api/v2${path}`;
@@ -53,7 +53,7 @@ export function api(url: string, token?: string, heard: Listener = () => {}): Ap
   };
 }
 
-/** Puts bytes to an upload URL as the CLI does: without a token. */
+/** Uploads bytes to an upload URL as the CLI does: without a token. */
 export const upload = async (
   url: string,
   bytes: Uint8Array | string,
@@ -67,7 +67,7 @@ export const upload = async (
     }),
   );
 
-/** Gets the bytes of a download URL; with a token as the CLI does. */
+/** Downloads bytes from a download URL with a token, as the CLI does. */
 export async function download(
   url: string,
   token?: string,

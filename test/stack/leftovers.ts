@@ -4,12 +4,12 @@ import type { Stack } from "./stack.ts";
 type Databases = Stack["databases"];
 type Row = Record<string, unknown>;
 
-/** Rows by table, as "workspaces.tag_bindings". */
+/** Rows by table, for example "workspaces.tag_bindings". */
 export type Rows = Record<string, Row[]>;
 
 /**
- * Every row of every table of all databases that contains one of the texts in any column. The tables are read from the
- * databases' catalogs, so that new tables are included.
+ * Returns every row of all databases that contains one of the texts in any column. The tables are read from the
+ * catalogs of the databases, so that new tables are included.
  */
 export async function rowsWith(databases: Databases, texts: readonly string[]): Promise<Rows> {
   const found: Rows = {};
@@ -43,20 +43,20 @@ async function tablesOf(client: Client): Promise<string[]> {
 }
 
 /**
- * The ids of an object and of its dependents: of the rows that contain its id, of those that contain theirs, and so on.
- * Rows without an id are included and add none.
+ * The ids of an object and of its dependents: of the rows that contain its id, of the rows that contain those ids,
+ * and so on. Rows without an id are included and add no id.
  */
 export async function idsBelow(databases: Databases, id: string): Promise<string[]> {
   const known = new Set([id]);
   for (let size = 0; size < known.size; ) {
     size = known.size;
     const rows = Object.values(await rowsWith(databases, [...known])).flat();
-    // An outbox numbers its rows; numbers are not ids.
+    // The outbox numbers its rows; such numbers are not ids.
     for (const { id } of rows) if (typeof id === "string") known.add(id);
   }
   return [...known];
 }
 
-/** The content of a row: its columns except numbers, which are versions. */
+/** The content of a row: its columns except numbers, because numbers are versions. */
 export const saying = (row: Row): Row =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value && typeof value !== "number"));

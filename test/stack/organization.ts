@@ -5,7 +5,7 @@ import type { Stack } from "./stack.ts";
 /** A unique name. */
 export const unusedName = (prefix: string): string => `${prefix}-${randomBytes(5).toString("hex")}`;
 
-/** An organization of the caller of `api`; returns its name. */
+/** Creates an organization of the caller of `api`; returns its name. */
 export async function newOrganization(api: Api, name = unusedName("org")): Promise<string> {
   const created = await api.post(
     "/organizations",
@@ -15,7 +15,7 @@ export async function newOrganization(api: Api, name = unusedName("org")): Promi
   return name;
 }
 
-/** Its internal id, which access needs for teams and the API never shows. */
+/** Returns its internal id, which access needs for teams and which the API never shows. */
 export async function organizationId({ rows }: Pick<Stack, "rows">, name: string): Promise<string> {
   const sql = "select id from organizations where name = $1";
   const [found] = await rows<{ id: string }>("workspaces", sql, [name]);

@@ -12,7 +12,7 @@ export interface Person {
   token: string;
 }
 
-/** Calls of tests to access as the named service `testing`; HTTP has no endpoints for them yet. */
+/** Calls of tests to access as the service `testing`; HTTP does not have endpoints for them yet. */
 export interface People {
   newUser(username?: string, options?: { administrator?: boolean }): Promise<Person>;
   newTeam(team: {
@@ -26,7 +26,7 @@ export interface People {
   grant(grant: { teamId: string; projectId: string; access: string }): Promise<{ id: string }>;
 }
 
-/** Users of the access service behind `access`. */
+/** Creates users in the access service behind `access`. */
 export function createPeople(access: Channel, testing: CallOptions): People {
   const users = createClient(UserService, access, testing);
   const tokens = createClient(TokenService, access, testing);
@@ -39,7 +39,7 @@ export function createPeople(access: Channel, testing: CallOptions): People {
     ) {
       const email = `${username}@example.com`;
       const { user } = await users.createUser({ username, email, administrator });
-      if (!user) throw new Error("access made no user");
+      if (!user) throw new Error("access created no user");
       const { secret } = await tokens.createUserToken({ userId: user.id, description: "test" });
       return { id: user.id, username, token: secret };
     },
@@ -52,7 +52,7 @@ export function createPeople(access: Channel, testing: CallOptions): People {
           organizationAccess: Object.fromEntries(organizationAccess.map((one) => [one, true])),
         },
       });
-      if (!team) throw new Error("access made no team");
+      if (!team) throw new Error("access created no team");
       for (const { id } of members) await teams.addTeamMember({ teamId: team.id, userId: id });
       return { id: team.id };
     },
@@ -69,7 +69,7 @@ export function createPeople(access: Channel, testing: CallOptions): People {
         targetId: projectId,
         access: level,
       });
-      if (!created.teamAccess) throw new Error("access made no grant");
+      if (!created.teamAccess) throw new Error("access created no grant");
       return { id: created.teamAccess.id };
     },
   };

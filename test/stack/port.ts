@@ -5,11 +5,11 @@ import { freePort } from "@statehouse/local-services";
 
 /** Not an ephemeral port, which the operating system could assign while the service is stopped. */
 const RANGE = { first: 25_000, end: 30_000 };
-/** A file for each port, with the id of the process that has it: test files run in several processes. */
+/** One file for each port, with the id of the process that uses it, because test files run in several processes. */
 const claims = path.join(tmpdir(), "statehouse-test-ports");
 const own = new Set<string>();
 
-/** A TCP port of 127.0.0.1 that no other test takes while this process runs, even while it is not in use. */
+/** A TCP port of 127.0.0.1 that no other test takes while this process runs, even while the port is not in use. */
 export async function reservePort(): Promise<number> {
   mkdirSync(claims, { recursive: true });
   for (;;) {
@@ -43,7 +43,7 @@ function readOr(file: string, otherwise: string): string {
   }
 }
 
-/** An empty file is being written. */
+/** An empty file: another process is writing it. */
 function isAlive(pid: string): boolean {
   try {
     return pid === "" || process.kill(Number(pid), 0);

@@ -20,14 +20,14 @@ export interface ServiceProcess extends AsyncDisposable {
   output(): string;
   /** Sends SIGKILL and waits until the process has exited. */
   kill(): Promise<void>;
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM; resolves with the exit code. */
   terminate(): Promise<number | null>;
   /** Starts it (again) on the same ports and waits until it is ready. `largestFile`: the limit of its files, in bytes. */
   start(limits?: { largestFile?: number }): Promise<void>;
   pid(): number;
 }
 
-/** Long, because many processes can start at the same time on few cores. */
+/** A long time, because many processes can start concurrently on few cores. */
 const READY_TIMEOUT_MS = 60_000;
 
 /** A service's process, not started yet. */
@@ -81,7 +81,7 @@ export function serviceProcess(name: ServiceName, environment: Environment): Ser
       await Promise.race([
         ready,
         gone(child).then(() => {
-          throw new Error(`${name} ended at its start:\n${printed}`);
+          throw new Error(`${name} exited at its start:\n${printed}`);
         }),
       ]);
     },
@@ -119,7 +119,7 @@ export async function asProcesses(
       OPS_PORT: String(ops[name]),
     });
   }
-  // There is no ingress here, so that each service names its own address.
+  // There is no ingress in these tests, so each service publishes its own address.
   environments.state.PUBLIC_URL = objectUrl;
   await options.rewire(environments);
   const processes = Object.fromEntries(

@@ -8,7 +8,7 @@ import { rolldown } from "rolldown";
 const root = path.resolve(import.meta.dirname, "../..");
 const folder = path.join(root, "node_modules/.cache/test-program");
 
-/** Modules still find what lies beside their source. */
+/** Modules still find the files beside their source. */
 const sourcePlaces = {
   name: "source-places",
   transform: (code: string, id: string) =>
@@ -23,7 +23,7 @@ let built: Promise<string> | undefined;
 
 /**
  * Path of `services/cli/main.ts` with all its imports in one file, built once per worker. A suite starts it a hundred
- * times, and loading a thousand modules costs more CPU than the tests of most processes.
+ * times, and loading a thousand modules takes more CPU time than most tests of processes.
  */
 export function serviceProgram(): Promise<string> {
   built ??= build();
@@ -43,7 +43,7 @@ async function build(): Promise<string> {
   await mkdir(draft, { recursive: true });
   await bundle.write({ file, format: "esm", codeSplitting: false });
   await bundle.close();
-  // Named by its content, so that Node's compile cache finds it again in the next run.
+  // Named by its content, so that Node's compile cache finds it in the next run.
   const content = createHash("sha256")
     .update(await readFile(file))
     .digest("hex");

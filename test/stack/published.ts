@@ -17,14 +17,17 @@ export const declaredEvents: readonly string[] = files.flatMap(({ messages }) =>
   messages.map(eventType),
 );
 
-/** The published events from the beginning, in the order of the stream. */
+/** The published events since the start, in the order of the stream. */
 export interface Published extends AsyncDisposable {
   readonly events: readonly Event[];
-  /** Events whose message matches, of the types that end like `.locked.v1`, if given. */
+  /**
+   * Events whose message matches; if `types` are given, only those whose type ends with one of them, for example
+   * `.locked.v1`.
+   */
   about(field: string, id: string, ...endings: string[]): Event[];
 }
 
-/** Receives all events on a bus, as an external subscriber would. */
+/** Receives all events of a bus, as an external subscriber does. */
 export function published(natsUrl: string): Published {
   const events: Event[] = [];
   const nats = connectNats({ url: natsUrl, name: "test" });

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 
-/** A response as received from the socket. */
+/** A response as it was received from the socket. */
 export interface RawAnswer {
   status: number;
   headers: string;

@@ -3,7 +3,8 @@ import { callCount } from "@statehouse/rpc";
 
 export interface RequestCost {
   /**
-   * SQL statements that it waits for, including every BEGIN and COMMIT; statements of relays after it are not counted.
+   * SQL statements that the request waits for, including every BEGIN and COMMIT; later statements of relays are not
+   * counted.
    */
   statements: number;
   /** Calls between services. */
@@ -13,8 +14,8 @@ export interface RequestCost {
 const SAMPLES = 8;
 
 /**
- * The cost of a request in a stack of this process with warm caches: the minimum of several, because background work
- * can only add.
+ * The cost of a request in a stack of this process with warm caches: the minimum of several measurements, because
+ * background work only adds to it.
  */
 export async function costOf(send: () => Promise<unknown>): Promise<RequestCost> {
   await send();

@@ -6,7 +6,7 @@ export interface Identifier {
   id: string;
 }
 
-/** A resource of a document with its references to others. */
+/** A resource of a document with its links to other resources. */
 export interface Resource extends Identifier {
   relationships?: Record<string, { data?: Identifier | Identifier[] | null }>;
 }

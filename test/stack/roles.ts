@@ -24,16 +24,19 @@ type Level<Grant extends { access: string; permissions: object }> = Pick<
   "access" | "permissions"
 >;
 
-/** One permission that a team can hold in an organization, and nothing else. */
+/** A role with one permission that a team can have in an organization. */
 export interface TeamRole {
-  /** As listed in `packages/authorization`. */
+  /** In the form of `packages/authorization`. */
   name: string;
   organizationAccess: readonly OrganizationAccess[];
   onProject?: Level<ProjectGrant>;
   onWorkspace?: Level<WorkspaceGrant>;
 }
 
-/** Each permission of a custom grant alone, at each value above the default; `nameOf` names it as documents do. */
+/**
+ * Roles with one permission of a custom grant each, at each value above the default; `nameOf` returns its name in
+ * documents.
+ */
 const singles = (
   values: Readonly<Record<string, readonly unknown[]>>,
   defaults: object,
@@ -59,7 +62,10 @@ const onWorkspace = (name: string, access: string, permissions = {}): TeamRole =
   onWorkspace: { access, permissions },
 });
 
-/** Every role that a team can have, generated from the tables of `packages/authorization`: a new key is a new role. */
+/**
+ * Every role that a team can have, generated from the tables of `packages/authorization`, so that a new key is a new
+ * role.
+ */
 export const teamRoles: readonly TeamRole[] = [
   { name: "member", organizationAccess: [] },
   ...organizationAccessNames.map((name) => ({ name, organizationAccess: [name] })),
@@ -73,17 +79,17 @@ export const teamRoles: readonly TeamRole[] = [
   ),
 ];
 
-/** The role of that name. Throws if there is none. */
+/** The role with that name. Throws if there is none. */
 export function teamRole(name: string): TeamRole {
   const found = teamRoles.find((role) => role.name === name);
   if (!found) throw new Error(`no role ${name}`);
   return found;
 }
 
-/** Where roles are given: an organization, as its owner. */
+/** The organization in which roles are given, seen as its owner. */
 export interface RoleFixture {
   stack: Stack;
-  /** Its internal id. */
+  /** The organization's internal id. */
   organizationId: string;
   owner: { api: Api };
 }
@@ -101,13 +107,13 @@ export interface GivenRole {
   teamWorkspaceId?: string;
 }
 
-/** The target of a role's grant; targets that the role does not use can be omitted. */
+/** The target of a role's grant; targets that the role does not need can be omitted. */
 export interface RolePlace {
   projectId?: string;
   workspaceId?: string;
 }
 
-/** A new user in a new secret team that holds the role on these targets. */
+/** Creates a user in a new secret team that has the role on these targets. */
 export async function newRoleHolder(
   fixture: RoleFixture,
   role: TeamRole,
@@ -128,7 +134,7 @@ export async function newRoleHolder(
   return { role, person, teamId: team.id, ...given };
 }
 
-/** Gives the holder's team its role on another project or workspace, depending on the role. */
+/** Gives the team its role on another project or workspace, depending on the role. */
 export async function giveRole(
   { owner }: Pick<RoleFixture, "owner">,
   { role, teamId }: Pick<RoleHolder, "role" | "teamId">,

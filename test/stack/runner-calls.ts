@@ -2,7 +2,7 @@ import { RunLockService } from "@statehouse/proto/statehouse/runs/v1/run_lock";
 import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token";
 import { type CallOptions, type Channel, type Client, createClient } from "@statehouse/rpc";
 
-/** Runners whose keys are configured in tests. */
+/** The runners whose keys are configured in tests. */
 export const runnerNames = ["runner", "runner-other"] as const;
 export type RunnerName = (typeof runnerNames)[number];
 

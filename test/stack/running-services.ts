@@ -5,13 +5,13 @@ import type { Environment, Installation, ServiceName } from "@statehouse/standal
 /** The services of a stack, in one process or as four. */
 export interface RunningServices extends AsyncDisposable {
   url: string;
-  /** Channels to access and workspaces, for methods of named services. */
+  /** Channels to access and workspaces for calls as named services. */
   access: Channel;
   workspaces: Channel;
   environments: Record<ServiceName, Environment>;
 }
 
-/** The settings of a stack's services, once their addresses are known. */
+/** The settings of a stack's services, when their addresses are known. */
 export interface RunOptions {
   rewire: (environments: Record<ServiceName, Environment>) => Promise<void>;
   environments: (

@@ -26,11 +26,11 @@ import {
 import type { RunningServices, RunOptions } from "./running-services.ts";
 
 export interface StackOptions {
-  /** Default: MinIO if it is available in the suite, otherwise a directory. */
+  /** By default MinIO if the suite has it, otherwise a folder. */
   blobs?: BlobKind;
   /** Settings of the services, as an operator would give them. */
   settings?: Record<string, string>;
-  /** Changes the settings of the services before they start, for example to put a proxy between two. */
+  /** Changes the settings of the services before they start, for example to put a proxy between two of them. */
   rewire?: (environments: Record<ServiceName, Environment>) => Promise<void>;
   /** The database of each service, instead of the shared PostgreSQL. */
   databaseUrl?: Installation["databaseUrl"];
@@ -43,10 +43,10 @@ export interface Stack extends AsyncDisposable {
   /** Base address of the API, without /api/v2. */
   readonly url: string;
   readonly people: People;
-  /** The calls of a runner of that name over gRPC. */
+  /** The calls of a runner with that name over gRPC. */
   runnerCalls(name: RunnerName): Promise<RunnerCalls>;
   readonly databases: Record<DatabaseName, string>;
-  /** Direct access to a service's tables, for what no request does or shows. */
+  /** Direct access to a service's tables, for values that no request writes or returns. */
   rows<Row extends object>(
     database: DatabaseName,
     sql: string,

@@ -16,13 +16,13 @@ interface StateContent {
   outputs?: Record<string, { value: unknown; type: unknown; sensitive?: boolean }>;
   /** Number of managed resources. */
   resources?: number;
-  /** Changes its bytes, and nothing else. */
+  /** Changes only the bytes of the state. */
   marker?: string;
 }
 
 export const md5Of = (bytes: Uint8Array): string => createHash("md5").update(bytes).digest("hex");
 
-/** Version 4 of the engine's format, of engine version 1.11.0. */
+/** Version 4 of the engine's format, by engine version 1.11.0. */
 export function stateFile({
   serial = 1,
   lineage = randomUUID(),
@@ -50,7 +50,7 @@ export function stateFile({
   return { serial, lineage, bytes, md5: md5Of(bytes) };
 }
 
-/** The body that announces a state; `attributes` are added or replaced. */
+/** The body of a create request; `attributes` are added or replaced. */
 export const announcement = (
   { serial, md5, lineage }: StateFile,
   attributes: Record<string, unknown> = {},
@@ -60,7 +60,7 @@ export const announcement = (
 export const inlineState = (state: StateFile, attributes: Record<string, unknown> = {}) =>
   announcement(state, { state: state.bytes.toString("base64"), ...attributes });
 
-/** The body of a rollback to a version. */
+/** The body of a request that rolls back to a version. */
 export const rollbackTo = (id: string) => ({
   data: {
     type: "state-versions",
@@ -68,7 +68,7 @@ export const rollbackTo = (id: string) => ({
   },
 });
 
-/** Creates a state version under a lock that is taken before and released after. */
+/** Creates a state version under a lock that is taken before and released afterwards. */
 export async function writeState(
   api: Api,
   workspaceId: string,
@@ -98,7 +98,7 @@ export const processedVersion = (
     { what: "the state to be read", ...patience },
   );
 
-/** The response, if it has this status; otherwise throws its content. */
+/** The response, if it has this status; otherwise throws an error with its content. */
 export async function expectStatus(status: number, asked: Promise<Answer>): Promise<Answer> {
   const answer = await asked;
   if (answer.status === status) return answer;

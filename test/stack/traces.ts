@@ -8,13 +8,13 @@ export interface ExportedSpan {
   traceId: string;
   spanId: string;
   parentSpanId: string;
-  /** Its duration. */
+  /** The duration of the span. */
   ms: number;
 }
 
 /** Receives the traces that services export, as an OpenTelemetry collector does. */
 export interface TraceCollector extends AsyncDisposable {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value of OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
   spansOf(traceId: string): ExportedSpan[];
   /** All exported spans, as text. */

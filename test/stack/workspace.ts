@@ -3,8 +3,8 @@ import { unusedName } from "./organization.ts";
 import { expectStatus } from "./state.ts";
 
 /**
- * A workspace of the caller of `api`, with a generated name and in the default project unless given; returns its
- * document's `data`.
+ * Creates a workspace of the caller of `api`, by default with a generated name and in the default project; returns
+ * its document's `data`.
  */
 export async function newWorkspaceIn(
   api: Api,

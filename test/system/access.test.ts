@@ -13,7 +13,7 @@ const fixture = useFixture();
 const call = (route: Route, user: ApiUser, objects: ObjectIds) =>
   user.api.send(route.method, fixture().url + pathWith(route, objects), bodyFor(route, objects));
 
-/** All objects of an objects, as its owner sees them. */
+/** All objects of a set, as their owner sees them. */
 const survey = async (objects: ObjectIds, owner: ApiUser) =>
   JSON.stringify(
     await Promise.all(
@@ -43,7 +43,7 @@ test("a user without access gets 404 on every route with a foreign id in any pos
   const before = await survey(ours, owner);
   for (const route of addressed) {
     const names = parametersOf(route);
-    // Every mix of foreign and own ids, except the one without a foreign id.
+    // Every combination of foreign and own ids except the one without a foreign id.
     for (let mix = 1; mix < 2 ** names.length; mix++) {
       const foreign = names.filter((_, index) => mix & (1 << index));
       const objects = {
@@ -111,9 +111,9 @@ test("includes and lists contain nothing of a foreign organization", async () =>
 });
 
 describe("a reader", () => {
-  /** Actions that every user may do for themselves. */
+  /** Actions that every user may perform for themselves. */
   const own = (route: Route) => /authentication-tokens|account/.test(route.path);
-  /** Actions of administrators only. */
+  /** Actions for administrators only. */
   const administrative = (route: Route) => route.path.startsWith("/api/v2/admin/");
   /** Objects of the organization itself, which every member may see. */
   const shared = [
@@ -126,7 +126,7 @@ describe("a reader", () => {
     "membershipId",
     "userId",
   ];
-  /** Grants of a team that the reader is not in, and tokens. */
+  /** Grants of a team that the reader does not belong to, and tokens. */
   const confidential = (route: Route) =>
     /authentication-token$|team-(projects|workspaces)\/|actions\/accept/.test(route.path);
 

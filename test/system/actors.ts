@@ -4,10 +4,13 @@ import { giveRole, newRoleHolder, type RolePlace, type TeamRole } from "../stack
 import { expectStatus } from "../stack/state.ts";
 import { type Fixture, newProject, newWorkspace, recordedApi } from "./fixture.ts";
 
-/** A user and the objects of the user's grants; everything belongs to the owner. */
+/** A user and the objects of the user's grants; the owner owns everything. */
 export interface Actor extends Pick<Fixture, "organization" | "owner" | "stack"> {
   api: Api;
-  /** Holds the actor's grant, as does every project and workspace created with the functions below. */
+  /**
+   * The project of the actor's grant, if it has one, and every project and workspace created with the functions
+   * below.
+   */
   projectId: string;
   project(): Promise<string>;
   workspace(projectId?: string): Promise<string>;
@@ -43,7 +46,7 @@ async function actorWith(
 
 const nothing = async () => {};
 
-/** A new member of the organization, whose only team has that role. */
+/** A new member of the organization whose only team has that role. */
 export async function newActor(fixture: Fixture, role: TeamRole): Promise<Actor> {
   const { stack, owner, organization, url } = fixture;
   const roles = { stack, owner, organizationId: await organizationId(stack, organization) };
@@ -60,6 +63,6 @@ export async function organizationTokenActor(fixture: Fixture): Promise<Actor> {
   return actorWith(fixture, recordedApi(fixture.url, body.data.attributes.token), nothing);
 }
 
-/** Any other caller unchanged: an owner, a user without access. */
+/** Any other caller, unchanged: an owner or a user without access. */
 export const plainActor = (fixture: Fixture, { api }: { api: Api }): Promise<Actor> =>
   actorWith(fixture, api, nothing);

@@ -28,14 +28,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startProcesses } from "../stack/stack.ts";
 import { newWorkspace, useStack } from "./fixture.ts";
 
-// The services' ports are open to their network: their responses without the gateway.
+// The services' ports are open to their network: these tests check their responses without the gateway.
 
 const fixture = useStack(() => startProcesses());
 
 const services = ["access", "workspaces", "state"] as const;
 type ServiceName = (typeof services)[number];
 
-/** Every declared method, so that new ones are included. */
+/** Every declared method, so that new methods are included. */
 async function declaredMethods(): Promise<DescMethod[]> {
   const folder = path.join(import.meta.dirname, "../../packages/proto/gen/statehouse");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
@@ -113,7 +113,7 @@ const signed = async (
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-/** Substitutes for an assertion that the gateway made for a user, in every invalid form. */
+/** Replacements for an assertion that the gateway made for a user, in every invalid form. */
 const bad: Record<string, (audience: ServiceName) => Promise<string | undefined>> = {
   missing: async () => undefined,
   empty: async () => "",

@@ -27,7 +27,7 @@ function onStore(fixture: () => Fixture) {
     (await fixture().owner.api.get(`/state-versions/${id}`)).body.data;
   const statusOf = async (id: string) => (await shown(id)).attributes.status;
 
-  /** A workspace whose second version is current; the first was uploaded, both forms. */
+  /** A workspace whose second version is current. The first version was uploaded in both forms. */
   async function twoVersions(place?: string) {
     const { owner } = fixture();
     const { id } = place ? await newWorkspace(fixture(), {}, place) : await newWorkspace(fixture());

@@ -26,10 +26,10 @@ const run = promisify(execFile);
 const dependenciesOf = async (ready: Response): Promise<Record<string, { status: string }>> =>
   JSON.parse(await ready.text()).dependencies;
 
-/** A request whose body is half sent and which the server has begun to read. */
+/** A request whose body is half sent and that the server has begun to read. */
 async function underWay(method: string, url: string, body: Buffer, headers = {}) {
   const answer = Promise.withResolvers<number>();
-  // Handled here, so that it is not unhandled when the test fails earlier.
+  // Handled here, so that the rejection is not unhandled if the test fails earlier.
   answer.promise.catch(() => {});
   const begun = Promise.withResolvers<void>();
   const sent = request(url, {

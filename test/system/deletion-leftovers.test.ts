@@ -7,7 +7,7 @@ import { storeView } from "../stack/store.ts";
 import { useFixture } from "./fixture.ts";
 import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
 
-// Superseded upload attempts are swept soon, so that the test can observe it.
+// The sweeper deletes superseded upload attempts soon, so that the test can observe it.
 const fixture = useFixture({ settings: { SWEEP_GRACE: "3" } });
 
 /** The rows of all tables of all services, and the keys of the blob store, that contain the texts. */
@@ -28,7 +28,10 @@ async function leftovers(texts: readonly string[]): Promise<Rows & { blobs: stri
 const byId = (a: Rows[string][number], b: Rows[string][number]) =>
   String(a.workspace_id) < String(b.workspace_id) ? -1 : 1;
 
-/** Waits until only these remain of the texts, after outboxes, consumers, collectors and sweeper have finished. */
+/**
+ * Waits until only these rows remain that contain the texts, after outboxes, consumers, collectors and sweeper have
+ * finished.
+ */
 async function expectLeft(texts: readonly string[], expected: Rows): Promise<void> {
   let left: Awaited<ReturnType<typeof leftovers>> | undefined;
   const isClean = async () => {
@@ -52,7 +55,7 @@ const ofWorkspace = (workspaceId: string) => ({
   ],
 });
 
-/** The texts to search; first checks that rows exist in this many tables. */
+/** The texts to search for. First checks that rows of this number of tables contain them. */
 async function traces(id: string, atLeast: readonly string[]): Promise<string[]> {
   const ids = await idsBelow(fixture().stack.databases, id);
   const tables = Object.keys(await rowsWith(fixture().stack.databases, ids));
@@ -93,7 +96,7 @@ const onOrganizations = [
   ),
 ];
 
-/** Unlocks, and writes a state that manages nothing. */
+/** Unlocks the workspace after it wrote a state without managed resources. */
 async function empty({ owner, workspaceId }: FullOrganization): Promise<void> {
   const path = `/workspaces/${workspaceId}`;
   await expectStatus(200, owner.api.post(`${path}/actions/force-unlock`));

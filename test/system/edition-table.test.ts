@@ -19,7 +19,7 @@ const worlds: Record<EditionName, () => Fixture> = {
 };
 const editionNames = Object.keys(worlds) as EditionName[];
 
-/** Whether the address exists: what an edition does not have is like any unknown path. */
+/** Whether the path exists: an edition treats features that it does not have like unknown paths. */
 async function isThere(
   asked: Promise<{ status: number; body: { errors?: { detail: string }[] } }>,
 ) {
@@ -144,7 +144,7 @@ const shows: Record<Feature, (fixture: Fixture) => Promise<boolean>> = {
       expect(body.meta.pagination["total-count"]).toBe(100);
       return true;
     }
-    // A scan has finished when it has deleted what a policy releases.
+    // A scan has finished when it has deleted the versions that a policy makes due.
     const other = await newWorkspace(fixture);
     const written = await writeState(owner.api, other.id, stateFile({ lineage }));
     await writeState(owner.api, other.id, stateFile({ serial: 2, lineage }));
@@ -188,7 +188,7 @@ const shows: Record<Feature, (fixture: Fixture) => Promise<boolean>> = {
   },
 };
 
-/** The same for features of both editions with different texts. */
+/** The same for features that both editions have with different texts. */
 const values: Record<keyof typeof editionValues, (fixture: Fixture) => Promise<string | null>> = {
   "app-name": async ({ nobody }) => (await nobody.get("/ping")).headers.get("tfp-appname"),
 };

@@ -27,7 +27,7 @@ const short = ({ type }: { type: string }) =>
 const act = (id: string, action: string) =>
   fixture().owner.api.post(`/workspaces/${id}/actions/${action}`);
 
-/** The life of a workspace, with state whose bytes and outputs must not appear in events. */
+/** The life of a workspace. The bytes and outputs of its state must not appear in events. */
 async function liveThrough() {
   const { owner } = fixture();
   const workspace = await newWorkspace(fixture());
@@ -119,7 +119,7 @@ test("every change of a state publishes an event, in order", async () => {
   expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
 });
 
-/** The life of an organization, with one of everything that belongs to it. */
+/** The life of an organization with one object of every kind. */
 async function furnishAndDissolve({ api }: Pick<ApiUser, "api">): Promise<void> {
   const path = `/organizations/${await newOrganization(api)}`;
   await api.patch(path, document("organizations", { email: "new@example.com" }));
@@ -155,7 +155,7 @@ async function furnishAndDissolve({ api }: Pick<ApiUser, "api">): Promise<void> 
   expect((await api.delete(path)).status).toBe(204);
 }
 
-/** A run whose token is created and revoked and that ends; then a destroy run is due. */
+/** A run whose token is created and revoked and that ends; then a destroy run becomes due. */
 async function runThrough(): Promise<void> {
   const { stack, owner } = fixture();
   const { id: workspaceId } = await newWorkspace(fixture());
@@ -170,7 +170,7 @@ async function runThrough(): Promise<void> {
   await owner.api.patch(`/workspaces/${workspaceId}`, due);
 }
 
-/** Two states, the first of which is older than the policy. */
+/** Two states, of which the first is older than the policy allows. */
 async function outliveThePolicy(): Promise<void> {
   const { stack, owner } = fixture();
   const { id } = await newWorkspace(fixture());
@@ -188,7 +188,7 @@ async function outliveThePolicy(): Promise<void> {
   await owner.api.post(`/workspaces/${id}/relationships/data-retention-policy`, policy);
 }
 
-/** The life of a team, with its members and grants, and a user who is invited, promoted and removed. */
+/** The life of a team with its members and grants, and of a user who is invited, promoted and removed. */
 async function gatherAndPart(guest: ApiUser): Promise<void> {
   const { owner, organization, stack } = fixture();
   const { api } = owner;

@@ -8,7 +8,7 @@ import { type Stack, type StackOptions, startStack } from "../stack/stack.ts";
 import { expectStatus } from "../stack/state.ts";
 import { newWorkspaceIn } from "../stack/workspace.ts";
 
-/** Options that are data: files whose options are equal share a stack. */
+/** Options that are plain data: files with equal options share a stack. */
 type SharedStackOptions = Pick<StackOptions, "blobs" | "settings">;
 
 /** A caller of the API. */
@@ -20,10 +20,10 @@ export interface ApiUser extends Person {
 export interface Fixture<Running extends Stack = Stack> {
   readonly stack: Running;
   readonly url: string;
-  /** Of the owner; all users except the outsider belong to it. */
+  /** The organization of the owner; all users except the outsider belong to it. */
   readonly organization: string;
   readonly owner: ApiUser;
-  /** In a team that may read the project `readable`, and nothing else. */
+  /** A user in a team that may read only the project `readable`. */
   readonly reader: ApiUser;
   readonly readersTeamId: string;
   readonly readable: { id: string; name: string };
@@ -36,7 +36,7 @@ export interface Fixture<Running extends Stack = Stack> {
 /** A client whose calls count for the golden file of routes. */
 export const recordedApi = (url: string, token?: string): Api => api(url, token, recordCall);
 
-/** A new user of the stack. */
+/** Creates a user of the stack. */
 export async function newUser(
   stack: Stack,
   options?: { administrator?: boolean },
@@ -45,7 +45,7 @@ export async function newUser(
   return { ...person, api: recordedApi(stack.url, person.token) };
 }
 
-/** The users, in a running stack. */
+/** Creates the users in a running stack. */
 export async function populate<Running extends Stack>(stack: Running): Promise<Fixture<Running>> {
   const [owner, reader, stranger] = await Promise.all([
     newUser(stack),
@@ -88,7 +88,7 @@ const worker = test.extend("stacks", { scope: "worker" }, async ({}, { onCleanup
 });
 
 /**
- * A fixture for all tests of the file, in one process: separate users and organizations in a stack that all files with
+ * A fixture for all tests of the file: separate users and organizations in a stack in one process that all files with
  * these options share.
  */
 export function useFixture(options: SharedStackOptions = {}): () => Fixture {
@@ -117,7 +117,7 @@ export function useStack<Running extends Stack>(
 }
 
 function started<Running extends Stack>(fixture: Fixture<Running> | undefined): Fixture<Running> {
-  if (!fixture) throw new Error("the fixture begins with the file's tests");
+  if (!fixture) throw new Error("the fixture is started with the tests of the file");
   return fixture;
 }
 
@@ -132,7 +132,7 @@ export async function newProject({
   return { id: body.data.id, name };
 }
 
-/** A new, secret team with one member, who belongs to nothing else. */
+/** Creates a secret team with one member who belongs to no other team. */
 export async function newTeam(
   { stack, organization }: Pick<Fixture, "stack" | "organization">,
   organizationAccess: readonly string[] = [],
@@ -154,7 +154,7 @@ export const newWorkspace = (
   projectId?: string,
 ): Promise<Answer["body"]> => newWorkspaceIn(owner.api, organization, attributes, projectId);
 
-/** A workspace whose lock its owner holds. */
+/** A workspace that its owner has locked. */
 export async function newLockedWorkspace(
   fixture: Pick<Fixture, "organization" | "owner">,
 ): Promise<Answer["body"]> {
@@ -174,7 +174,7 @@ export const waysToVersion = (
   list: `/state-versions?filter[organization][name]=${organization}&filter[workspace][name]=${name}&`,
 });
 
-/** The `detail` of each error, after checking the members that clients read. */
+/** The `detail` of each error; checks the members that clients read. */
 export function errorDetails({ status, body, headers }: Answer): string[] {
   if (!headers.get("content-type")?.startsWith("application/vnd.api+json")) {
     throw new Error(`not JSON:API: ${headers.get("content-type")}`);
@@ -182,13 +182,13 @@ export function errorDetails({ status, body, headers }: Answer): string[] {
   return body.errors.map((error: Record<string, unknown>) => {
     if (error.status !== String(status)) throw new Error(`status ${error.status} in a ${status}`);
     if (typeof error.title !== "string" || typeof error.detail !== "string") {
-      throw new Error(`an error without words: ${JSON.stringify(error)}`);
+      throw new Error(`an error without a text: ${JSON.stringify(error)}`);
     }
     return error.detail;
   });
 }
 
-/** The pointers of a 422, with their details. */
+/** The pointers of a 422 with their details. */
 export const problems = (answer: Answer): Record<string, string> => {
   errorDetails(answer);
   return Object.fromEntries(

@@ -11,8 +11,8 @@ import { type ApiUser, newUser, recordedApi, useFixture } from "./fixture.ts";
 import { bodyFor, createObjects, type ObjectIds, parametersOf, pathWith } from "./object-ids.ts";
 import { expectAlike, kinds, type Probe, parameters, unacceptable } from "./probe.ts";
 
-// An object of another tenant must respond exactly like a missing one: with the same status and text. Every call is
-// therefore made twice, with an id of another organization and with an unused id, and the responses are compared.
+// The response for an object of another tenant must equal that for an unknown object, in status and text. Every call
+// is therefore made twice, with an id of another organization and with an unused id, and the responses are compared.
 
 const fixture = useFixture();
 
@@ -28,17 +28,18 @@ beforeAll(async () => {
     const { body } = await owner.api.get(`/workspaces/${ours.workspaceId}`);
     return body.data.relationships["current-run"].data?.id === ours.runId;
   });
-  // The written state names a run: only the holder of the lock reaches that check.
+  // The state names a run, which is checked only for the holder of the lock.
   await stranger.api.post(`/workspaces/${theirs.workspaceId}/actions/lock`);
 });
 
 const example = (objects: ObjectIds, name: string): string => {
   const value = objects[name];
-  if (!value) throw new Error(`a new kind of thing: give ${name} an example in createObjects`);
+  if (!value)
+    throw new Error(`an unknown kind of object: add an example for ${name} to createObjects`);
   return value;
 };
 
-/** Secrets that must never be returned, except those that were sent. */
+/** Secrets that no response may contain, except those that were sent. */
 const secrets = () =>
   Object.entries(ours)
     .filter(([name]) => name !== "downloadUrl")
@@ -46,13 +47,13 @@ const secrets = () =>
 
 const compare = (probe: Probe): Promise<void> => expectAlike(probe, secrets());
 
-/** All probes, with limited concurrency in an order that no probe depends on. */
+/** Makes all calls with limited concurrency, in an order that no call depends on. */
 async function compareAll(probes: readonly Probe[]): Promise<void> {
   expect(probes.length).toBeGreaterThan(0);
   for (const probe of probes) await compare(probe);
 }
 
-/** Every mix of foreign and own ids in the path, except the one without a foreign id. */
+/** Every combination of foreign and own ids in the path, except the one without a foreign id. */
 function pathProbes(
   user: ApiUser,
   own: ObjectIds,
@@ -121,7 +122,7 @@ describe("an id of another organization is treated like an unknown id", () => {
       for (const position of idPositions(route)) {
         const names = kinds[position.kind];
         const place = `${route.method} ${route.path}: ${position.path.join("/")}`;
-        if (!names) throw new Error(`${place}: give ${position.kind} an example in kinds`);
+        if (!names) throw new Error(`${place}: add an example for ${position.kind} to kinds`);
         for (const name of names) {
           await compare({
             what: `${place} with ${name} of others`,
@@ -150,7 +151,7 @@ describe("an id of another organization is treated like an unknown id", () => {
     for (const route of lists) {
       for (const [parameter, names] of Object.entries(parameters)) {
         for (const name of names) {
-          // In addition to the members that a list requires.
+          // Parameters in addition to those that a list requires.
           const beside = /state-versions$/.test(route.path)
             ? `&filter[organization][name]=${theirs.organizationName}&filter[workspace][name]=${theirs.name}`
             : "";
@@ -210,7 +211,8 @@ describe("the same holds for", () => {
       const { token } = body.data.attributes;
       const user = { ...stranger, token, api: recordedApi(url, token) };
       for (const route of addressed) {
-        // Both are permitted: the effect on their own objects does not matter, but the foreign object must still exist.
+        // Both responses are allowed: the effect on own objects does not matter, but the foreign object must still
+        // exist.
         const names = parametersOf(route);
         const all = pathProbes(user, theirs, route, () => bodyFor(route, theirs)).at(-1);
         if (names.length > 0 && all) await compare(all);

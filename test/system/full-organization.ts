@@ -12,22 +12,22 @@ import {
 } from "../stack/state.ts";
 import { type ApiUser, type Fixture, newProject, newUser, newWorkspace } from "./fixture.ts";
 
-/** An organization with one of everything, most of it on one workspace. */
+/** An organization with one object of every kind, most of them on one workspace. */
 export interface FullOrganization {
   owner: ApiUser;
-  /** In the team that has every grant. */
+  /** A user in the team that has every grant. */
   member: ApiUser;
   organization: string;
   organizationId: string;
   projectId: string;
-  /** In the project. */
+  /** The workspace in the project. */
   workspaceId: string;
   workspaceName: string;
 }
 
 const flags = (...names: string[]) => Object.fromEntries(names.map((name) => [name, true]));
 
-/** Creates one with a new owner, through the API where it has the endpoints. */
+/** Creates one with a new owner, through the API if it has the endpoints. */
 export async function newFullOrganization({
   stack,
 }: Pick<Fixture, "stack">): Promise<FullOrganization> {
@@ -116,7 +116,7 @@ async function furnishPools(api: Api, { path, projectId, workspaceId }: Place): 
   await expectStatus(200, api.patch(`/projects/${projectId}`, inherited));
 }
 
-/** The flat tag, which exists in the organization as long as a workspace has it, is identified by its name. */
+/** The flat tag; it exists while a workspace has it and is identified by its name. */
 async function tag(
   api: Api,
   { projectId, workspace }: { projectId: string; workspace: Answer["body"] },
@@ -137,7 +137,7 @@ async function tag(
   );
 }
 
-/** A team with every kind of access, its tokens and the organization's, a member and an invited user. */
+/** Creates a team with every kind of access, its tokens and the organization's, a member and an invited user. */
 async function admit(place: Place & { api: Api }, member: ApiUser): Promise<void> {
   const { api, path, projectId, workspaceId } = place;
   const made = async (at: string, body: unknown, status = 201): Promise<string> =>
@@ -183,7 +183,7 @@ async function admit(place: Place & { api: Api }, member: ApiUser): Promise<void
   await made(`${path}/authentication-token?token=audit-trails`, token({}));
 }
 
-/** Two runs with every reportable attribute; one ended, one with a token. */
+/** Creates two runs with every reportable attribute; one has ended, the other has a token. */
 async function run(
   stack: Fixture["stack"],
   api: Api,
@@ -214,7 +214,7 @@ async function run(
   });
 }
 
-/** A state with outputs in both forms, a newer one, and a pending one, under a lock. */
+/** Creates a state with outputs in both forms, a newer state, and a pending version under a lock. */
 async function keepStates(api: Api, workspaceId: string): Promise<void> {
   const outputs = { secret: { value: "a", type: "string", sensitive: true } };
   const first = stateFile({ outputs, resources: 2 });
@@ -230,6 +230,6 @@ async function keepStates(api: Api, workspaceId: string): Promise<void> {
     api.post(`/workspaces/${workspaceId}/state-versions`, announcement(third)),
   );
   const { "hosted-json-state-upload-url": url } = pending.body.data.attributes;
-  // Of two concurrent attempts one is kept, and the other's bytes are ownerless.
+  // Of two concurrent attempts one is stored, and the bytes of the other have no row.
   await Promise.all([upload(url, "{}"), upload(url, "{ }")]);
 }

@@ -6,7 +6,7 @@ import { type RawAnswer, rawRequest } from "../stack/raw-http.ts";
 import { announcement, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, newWorkspace, useFixture } from "./fixture.ts";
 
-// A caller can send any header. None of them opens what its token does not.
+// A caller can send any header. No header may allow more than the caller's token.
 
 const fixture = useFixture();
 

@@ -10,11 +10,12 @@ import { type ApiUser, newTeam, useFixture } from "./fixture.ts";
 import { bodyFor, createObjects, type ObjectIds, parametersOf, pathWith } from "./object-ids.ts";
 import { expectAlike, kinds, parameters } from "./probe.ts";
 
-// Within one organization, objects that a user's teams do not show must also respond exactly like missing ones.
+// Within one organization, the response for objects that a user's teams do not allow to see must equal that for
+// unknown objects.
 
 const fixture = useFixture();
 
-/** In a separate project, without access for the two users below. */
+/** In a separate project that the two users below cannot access. */
 let hidden: ObjectIds;
 /** In a project that both of them may read. */
 let open: ObjectIds;
@@ -22,7 +23,7 @@ let open: ObjectIds;
 let insider: ApiUser;
 /** Reads the open project and its workspaces, without their state. */
 let watcher: ApiUser;
-/** Tokens of a team that both see, and of the organization. */
+/** Tokens of a team that both users see, and of the organization. */
 let tokenIds: string[];
 
 async function newMember(access: string, organizationAccess?: readonly string[]): Promise<ApiUser> {
@@ -102,7 +103,7 @@ test("in a query, in each parameter of every list", async () => {
   }
 });
 
-test("in a body, in each place that takes one", async () => {
+test("in a body, in each member that takes an id", async () => {
   proves("Isolation/what one's teams do not show of one's own organization");
   for (const route of routes.filter(({ path }) => !path.startsWith("/api/v2/admin/"))) {
     for (const position of idPositions(route)) {

@@ -7,12 +7,12 @@ import { useFixture } from "./fixture.ts";
 import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
 import { createObjects, type ObjectIds, pathWith } from "./object-ids.ts";
 
-// go-tfe resolves included resources by following their links. It follows a cycle until its stack overflows: an
-// organization with its default project, which has its organization.
+// go-tfe resolves included resources by following their links and follows a cycle until its stack overflows. An
+// example is an organization with its default project, which links to the organization.
 
 const fixture = useFixture();
 
-/** A path from an included resource through included ones back to itself; undefined if there is none. */
+/** A path from an included resource through included resources back to itself; undefined if there is none. */
 function cycleIn(answer: Answer): string[] | undefined {
   const included = new Map(includedIn(answer).map((resource) => [nameOf(resource), resource]));
   const through = new Set<string>();

@@ -9,7 +9,7 @@ import { createObjects, type ObjectIds, parametersOf, pathWith } from "./object-
 const fixture = useFixture();
 
 let objects: ObjectIds;
-/** In a team with a grant on one workspace and nothing else. */
+/** A user in a team that has one grant, on one workspace. */
 let guest: ApiUser;
 /** Reads all workspaces and no project. */
 let auditor: ApiUser;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const { id: teamId, member } = await newTeam(fixture());
   guest = member;
   await owner.api.post("/team-workspaces", workspaceAccess(teamId, objects.workspaceId));
-  // A user who was invited and has not accepted must stay unknown.
+  // A user who was invited and has not accepted must not be revealed.
   await owner.api.post(
     `/organizations/${organization}/organization-memberships`,
     document(
@@ -32,7 +32,7 @@ beforeAll(async () => {
   );
 });
 
-/** Where a resource of an included type is shown by itself; undefined: nowhere, it is a part of its workspace. */
+/** Where a resource of an included type can be read directly; undefined if it is only a part of its workspace. */
 const addresses: Record<string, ((id: string) => string) | undefined> = {
   "effective-tag-bindings": undefined,
   organizations: (id) => `/organizations/${id}`,
@@ -65,7 +65,9 @@ test.each(["owner", "reader", "guest", "auditor", "stranger"] as const)(
       expect([200, 404], `${route.path} ${parametersOf(route)}`).toContain(status);
       for (const { type, id } of body.included ?? []) {
         if (!Object.hasOwn(addresses, type)) {
-          throw new Error(`${type} is included: where is it shown by itself?`);
+          throw new Error(
+            `resources of type ${type} are included: add where they can be read directly`,
+          );
         }
         const path = addresses[type]?.(id);
         if (!path || seen.has(path)) continue;

@@ -12,7 +12,7 @@ import {
 } from "../stack/state.ts";
 import { newLockedWorkspace, useStack } from "./fixture.ts";
 
-/** Over gRPC, whose messages have at most 16 MiB. */
+/** Sent over gRPC, whose messages have at most 16 MiB. */
 const fixture = useStack(() => startProcesses({ blobs: "directory" }));
 
 const RESOURCES = 20_000;

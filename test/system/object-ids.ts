@@ -5,13 +5,13 @@ import { inlineState, rollbackTo, stateFile, writeState } from "../stack/state.t
 import { projectAccess, workspaceAccess } from "../stack/team-access.ts";
 import { type Fixture, newProject, newWorkspace } from "./fixture.ts";
 
-/** One of each object, by the names of the routes' parameters. */
+/** One object of each kind, by the names of the routes' parameters. */
 export type ObjectIds = Record<string, string>;
 
 const outputs = { text: { value: "a", type: "string" } };
 const given = Buffer.from(JSON.stringify(outputs)).toString("base64");
 
-/** An objects of the owner, in a new project unless one is given. */
+/** Creates the objects of the owner, in a new project unless one is given. */
 export async function createObjects(
   { organization, owner }: Pick<Fixture, "organization" | "owner">,
   projectId?: string,
@@ -88,7 +88,7 @@ export async function createObjects(
   };
 }
 
-/** A body that would be accepted from a permitted caller, so that a 422 does not hide a 404. */
+/** A body that is valid for a permitted caller, so that a 422 does not hide a 404. */
 const bodies: Record<string, (objects: ObjectIds) => unknown> = {
   "/api/v2/team-projects": ({ teamId, projectId }) => projectAccess(teamId, projectId),
   "/api/v2/team-workspaces": ({ teamId, workspaceId }) => workspaceAccess(teamId, workspaceId),
@@ -156,7 +156,7 @@ const bodies: Record<string, (objects: ObjectIds) => unknown> = {
   "/api/v2/workspaces/:workspaceId/tag-bindings": () => ({
     data: [{ type: "tag-bindings", attributes: { key: "mine", value: "1" } }],
   }),
-  // To create one, and to roll back.
+  // The versions for creating one and for rolling back.
   "/api/v2/workspaces/:workspaceId/state-versions": () => ({
     data: {
       ...inlineState(stateFile(), { force: true }).data,
@@ -174,15 +174,15 @@ export const parametersOf = ({ path }: Route) =>
 export function bodyFor({ body, path, method }: Route, objects: ObjectIds): unknown {
   if (!body) return undefined;
   const make = bodies[path];
-  if (!make)
-    throw new Error(`a new route with a body: give ${method} ${path} an example in bodies`);
+  if (!make) throw new Error(`a route without an example: add one for ${method} ${path} to bodies`);
   return make(objects);
 }
 
-/** The route's path with the objects's ids in it. Throws for a new kind of id. */
+/** The route's path with the ids of the objects. Throws for an unknown parameter. */
 export const pathWith = ({ path }: Route, objects: ObjectIds): string =>
   path.replaceAll(/:([A-Za-z]+)/g, (_, name: string) => {
     const value = objects[name];
-    if (!value) throw new Error(`a new kind of id: give :${name} an example in createObjects`);
+    if (!value)
+      throw new Error(`an unknown parameter: add an example for :${name} to createObjects`);
     return value;
   });

@@ -73,7 +73,8 @@ test("one request is one trace: HTTP, calls, SQL, object store and events", asyn
     const known = new Set(found.map(({ spanId }) => spanId));
     const roots = found.filter(({ parentSpanId }) => !known.has(parentSpanId));
     const above = roots.map(({ name }) => name);
-    if (above.length > 2) throw new Error(`not below another yet: ${above.join(", ")}`);
+    if (above.length > 2)
+      throw new Error(`spans that are not yet below another one: ${above.join(", ")}`);
     return above;
   });
   // All spans are descendants of the two requests that carried the trace.

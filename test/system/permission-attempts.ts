@@ -12,7 +12,8 @@ import { newUser } from "./fixture.ts";
 export type Attempt = (actor: Actor, target: string) => Promise<Answer>;
 
 /**
- * Whether the action was authorized: not found and forbidden are refusals, every other response is about the object.
+ * Whether the action was authorized: not found and forbidden are refusals; every other response depends on the
+ * object.
  */
 export const letThrough = ({ status }: Answer): boolean => ![401, 403, 404].includes(status);
 
@@ -39,7 +40,7 @@ export const onWorkspace: Record<string, Attempt> = {
   },
   "can-read-state-outputs": ({ api }, id) =>
     api.get(`/workspaces/${id}/current-state-version-outputs`),
-  // 412 without a lock: only callers that may write receive it.
+  // 412 without a lock, which only callers that may write receive.
   "can-create-state-versions": async ({ api }, id) => {
     await api.post(`/workspaces/${id}/actions/lock`);
     return api.post(`/workspaces/${id}/state-versions`, inlineState(stateFile()));
@@ -58,7 +59,7 @@ export const onWorkspace: Record<string, Attempt> = {
     api.patch(`/workspaces/${id}`, workspaces({ "auto-destroy-activity-duration": "1d" })),
 };
 
-/** Records of other systems, or unsupported: runs, variables, registries, policies, stacks, … */
+/** Features of other systems, or unsupported ones: runs, variables, registries, policies, stacks, … */
 export const withoutEndpoint = {
   workspace: [
     "can-queue-destroy",
@@ -123,7 +124,7 @@ const inOrganization =
     api.post(`/organizations/${organization}${tail}`, body());
 const named = (type: string, more: Record<string, unknown> = {}) =>
   inOrganization(`/${type}`, () => document(type, { name: unusedName("made"), ...more }));
-/** Not the slot of an actor's own token. */
+/** Not the slot of the actor's own token. */
 const otherToken = "/authentication-token?token=audit-trails";
 
 export const onOrganization: Record<string, Attempt> = {
@@ -142,7 +143,7 @@ export const onOrganization: Record<string, Attempt> = {
   "can-traverse": ({ api, organization }) => api.get(`/organizations/${organization}/projects`),
   "can-create-team": named("teams"),
   "can-create-project": named("projects"),
-  // In the organization's default project, or in one on which the actor has a grant.
+  // In the organization's default project, or in a project on which the actor has a grant.
   "can-create-workspace": async (actor) => {
     const anywhere = await named("workspaces")(actor, "");
     if (letThrough(anywhere)) return anywhere;

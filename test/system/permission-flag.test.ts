@@ -4,8 +4,8 @@ import { teamRole, teamRoles } from "../stack/roles.ts";
 import { newActor } from "./actors.ts";
 import { useFixture } from "./fixture.ts";
 
-// The effect of a single permission of a custom grant on a workspace's document: runs, variables and run tasks have no
-// other effect here, and runners and consoles use these flags.
+// The effect of each permission of a custom grant on a workspace's document. Permissions for runs, variables and run
+// tasks have no other effect here; runners and consoles use these flags.
 
 const fixture = useFixture();
 

@@ -19,7 +19,7 @@ import {
 
 const fixture = useFixture();
 
-/** The flags of a document as the actor sees it; none if it may not see it. */
+/** The flags of a document as the actor sees it; none if the actor may not see it. */
 async function flagsOf({ api }: Actor, path: string): Promise<Record<string, boolean> | undefined> {
   const { status, body } = await api.get(path);
   if (status === 404) return undefined;
@@ -27,7 +27,7 @@ async function flagsOf({ api }: Actor, path: string): Promise<Record<string, boo
   return body.data.attributes.permissions;
 }
 
-/** What an attempt changes so that the next would fail for another reason than permissions. */
+/** Undoes the effect of an attempt, so that the next attempt does not fail for a reason other than permissions. */
 const spoiling = [
   "can-destroy",
   "can-force-delete",
@@ -112,7 +112,7 @@ describe.each(everybody)("%s", (_, newActor) => {
     const { "can-destroy": destroy, ...others } = onOrganization;
     const { said, done } = await compare(actor, others, { target: () => actor.workspace(), path });
     expect(done).toEqual(said);
-    // The fixture is used further: a caller that may delete it tries that on another one.
+    // The fixture is needed later: a caller that may delete its organization tries that on another one.
     const flags = await flagsOf(actor, path());
     if (!flags?.["can-destroy"]) expect((await destroy?.(actor, ""))?.status).toBe(404);
   });

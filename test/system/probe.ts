@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { Answer } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 
-/** By the type beside an id, or the attribute that contains it: which ids of the objects fit. */
+/** The ids of the objects that fit, by the type beside an id or by the attribute that contains it. */
 export const kinds: Record<string, readonly string[]> = {
   "agent-pool-id": ["agentPoolId"],
   "agent-pools": ["agentPoolId"],
@@ -20,7 +20,7 @@ export const kinds: Record<string, readonly string[]> = {
   workspaces: ["workspaceId"],
 };
 
-/** Every query parameter that the routes read, with values of an objects; none: it refers to nothing. */
+/** Every query parameter that the routes read, with values of the objects; none if it refers to no object. */
 export const parameters: Record<string, readonly string[]> = {
   "filter[admin]": [],
   "filter[allowed-projects][name]": ["projectName"],
@@ -57,14 +57,14 @@ export const absentLike = (value: string): string => {
   return prefix ? newId(prefix) : unusedName("nobody");
 };
 
-/** Attributes of a state version that appear a moment later, after its extraction. */
+/** Attributes of a state version that appear shortly after the response, when it is extracted. */
 const knownLater =
   /"(resources-processed|state-version|(?:engine|terraform)-version|billable-rum-count|modules|providers)":(?:\w+|"[^"]*"|\{[^{}]*\})/g;
 
-/** Written a moment after the call that caused it: the last use of a token. */
+/** Written shortly after the call that caused it: the last use of a token. */
 const writtenLater = /"last-used-at":null/g;
 
-/** A response without values that differ between calls, and without the ids that were sent. */
+/** A response without values that differ between calls and without the ids that were sent. */
 export function plain({ status, body }: Answer, sent: readonly string[]): string {
   let text = JSON.stringify([status, body]);
   for (const value of sent) {
@@ -93,8 +93,8 @@ export interface Probe {
 }
 
 /**
- * Makes the probe's call with foreign and with unused values: the responses must be equal. Of `secrets` nothing may be
- * returned except what was sent.
+ * Makes the probe's call with foreign and with unused values and expects equal responses. Of `secrets`, the responses
+ * may contain only those that were sent.
  */
 export async function expectAlike(
   { what, foreign, call }: Probe,
@@ -108,7 +108,7 @@ export async function expectAlike(
   expect(leaked, `${what}: in the answer`).toEqual([]);
 }
 
-/** A body that violates every rule, so that a rule checked before the permission would show. */
+/** A body that violates every rule, so that a rule that is checked before the permission would be noticed. */
 export function unacceptable(body: unknown): unknown {
   if (typeof body !== "object" || body === null || !("data" in body)) return body;
   const { data } = body;

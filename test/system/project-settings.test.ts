@@ -59,7 +59,7 @@ test("workspaces inherit the project's default mode until the organization's app
   const agent = await owner.api.patch(self, wanted({ "default-execution-mode": "agent" }, linkage));
   expect(agent.body.data.relationships).toMatchObject(linkage);
   expect(await mode()).toEqual(["agent", id]);
-  // go-tfe names it by an attribute.
+  // go-tfe sends it as an attribute.
   await owner.api.patch(self, wanted({ "default-execution-mode": "local" }));
   const named = wanted({ "default-execution-mode": "agent", "default-agent-pool-id": id });
   expect((await owner.api.patch(self, named)).body.data.relationships).toMatchObject(linkage);

@@ -17,7 +17,7 @@ const namesIn = (...workspaces: { attributes: { name: string } }[]) =>
 const several = (count: number) =>
   Promise.all(Array.from({ length: count }, () => newWorkspace(fixture())));
 
-/** In a team that administers the readable project, and has no organization-level permission. */
+/** A user in a team that administers the readable project and has no organization-level permission. */
 async function administrator() {
   const { stack, readable } = fixture();
   const { id: teamId, member } = await newTeam(fixture());
@@ -67,7 +67,7 @@ describe("the approved consumers of a workspace", () => {
     expect(await consumers(producer.id)).toEqual(namesIn(other));
     expect((await owner.api.delete(`/workspaces/${other.id}`)).status).toBe(204);
     expect(await consumers(producer.id)).toEqual([]);
-    // Deleted, and therefore absent from the set: not a reason to refuse.
+    // The workspace was deleted and is therefore not in the set, which is not a reason to refuse.
     expect((await owner.api.delete(pathOf(producer.id), items(other))).status).toBe(204);
   });
 

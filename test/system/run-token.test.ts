@@ -184,7 +184,7 @@ describe("the state of another workspace", () => {
     await owner.api.post(path, body);
     expect(await reads(run, shared)).toEqual([200]);
     expect(await reads(foreign, shared)).toEqual([404]);
-    // A user gains no permission from it.
+    // The token gives the user who created it no permission.
     expect((await reader.api.get(`/state-versions/${shared.version.id}`)).status).toBe(404);
     const shown = await run.api.get(`/workspaces/${shared.id}`);
     expect(shown.body.data.attributes.permissions).toMatchObject({

@@ -21,7 +21,7 @@ afterAll(() => runner[Symbol.asyncDispose]());
 const show = async (id: string, include = "") =>
   (await fixture().owner.api.get(`/workspaces/${id}${include && `?include=${include}`}`)).body;
 
-/** The workspace once a run in this status is its current run. */
+/** Returns the workspace once a run with this status is its current run. */
 const once = (id: string, runId: string, status: string, include = "current_run") =>
   waitFor(async () => {
     const body = await show(id, include);
@@ -181,7 +181,7 @@ describe("a workspace with runs of a runner", () => {
     await runner.readme({ workspaceId: id, rawMarkdown: "# Gone" });
     await once(id, runId, "applied");
     expect((await owner.api.delete(`/workspaces/${id}`)).status).toBe(204);
-    // Late reports about it change nothing and delay nothing.
+    // Late reports about the run change nothing and delay nothing.
     await runner.run({ workspaceId: id, runId, revision: 2n, status: "errored" });
     const other = await newWorkspace(fixture());
     await once(other.id, await runner.run({ workspaceId: other.id, status: "applied" }), "applied");
@@ -209,7 +209,8 @@ describe("a workspace with runs of a runner", () => {
     expect(kinds(body)).toHaveLength(12);
     const plain = await costOf(() => owner.api.get(list));
     const included = await costOf(() => owner.api.get(`${list}&include=${names}`));
-    // Runs, their configuration versions and the workspaces' own: one call and one statement each.
+    // Runs, their configuration versions and the current ones of workspaces: one call and one statement for each
+    // kind.
     expect(included.calls - plain.calls).toBe(3);
     expect(included.statements - plain.statements).toBe(3);
   });

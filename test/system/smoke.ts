@@ -3,10 +3,13 @@ import { download, upload } from "../stack/http.ts";
 import { announcement, expectStatus, stateFile } from "../stack/state.ts";
 import { type Fixture, newWorkspace } from "./fixture.ts";
 
-/** A value that a smoke test writes and that must appear only in the state itself. */
+/** A value that the smoke test writes and that may appear only in the state itself. */
 export const smokeMarkers = { state: "smoke-marker-in-state", output: "smoke-sensitive-output" };
 
-/** One workspace's whole life. `headers` are sent with the create request of its state; returns the created objects. */
+/**
+ * Runs the life of one workspace. `headers` are sent with the create request of its state; returns the created
+ * objects.
+ */
 export async function smoke(
   fixture: Fixture,
   headers: Record<string, string> = {},

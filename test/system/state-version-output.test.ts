@@ -13,7 +13,7 @@ import { errorDetails, newLockedWorkspace, newWorkspace, useFixture } from "./fi
 
 const fixture = useFixture();
 
-/** Each with the type that clients read. */
+/** Each output with the type that clients read. */
 const every = {
   text: [{ value: "Zoë ✓ <&>", type: "string" }, "string"],
   number: [{ value: 3.5, type: "number" }, "number"],

@@ -89,7 +89,7 @@ describe("a caller with read access to outputs only", () => {
 });
 
 describe("the extraction", () => {
-  /** The document of a version with these bytes, once it is processed. */
+  /** The document of a version with these bytes, after its extraction. */
   async function read(text: string) {
     const { owner } = fixture();
     const bytes = Buffer.from(text);
@@ -140,7 +140,7 @@ describe("the extraction", () => {
   test.each([
     ["encrypted", '{"serial":1,"lineage":"x","meta":{},"encrypted_data":"Zm9v"}', null],
     ["of an unknown format", '{"version":5,"terraform_version":"9.0.0","resources":"?"}', 5],
-    ["no state", "\u0000 neither JSON nor text", null],
+    ["not a state", "\u0000 neither JSON nor text", null],
     ["broken", '{"version":4,"resources":[{"instances":"many"}]}', null],
   ])("is empty if the state is %s, which is stored as it is", async (_, text, format) => {
     proves("State version/resources-processed", "Extraction/encrypted and unknown formats");

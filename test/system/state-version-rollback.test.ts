@@ -97,7 +97,7 @@ test("a state may follow a rollback, and a rollback follows a pending state, whi
   const late = await upload(pending.body.data.attributes["hosted-state-upload-url"], state.bytes);
   expect(late.status).toBe(409);
   expect((await act(id, "unlock")).status).toBe(200);
-  // The engine continues from the serial in the file.
+  // The engine continues with the serial in the file.
   expect((await act(id, "lock")).status).toBe(200);
   await write(id, stateFile({ serial: 5, lineage: state.lineage, marker: "next" }));
 });
@@ -200,7 +200,7 @@ describe("a rollback is refused", () => {
     expect((await rollBack(workspace.id, version.id, reader)).status).toBe(404);
     const own = await newWorkspace({ organization: stranger.organization, owner: stranger });
     await stranger.api.post(`/workspaces/${own.id}/actions/lock`);
-    // Another tenant's workspace, our version.
+    // The workspace of another tenant with the version of this one.
     expect((await rollBack(own.id, version.id, stranger)).status).toBe(404);
     expect((await owner.api.get(`/state-versions/${version.id}`)).status).toBe(200);
   });

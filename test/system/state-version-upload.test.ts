@@ -232,7 +232,7 @@ function uploads(blobs: BlobKind): void {
     ]);
     const muchTooLarge = stateFile({ marker: "x".repeat(1_000_000) });
     expect((await owner.api.post(path, inlineState(muchTooLarge))).status).toBe(413);
-    // Its state would fit; with everything else in the request it does not, and no version is created.
+    // The state itself is small enough, but the complete request is not, and no version is created.
     const tooLargeJson = Buffer.alloc(MAX_STATE_BYTES + 1, "x").toString("base64");
     const half = await owner.api.post(
       path,

@@ -224,7 +224,7 @@ describe("the list of versions", () => {
         inlineState(stateFile({ serial, lineage }), { force: true }),
       );
       ids.unshift(created.body.data.id);
-      // Superseded by the next.
+      // Superseded by the next version.
       if (serial === 2)
         await create(id, announcement(stateFile({ serial: 3, lineage, marker: "x" })));
     }

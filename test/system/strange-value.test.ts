@@ -4,14 +4,14 @@ import { beforeAll, expect, test } from "vitest";
 import { errorDetails, useFixture } from "./fixture.ts";
 import { bodyFor, createObjects, type ObjectIds, pathWith } from "./object-ids.ts";
 
-// For any value that a client sends, the response names the problem; it is never a 5xx.
+// For any value that a client sends, the response names the problem and is never a 5xx.
 
 const fixture = useFixture();
-/** Enough to combine most values with most positions now and then; a new position is reached within a few runs. */
+/** Enough runs to combine most values with most positions over time; a new position is reached within a few runs. */
 const RUNS = 400;
 
 let objects: ObjectIds;
-/** The names of the attributes in a route's documents: most of them are also accepted. */
+/** The names of the attributes in a route's documents; most of them are also accepted in requests. */
 const shown = new Map<string, string[]>();
 
 const writing = routes.filter(
@@ -61,7 +61,7 @@ test("no value of an attribute, a relationship or another member of a document r
       if (isDocument(example) && section !== "all") {
         const data = { ...example.data };
         const names = [...(shown.get(route.path) ?? []), "id", "value", "key"].filter(
-          // It would not be found by its name the next time.
+          // The renamed object could not be found by its name in the next run.
           (name) => name !== "name" || !/:(organizationName|name)$/.test(route.path),
         );
         const name = names[at % names.length] ?? "";

@@ -8,7 +8,7 @@ import { startProcesses } from "../stack/stack.ts";
 import { inlineState, stateFile, writeState } from "../stack/state.ts";
 import { errorDetails, newLockedWorkspace, newProject, newWorkspace, useStack } from "./fixture.ts";
 
-// An unavailable service causes 503, never a lost change: the repeat of the request completes it.
+// An unavailable service causes 503 and never a lost change: a repeat of the request completes it.
 
 let started: StartedProxies;
 const fixture = useStack(() =>
@@ -20,7 +20,7 @@ const fixture = useStack(() =>
 );
 afterAll(() => started[Symbol.asyncDispose]());
 
-/** Sends the requests during one partition, and repeats each afterwards: 503, then one of `done`. */
+/** Sends the requests during one partition and repeats each afterwards: first 503, then one of `done`. */
 async function refusedThenDone(
   road: keyof Proxies,
   done: readonly number[],
@@ -45,7 +45,7 @@ async function refusedThenDone(
   );
 }
 
-/** Two new workspaces: the path of one by its id, of the other by its name. */
+/** Two new workspaces, one addressed by its id and the other by its name. */
 async function pathsToWorkspaces(): Promise<{ id: string; path: string }[]> {
   const [one, other] = await Promise.all([newWorkspace(fixture()), newWorkspace(fixture())]);
   const inOrganization = `/organizations/${fixture().organization}/workspaces`;
@@ -57,11 +57,11 @@ async function pathsToWorkspaces(): Promise<{ id: string; path: string }[]> {
 
 test("an organization that access did not receive is completed by the repeat", async () => {
   const { owner, stranger } = fixture();
-  // So that the owner's grants are cached, and only the second half of the creation fails.
+  // Caches the owner's grants, so that only the second half of the creation fails.
   await owner.api.get("/organizations");
   const body = document("organizations", { name: unusedName("half"), email: "a@b.example" });
   const path = `/organizations/${body.data.attributes.name}`;
-  // 422: its own event was faster than the repeat.
+  // 422, because the event completed the request before the repeat.
   await refusedThenDone("workspacesToAccess", [201, 422], () =>
     owner.api.post("/organizations", body),
   );

@@ -11,7 +11,7 @@ interface Attribute {
   initially: unknown;
   /** A value on creation and another on update. */
   values: readonly [unknown, unknown];
-  /** Values of another type, and those that break a rule, with the problem. */
+  /** Values of another type, and values that violate a rule, with the problem. */
   refused: readonly (readonly [unknown, string])[];
 }
 
@@ -46,7 +46,7 @@ const list = (name: string): Attribute => ({
 const durationText =
   "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')";
 
-/** The specification's table of attributes accepted by create and update, except those with separate files. */
+/** The specification's table of attributes that create and update accept, except those that have separate files. */
 const attributes: Record<string, Attribute> = {
   name: {
     initially: expect.any(String),
@@ -182,7 +182,7 @@ describe.each(Object.entries(attributes))("%s", (name, { values: [, second] }) =
     const kept = await api.patch(path, document("workspaces", other));
     expect(kept.status).toBe(200);
     expect(kept.body.data.attributes).toMatchObject({ [name]: second, ...other });
-    // Null equals absent, except where it unsets.
+    // Null means the same as absent, except where it removes a value.
     const nothing = await update(one.id, { [name]: null });
     expect(nothing.status).toBe(200);
     const unsets = name.startsWith("auto-destroy");

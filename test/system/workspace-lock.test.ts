@@ -39,7 +39,7 @@ describe("an unlocked workspace", () => {
 
   test.each([
     ["the documented body", { reason: "why" }, "why"],
-    ["the command line's body", document("", { reason: "why" }), "why"],
+    ["the body of the CLI", document("", { reason: "why" }), "why"],
     ["an empty object", {}, ""],
     ["no body", undefined, ""],
     ["a null reason", document("", { reason: null }), ""],

@@ -13,9 +13,9 @@ const projectOf = async (id: string) =>
 
 test.each([
   ["both", ["admin", "admin"], 200],
-  ["the source alone", ["admin", "maintain"], 404],
-  ["the destination alone", ["maintain", "admin"], 404],
-  ["the source, and no more than reading there", ["admin", "read"], 404],
+  ["the source only", ["admin", "maintain"], 404],
+  ["the destination only", ["maintain", "admin"], 404],
+  ["the source, and read access to the destination", ["admin", "read"], 404],
 ] as const)("moving requires the right in both projects: %s", async (_, levels, status) => {
   proves("Workspace/relationships.project");
   const { owner } = fixture();

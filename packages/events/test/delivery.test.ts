@@ -67,7 +67,7 @@ const consume = (handle: Handle, maxFailures = 3) =>
     }),
   );
 
-/** Records the revisions that it receives. */
+/** A handler that records the revisions it receives. */
 function listener() {
   const heard: number[] = [];
   return {
@@ -140,7 +140,7 @@ test("events wait in the outbox while the bus is down and are published in order
   expect(await database.query("select from outbox")).toHaveLength(3);
   await server.start();
   await waitFor(() => heard.includes(4));
-  // At least once: the last one before the stop can be delivered again.
+  // At least once: the last event before the stop can be delivered again.
   expect(heard.filter((revision) => revision > 1)).toEqual([2, 3, 4]);
 });
 

@@ -19,7 +19,7 @@ test("the stream in a cluster has the configured number of replicas, which never
     // The servers must connect first.
     await waitFor(() => ensureStream(nats).then(() => true), { timeout: 30_000, interval: 200 });
     const { streams } = await jetstreamManager(await nats.connection());
-    // Not during the election of a leader.
+    // Does not hold during the election of a leader.
     return await waitFor(async () => (await streams.info(STREAM)).config.num_replicas);
   };
   expect(await copiesAfter(1)).toBe(1);

@@ -21,7 +21,7 @@ async function start(
   writeFileSync(file, script);
   const child = spawn(process.execPath, [run, file, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
-    // A separate process group, as a shell creates for its children.
+    // Starts a separate process group, as a shell does for its children.
     detached: true,
   });
   onTestFinished(() => void child.kill("SIGKILL"));

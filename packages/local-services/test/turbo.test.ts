@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { root } from "../folders.mjs";
 
-// turbo reuses a verdict while the hash of its task is the same. Each test changes one input in a copy of the
+// turbo reuses a result while the hash of its task is the same. Each test changes one input in a copy of the
 // repository and compares the hashes before and after.
 
 const turboCommand = fileURLToPath(new URL("../turbo.mjs", import.meta.url));
@@ -49,7 +49,7 @@ function hashes(env: NodeJS.ProcessEnv = {}): Map<string, string> {
 const missed = (after: Map<string, string>): string[] =>
   [...after].filter(([task, hash]) => before.get(task) !== hash).map(([task]) => task);
 
-/** Which tasks miss the cache after `file` was changed. */
+/** The tasks that miss the cache after `file` was changed. */
 function missedAfterChange(file: string, change = (content: string) => `${content}\n`): string[] {
   const name = path.join(folder.path, file);
   const content = readFileSync(name, "utf8");

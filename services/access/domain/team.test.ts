@@ -98,7 +98,7 @@ test.each([
   ["an owner", owner, "organization", true],
   ["its member", inside, "secret", true],
   ["its member", inside, "organization", true],
-  ["who sees secret teams", allSeeing, "secret", true],
+  ["a caller who sees secret teams", allSeeing, "secret", true],
   ["a member of another team", outside, "secret", false],
   ["a member of another team", outside, "organization", true],
 ] as const)("%s, %o, sees a team that is %s: %s", (_, membership, visibility, sees) => {

@@ -20,7 +20,7 @@ test("a token expires after two years by default, even if created on a leap day"
 test.each([
   ["the present", at, "Expired at must be in the future"],
   ["the past", new Date(0), "Expired at must be in the future"],
-  ["no date", new Date(Number.NaN), "Expired at is invalid"],
+  ["not a date", new Date(Number.NaN), "Expired at is invalid"],
   ["the year 10000", new Date("+010000-01-01T00:00:00Z"), "Expired at is invalid"],
 ])("%s is not a valid expiry", (_, expiredAt, detail) => {
   expect(check({ description: "", expiredAt })).toEqual([{ field: "expiredAt", detail }]);

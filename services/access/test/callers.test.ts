@@ -74,7 +74,7 @@ const methods: Record<string, (as: Who) => Promise<unknown>> = {
   deleteRunToken: (as) => access.runTokens.deleteRunToken({}, as),
 };
 
-/** Any service with such a name. */
+/** Any service whose name has that prefix. */
 const runners = ["runner", "runner-eu"];
 const operators = ["standalone", "testing"];
 

@@ -8,7 +8,7 @@ import type { Logger } from "@statehouse/runtime";
 export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logger: Logger }) {
   const placed = new Map<string, string>();
   const workspaces = new Map<string, { organizationId: string; projectId: string }>();
-  /** Deleted after its placement was first returned. */
+  /** Deletes the target after its placement was first returned. */
   const leaving = new Set<string>();
   const elsewhere = async (): Promise<never> => {
     throw notFound("method in this test");

@@ -79,7 +79,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     placeWorkspace: placements.placeWorkspace,
     removeOnceAsked: placements.removeOnceAsked,
 
-    /** Direct access to the tables, for what no method does or shows. */
+    /** Direct access to the tables, for values that no method writes or returns. */
     sql: database.query,
 
     /** A user with a token. */
@@ -90,7 +90,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
       return { id, username, secret };
     },
 
-    /** Calls as the principal of the token, like the gateway: authenticated on each call. */
+    /** Calls as the principal of the token, like the gateway: each call is authenticated. */
     as: (secret: string): CallOptions => ({
       async assertion(audience) {
         const { principal } = await authentication.authenticate({ token: secret });

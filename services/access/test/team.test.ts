@@ -121,7 +121,7 @@ describe("team members", () => {
       principalType: "user",
       principalId: member.id,
     });
-    // Still a member of the organization, which alone gives no permission.
+    // The user is still a member of the organization, which alone gives no permission.
     expect(grants?.organizations).toMatchObject([{ organizationId, teamIds: [], owner: false }]);
   });
 

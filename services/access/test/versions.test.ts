@@ -9,7 +9,7 @@ afterAll(() => access[Symbol.asyncDispose]());
 
 let count = 0;
 
-/** An organization with an owner, and a member of one other team. */
+/** An organization with an owner and a member who is in one other team. */
 async function organization() {
   const organizationId = `org-versions${++count}`;
   const [owner, member] = [await access.person(), await access.person()];
@@ -28,7 +28,7 @@ type Organization = Awaited<ReturnType<typeof organization>>;
 interface Change {
   what: string;
   change: (of: Organization) => Promise<unknown>;
-  /** The user whose own version grows; that of the organization always does. */
+  /** The user whose version grows; the organization's version always grows. */
   user: "member" | "nobody";
 }
 
@@ -100,7 +100,7 @@ describe("the version vector", () => {
       repeat: ({ teamId, member }) => access.teams.addTeamMember({ teamId, userId: member.id }),
     },
     {
-      what: "removing somebody who is no member",
+      what: "removing a user who is not a member",
       repeat: ({ teamId, owner }) => access.teams.removeTeamMember({ teamId, userId: owner.id }),
     },
     {

@@ -22,13 +22,13 @@ const REQUEST_TIMEOUT_S = 3;
 export const state = Buffer.from('{"version":4}');
 export const md5 = createHash("md5").update(state).digest("hex");
 
-/** Requests that reached the services and the object server since the test began. */
+/** Requests that reached the services and the object server since the start of the test. */
 export const seen = {
   authenticated: 0,
   uploads: [] as [string, Buffer][],
   created: 0,
   uploaded: false,
-  /** Whether the last creation of a workspace was only to be validated. */
+  /** Whether the last creation of a workspace was only validated. */
   validated: false,
 };
 
@@ -132,13 +132,13 @@ const methodsOf: [DescService, ServiceBinding<object>["methods"]][] = [
 
 const bindings = methodsOf.map(([desc, methods]): ServiceBinding<object> => {
   const unasked = async () => {
-    throw new Error("not asked for here");
+    throw new Error("not used by these tests");
   };
   const all = desc.methods.map(({ localName }) => [localName, methods[localName] ?? unasked]);
   return { desc, methods: Object.fromEntries(all) };
 });
 
-/** Lines of the gateway's log since the test began. */
+/** Lines of the gateway's log since the start of the test. */
 export const logged: string[] = [];
 
 let stack: AsyncDisposableStack;
@@ -146,8 +146,8 @@ let base: string;
 let ops: string;
 
 /**
- * A gateway for a test file, with protobuf services behind it that respond just enough to observe the edge; test/system
- * uses the real ones.
+ * A gateway for a test file. The protobuf services behind it respond with the minimum that is needed to observe the
+ * gateway; test/system uses the real services.
  */
 export function useGateway(): void {
   beforeAll(async () => {
@@ -223,7 +223,7 @@ async function objectServer(): Promise<number> {
   return (objects.address() as AddressInfo).port;
 }
 
-/** Sends a request with a token; the body unchanged, or as JSON. */
+/** Sends a request with a token and the body, which is sent unchanged if it is a text and otherwise as JSON. */
 export async function ask(method: string, path: string, body?: unknown, token = "good") {
   const response = await fetch(`${base}${path}`, {
     method,

@@ -8,7 +8,7 @@ import { newWorkspaceState } from "./workspace-state.ts";
 const now = new Date("2026-01-01T00:00:00Z");
 const later = new Date(now.getTime() + 1000);
 
-/** A snapshot, whose window is not over. */
+/** A snapshot whose upload window has not ended. */
 const version = (position: bigint, more: Partial<StateVersion> = {}) =>
   madeVersion({ position, intermediate: true, expiresAt: later, ...more });
 

@@ -67,8 +67,8 @@ describe("the lock of a rollback", () => {
 
   test.each([
     ["nobody's", null, "workspace_not_locked"],
-    ["somebody else's", { holder: { ...holder, id: "user-b" }, epoch: 11n }, "workspace_locked"],
-    ["given back", { holder, epoch: 10n }, "lock_sealed"],
+    ["another user's", { holder: { ...holder, id: "user-b" }, epoch: 11n }, "workspace_locked"],
+    ["released", { holder, epoch: 10n }, "lock_sealed"],
   ])("%s: 409", (_, lock, reason) => {
     expect(() => rollbackEpoch(workspace, lock, holder)).toThrow(
       expect.objectContaining({ kind: "conflict", reason }),

@@ -31,7 +31,7 @@ const restore = (id: string, who?: object) => act("restoreBackingData", id, who)
 const permanentlyDelete = (id: string, who?: object) =>
   act("permanentlyDeleteBackingData", id, who);
 
-/** A workspace of two versions, the second current; the first has both forms and an output. */
+/** A workspace with two versions, of which the second is current; the first has both forms and an output. */
 async function twoVersions() {
   const workspaceId = state.lockedWorkspace();
   const request = {
@@ -134,7 +134,7 @@ test("a copy keeps the blob of a permanently deleted version", async () => {
   });
   await softDelete(first);
   const rollback = { workspaceId, rollbackStateVersionId: first };
-  // The newest version of the lock is the copy that the repeat refers to.
+  // The newest version of the lock is the copy that the repeated request refers to.
   expect(await refusal(state.versions.rollbackStateVersion(rollback))).toBe("accepted");
   await permanentlyDelete(first);
   expect(await blobsToDelete(keys)).toEqual([]);
@@ -147,7 +147,7 @@ describe("a rollback to a version whose data is", () => {
   beforeEach(() => proves("Rollback/not to a version without contents"));
   test.each([
     ["soft-deleted", [softDelete]],
-    ["deleted for good", [softDelete, permanentlyDelete]],
+    ["permanently deleted", [softDelete, permanentlyDelete]],
   ])("%s is a conflict", async (_, actions) => {
     const { workspaceId, first } = await twoVersions();
     for (const action of actions) await action(first);
@@ -161,10 +161,10 @@ describe("a rollback to a version whose data is", () => {
 describe("a refused transition", () => {
   test.each([
     ["soft deletion of the current version", "softDeleteBackingData", "current"],
-    ["soft deletion of a pending one", "softDeleteBackingData", "pending"],
-    ["permanent deletion of a finalized one", "permanentlyDeleteBackingData", "finalized"],
-    ["permanent deletion of the current one", "permanentlyDeleteBackingData", "current"],
-    ["restoration of a finalized one", "restoreBackingData", "finalized"],
+    ["soft deletion of a pending version", "softDeleteBackingData", "pending"],
+    ["permanent deletion of a finalized version", "permanentlyDeleteBackingData", "finalized"],
+    ["permanent deletion of the current version", "permanentlyDeleteBackingData", "current"],
+    ["restoration of a finalized version", "restoreBackingData", "finalized"],
   ] as const)("%s", async (_, action, which) => {
     const { workspaceId, first, second } = await twoVersions();
     const pending = await state.create(workspaceId, "z", { serial: 3n });
@@ -181,7 +181,7 @@ describe("a refused transition", () => {
 
 test.each([
   ["a reader", reader, "forbidden not_allowed"],
-  ["a stranger", stranger, "notFound not_found"],
+  ["a user without access", stranger, "notFound not_found"],
   ["an organization token", organizationToken, "forbidden not_allowed"],
 ])("%s cannot change backing data", async (_, who, expected) => {
   const { first } = await twoVersions();
@@ -233,7 +233,7 @@ test("a lock or a pending version does not affect the deletion of data", async (
   expect(await refusal(state.workspaceState.sealLock({ workspaceId, epoch: 10n }))).toBe(
     "unavailable state_version_pending",
   );
-  // Superseding, expiry and sealing do not change it.
+  // Superseding, expiry and sealing do not change a version whose data is deleted.
   await state.create(workspaceId, "zz", { serial: 4n });
   state.pass(state.app.settings.pendingWindowMs + 1000);
   await discardExpiredVersions(state.app);

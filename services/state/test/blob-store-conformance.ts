@@ -17,7 +17,7 @@ const collectGarbage: () => void = runInNewContext("gc");
 /** A store under test, and the faults that a test can cause from outside. */
 export interface TestedStore {
   store: BlobStore;
-  /** The same over a proxy, for stores with a connection. */
+  /** The same store over a proxy, for stores that have a connection. */
   overProxy?: { store: BlobStore; proxy: FaultProxy };
   /** Runs the scenario of full-disk.ts on a store of this kind without free space. */
   onFullDisk: () => Promise<FullDiskReport>;
@@ -166,12 +166,12 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
   });
 
   it("reports unavailable and stores nothing partially if its connection is cut", async () => {
-    // A folder has no connection; its failure during a write is a full disk, below.
+    // A store in a folder has no connection; its failure during a write is a full disk, which is tested below.
     if (!tested.overProxy) return;
     const { store: far, proxy } = tested.overProxy;
     const content = randomBytes(2 * MIB);
     const at = key();
-    // Recognized by its size: under TLS nothing else is visible.
+    // The request is recognized by its size, because under TLS nothing else is visible.
     const held = proxy.hold({ direction: "requests", when: ({ length }) => length > 10_000 });
     const expected = { size: content.length, md5: hex("md5", content) };
     const refused = far.put(at, Readable.from(pieces(content)), expected, never);
@@ -243,7 +243,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     const refused = store.get(
       at,
       () => {
-        throw new Error("not of this size");
+        throw new Error("the size differs");
       },
       never,
     );
@@ -297,7 +297,7 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
 
   it("lists every key once and continues after any key", async () => {
     const mine = Array.from({ length: 5 }, key);
-    // Keys in which the order of a slash, sorted like any other character, is easily wrong.
+    // Keys whose order is easily wrong, because a slash sorts like any other character.
     mine.push(...["ws-1/a/b", "ws-1/a-b", "ws-1/a0", "ws-1-0", "ws-10/a"]);
     for (const at of mine) await put(at, Buffer.from(at));
     const all = await keys();
@@ -316,11 +316,11 @@ export function conformance(open: (stack: AsyncDisposableStack) => Promise<Teste
     const size = 64 * MIB;
     const most = size / 4;
     const at = key();
-    // Memory that any transfer needs is allocated before the measurement.
+    // Memory that every transfer needs is allocated before the measurement.
     await put(key(), randomBytes(16 * MIB));
     const before = process.memoryUsage().external;
     let highest = before;
-    // Unreferenced memory would count until the collector runs.
+    // Unreferenced memory would be counted until the garbage collector runs.
     let moved = 0;
     const measure = (bytes: number) => {
       const steps = Math.floor(moved / (16 * MIB));
@@ -371,7 +371,10 @@ const breaking = (content: Buffer): Readable =>
     })(),
   );
 
-/** Copies its input, because the store reuses its memory; `slowness` ms for each write. */
+/**
+ * A target that copies its input, because the store reuses its memory; `slowness` is the duration of each write in
+ * ms.
+ */
 class Collected extends Writable {
   readonly #chunks: Buffer[] = [];
   readonly #slowness: number;

@@ -75,7 +75,7 @@ test("while workspaces does not respond, nothing is deleted and the page is repe
   const { workspaceId, ids } = await written(own, 2);
   await age(own, ids, 31);
   own.neighbours.retain(workspaceId, { days: 30 });
-  own.neighbours.meanwhile(() => Promise.reject(new Error("away")));
+  own.neighbours.meanwhile(() => Promise.reject(new Error("unavailable")));
   await expect(collectNextPage(own.app, () => {})).rejects.toThrow();
   expect(await statuses(own, workspaceId)).toEqual(["finalized", "finalized"]);
   own.pass(31_000);

@@ -33,7 +33,7 @@ describe("creating a state version", () => {
 
   test.each([
     ["a reader", reader, "forbidden not_allowed"],
-    ["a stranger", stranger, "notFound not_found"],
+    ["a user without access", stranger, "notFound not_found"],
     ["an organization token", organizationToken, "forbidden organization_token"],
   ])("is refused to %s", async (_, principal, expected) => {
     proves("State version creation rules/not with an organization's token");
@@ -113,7 +113,7 @@ describe("within one lock epoch", () => {
     await state.put(first.internalUploadPath, "x");
     const repeat = await state.create(id, "x");
     expect(repeat.stateVersion).toMatchObject({ id: first.stateVersion?.id, status: "finalized" });
-    // Inline state in the repeat is uploaded to a URL that responds with 200 again.
+    // Inline state in the repeated request is uploaded to a URL that returns 200 again.
     const { outcome } = await state.put(repeat.internalUploadPath, "x");
     expect(outcome).toBe("alreadyStored");
   });

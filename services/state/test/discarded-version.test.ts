@@ -41,7 +41,7 @@ const seal = (workspaceId: string, discardPending: boolean) =>
 describe("a version that was discarded", () => {
   test.each([
     [
-      "superseded by a newer one",
+      "superseded by a newer version",
       ({ workspaceId }) => state.create(workspaceId, "newer", { serial: 3n }),
     ],
     [
@@ -58,7 +58,7 @@ describe("a version that was discarded", () => {
       },
     ],
     [
-      "since its window is over",
+      "after its window",
       async () => {
         state.pass(state.app.settings.pendingWindowMs);
         await discardExpiredVersions(state.app);
@@ -81,7 +81,7 @@ describe("a version that was discarded", () => {
       });
       const listed = await state.outputs.listStateVersionOutputs({ stateVersionId: id });
       expect(listed).toMatchObject({ outputs: [], totalCount: 0 });
-      // Its window may be over, and its URL expired.
+      // The version's window may have ended, and its URL has expired.
       await expect(state.put(jsonUrl, "{}")).rejects.toThrow(/discarded|token/);
       const told = await state.events(workspaceId);
       expect(told.filter((type) => type === "state-version.discarded")).toHaveLength(1);

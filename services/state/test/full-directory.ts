@@ -1,6 +1,6 @@
 import { openDirectoryStore } from "../objects/directory-store.ts";
 import { useFullDisk } from "./full-disk.ts";
 
-// A separate program, started under a limit that would also affect everything else in the test's process.
+// A separate program, because the limit under which it is started would also affect the process of the tests.
 await using store = await openDirectoryStore(process.argv[2] ?? "");
 process.stdout.write(JSON.stringify(await useFullDisk(store)));

@@ -8,14 +8,14 @@ export const ROOM = 1024 * 1024;
 
 export interface FullDiskReport {
   before: string;
-  /** One announced with its md5, one without. */
+  /** One content is announced with its md5, the other without. */
   tooLarge: string[];
   keys: string[];
   stillThere: boolean;
   after: string;
 }
 
-/** Puts a small content, one that exceeds the space, and a small one again. */
+/** Puts a small content, one that exceeds the free space, and a small one again. */
 export async function useFullDisk(store: BlobStore): Promise<FullDiskReport> {
   const never = new AbortController().signal;
   const content = randomBytes(1000);

@@ -5,7 +5,9 @@ import { type FullDiskReport, ROOM, useFullDisk } from "./full-disk.ts";
 
 let report: Promise<FullDiskReport> | undefined;
 
-/** The scenario on a MinIO without free space. It runs once: the addressing and the transport of a store do not matter. */
+/**
+ * Runs the scenario once on a MinIO without free space: the store's addressing and transport have no effect on it.
+ */
 export function onFullMinio(): Promise<FullDiskReport> {
   report ??= run();
   return report;

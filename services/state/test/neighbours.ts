@@ -9,7 +9,7 @@ import type { Logger } from "@statehouse/runtime";
 export const organizationId = "org-1";
 export const projectId = "prj-1";
 
-/** The answers of the other services' stubs. */
+/** The responses of the other services' stubs. */
 export const owner = { type: "user", id: "user-owner", versions: "1" } as const;
 export const otherOwner = { type: "user", id: "user-other", versions: "1" } as const;
 export const reader = { type: "user", id: "user-reader", versions: "1" } as const;
@@ -21,7 +21,7 @@ interface Held {
   epoch: bigint;
 }
 
-/** Access and workspaces as state calls them, over real channels. */
+/** Access and workspaces in the form in which state calls them, over real channels. */
 export function neighbours({ keys, logger }: { keys: AssertionKeys; logger: Logger }) {
   const locks = new Map<string, Held>();
   const projects = new Map<string, { projectId: string; version: bigint }>();
@@ -115,17 +115,17 @@ export function neighbours({ keys, logger }: { keys: AssertionKeys; logger: Logg
   return {
     channels: { access: access.inProcess(), workspaces: workspaces.inProcess() },
     asked,
-    /** A workspace exists from now on. */
+    /** Adds a workspace. */
     place: (workspaceId: string, project = projectId, version = 1n) =>
       void projects.set(workspaceId, { projectId: project, version }),
     lock: (workspaceId: string, holder: Held["holder"], epoch: bigint) =>
       void locks.set(workspaceId, { holder, epoch }),
-    /** The retention of the workspace from now on; returns the version of the change. */
+    /** Sets the retention of the workspace; returns the version of the change. */
     retain: (workspaceId: string, retention: { days?: number; plan?: string }): bigint => {
       retentions.set(workspaceId, retention);
       return ++retentionVersion;
     },
-    /** Runs once, between the next response about retention and its arrival. */
+    /** Runs once, after the next response about retention was created and before it arrives. */
     meanwhile: (happens: () => Promise<void>) => {
       whileAsked = happens;
     },

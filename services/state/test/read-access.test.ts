@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => state[Symbol.asyncDispose]());
 
-/** A run unknown to workspaces has no access, whatever its grants are. */
+/** A run that workspaces does not know has no access, regardless of its grants. */
 const run = { type: "run", id: "run-1", versions: "1" } as const;
 
 /** A current version with an output. */

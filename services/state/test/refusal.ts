@@ -1,4 +1,4 @@
-/** How a call ended: "accepted", or the kind and reason of its refusal. */
+/** The result of a call: "accepted", or the kind and reason of its refusal. */
 export const refusal = (call: Promise<unknown>): Promise<string> =>
   call.then(
     () => "accepted",

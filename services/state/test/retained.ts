@@ -2,7 +2,10 @@ import { type Collected, collectWorkspaces } from "../app/retention-collection.t
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { RunningState } from "./running-state.ts";
 
-/** A workspace with this many versions, each of its own lock; returns their ids and blobs, oldest first. */
+/**
+ * Creates a workspace with this number of versions, each under its own lock; returns their ids and blobs, oldest
+ * first.
+ */
 export async function written(running: RunningState, count: number) {
   const workspaceId = running.lockedWorkspace();
   const versions: { id: string; key: string }[] = [];
@@ -19,14 +22,14 @@ export async function written(running: RunningState, count: number) {
   return { workspaceId: workspaceId as WorkspaceId, versions, ids: versions.map(({ id }) => id) };
 }
 
-/** As if it had been created this many days ago. */
+/** Changes the version as if it had been created this number of days ago. */
 export const age = (running: RunningState, ids: readonly string[], days: number) =>
   running.database.query(
     "update state_versions set created_at = created_at - $2 * interval '1 day' where id = any($1)",
     [ids, days],
   );
 
-/** Collects the workspaces; returns the deleted versions, and why others were retained. */
+/** Collects the workspaces; returns the deleted versions and the reasons why others were retained. */
 export async function collect(
   running: RunningState,
   workspaceIds: readonly WorkspaceId[],
@@ -53,7 +56,7 @@ export const statuses = async (running: RunningState, workspaceId: string) =>
     )
   ).map(({ status }) => status.replace("backing_data_", ""));
 
-/** Those of the keys whose bytes are to be deleted. */
+/** Those of the keys whose bytes must be deleted. */
 export const deletions = async (running: RunningState, keys: readonly string[]) =>
   (
     await running.database.query<{ key: string }>(

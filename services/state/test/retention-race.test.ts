@@ -33,7 +33,7 @@ describe("while a collection runs", () => {
         state.versions.rollbackStateVersion({ workspaceId, rollbackStateVersionId: id }),
     ],
     [
-      "deleted for good by hand",
+      "permanently deleted by a user",
       "noContents",
       async (_: string, id: string) => {
         const actions = createClient(BackingDataService, state.channel, state.identity);
@@ -70,7 +70,7 @@ describe("while a collection runs", () => {
     await age(state, ids, 31);
     state.neighbours.retain(workspaceId, { days: 30 });
     state.neighbours.meanwhile(async () => {
-      // Changed by a process that crashed before it notified state.
+      // Changed by a process that crashed before it called state.
       state.neighbours.retain(workspaceId, { days: 99 });
       state.pass(60 * 60_000);
     });

@@ -67,7 +67,7 @@ describe("a retention policy", () => {
     const copy = copied.stateVersion?.id ?? "";
     await age(state, [...ids, copy], 31);
     state.neighbours.retain(workspaceId, { days: 30 });
-    // The copy is current: its source is retained with it.
+    // The copy is current, so its source is also retained.
     const first = await collect(state, [workspaceId]);
     expect([first.ids, first.kept]).toEqual([[ids[1]], ["shared"]]);
     await state.write(workspaceId, "newest", { serial: 9n });
@@ -169,11 +169,11 @@ describe("in the hosted edition", () => {
     await age(own, [...old.ids, ...single.ids], 200);
     const all = [old, single, busy].map(({ workspaceId }) => workspaceId);
     for (const id of all) own.neighbours.retain(id, { plan: "free", days: 1 });
-    // 96 and 2 recent ones, 4 old ones: the second newest of these is the hundredth.
+    // 96 and 2 recent versions and 4 old ones: the second newest of the old ones is the hundredth.
     const collected = await collect(own, all);
     expect(collected.ids).toEqual(old.ids.slice(0, 2));
     expect(collected.collected[0]?.rule).toBe("free-tier");
-    // The edition has no status for it: the rows are deleted.
+    // The edition has no status for permanently deleted data, so the rows are deleted.
     expect(await statuses(own, old.workspaceId)).toEqual(["finalized"]);
     expect(await statuses(own, single.workspaceId)).toEqual(["finalized"]);
     expect(

@@ -13,7 +13,7 @@ import { type RunningState, runState } from "./running-state.ts";
 
 /** Largest content that the object server of these tests accepts, in bytes. */
 export const LIMIT = 4 * 1024 * 1024;
-/** How long it permits an idle connection, in ms. */
+/** How long the object server permits an idle connection, in ms. */
 export const IDLE_MS = 1000;
 
 export const silent = createLogger({ service: "state", level: "silent" });
@@ -118,7 +118,7 @@ interface ErrorDocument {
   errors: { status: string; title: string; detail: string }[];
 }
 
-/** The one error of a JSON:API document. */
+/** The only error of a JSON:API document. */
 export function errorOf({ headers, bytes, status }: Answer): { status: number; detail: string } {
   expect(headers["content-type"]).toBe("application/vnd.api+json");
   const { errors } = JSON.parse(bytes.toString()) as ErrorDocument;

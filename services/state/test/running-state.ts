@@ -27,8 +27,8 @@ interface CreateOptions {
 }
 
 /**
- * The use cases on a separate database, behind their RPC; without workers and store, so that tests decide when
- * extraction and uploads happen.
+ * The use cases on a separate database behind their gRPC services, without workers and store, so that tests decide
+ * when extraction and uploads happen.
  */
 export async function runState({ edition = "self-hosted" as EditionName } = {}) {
   await using starting = new AsyncDisposableStack();
@@ -99,14 +99,14 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     outputs: createClient(StateVersionOutputService, channel, identities.gateway.on(owner)),
     workspaceState: createClient(WorkspaceStateService, channel, identities.workspaces),
     channel,
-    /** The owner, as the gateway calls for them. */
+    /** The owner's calls, made as the gateway makes them. */
     identity: identities.gateway.on(owner),
     retention: createClient(RetentionService, channel, identities.workspaces),
     as: identities.gateway.on,
     callerOf,
     attemptOf,
 
-    /** Advances the clock by this many ms. */
+    /** Advances the clock by this number of ms. */
     pass: (ms: number) => {
       shiftMs += ms;
     },
@@ -122,7 +122,7 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     /** A create request for these bytes. */
     create,
 
-    /** A PUT of these bytes to an upload URL or path, like the object server's. */
+    /** Uploads these bytes to an upload URL or path, as the object server does. */
     put,
 
     /** Creates a version and uploads its bytes; returns its id. */

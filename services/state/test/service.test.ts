@@ -31,7 +31,7 @@ afterAll(() => stack.disposeAsync());
 /** The whole service on separate listeners. */
 async function runService(stack: AsyncDisposableStack) {
   const folder = stack.use(await temporaryFolder());
-  // A separate NATS: the stream's durable consumer is shared by all services of one name.
+  // A separate NATS, because all services with one name share the stream's durable consumer.
   const nats = stack.use(await ownNats());
   const environment = {
     NATS_URL: nats.url,

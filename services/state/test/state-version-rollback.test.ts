@@ -200,7 +200,7 @@ describe("a rollback is refused", () => {
 
   test.each([
     ["a reader", reader, "forbidden not_allowed"],
-    ["a stranger", stranger, "notFound not_found"],
+    ["a user without access", stranger, "notFound not_found"],
     ["an organization token", organizationToken, "forbidden organization_token"],
   ])("to %s", async (_, who, expected) => {
     const { workspaceId, first } = await twoVersions();

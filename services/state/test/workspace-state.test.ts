@@ -149,7 +149,7 @@ test("an upload that ends while its version expires is kept", async () => {
         async listExpired(now, limit) {
           const found = await reads.stateVersions.listExpired(now, limit);
           expect(found.map((version) => version.id)).toContain(stateVersion?.id);
-          // It began in time, and waited for the workspace's lock.
+          // The upload began in time and waited for the workspace's lock.
           await state.put(internalUploadPath, "x");
           return found;
         },

@@ -81,7 +81,7 @@ test("a duration starts when it is set and again at each activity", () => {
   expect(workspace.autoDestroyAt).toEqual(later(2));
   noteActivity(workspace, later(1));
   expect(workspace.autoDestroyAt).toEqual(later(3));
-  // A repetition restarts nothing.
+  // Setting the same value again does not restart the duration.
   expect(apply({ autoDestroyActivityDuration: "2h" }, workspace)).toEqual(workspace);
   expect(apply({ autoDestroyActivityDuration: null }, workspace)).toEqual(never);
 });

@@ -30,10 +30,10 @@ test.each([
   ["other days", [older(30), older(7)], ["delete-older", 7]],
   ["days as they were", [older(30), older()], ["delete-older", 30]],
   ["another kind", [older(30), never], ["dont-delete", null]],
-  ["back again", [never, older(1)], ["delete-older", 1]],
+  ["the first kind again", [never, older(1)], ["delete-older", 1]],
   ["no days", [older()], ["Delete older than n days is required"]],
   [
-    "days gone with the other kind",
+    "no days with the other kind",
     [older(30), never, older()],
     ["Delete older than n days is required"],
   ],

@@ -46,7 +46,7 @@ test.each([
     "must be specified when using 'agent' execution mode",
   ],
   [
-    "taking agent's pool away",
+    "removing the pool of the mode agent",
     agent,
     { defaultAgentPoolId: null },
     "must be specified when using 'agent' execution mode",
@@ -58,7 +58,7 @@ test.each([
     "must not be specified unless using 'agent' execution mode",
   ],
   [
-    "what is no mode",
+    "an unknown mode",
     local,
     { defaultExecutionMode: "cloud" },
     "Default execution mode is invalid",

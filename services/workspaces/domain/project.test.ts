@@ -41,14 +41,14 @@ const pool = "apool-1234567890123456";
 
 test.each<[string, ProjectSettings[], unknown]>([
   ["nothing given", [{}], [null, null]],
-  ["a mode of its own", [{ defaultExecutionMode: "remote" }], ["remote", null]],
+  ["its own mode", [{ defaultExecutionMode: "remote" }], ["remote", null]],
   [
     "agent with its pool",
     [{ defaultExecutionMode: "agent", defaultAgentPoolId: pool }],
     ["agent", pool],
   ],
   [
-    "back to what the organization says",
+    "the mode of the organization again",
     [
       { defaultExecutionMode: "agent", defaultAgentPoolId: pool },
       { overwritesDefaultExecutionMode: false },
@@ -64,16 +64,16 @@ test.each<[string, ProjectSettings[], unknown]>([
     ["local", null],
   ],
   [
-    "overwriting without a mode",
+    "an override without a mode",
     [{ overwritesDefaultExecutionMode: true }],
     "Default execution mode must be given when setting-overwrites.default-execution-mode is true",
   ],
   [
-    "a mode and not overwriting",
+    "a mode without an override",
     [{ overwritesDefaultExecutionMode: false, defaultExecutionMode: "local" }],
     "Default execution mode must not be given when setting-overwrites.default-execution-mode is false",
   ],
-  ["a description that no column takes", [{ description: "a\0b" }], "Description is invalid"],
+  ["a description that no column stores", [{ description: "a\0b" }], "Description is invalid"],
 ])("%s", (_, requests, expected) => {
   const problems = new Problems();
   const project = newProject("prj-1", "org-1", new Date());

@@ -29,12 +29,17 @@ test.each([
 const fixed = [{ key: "cost", value: "42" }];
 
 test.each([
-  ["nothing of that key", [], [["zone", "a"]], []],
+  ["no binding of the key", [], [["zone", "a"]], []],
   ["the same value", [], [["cost", "42"]], []],
   ["another value", [], [["cost", "43"]], ["cost"]],
-  ["a flat tag of that key", [], [["cost", ""]], ["cost"]],
-  ["another value that was there before", [{ key: "cost", value: "43" }], [["cost", "43"]], []],
-  ["a change of one that was there", [{ key: "cost", value: "43" }], [["cost", "44"]], ["cost"]],
+  ["a flat tag of the key", [], [["cost", ""]], ["cost"]],
+  ["another value that existed before", [{ key: "cost", value: "43" }], [["cost", "43"]], []],
+  [
+    "a changed value that existed before",
+    [{ key: "cost", value: "43" }],
+    [["cost", "44"]],
+    ["cost"],
+  ],
 ] as const)("%s", (_, current, wanted, refused) => {
   expect(disallowedOverrides(current, new Map(wanted), fixed)).toEqual(refused);
 });

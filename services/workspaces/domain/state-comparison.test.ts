@@ -17,16 +17,22 @@ const there = (changes: { revision?: bigint; placementVersion?: bigint; dropped?
 
 test.each([
   ["the same on both sides", here, there({}), [], []],
-  ["news of its state that was not heard", here, there({ revision: 8n }), ["summary"], []],
-  ["a move that state has not heard of", here, there({ placementVersion: 4n }), ["placement"], []],
+  ["a summary of state that was not received", here, there({ revision: 8n }), ["summary"], []],
+  ["a move that state did not receive", here, there({ placementVersion: 4n }), ["placement"], []],
   ["a workspace never placed", here, there({ placementVersion: 0n }), ["placement"], []],
-  ["a deletion that state has not heard of", deleted, there({}), ["deletion"], []],
-  ["a deletion that both know", deleted, there({ dropped: true }), [], []],
+  ["a deletion that state did not receive", deleted, there({}), ["deletion"], []],
+  ["a deletion that both sides recorded", deleted, there({ dropped: true }), [], []],
   ["absent here, without a deletion record", undefined, there({}), [], ["unknownHere"]],
-  ["a tombstone of something forgotten", undefined, there({ dropped: true }), [], []],
-  ["a tombstone of something that is here", here, there({ dropped: true }), [], ["droppedAtState"]],
-  ["a state that went back in time", here, there({ revision: 6n }), [], ["stateBehind"]],
-  ["an owner that went back", here, there({ placementVersion: 6n }), [], ["placementAhead"]],
+  ["a tombstone of an unknown workspace", undefined, there({ dropped: true }), [], []],
+  ["a tombstone of an existing workspace", here, there({ dropped: true }), [], ["droppedAtState"]],
+  ["a state older than reported", here, there({ revision: 6n }), [], ["stateBehind"]],
+  [
+    "a placement older than in state",
+    here,
+    there({ placementVersion: 6n }),
+    [],
+    ["placementAhead"],
+  ],
 ] as const)("%s", (_, own, state, heal, report) => {
   expect(differences(own, state)).toEqual({ heal, report });
 });

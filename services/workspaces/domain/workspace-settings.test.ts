@@ -119,7 +119,7 @@ test("assessments require a plan, an engine and a mode that support them", () =>
   ]);
   const able = { assessmentsEnabled: true, executionMode: "remote" };
   expect(workspace(able).assessmentsEnabled).toBe(true);
-  // An earlier request for assessments is not a reason to refuse the next change.
+  // An earlier request for assessments does not make the next change fail.
   expect(apply({ executionMode: "local" }, workspace(able)).executionMode).toBe("local");
 });
 

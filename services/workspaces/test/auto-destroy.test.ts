@@ -41,7 +41,7 @@ beforeEach(async () => {
 
 const app = () => ({ transaction, now: () => new Date(time) });
 
-/** A workspace whose destruction is due this many hours after the start. */
+/** A workspace whose destroy run is due this number of hours after the start. */
 async function workspace(hours: number, duration: string | null = null) {
   const id = `ws-${++made}` as const;
   const row = { id, organizationId: "org-1", projectId: "prj-1", name: id };
@@ -54,7 +54,7 @@ async function workspace(hours: number, duration: string | null = null) {
   return id;
 }
 
-/** Hours from the start; null: no longer scheduled. */
+/** Hours from the start; null if no longer scheduled. */
 async function dueIn(id: string): Promise<number | null> {
   const { rows } = await client.query(
     "select auto_destroy_at as at from workspaces where id = $1",

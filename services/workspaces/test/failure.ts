@@ -7,7 +7,7 @@ export interface Failure {
   fields: FieldError[];
 }
 
-/** The error that a call ends with, for assertions. Throws if the call succeeds or fails differently. */
+/** The error that a call throws, for assertions. Throws if the call succeeds or fails with another type of error. */
 export async function failureOf(call: Promise<unknown>): Promise<Failure> {
   try {
     await call;

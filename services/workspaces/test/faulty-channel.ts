@@ -1,15 +1,15 @@
 import { unavailable } from "@statehouse/errors";
 import type { Channel } from "@statehouse/rpc";
 
-/** Where a call is lost: the request or the response. */
+/** Which part of a call is lost: the request or the response. */
 export type Loss = "request" | "answer";
 
 /** A real channel whose calls can be observed, lost and delayed by method name (`SetPlacement`). */
 export interface FaultyChannel extends Channel {
   connect(target: Channel): void;
-  /** Loses calls of the method until the result is called. */
+  /** Loses calls of the method until the returned function is called. */
   lose(method: string, what: Loss): () => void;
-  /** Delays the method's next call; resolves when it has arrived, with a function that releases it. */
+  /** Delays the next call of the method; resolves when the call has arrived, with a function that continues it. */
   holdUp(method: string): Promise<() => void>;
   /** Number of calls of the method. */
   calls(method: string): number;

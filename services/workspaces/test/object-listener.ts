@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** The public address in state's upload URLs; serves nothing by default. */
+/** The public address in state's upload URLs; by default nothing listens there. */
 export async function objectListener() {
   let handler: RequestListener = (_request, response) => void response.writeHead(503).end();
   const server = createServer((request, response) => handler(request, response));

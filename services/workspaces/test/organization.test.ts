@@ -64,7 +64,7 @@ test.each([
   ["a name with NUL", "a\0bc", "a@b.co", ["name"]],
   ["a name of 10,000 characters", "a".repeat(10_000), "a@b.co", ["name"]],
   ["an address without host", "acme", "nobody", ["email"]],
-  ["nothing at all", "", "", ["name", "email"]],
+  ["an empty request", "", "", ["name", "email"]],
 ])("%s is refused with all problems", async (_, name, email, fields) => {
   const failure = await failureOf(create(name, owner, email));
   expect(failure.kind).toBe("invalid");
@@ -96,7 +96,7 @@ test.each(["request", "answer"] as const)(
     } finally {
       found();
     }
-    // Unless its event was faster.
+    // Unless its event completed it first.
     const { organization } = await create(name, owner).catch(() =>
       running.organizations.getOrganization({ name }, owner),
     );

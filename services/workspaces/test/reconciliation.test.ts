@@ -7,7 +7,7 @@ let running: RunningWorkspaces;
 let owner: Person;
 let organizationName: string;
 
-/** Without the bus, so that only reconciliation can complete work. */
+/** Runs without the bus, so that only reconciliation can complete the work. */
 beforeAll(async () => {
   running = await runWorkspaces({ reconciliationIntervalMs: 50 });
   owner = await running.person();

@@ -1,4 +1,4 @@
-/** Rows inserted directly into the tables: for tests that need many, or unusual ones. */
+/** Inserts rows directly into the tables, for tests that need many rows or unusual ones. */
 type Sql = (text: string, values?: unknown[]) => Promise<unknown>;
 
 /** An active organization with every default. */
@@ -25,7 +25,7 @@ export const insertProject = (
     [id, organizationId, name],
   );
 
-/** A value for each column of a workspace without a default in the table. */
+/** A value for each column of a workspace that has no default in the table. */
 export const workspaceDefaults = {
   columns: `allow_destroy_plan, auto_apply, auto_apply_run_trigger, overwrites_agent_pool,
     file_triggers_enabled, global_remote_state, queue_all_runs, speculative_enabled,

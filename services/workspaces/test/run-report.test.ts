@@ -81,12 +81,12 @@ const reports: fc.Arbitrary<Report[]> = fc
       applyMs: fc.option(fc.nat(10_000)),
       policyCheckFailed: fc.boolean(),
       planOnly: fc.boolean(),
-      // Few times, so that runs begin at the same time and even move.
+      // Few different times, so that runs begin at the same time and their times change.
       createdAt: fc.nat(30).map((second) => new Date(1_700_000_000_000 + second * 1000)),
     }),
     { minLength: 60, maxLength: 160 },
   )
-  // A revision always has the same content.
+  // A revision always has the same content, even if it is reported twice.
   .map((all) => [...new Map(all.map((one) => [`${one.number} ${one.revision}`, one])).values()])
   .chain((once) => fc.shuffledSubarray([...once, ...once], { minLength: once.length }));
 

@@ -38,7 +38,7 @@ async function newWorkspace(): Promise<string> {
   return workspace?.id ?? "";
 }
 
-/** How many of each a user sees, with other ids in the same request. */
+/** The number of each kind that a user sees, with unknown ids in the same request. */
 async function asked(by: Person) {
   const { channel } = running;
   const { runs } = await createClient(RunService, channel, by).batchGetRuns({

@@ -40,15 +40,15 @@ export interface Person extends CallOptions {
 }
 
 /**
- * The service with the other real services, each on a separate database, connected by channels on which a test can lose
- * and delay calls.
+ * The service together with the other real services, each on a separate database, connected by channels on which a
+ * test can lose and delay calls.
  */
 export async function runWorkspaces({
   reconciliationIntervalMs = 30_000,
   log,
 }: {
   reconciliationIntervalMs?: number;
-  /** Called with the services' log lines, from warnings on. */
+  /** Called with the log lines of the services at level warn and above. */
   log?: (line: string) => void;
 } = {}) {
   await using starting = new AsyncDisposableStack();
@@ -147,7 +147,7 @@ export async function runWorkspaces({
     teamAccess: createClient(TeamAccessService, toAccess, identities.testing),
     stateVersions: createClient(StateVersionService, toState),
 
-    /** Direct access to the tables, for what no method does or shows. */
+    /** Direct access to the tables, for values that no method writes or returns. */
     sql: databases.workspaces.query,
     stateSql: databases.state.query,
     accessSql: databases.access.query,
@@ -155,7 +155,7 @@ export async function runWorkspaces({
     /** A unique name. */
     unique: (noun: string) => `${noun}-${++count}-${randomBytes(3).toString("hex")}`,
 
-    /** A user who calls like the gateway: authenticated on each call. */
+    /** A user whose calls are made as the gateway makes them: each call is authenticated. */
     async person({ administrator = false } = {}): Promise<Person> {
       const username = `person-${++count}`;
       const email = `${username}@example.com`;

@@ -7,7 +7,7 @@ let owner: Person;
 let organizationName: string;
 const lines: string[] = [];
 
-/** Without the bus: only the comparison can transfer changes between the services. */
+/** Runs without the bus, so that only the comparison can transfer changes between the services. */
 beforeAll(async () => {
   running = await runWorkspaces({ reconciliationIntervalMs: 50, log: (line) => lines.push(line) });
   owner = await running.person();
@@ -38,7 +38,7 @@ const placementOf = async (id: string) => {
   return row;
 };
 
-/** State as if its events had been lost by the bus. */
+/** Changes state as if the bus had lost the events. */
 const stateRow = (id: string, of: { placementVersion: string; revision: string }) =>
   running.stateSql(
     `insert into workspace_states (workspace_id, organization_id, project_id, placement_version,
@@ -47,7 +47,7 @@ const stateRow = (id: string, of: { placementVersion: string; revision: string }
     [id, of.placementVersion, of.revision],
   );
 
-/** Runs the whole comparison once, from the beginning. */
+/** Runs one complete comparison from the beginning. */
 async function compare(): Promise<void> {
   await running.sql("update state_comparison set through = 'theirs', after = '', due_at = now()");
   await waitFor(async () => {
@@ -79,7 +79,7 @@ test("a summary whose event was lost is repaired, but only by a newer one", asyn
   expect(await summary()).toEqual([{ current: "sv-lost", count: 3, revision: "900" }]);
   expect(reported()).toEqual([]);
 
-  // As after a restore of state from a backup: nothing is reverted, an operator has to check.
+  // As after a restore of state from a backup: nothing is reverted, and an operator has to check.
   await running.stateSql(
     "update workspace_states set revision = 800, resource_count = 1 where workspace_id = $1",
     [id],

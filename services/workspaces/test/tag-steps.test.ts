@@ -18,7 +18,7 @@ const value = fc.constantFrom("", "", "1", "2");
 const binding = fc.record({ key, value });
 const bindings = fc.uniqueArray(binding, { selector: ({ key }) => key, maxLength: 3 });
 
-/** Changes of tags by users, in any order. */
+/** Changes of tags by users in any order. */
 const step = fc.oneof(
   fc.record({ kind: fc.constant("add"), workspace, keys: fc.uniqueArray(key, { maxLength: 2 }) }),
   fc.record({
@@ -69,7 +69,7 @@ async function world() {
   const { name: organizationName } = await running.organization(owner);
   const ids: string[] = [];
   let names = 0;
-  /** Flat tags by their names, as the command line sends them. */
+  /** Flat tags by their names, as the CLI sends them. */
   async function create(given: readonly { key: string; value: string }[] = []): Promise<string> {
     const [flat, valued] = [true, false].map((isFlat) =>
       given.filter(({ value }) => (value === "") === isFlat),
@@ -106,7 +106,7 @@ async function world() {
       else await running.tags.removeWorkspaceTags(request, owner);
     } else if (step.kind === "recreate" && "bindings" in step) {
       const made = await create(step.bindings);
-      // Adding the next one removes this one.
+      // Adding the next tag removes this one.
       const before = ids.splice(step.workspace, 1, made);
       const workspace = { by: { case: "id" as const, value: before[0] ?? "" } };
       await running.service.deleteWorkspace({ workspace }, owner);
@@ -120,7 +120,7 @@ async function world() {
     }
   }
 
-  /** All views of tags, through every method. */
+  /** The results of all methods that show tags. */
   async function shown() {
     const workspaces = [];
     for (const workspaceId of ids) {
@@ -187,7 +187,7 @@ test("tags and bindings remain consistent after concurrent changes", async () =>
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 20 }), async (steps) => {
       const { take, shown } = await world();
-      // A concurrently removed one is not found.
+      // A tag that is removed concurrently is not found.
       await Promise.allSettled(steps.map(take));
       const { workspaces, organization } = await shown();
       const counts = new Map<string, number>();

@@ -80,7 +80,7 @@ async function manage(resources: number, { unlock = true } = {}): Promise<void> 
   if (unlock) await running.locks.unlockWorkspace({ workspaceId }, owner);
 }
 
-/** All its remaining rows here. */
+/** All rows of this service that remain of the workspace. */
 async function remains() {
   const rows = await running.sql<{ deletion: Record<string, unknown> }>(
     "select to_jsonb(d) as deletion from workspace_deletions d where workspace_id = $1",

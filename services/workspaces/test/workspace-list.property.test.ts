@@ -41,7 +41,7 @@ const inherited = new Map([
   ],
 ]);
 
-// Few letters, so that searches match, and two that are special in LIKE.
+// Few letters, so that searches match, and two that are special in LIKE patterns.
 const rows: Row[] = Array.from({ length: 60 }, (_, index) => ({
   id: `ws-${String((index * 37) % 60).padStart(16, "0")}`,
   name: `${["ab", "Ab", "b_a", "a-b", "ba"][index % 5]}${["_", "", "-", "a"][index % 4]}${index % 7}_${index}`,
@@ -69,7 +69,7 @@ beforeAll(async () => {
     await client.query(text, values);
   };
   await insertOrganization(sql, { id: "org-1", name: "acme" });
-  // What must not be found there, whatever the caller may read.
+  // Workspaces that the list must never contain, regardless of the caller.
   await insertOrganization(sql, { id: "org-2", name: "other" });
   const elsewhere = { id: "ws-elsewhere", organizationId: "org-2", projectId: "prj-elsewhere" };
   await insertProject(sql, { id: "prj-elsewhere", organizationId: "org-2", name: "other" });
@@ -184,10 +184,10 @@ const readables: fc.Arbitrary<ReadScope> = fc
     ...some,
   }));
 
-// If few, each is read; if many, the matches are found first, or read in order.
+// If there are few workspaces, each is read; if there are many, the matches are found first or all are read in order.
 test.each([
-  ["looked at one after the other", rows.length],
-  ["found by indexes", 0],
+  ["each workspace read separately", rows.length],
+  ["matches found by indexes", 0],
 ])(
   "every combination of filters, sort and page returns the result of a naive filter: %s",
   async (_, few) => {

@@ -12,7 +12,7 @@ export interface Template {
 export interface BareQuestion {
   databaseUrl: string;
   template: Template;
-  /** With names, so that PostgreSQL caches the plans. */
+  /** Statements have names, so that PostgreSQL caches their plans. */
   prepared: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface BareHandler extends AsyncDisposable {
   readonly origin: string;
   readonly pid: number;
   readonly headers: Record<string, string>;
-  /** Paths of the resources that it serves. */
+  /** Paths of the resources that the handler serves. */
   readonly paths: readonly string[];
 }
 
@@ -41,7 +41,10 @@ const schema = `
     from generate_series(1, ${ROWS}) n;
 `;
 
-/** Starts it on a database with as many rows as the product's, with responses like `template`. */
+/**
+ * Starts the handler on a database with the same number of rows as the product's, with responses that have the shape
+ * of `template`.
+ */
 export async function startBareHandler({
   template,
   paths,

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** A state of any size that is never in memory as a whole. */
+/** A state of any size; it is never completely in memory. */
 export interface Content {
   readonly size: number;
   /** Hex. */

@@ -6,7 +6,7 @@ import type { Content } from "./content.ts";
 
 const agent = new Agent({ keepAlive: true });
 
-/** Sends the content; returns the milliseconds until the response. */
+/** Sends the content; returns the duration until the response in milliseconds. */
 export async function put(
   url: string,
   content: Content,
@@ -41,7 +41,7 @@ export async function get(
   asked.end();
   const [answer] = await answered;
   const received = await drained(answer, "GET", [200]);
-  if (received !== size) throw new Error(`GET brought ${received} of ${size} bytes`);
+  if (received !== size) throw new Error(`GET returned ${received} of ${size} bytes`);
   return performance.now() - startedAt;
 }
 
@@ -57,6 +57,6 @@ async function drained(
     received += chunk.length;
     if (!isExpected && text.length < 1000) text += chunk;
   }
-  if (!isExpected) throw new Error(`${method} was answered ${answer.statusCode}: ${text}`);
+  if (!isExpected) throw new Error(`${method} returned ${answer.statusCode}: ${text}`);
   return received;
 }

@@ -1,8 +1,8 @@
 import { Client, type Dispatcher } from "undici";
 import type { LoadPlan, LoadResult, PlannedRequest } from "./plan.ts";
 
-// A separate process, so that its cost is not counted as the server's; it uses undici's dispatch, because two cores are
-// shared and every µs of the generator is missing in the server.
+// A separate process, so that its CPU time is not counted as the server's. It uses undici's dispatch, because
+// generator and server share two cores and the server lacks every µs that the generator uses.
 process.on("message", (plan: LoadPlan) => {
   void generate(plan).then((result) => process.send?.(result));
 });
@@ -49,13 +49,13 @@ interface Connection {
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
   headers: Record<string, string>;
   pauseMs: number;
-  /** On the clock of performance.now. */
+  /** Times are those of performance.now. */
   end: number;
   answered(ms: number, bytes: number): void;
   failed(reason: string): void;
 }
 
-/** Ends only after the last request of a round through the list, so that every lock is released. */
+/** Ends only after the last request of a round, so that every lock is released. */
 function cycle(requests: readonly PlannedRequest[], connection: Connection): Promise<void> {
   return new Promise((resolve) => {
     const send = (index: number): void => {
@@ -88,7 +88,7 @@ function cycle(requests: readonly PlannedRequest[], connection: Connection): Pro
             done(status === expect ? undefined : `answered ${status}`);
           },
           onResponseError(_controller, error) {
-            // A server that refuses connections must not turn this into a busy loop.
+            // Prevents a busy loop if a server refuses connections.
             setTimeout(() => done(String(error)), 50);
           },
         },

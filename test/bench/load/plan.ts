@@ -3,17 +3,17 @@ export interface PlannedRequest {
   method: "GET" | "POST";
   path: string;
   body?: string;
-  /** Overrides the plan's. */
+  /** Overrides the value of the plan. */
   headers?: Record<string, string>;
   expect: number;
 }
 
 /** The instructions of the generator. */
 export interface LoadPlan {
-  /** e.g. http://127.0.0.1:8080 */
+  /** For example http://127.0.0.1:8080. */
   origin: string;
   headers: Record<string, string>;
-  /** One keep-alive connection each: it sends its requests in sequence, each after the previous response. */
+  /** The keep-alive connections. Each sends its requests in sequence, each request after the previous response. */
   connections: readonly (readonly PlannedRequest[])[];
   seconds: number;
   /** Pause between a response and the next request; default none. */
@@ -27,7 +27,7 @@ export interface LoadResult {
   latencies: Float64Array;
   /** Mean size of a response body. */
   bytes: number;
-  /** Responses with another status, and broken connections; the first one as text. */
+  /** The number of responses with another status and of broken connections, with the first one as text. */
   failures: number;
   firstFailure?: string;
   /** CPU time of the generator itself, in µs. */

@@ -9,20 +9,23 @@ interface Answer {
   text: string;
 }
 
-// In a separate process, so that the order of sending and receiving is the clients', not the server's.
+// A separate process, so that the order of sending and receiving is that of the clients, not of the server.
 process.on("message", (plan: RevocationPlan) => {
   void watch(plan).then((result) => process.send?.(result));
 });
 process.on("disconnect", () => process.exit(0));
 
 /**
- * Revokes and restores a grant while the readers read. The response is certain for a read that was sent after the
- * response to a change and answered before the next change was sent; a different response is stale.
+ * Revokes and restores a grant while the readers read. The expected response is certain for a read that was sent
+ * after the response to a change and that returned before the next change was sent; a different response is stale.
  */
 async function watch(plan: RevocationPlan): Promise<RevocationResult> {
   const end = performance.now() + plan.seconds * 1000;
   const found: RevocationResult = { changes: 0, seconds: 0, checked: 0, stale: 0, problems: [] };
-  /** Grows with every change that is sent and every one that is answered: even while no change is in progress. */
+  /**
+   * Increases with every change that is sent and with every response to one, so it is even while no change is in
+   * progress.
+   */
   let step = 0;
   let granted = true;
 
@@ -77,7 +80,7 @@ async function watch(plan: RevocationPlan): Promise<RevocationResult> {
 
 async function expected(status: number, asked: Promise<Answer>): Promise<string> {
   const answer = await asked;
-  if (answer.status !== status) throw new Error(`a change was answered ${answer.status}`);
+  if (answer.status !== status) throw new Error(`a change returned ${answer.status}`);
   return answer.text;
 }
 

@@ -12,7 +12,7 @@ import { callerOf } from "../caller.ts";
 import { seed } from "../seed.ts";
 import { printTable } from "../table.ts";
 
-/** Versions of each workspace, a tenth of which is due. */
+/** Number of versions of each workspace; one in ten is due. */
 const EACH = 1000;
 const DUE_EACH = EACH / 10;
 /** Versions that the collector and the baseline delete in one transaction. */
@@ -22,8 +22,8 @@ const OBJECTS = 3000;
 const PATIENCE = { timeout: 30 * 60_000, interval: 100 };
 
 /**
- * (l) Deletions by retention per second: rows compared with plain DELETEs of as many rows, bytes compared with plain
- * removals.
+ * (l) Deletions by retention per second: rows compared with the same number of plain DELETEs, bytes compared with
+ * direct removals.
  */
 export async function collection({ options }: Ground): Promise<Aim[]> {
   const workspaces = Math.max(1, Math.round(options.versions / EACH));
@@ -62,7 +62,7 @@ export async function collection({ options }: Ground): Promise<Aim[]> {
       ],
     );
     return [
-      // Kept rows are updated under locks, with their events, which a DELETE does not do.
+      // Rows that are kept are updated under locks and with events, which a DELETE does not do.
       atLeast("(l) versions let go by retention, of plain DELETEs", 0.1, raw / ours),
       atLeast("(l) bytes deleted, of plain removals", 0.5, bytes.raw / bytes.ours),
     ];
@@ -71,7 +71,7 @@ export async function collection({ options }: Ground): Promise<Aim[]> {
   }
 }
 
-/** Workspaces of 1,000 versions: the oldest tenth is due, the next tenth is for the plain DELETEs. */
+/** Workspaces of 1,000 versions: the oldest tenth is due, the next tenth is deleted by plain DELETEs. */
 async function fill(
   stack: Stack,
   api: Api,
@@ -113,7 +113,7 @@ async function fill(
   });
 }
 
-/** Deletes as many rows as are due, in batches of the same size; returns the duration in seconds. */
+/** Deletes the same number of rows in batches of the same size; returns the duration in seconds. */
 async function deletePlainly(client: Client): Promise<number> {
   const { rows } = await client.query<{ id: string; blob_key: string }>(
     `select id, blob_key from state_versions where position > ${DUE_EACH} and position <= ${2 * DUE_EACH}
@@ -133,7 +133,7 @@ async function deletePlainly(client: Client): Promise<number> {
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Waits for the scan that deletes all of them; returns the duration in seconds. */
+/** Waits for the scan that deletes all due versions; returns the duration in seconds. */
 const passOf = (client: Client, due: number): Promise<number> =>
   waitFor(
     async () => {
@@ -147,7 +147,10 @@ const passOf = (client: Client, due: number): Promise<number> =>
     { ...PATIENCE, what: "the collector's pass" },
   );
 
-/** Duration of deleting as many objects from the same MinIO, directly and through the table of deletions. */
+/**
+ * The duration of deleting the same number of objects from the same MinIO, directly and through the table of
+ * deletions.
+ */
 async function removals(stack: Stack, client: Client): Promise<{ raw: number; ours: number }> {
   await waitFor(async () => {
     const { rows } = await client.query("select from blob_deletions limit 1");
@@ -173,7 +176,7 @@ async function removals(stack: Stack, client: Client): Promise<{ raw: number; ou
   await client.query("insert into blob_deletions select key, now() from unnest($1::text[]) key", [
     keys,
   ]);
-  // Deletions of versions wake the worker; this insertion has to wait for its next poll.
+  // Deletions of versions wake the worker; these rows are inserted directly, so they wait for its next poll.
   await waitFor(
     async () => {
       const { rows } = await client.query(

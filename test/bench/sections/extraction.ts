@@ -13,7 +13,7 @@ import { type Cell, print, printTable } from "../table.ts";
 
 const RESOURCES = 50_000;
 const ROUNDS = 8;
-/** Only the client that shows the workspace, so that this is one client and not a load test. */
+/** Only one client, so that this is not a load test. */
 const PAUSE_MS = 5;
 
 /** (j) How long a client waits for a workspace while a large state of another user is extracted. */
@@ -70,7 +70,7 @@ async function measure(ground: Ground, stack: Stack) {
     return latencies;
   };
 
-  // The duration once everything is compiled; the measurement is not longer.
+  // Runs the extraction once before, so that all code is compiled.
   await show(1);
   let seconds = 0;
   for (const serial of [1, 2]) {

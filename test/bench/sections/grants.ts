@@ -86,7 +86,7 @@ async function inManyTeams({ stack, organizationId, projectIds }: SizedFixture):
   return { ...callerOf(stack, person), name };
 }
 
-/** Both compositions: another process could miss a change that one process caches. */
+/** Both compositions are measured: with several processes one could miss a change while it caches grants. */
 async function changingGrants(): Promise<Aim[]> {
   const rows: (string | number)[][] = [];
   const aims: Aim[] = [];
@@ -97,7 +97,7 @@ async function changingGrants(): Promise<Aim[]> {
       new URL("../load/revocation.ts", import.meta.url),
     );
     const found = await watcher.ask(await revocationPlan(stack));
-    if (found.checked === 0) throw new Error(`${name}: no answer could be checked`);
+    if (found.checked === 0) throw new Error(`${name}: no response could be checked`);
     rows.push([name, found.changes / found.seconds, found.checked / found.seconds, found.stale]);
     if (found.stale > 0) print(`    ${name}: ${found.problems.slice(0, 3).join(", ")}`);
     aims.push(atMost(`(h) stale answers after a change of grants, ${name}`, 0, found.stale));

@@ -1,7 +1,7 @@
 import type { Measured } from "../contest.ts";
 import { printTable } from "../table.ts";
 
-/** Prints the measurements of `contest`. `ratio` heads the column of ratios to the first one. */
+/** Prints the measurements of `contest`. `ratio` is the heading of the column of ratios to the first contender. */
 export function printRates(
   title: string,
   measured: readonly Measured[],

@@ -8,13 +8,13 @@ import type { SizedFixture } from "../sized-fixture.ts";
 import { median } from "../statistics.ts";
 import { printTable } from "../table.ts";
 
-/** Number of executions before and during the measurement. */
+/** Number of executions before the measurement and during it. */
 const WARM_UP = 8;
 const SAMPLES = 15;
-/** Limit of a page's statement, in ms, for any number of workspaces: not noticeable for a reader. */
+/** Limit of the duration of a page's statement, in ms, for any number of workspaces; a reader does not notice it. */
 const FLAT_MS = 15;
 
-/** The matches are the last quarter of the order: no index finds a part of a name in order. */
+/** The matches are in the last quarter of the order; no index finds a part of a name in order. */
 const SORTS_LAST = "search[name], many that sort last";
 
 const searches: Readonly<Record<string, Partial<WorkspaceSearch>>> = {
@@ -30,7 +30,7 @@ const searches: Readonly<Record<string, Partial<WorkspaceSearch>>> = {
   "filter[current-run][status], few": { currentRunStatuses: ["planning"] },
 };
 
-/** Duration of the statements of a search: its page, and separately its total. */
+/** Durations of the statements of a search: its page, and separately its total. */
 export async function searchStatements(fixtures: readonly SizedFixture[]): Promise<Aim[]> {
   const rows: (string | number)[][] = Object.keys(searches).map((name) => [name]);
   let slowest = 0;
@@ -94,7 +94,7 @@ async function statementTimes(
   };
 }
 
-/** Without matches there is no page to read. */
+/** A search without matches has no page to read. */
 const nothing = { page: Number.NaN, count: Number.NaN };
 
 const kindOf = (sql: string) => {

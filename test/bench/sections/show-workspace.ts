@@ -8,7 +8,7 @@ import { print, printTable } from "../table.ts";
 import { printRates } from "./rates.ts";
 
 const PROFILE_SECONDS = 3;
-/** Layers below this share are merged. */
+/** Layers with a smaller share are merged. */
 const SMALL = 0.015;
 
 const show = (id: string) => [

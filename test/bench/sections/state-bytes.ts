@@ -24,14 +24,14 @@ const sizes = [
 type Direction = "upload" | "download";
 
 interface Transfers {
-  /** Milliseconds of each round. */
+  /** The duration of each round, in milliseconds. */
   raw: Record<Direction, number[]>;
   ours: Record<Direction, number[]>;
-  /** The largest of all rounds, in bytes; NaN where it is not measured. */
+  /** The largest value of all rounds, in bytes; NaN if it is not measured. */
   growth: Record<Direction, number>;
 }
 
-/** (d) Upload and download through the process of state, compared with the same MinIO directly. */
+/** (d) Upload and download through the state process, compared with the same MinIO directly. */
 export async function stateBytes(bench: Bench): Promise<Aim[]> {
   const { four, statePid, stateBucket, options } = bench;
   await using bucket = await freshBucket();
@@ -107,7 +107,7 @@ function figures({ raw, ours, growth }: Transfers, direction: Direction) {
   };
 }
 
-/** Creates one state version after the other in a locked workspace. */
+/** Creates state versions one after the other in a locked workspace. */
 async function stateWriter({ api }: BenchFixture, workspaceId: string) {
   const path = `/workspaces/${workspaceId}`;
   const current = await expectStatus(200, api.get(`${path}/current-state-version`));
@@ -124,7 +124,9 @@ async function stateWriter({ api }: BenchFixture, workspaceId: string) {
       const { id, attributes } = created.body.data;
       return {
         uploadUrl: String(attributes["hosted-state-upload-url"]),
-        /** Its extraction would use CPU time during the next measurement. Returns the download URL. */
+        /**
+         * Waits for the extraction, which would use CPU time during the next measurement. Returns the download URL.
+         */
         processed: (): Promise<string> =>
           waitFor(
             async () => {

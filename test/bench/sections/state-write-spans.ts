@@ -9,10 +9,10 @@ import { print, printTable } from "../table.ts";
 
 const WARM_UP = 20;
 const WRITES = 40;
-/** Spans below this duration are merged, in ms. */
+/** Spans with a shorter duration are merged, in ms. */
 const SMALL = 0.1;
 
-/** Where the milliseconds of one small write are spent, from the recorded spans of the services; one client. */
+/** How the time of one small write is spent, from the recorded spans of the services, with one client. */
 export async function printWhereTimeGoes(bytes: number): Promise<void> {
   await using collector = await startTraceCollector();
   await using stack = await startProcesses({

@@ -13,7 +13,7 @@ import { printWhereTimeGoes } from "./state-write-spans.ts";
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const CLIENTS = [1, 8, 32] as const;
-/** A higher concurrency measures the disk rather than Statehouse. */
+/** With a higher concurrency the disk would be measured instead of Statehouse. */
 const MOST_BYTES = 4 * 1024 * MIB;
 
 const sizes = [
@@ -25,7 +25,10 @@ const sizes = [
   { name: "1 GiB", bytes: 1024 * MIB, writes: [1, 1, 1], rounds: 2, aim: 0.8 },
 ] as const;
 
-/** (i) Create, upload and current by several concurrent clients, compared with as many raw PUTs to the same MinIO. */
+/**
+ * (i) Creating, uploading and reading versions by several concurrent clients, compared with the same number of raw
+ * PUTs to the same MinIO.
+ */
 export async function stateWrites(ground: Ground): Promise<Aim[]> {
   await using stack = await startProcesses({ blobs: "minio", settings: { LOG_LEVEL: "warn" } });
   const writers = await startWriters(stack, Math.max(...CLIENTS));
@@ -91,7 +94,7 @@ export async function stateWrites(ground: Ground): Promise<Aim[]> {
   return aims;
 }
 
-/** Concurrent clients, each with one write after the other; returns the total duration in milliseconds. */
+/** Concurrent clients that each make one write after the other; returns the total duration in milliseconds. */
 async function together(
   clients: number,
   each: number,

@@ -13,7 +13,10 @@ const SIZES = [10, 1000, 100_000];
 const FACTOR = 1.5;
 const PACE = { warmUp: 0.4, round: 0.4, rounds: 7 };
 
-/** Under /api/v2. The list filters by names, as clients do, with as many results as the smallest workspace has. */
+/**
+ * Paths below /api/v2. The list filters by names, as clients do, and returns as many results as with the smallest
+ * number of workspaces.
+ */
 const requests: Readonly<Record<string, (of: { id: string; query: string }) => string>> = {
   "current version": ({ id }) => `/workspaces/${id}/current-state-version`,
   "list of 10": ({ query }) => `/state-versions?${query}&page[size]=10`,
@@ -32,7 +35,7 @@ export async function versionSizes({ contest, postgres }: Ground): Promise<Aim[]
     const { id } = await newWorkspaceIn(owner.api, organization, { name });
     const written = await expectStatus(201, writeState(owner.api, id, stateFile({ resources: 3 })));
     const query = `filter[organization][name]=${organization}&filter[workspace][name]=${name}`;
-    // Older versions in addition to the current one.
+    // Number of older versions in addition to the current one.
     await seed(stack.databases.state, ({ copies }) =>
       copies("state_versions", written.body.data.id, size - 1, {
         id: `'sv-${size}x' || n`,

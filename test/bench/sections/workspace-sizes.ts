@@ -15,11 +15,11 @@ const LONGER = { ...PACE, rounds: 7 };
 
 interface Request {
   name: string;
-  /** Under /api/v2. */
+  /** Paths below /api/v2. */
   path(fixture: SizedFixture, workspaceId: string): string;
-  /** Must stay within FACTOR from the smallest size to the largest. */
+  /** Whether the request must stay within FACTOR from the smallest to the largest size. */
   flat?: true;
-  /** Maximum of SQL statements. */
+  /** Maximum number of SQL statements. */
   statements?: number;
 }
 

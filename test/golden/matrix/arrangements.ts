@@ -2,7 +2,7 @@ import type { Answer } from "../../stack/http.ts";
 import { make } from "./fixture.ts";
 import type { PreparedCaller } from "./prepared-caller.ts";
 
-/** The organization has a token. */
+/** Creates the organization's token. */
 export async function organizationToken({
   fixture: { owner, organization },
 }: PreparedCaller): Promise<void> {
@@ -14,7 +14,7 @@ export async function organizationToken({
 const lockPath = ({ objects }: PreparedCaller, action: string) =>
   `/workspaces/${objects.workspaceId}/actions/${action}`;
 
-/** The older version's contents are soft-deleted. */
+/** Soft-deletes the contents of the older version. */
 export async function softDeleted({ fixture: { owner }, objects }: PreparedCaller): Promise<void> {
   const path = `/state-versions/${objects.oldStateVersionId}/actions/soft_delete_backing_data`;
   await owner.api.post(path);
@@ -24,16 +24,16 @@ export async function softDeleted({ fixture: { owner }, objects }: PreparedCalle
 export async function unlocked(prepared: PreparedCaller): Promise<void> {
   const { status } = await prepared.fixture.owner.api.post(lockPath(prepared, "force-unlock"));
   if (status !== 200 && status !== 409 && status !== 401)
-    throw new Error(`not unlocked: ${status}`);
+    throw new Error(`the workspace could not be unlocked: ${status}`);
 }
 
-/** The fixture's owner holds the lock. */
+/** Locks the workspace as the fixture's owner. */
 export async function lockedByOther(prepared: PreparedCaller): Promise<void> {
   await unlocked(prepared);
   await prepared.fixture.owner.api.post(lockPath(prepared, "lock"));
 }
 
-/** The caller holds the lock if it can take it; returns whether it does. */
+/** Locks the workspace as the caller if the caller may lock it; returns whether it did. */
 export async function lockedByCaller(prepared: PreparedCaller): Promise<boolean> {
   await unlocked(prepared);
   if (prepared.caller.lock) {

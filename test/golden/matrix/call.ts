@@ -9,17 +9,17 @@ import type { Circle, Row } from "./row.ts";
 
 type Called = Pick<Route, "method" | "path" | "success" | "failures" | "credentials">;
 
-/** How a call ended, and how it should end according to `packages/authorization`. */
+/** The result of a call, and the result that `packages/authorization` predicts. */
 export interface Cell {
   status: number;
   expected: readonly number[];
-  /** The response was a list. */
+  /** Whether the response was a list. */
   list: boolean;
 }
 
 const declared = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
 
-/** Served by the state service beside the gateway. */
+/** Whether the state service serves the route itself, without the gateway. */
 const objectRoutes: Readonly<Record<string, Called>> = {
   "GET /v1/object/:token": {
     method: "GET",
@@ -37,14 +37,14 @@ const objectRoutes: Readonly<Record<string, Called>> = {
   },
 };
 
-/** The declaration of a row's route. Throws for a route that no longer exists. */
+/** The declaration of a row's route. Throws if the route does not exist. */
 function calledBy({ route }: Row): Called {
   const found = declared.get(route) ?? objectRoutes[route];
-  if (!found) throw new Error(`a row of the matrix for a route that is not there: ${route}`);
+  if (!found) throw new Error(`a row of the matrix has an unknown route: ${route}`);
   return found;
 }
 
-/** Calls the row's route as the prepared caller, and creates again what the call consumed. */
+/** Makes the row's call as the prepared caller, and creates again the objects that the call consumed. */
 export async function callRow(row: Row, prepared: PreparedCaller): Promise<Cell | undefined> {
   if (row.only && !row.only(prepared)) return undefined;
   const holdsLock = await row.before?.(prepared);
@@ -71,7 +71,7 @@ async function send(row: Row, prepared: PreparedCaller): Promise<Answer> {
   return caller.api.send(route.method, `${fixture.stack.url}${path}${query}`, body);
 }
 
-/** Permitted statuses of the row's call, according to the caller's nominal grants. */
+/** The permitted statuses of the row's call for the grants that the caller should have. */
 export function expectedStatus(
   row: Row,
   prepared: PreparedCaller,
@@ -86,7 +86,8 @@ export function expectedStatus(
   if (welcome && mayCall(row, prepared)) {
     return [holdsLock ? (row.allowed ?? route.success) : 409];
   }
-  // An organization that takes no user tokens refuses them for everything in it; users and their tokens are outside.
+  // An organization that does not accept user tokens refuses them for everything in it; users and their tokens are
+  // outside organizations.
   if (welcome && organizationOf(prepared)?.refused) {
     return row.needs === "nobody" || row.needs === "colleagues" || row.needs === "administrators"
       ? [404]
@@ -106,7 +107,7 @@ function mayCall(row: Row, prepared: PreparedCaller): boolean {
   const { needs } = row;
   if (isCircle(needs)) return circles[needs](prepared);
   const { organizationId, ...place } = targetOf(row, prepared);
-  // A project's actions have no workspace as target, and neither have an organization's.
+  // Actions on a project or an organization have no workspace as target.
   const targets = {
     organization: { organizationId, projectId: "", workspaceId: "" },
     project: { organizationId, ...place, workspaceId: "" },
@@ -129,7 +130,7 @@ const isCircle = (needs: Row["needs"]): needs is Circle => typeof needs === "str
 const organizationOf = ({ caller, fixture }: PreparedCaller) =>
   caller.grants().organizations.get(fixture.organizationId);
 
-/** Decided by something other than an action on a target. */
+/** Decided by a rule other than an action on a target. */
 const circles: Readonly<Record<Circle, (prepared: PreparedCaller) => boolean>> = {
   anybody: () => true,
   "every token": () => true,

@@ -7,26 +7,26 @@ import type { MatrixFixture } from "./fixture.ts";
 /** A caller of every route. */
 export interface Caller {
   name: string;
-  /** Undefined: no token, or one that is no longer valid. */
+  /** Undefined for no token, or for a token that is not valid any more. */
   type: CredentialType | undefined;
   api: Api;
   token: string;
-  /** The grants that access should return for it. */
+  /** The grants that access should return for the caller. */
   grants(): Grants;
-  /** For users. */
+  /** Set for users. */
   userId?: string;
   username?: string;
-  /** The membership through which it is invited. */
+  /** The membership with which the user is invited. */
   invitationId?: string;
-  /** A team that it is in and that does not make it an owner. */
+  /** A team of the user that does not make the user an owner. */
   teamId?: string;
-  /** Its own organization, a different one. */
+  /** The name of another organization that the user owns. */
   organization?: string;
-  /** Of its team's access to project or workspace. */
+  /** The ids of its team's access to the project or workspace. */
   given?: GivenRole;
-  /** Gives it its role on an object created later. */
+  /** Gives the caller its role on an object that is created later. */
   give(place: RolePlace): Promise<void>;
-  /** For runs, which take locks through their runner. */
+  /** Set for runs, which lock through their runner. */
   lock?(): Promise<void>;
 }
 
@@ -34,6 +34,6 @@ export interface Caller {
 export interface Role {
   name: string;
   cast(fixture: MatrixFixture, place: Required<RolePlace>): Promise<Caller>;
-  /** Also in a separate organization, where user tokens are then refused. */
+  /** Whether the caller is also created in a separate organization, in which user tokens are then refused. */
   withoutUserTokens?: true;
 }

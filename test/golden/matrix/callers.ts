@@ -24,7 +24,7 @@ const dead = (name: string, { url }: MatrixFixture["stack"], token: string): Cal
   give: nothing,
 });
 
-/** A user among the owners. */
+/** A user in the owners team. */
 async function newOwner(fixture: MatrixFixture): Promise<ApiUser> {
   const user = await newUser(fixture.stack);
   await fixture.stack.people.addMember(fixture.ownersTeamId, user);
@@ -61,7 +61,7 @@ const user = (name: string, cast: (fixture: MatrixFixture) => Promise<Caller>): 
   cast,
 });
 
-/** All callers: one column of the matrix each. */
+/** All callers; each is one column of the matrix. */
 export const roles: readonly Role[] = [
   user("owner", async (fixture) => owning("owner", fixture, await newOwner(fixture))),
   user("owners team token", async (fixture) => {
@@ -171,7 +171,10 @@ export const roles: readonly Role[] = [
   user("no token", async ({ stack }) => dead("no token", stack, "")),
 ];
 
-/** A request cannot set an expiry in the past, and a test does not wait for one. */
+/**
+ * The token is changed in the database: a request cannot set an expiry in the past, and the test does not wait for
+ * one.
+ */
 async function expireTokensOf({ stack }: MatrixFixture, userId: string): Promise<void> {
   const sql = "update tokens set expired_at = now() - interval '1 second' where user_id = $1";
   await stack.rows("access", sql, [userId]);

@@ -5,14 +5,14 @@ import type { Stack } from "../../stack/stack.ts";
 import { expectStatus } from "../../stack/state.ts";
 import { type ApiUser, newProject, newUser, newWorkspace } from "../../system/fixture.ts";
 
-/** An organization in which callers get their roles, as its owner. */
+/** An organization in which callers get their roles, seen as its owner. */
 export interface MatrixFixture extends RoleFixture {
   organization: string;
   owner: ApiUser;
   administrator: ApiUser;
   ownersTeamId: string;
   ownerMembershipId: string;
-  /** In a project on which only owners and similar roles have access. */
+  /** Ids of objects in a project that only owners and similar roles can access. */
   remoteWorkspaceId: string;
   secretTeamId: string;
   ownerTokenId: string;
@@ -36,7 +36,7 @@ export async function setInstallationPolicy({
   await expectStatus(200, administrator.api.post(path, policy));
 }
 
-/** A new organization of a new owner, with objects that all its callers share and none may delete. */
+/** A new organization of a new owner, with objects that its callers share and that no call may delete. */
 export async function newMatrixFixture(
   stack: Stack,
   administrator: ApiUser,

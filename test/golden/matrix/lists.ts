@@ -3,7 +3,7 @@ import type { Answer, Api } from "../../stack/http.ts";
 import type { MatrixFixture } from "./fixture.ts";
 import type { PreparedCaller } from "./prepared-caller.ts";
 
-/** The attributes of a listed resource that decide who sees it. */
+/** The attributes of a listed resource that determine who sees it. */
 interface Item {
   id: string;
   attributes: { visibility?: string; token?: string };
@@ -12,15 +12,15 @@ interface Item {
 
 /** A route that lists, and which of the existing objects it shows to a caller. */
 export interface List {
-  /** In the form of a row. */
+  /** The route in the form of a row. */
   route: string;
   path(prepared: PreparedCaller): string;
-  /** Objects that it additionally shows to the caller only. */
+  /** Objects that the list shows to this caller in addition. */
   own?(prepared: PreparedCaller): string[];
   shows(prepared: PreparedCaller, item: Item, openTeams: ReadonlySet<string>): boolean;
 }
 
-/** All existing objects, as the fixture's owner sees them. */
+/** All existing objects as the fixture's owner sees them. */
 export interface Everything {
   byPath: Map<string, Promise<Item[] | undefined>>;
   /** The teams that are not secret. */
@@ -33,7 +33,7 @@ export async function surveyOf({ owner, organization }: MatrixFixture): Promise<
   return { byPath: new Map(), openTeams: new Set(open.map(({ id }) => id)) };
 }
 
-/** All pages of a list, or undefined if it is refused. */
+/** All pages of a list; undefined if it is refused. */
 async function readList(api: Api, path: string): Promise<Item[] | undefined> {
   const items: Item[] = [];
   for (let page: number | null = 1; page !== null; ) {
@@ -46,7 +46,7 @@ async function readList(api: Api, path: string): Promise<Item[] | undefined> {
   return items;
 }
 
-/** The ids that the caller sees, and the ids it should see; undefined if the list is refused. */
+/** The ids that the caller sees and the ids that it should see; undefined if the list is refused. */
 export async function compareList(
   list: List,
   prepared: PreparedCaller,
@@ -81,7 +81,7 @@ const isOfOwnTeam = ({ caller }: PreparedCaller, teamId: string | undefined) =>
 
 const related = ({ relationships }: Item, name: string) => relationships?.[name]?.data?.id ?? "";
 
-/** Whether the action's scope, from which a list's SQL is made, contains this object. */
+/** Whether the scope of the action, from which the SQL of a list is made, contains this object. */
 function inScope(
   prepared: PreparedCaller,
   action: Action,
@@ -109,7 +109,7 @@ const ofOrganization = (name: string, shows: List["shows"] = member): List => ({
 const workspaceShows: List["shows"] = (prepared, item) =>
   inScope(prepared, "workspace:read", related(item, "project"), item.id);
 
-/** A tag is shown with a workspace that has it: each prepared caller has one of its own. */
+/** A tag is shown with a workspace that has it: each prepared caller has its own. */
 const tagShows: List["shows"] = (prepared, { id }) => {
   const { projectId = "", workspaceId, tagId } = prepared.objects;
   const all = scope(
@@ -193,8 +193,7 @@ export const lists: readonly List[] = [
 ];
 
 /**
- * Lists of the children of one object: callers that may read it see all of them, and the matrix shows which callers
- * may.
+ * Lists of the children of one object. Callers that may read it see all children; the matrix shows which callers may.
  */
 export const wholeLists: ReadonlySet<string> = new Set([
   "GET /api/v2/changelog",

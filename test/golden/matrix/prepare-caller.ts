@@ -10,13 +10,13 @@ import { renewals } from "./renewals.ts";
 const outputs = { text: { value: "a", type: "string" } };
 const encoded = Buffer.from(JSON.stringify(outputs)).toString("base64");
 
-/** Existing objects. */
+/** Objects that exist when the calls begin. */
 const given = (ids: Readonly<Record<string, string | undefined>>): ObjectIds =>
   Object.fromEntries(
     Object.entries(ids).flatMap(([name, id]) => (id === undefined ? [] : [[name, id]])),
   );
 
-/** Creates a caller with a role in a separate organization, which it may change freely. */
+/** Creates a caller with a role in a separate organization that the caller may change. */
 export async function prepareCallerApart(
   { stack, administrator }: MatrixFixture,
   role: Role,
@@ -32,7 +32,7 @@ export async function prepareCallerApart(
   };
 }
 
-/** Creates a caller with a role and one of each object. */
+/** Creates a caller with a role, and one object of each kind. */
 export async function prepareCaller(main: MatrixFixture, role: Role): Promise<PreparedCaller> {
   const { stack, administrator } = main;
   const fixture = role.withoutUserTokens ? await newMatrixFixture(stack, administrator) : main;
@@ -94,7 +94,7 @@ async function membershipOf(
   return body.data[0]?.id;
 }
 
-/** One consumer where the caller has its role, and one where it has no access. */
+/** One consumer in a project where the caller has its role, and one where the caller has no access. */
 async function nameConsumers({ fixture, objects }: PreparedCaller): Promise<void> {
   const path = `/workspaces/${objects.workspaceId}/relationships/remote-state-consumers`;
   const ids = [objects.spareId, fixture.remoteWorkspaceId];

@@ -33,7 +33,7 @@ export const renewals = {
   sshKey: (prepared) => newSshKey(prepared, "sshKeyId"),
   reservedTagKey: (prepared) => newReservedKey(prepared, "reservedTagKeyId"),
   freeTeam: (prepared) => newTeam(prepared, "freeTeamId"),
-  /** With a plain token and access to project and workspace. */
+  /** With a default token, and with access to project and workspace. */
   team: async (prepared) => {
     const { fixture, objects } = prepared;
     await newTeam(prepared, "teamId");
@@ -61,14 +61,14 @@ export const renewals = {
       email,
     });
   },
-  /** A workspace without state, to be deleted or moved. */
+  /** A workspace without state that a call deletes or moves. */
   spare: async ({ fixture, caller, objects }) => {
     const { id, attributes } = await newWorkspace(fixture, {}, objects.projectId);
     await caller.give({ workspaceId: id });
     objects.spareId = id;
     objects.spareName = attributes.name;
   },
-  /** Of a user who belongs to no organization. */
+  /** The membership of a user who belongs to no organization. */
   subject: async ({ fixture: { stack }, objects }) => {
     objects.subjectId = (await stack.people.newUser()).id;
   },

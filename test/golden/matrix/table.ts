@@ -1,7 +1,7 @@
-/** The result of every caller with one row; undefined if the row does not concern the caller. */
+/** The result of every caller for one row; undefined if the row does not apply to the caller. */
 export interface Line {
   name: string;
-  /** By the callers' names. */
+  /** Keyed by the callers' names. */
   cells: ReadonlyMap<string, number | undefined>;
 }
 
@@ -23,7 +23,7 @@ function fold(callers: readonly string[], lines: readonly Line[]): string[][] {
   return [...folded.filter((column) => column !== crowd), ...(crowd ? [crowd] : [])];
 }
 
-/** The words, joined by commas, wrapped to the necessary lines. */
+/** The words joined by commas and wrapped to as many lines as necessary. */
 function wrap(words: readonly string[], indent: string): string[] {
   const lines: string[] = [];
   for (const [index, word] of words.entries()) {
@@ -36,7 +36,9 @@ function wrap(words: readonly string[], indent: string): string[] {
   return lines;
 }
 
-/** One group's table: a row for each route, a column for each set of callers with equal results in this group. */
+/**
+ * The table of one group: a row for each route, a column for each set of callers with equal results in this group.
+ */
 function groupTable(title: string, callers: readonly string[], lines: readonly Line[]): string[] {
   const columns = fold(callers, lines);
   const width = Math.max(...lines.map(({ name }) => name.length));

@@ -34,7 +34,7 @@ const ofTeam = (role: TeamRole): Role => ({
   },
 });
 
-/** The same role, held by a token of the team instead of a member. */
+/** The same role, given to a token of the team instead of a member. */
 export const asTeamToken = (role: Role): Role => ({
   name: `team token: ${role.name}`,
   cast: async (fixture, place) => {
@@ -57,5 +57,5 @@ export const asTeamToken = (role: Role): Role => ({
 /** Members of one team each, for every role that a team can have. */
 export const byTeam = teamRoles.map(ofTeam);
 
-/** The member of a team with the role of that name. */
+/** A caller who is a member of a team with the role of that name. */
 export const held = (name: string): Role => ofTeam(teamRole(name));

@@ -157,7 +157,7 @@ export const backingDataRows: readonly Row[] = [
   }),
 ];
 
-/** The state service's own routes: bytes, for callers that may read the state or have an upload URL. */
+/** The state service's own routes for bytes, for callers that may read the state or have an upload URL. */
 export const objectRows: readonly Row[] = [
   row("GET /v1/object/:token", "state:read"),
   row("PUT /v1/object/:token", "anybody", { note: "the same bytes again" }),

@@ -117,7 +117,7 @@ test.each(Object.entries(statements))("%s makes no sequential scan", async (_, s
   expect(plan).not.toMatch(/Seq Scan/);
 });
 
-// The total counts all users that match, which no index can.
+// The total counts all matching users, which no index can.
 test("listOfUsers reads one page in the order of an index", async () => {
   const plan = await planOf(listOfUsers);
   expect(plan).toMatch(/Index Scan using users_username_key/);

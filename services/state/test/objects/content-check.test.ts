@@ -161,7 +161,7 @@ onEveryStore("the check of contents", (objects) => {
     const going = await uploaded(running, workspaceId);
     const rows = contents.reads(database);
     let meanwhile: (() => Promise<void>) | undefined = async () => {
-      // Permanently deleted between reading its row and its bytes.
+      // Permanently deleted after its row was read and before its bytes are read.
       await database.query(
         `update state_versions set blob_key = null, json_blob_key = null,
            status = 'backing_data_permanently_deleted' where id = $1`,

@@ -21,7 +21,7 @@ import {
   runObjects,
 } from "../running-objects.ts";
 
-/** Requests a version's state and reads nothing of it. */
+/** Requests a version's state and does not read the response. */
 function standingReader({ port }: RunningObjects, versionId: string): void {
   const socket = connect(port, "127.0.0.1").pause();
   onTestFinished(() => void socket.destroy());

@@ -10,8 +10,8 @@ import type { StateVersionId } from "../../domain/ids.ts";
 import { owner } from "../neighbours.ts";
 import { IDLE_MS, onEveryStore } from "../running-objects.ts";
 
-onEveryStore("uploads whose version is gone by the time that they are whole", (objects) => {
-  /** A version is accepted for upload, `meanwhile` happens, and only then the other bytes arrive. */
+onEveryStore("uploads to a version that changes meanwhile", (objects) => {
+  /** Starts an upload that is accepted, runs `meanwhile`, and only then sends the rest of the bytes. */
   async function overtaken(path: string, content: Buffer, meanwhile: () => Promise<unknown>) {
     const headers = "Expect: 100-continue\r\nConnection: close\r\n";
     const socket = objects().rawPut(path, content.length, headers);
@@ -43,7 +43,7 @@ onEveryStore("uploads whose version is gone by the time that they are whole", (o
 
   it.each([
     [
-      "superseded by a newer one",
+      "superseded by a newer version",
       "409",
       (workspaceId: string) => objects().state.create(workspaceId, "newer", { serial: 2n }),
     ],
@@ -58,7 +58,7 @@ onEveryStore("uploads whose version is gone by the time that they are whole", (o
         }),
     ],
     [
-      "discarded, since its window is over",
+      "discarded after its window",
       "409",
       async () => {
         const { app, pass } = objects().state;
@@ -88,7 +88,7 @@ onEveryStore("uploads whose version is gone by the time that they are whole", (o
 
   it.each([
     ["soft-deleted", [softDeleteBackingData]],
-    ["deleted for good", [softDeleteBackingData, permanentlyDeleteBackingData]],
+    ["permanently deleted", [softDeleteBackingData, permanentlyDeleteBackingData]],
   ])("%s during the upload of its JSON form", async (_, actions) => {
     proves("Upload/never onto a discarded or deleted version");
     const { state } = objects();

@@ -21,7 +21,7 @@ const silent = createLogger({ service: "test", level: "silent" });
 const never = new AbortController().signal;
 const DOMAIN = "statehouse.test";
 
-/** The store, and the same over a proxy. */
+/** The store, and the same store over a proxy. */
 async function tested(stack: AsyncDisposableStack, settings: S3Settings): Promise<TestedStore> {
   const store = new S3Store(settings, silent);
   await store.prepared;
@@ -52,7 +52,7 @@ needs("minio")("a blob store in MinIO with TLS and an authority of its own", () 
 needs("minio")("a blob store in MinIO that is addressed by the bucket's own name", () => {
   const lookup = dns.lookup;
   beforeAll(() => {
-    // Resolves the domain and every bucket in it like a name server.
+    // Resolves the domain and every bucket in it, as a name server does.
     const answering = (name: string, ...rest: unknown[]) =>
       Reflect.apply(lookup, dns, [name.endsWith(DOMAIN) ? "127.0.0.1" : name, ...rest]);
     dns.lookup = Object.assign(answering, { __promisify__: lookup.__promisify__ });
@@ -121,7 +121,7 @@ needs("minio")("a blob store in a bucket with object lock", () => {
   });
 });
 
-needs("minio")("a store in S3 that cannot be used says in one sentence why", () => {
+needs("minio")("an unusable S3 store is reported in one sentence", () => {
   const problemOf = async (settings: S3Settings): Promise<string> => {
     const said: string[] = [];
     const keep = { write: (line: string) => void said.push(JSON.parse(line).msg) };
@@ -177,7 +177,7 @@ needs("minio")("a store in S3 that cannot be used says in one sentence why", () 
 const putOne = (store: S3Store, key: string) =>
   store.put(key, Readable.from([Buffer.from("x")]), { size: 1 }, never);
 
-/** Every version, deleted or not. */
+/** Every version of every key, including deleted ones. */
 async function versionsUnder(settings: S3Settings, prefix: string): Promise<string[]> {
   const found: string[] = [];
   const listing = minioClient(settings).listObjects(settings.bucket, prefix, true, {

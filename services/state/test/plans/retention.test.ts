@@ -12,8 +12,8 @@ const stack = new AsyncDisposableStack();
 let client: Client;
 let url: string;
 
-// 1,000 workspaces of 1,000 versions each. The oldest tenth was collected before, the next tenth is due. Created again
-// afterwards: maintaining indexes and totals during the insertion would take the longest.
+// 1,000 workspaces of 1,000 versions each. The oldest tenth was deleted before, and the next tenth is due. The
+// indexes are created after the insertion, because maintaining them during it would take longer.
 const rows = `
   insert into workspace_states (workspace_id, organization_id, project_id, placement_version,
       sealed_epoch, current_version_id, current_position, resource_count, revision)
@@ -74,7 +74,7 @@ test(
       (scan) => scan["Relation Name"] === "state_versions",
     );
     expect(scans.map((scan) => scan["Index Name"])).toEqual(["state_versions_contents"]);
-    // Collected versions are not in the index; recent ones are read no further than the current version.
+    // Deleted versions are not in the index. Recent versions are read only up to the current one.
     expect(scans[0]?.["Actual Rows"]).toBe(100);
   },
   PATIENCE_MS,

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** Three versions of four bytes in a workspace that keeps them for 30 days, all older. */
+/** A workspace that keeps versions for 30 days, with three older versions of four bytes. */
 async function oldVersions(): Promise<{ workspaceId: string; ids: string[] }> {
   const workspaceId = state.lockedWorkspace();
   const ids: string[] = [];
@@ -60,14 +60,15 @@ test("metrics report deletions by rule, retained versions by reason, and the pro
     await using _collector = startCollector({ app: state.app, logger });
     await waitFor(async () => (await metricOf("statehouse_scan_found", scan)) !== undefined);
   }
-  // Two of the first workspace; of the other, both except the one that shares its blob with the current copy.
+  // Two versions of the first workspace; of the second both except the one that shares its blob with the current
+  // copy.
   expect(await metricOf("statehouse_state_versions_collected_total", { rule: "policy" })).toBe(4);
   expect(await metricOf("statehouse_state_collected_bytes_total", { rule: "policy" })).toBe(16);
   expect(await metricOf("statehouse_state_versions_retained_total", { reason: "shared" })).toBe(1);
   expect(await metricOf("statehouse_scan_seen", scan)).toBe(2);
   expect(await metricOf("statehouse_scan_found", scan)).toBe(4);
   expect(await metricOf("statehouse_scan_age_seconds", scan)).toBeLessThan(60);
-  // The progress of another replica is shown, too: the scan belongs to all replicas.
+  // The progress of another replica is also shown, because all replicas share the scan.
   state.pass(state.app.settings.collectionIntervalMs);
   await using _collector = startCollector({ app: state.app, logger });
   await waitFor(async () => (await metricOf("statehouse_scan_found", scan)) === 0);

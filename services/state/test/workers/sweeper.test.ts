@@ -36,7 +36,10 @@ async function keys(): Promise<Set<string>> {
   return found;
 }
 
-/** Bytes of an attempt, `age` ms old; `finish` commits them for a version, unless the service crashed before. */
+/**
+ * Bytes of an upload attempt that is `age` ms old. `finish` commits them for a version, as if the service had not
+ * crashed.
+ */
 async function attempt(workspaceId: string, { age = 0, finish = false } = {}): Promise<string> {
   const { internalUploadPath } = await state.create(workspaceId, "x");
   const token = internalUploadPath.split("/").at(-1) ?? "";
@@ -120,7 +123,7 @@ it("never deletes the bytes of an upload that commits late, unless the upload fa
   const late = await put();
   let finishing: Promise<PromiseSettledResult<unknown>[]> | undefined;
   await state.database.transaction(async (em) => {
-    // The end of an upload reports its result.
+    // Reports its result when an upload ends.
     await queryIn(em, "lock table outbox in exclusive mode");
     finishing = Promise.allSettled([finishUpload(app, claims, late)]);
     await pause(sweepGraceMs + 100);

@@ -7,8 +7,8 @@ import { migrations } from "../../store/migrations.ts";
 import { createReads, entities, transactions } from "../../store/nouns.ts";
 import { insertOrganization, workspaceDefaults } from "../rows.ts";
 
-// 20,000 workspaces in 100 projects, each with five runs (measured, except one), a configuration version, a readme and
-// ten consumers.
+// 20,000 workspaces in 100 projects. Each workspace has five runs (all but one count for performance), a
+// configuration version, a readme and ten consumers.
 const rows = `
   alter table workspaces disable trigger workspaces_counted;
   insert into projects (id, organization_id, name, revision, created_at, updated_at)
@@ -98,7 +98,7 @@ test("no statement about runs and consumers makes a sequential scan with 100,000
   for (const sql of ours) {
     const { rows: lines } = await client.query(`explain (generic_plan) ${sql}`);
     const plan = lines.map((line) => String(line["QUERY PLAN"])).join("\n");
-    // Projects and organizations are few: reading all hundred can be the better plan.
+    // Projects and organizations are few, so reading all hundred can be the better plan.
     expect(plan, sql).not.toMatch(
       /Seq Scan on (runs|workspaces|configuration_versions|workspace_\w+|remote_state_consumers)/,
     );

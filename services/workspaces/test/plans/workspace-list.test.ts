@@ -8,8 +8,8 @@ import { createWorkspaceLists } from "../../store/workspace-list.ts";
 import type { WorkspaceSearch } from "../../store/workspace-search.ts";
 import { insertOrganization, workspaceDefaults } from "../rows.ts";
 
-// 100,000 workspaces in 500 projects of one organization, and 2,000 of another. Half of them have the flat tag
-// `common`, one in a thousand `rare`; a fifth has env=prod, which two projects pass on as well.
+// 100,000 workspaces in 500 projects of one organization, and 2,000 in another. Half of them have the flat tag
+// `common`, one in a thousand has `rare`; one in five has env=prod, which two projects also have.
 const rows = `
   -- Made again below: to keep it while rows come is what takes longest.
   drop index workspaces_name_trigram;
@@ -90,7 +90,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** How many rows of tables and indexes a plan read, over all loops. */
+/** The number of rows of tables and indexes that a plan read, over all loops. */
 function rowsSeen(node: PlanNode): number {
   const { "Node Type": type, "Actual Rows": kept, "Actual Loops": turns, Plans = [] } = node;
   const dropped =
@@ -99,10 +99,10 @@ function rowsSeen(node: PlanNode): number {
   return own + Plans.map(rowsSeen).reduce((sum, seen) => sum + seen, 0);
 }
 
-/** Maximum of rows that a page's statement reads: its matches, their bindings, and some that it skips. */
+/** Maximum number of rows that a page's statement reads: its matches, their bindings, and some that it skips. */
 const PAGE_SEES = 2500;
 
-/** The matches of a list, its statements with their plans, and the number of rows each read. */
+/** The matches of a list, and its statements with their plans and the number of rows that each read. */
 async function plansOf(search: WorkspaceSearch, readable: ReadScope) {
   const plans: { sql: string; plan: string; seen: number }[] = [];
   const lists = createWorkspaceLists({
@@ -124,18 +124,22 @@ async function plansOf(search: WorkspaceSearch, readable: ReadScope) {
 
 test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: number]>([
   ["everything", {}, 100_000],
-  // The rows before a deep page are read.
+  // A deep page also reads the rows before it.
   ["the last page", { page: { number: 5000, size: 20 } }, 100_000, 101_000],
   ["in reverse", { sort: { key: "name", descending: true } }, 100_000],
   ["by latest change", { sort: { key: "latest-change-at", descending: true } }, 100_000],
   ["by current run", { sort: { key: "current-run.created-at", descending: true } }, 100_000],
-  // Only workspaces whose name does not begin with `app` have one, a quarter of all.
+  // Only workspaces whose name does not begin with `app` have one; they are a quarter of all.
   ["many current runs", { currentRunStatuses: ["applied"] }, 10_000, 26_000],
   ["few current runs", { currentRunStatuses: ["planning", "errored"] }, 10],
   ["one project", { projectId: "prj-4" }, 200],
-  // They are adjacent, at the end of the order.
+  // The matches are adjacent, at the end of the order.
   ["a part of many names", { name: "net" }, 25_000],
-  ["of many in reverse", { name: "app", sort: { key: "name", descending: true } }, 25_000],
+  [
+    "many matches in reverse order",
+    { name: "app", sort: { key: "name", descending: true } },
+    25_000,
+  ],
   ["a part of few names", { name: "-99999" }, 1],
   ["a prefix", { wildcardName: "app-0*" }, 1_710],
   ["a suffix", { wildcardName: "*-4242" }, 1],
@@ -146,7 +150,11 @@ test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: num
   ["a key", { tagged: [{ key: "env", value: "" }] }, 20_000],
   ["a key and a value", { tagged: [{ key: "env", value: "prod" }] }, 20_000],
   ["a value", { tagged: [{ key: "", value: "prod" }] }, 20_000],
-  ["all at once", { name: "a", tags: ["rare"], excludedTags: ["none"], projectId: "prj-0" }, 23],
+  [
+    "all filters together",
+    { name: "a", tags: ["rare"], excludedTags: ["none"], projectId: "prj-0" },
+    23,
+  ],
 ])("%s is found through its index", async (_, part, ownerFinds, ownerSees = PAGE_SEES) => {
   proves("Workspace list/each has its index at 100,000 workspaces");
   const search = { ...everything, ...part };
@@ -157,7 +165,7 @@ test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: num
     const { found, plans } = await plansOf(search, readable);
     if (who === "owner") expect.soft(found?.total).toBe(ownerFinds);
     for (const [index, { plan, sql }] of plans.entries()) {
-      // Counting most of the rows is best done by reading all of them.
+      // Reading all rows is the best plan for counting most of them.
       const counts = index === 1 && plans.length === 3 && (found?.total ?? 0) > 10_000;
       if (!counts) expect.soft(plan, sql).not.toMatch(/Seq Scan on (workspaces|tag_bindings)/);
     }
@@ -167,7 +175,7 @@ test.each<[string, Partial<WorkspaceSearch>, ownerFinds: number, ownerSees?: num
   }
 });
 
-// PostgreSQL uses generic plans: it assumes ten projects in any list of them.
+// PostgreSQL uses generic plans, which assume ten projects in any list of projects.
 test.each([
   ["name", "workspaces_name_key"],
   ["latest-change-at", "workspaces_latest_change"],
