@@ -3,7 +3,7 @@ import { tokenNotFound, unknownTokenSlot } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import { organizationSlots, type Slot, type Token } from "../domain/token.ts";
 import type { App } from "./app.ts";
-import { type NewToken, newToken, removeToken, saveNewToken, type TokenOwner } from "./token.ts";
+import { createToken, type NewToken, removeToken, type TokenOwner } from "./token.ts";
 
 const ofOrganization = (organizationId: OrganizationId, slot: Slot): TokenOwner => ({
   type: "organization",
@@ -31,9 +31,7 @@ export const createOrganizationToken = (
     await tx.organizations.getForUpdate(organizationId);
     authorize(caller, "organization:update", { organizationId });
     const owner = ofOrganization(organizationId, slotOf(slot));
-    const created = newToken(app, caller, owner, { description: "", expiredAt });
-    await saveNewToken(app, tx, created.token);
-    return created;
+    return createToken(app, tx, caller, owner, { description: "", expiredAt });
   });
 
 /** Throws `notFound`, also if the slot is empty, and `forbidden`. */

@@ -6,7 +6,7 @@ import type { Slot, Token } from "../domain/token.ts";
 import type { App } from "./app.ts";
 import { grantsIn } from "./caller.ts";
 import { authorizeTeam, getTeamForUpdate } from "./team.ts";
-import { type NewToken, newToken, removeToken, saveNewToken, type TokenOwner } from "./token.ts";
+import { createToken, type NewToken, removeToken, type TokenOwner } from "./token.ts";
 
 const ofTeam = (teamId: TeamId, organizationId: OrganizationId, slot: Slot): TokenOwner => ({
   type: "team",
@@ -39,9 +39,8 @@ export const createTeamToken = (
     authorizeTeam(caller, "manage-token", team);
     const slot = description === undefined ? "plain" : "described";
     const owner = ofTeam(teamId, organization.id, slot);
-    const created = newToken(app, caller, owner, { description: description ?? "", expiredAt });
-    await saveNewToken(app, tx, created.token);
-    return created;
+    const input = { description: description ?? "", expiredAt };
+    return createToken(app, tx, caller, owner, input);
   });
 
 /** Returns the default token. Throws `notFound` for callers that may not manage it. */

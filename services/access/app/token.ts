@@ -27,13 +27,17 @@ export interface TokenInput {
 /** The principal that a token authenticates. */
 export type TokenOwner = Pick<Token, "type" | "userId" | "teamId" | "organizationId" | "slot">;
 
-/** Creates a token with a new secret without saving it. Throws `invalid`. */
-export function newToken(
+/**
+ * Creates a token. In a slot for one token it replaces the previous one. Throws `invalid`. To be called while the
+ * organization's row is held: it is locked by every change of a slot.
+ */
+export async function createToken(
   app: App,
+  tx: Tx,
   caller: Caller,
   owner: TokenOwner,
   { description, expiredAt }: TokenInput,
-): NewToken {
+): Promise<NewToken> {
   const at = app.now();
   const { maxTokenDays: maxDays } = app.settings;
   const secret = secretOf(randomBytes(SECRET_BYTES));
@@ -53,11 +57,6 @@ export function newToken(
   const problems = new Problems();
   checkToken(token, problems, { at, maxDays });
   problems.throwIfAny();
-  return { token, secret };
-}
-
-/** Saves a new token. In a slot for one token it replaces the previous one. */
-export async function saveNewToken(app: App, tx: Tx, token: Token): Promise<void> {
   const { organizationId, teamId, slot } = token;
   if (organizationId && slot !== "described") {
     const previous = await tx.tokens.findInSlot(organizationId, teamId, slot);
@@ -65,6 +64,7 @@ export async function saveNewToken(app: App, tx: Tx, token: Token): Promise<void
   }
   await tx.tokens.save(token);
   await tx.record(tokenCreated(token));
+  return { token, secret };
 }
 
 /** Revokes a token that the caller may manage. */

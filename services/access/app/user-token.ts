@@ -5,13 +5,7 @@ import type { UserId } from "../domain/ids.ts";
 import type { Token } from "../domain/token.ts";
 import type { App } from "./app.ts";
 import { callingUser } from "./caller.ts";
-import {
-  type NewToken,
-  newToken,
-  saveNewToken,
-  type TokenInput,
-  type TokenOwner,
-} from "./token.ts";
+import { createToken, type NewToken, type TokenInput, type TokenOwner } from "./token.ts";
 
 const ofUser = (userId: UserId): TokenOwner => ({
   type: "user",
@@ -28,12 +22,10 @@ export async function createUserToken(
   { userId, ...input }: TokenInput & { userId: UserId },
 ): Promise<NewToken> {
   if (caller.kind !== "service" && callingUser(caller) !== userId) throw userNotFound();
-  const created = newToken(app, caller, ofUser(userId), input);
-  await app.transaction(async (tx) => {
+  return app.transaction(async (tx) => {
     if (!(await tx.users.exists(userId))) throw userNotFound();
-    await saveNewToken(app, tx, created.token);
+    return createToken(app, tx, caller, ofUser(userId), input);
   });
-  return created;
 }
 
 /** A page of the calling user's tokens. Throws `notFound` for other users. */
