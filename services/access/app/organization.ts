@@ -1,5 +1,9 @@
 import type { OrganizationId, TeamId, UserId } from "../domain/ids.ts";
-import { newOrganization } from "../domain/organization.ts";
+import {
+  applyCredentialSettings,
+  type CredentialSettings,
+  newOrganization,
+} from "../domain/organization.ts";
 import { newOrganizationMembership } from "../domain/organization-membership.ts";
 import { newTeam, OWNERS, teamCreated } from "../domain/team.ts";
 import { TeamMember, teamMemberAdded } from "../domain/team-member.ts";
@@ -65,9 +69,8 @@ export const dropOrganization = (app: App, organizationId: OrganizationId): Prom
     await tx.organizations.removeContents(organizationId);
   });
 
-export interface OrganizationSettings {
+export interface OrganizationSettings extends CredentialSettings {
   organizationId: OrganizationId;
-  userTokensEnabled: boolean;
   /** Version of the organization's row in the service workspaces; only higher versions apply. */
   version: bigint;
 }
@@ -75,15 +78,12 @@ export interface OrganizationSettings {
 /** Stores the organization's settings that restrict credentials. Throws `notFound`. */
 export const setOrganizationSettings = (
   app: App,
-  { organizationId, userTokensEnabled, version }: OrganizationSettings,
+  { organizationId, version, ...settings }: OrganizationSettings,
 ): Promise<void> =>
   app.transaction(async (tx) => {
     const organization = await tx.organizations.getForUpdate(organizationId);
     if (version <= organization.settingsVersion) return;
     organization.settingsVersion = version;
-    if (organization.userTokensEnabled !== userTokensEnabled) {
-      organization.userTokensEnabled = userTokensEnabled;
-      touch(organization, app.now());
-    }
+    if (applyCredentialSettings(organization, settings)) touch(organization, app.now());
     await tx.organizations.save(organization);
   });

@@ -21,6 +21,21 @@ export class Organization {
   }
 }
 
+/** The settings that restrict credentials; the workspaces service sends them. */
+const credentialSettings = ["userTokensEnabled"] as const;
+
+export type CredentialSettings = Pick<Organization, (typeof credentialSettings)[number]>;
+
+/** Applies them. Returns whether one changed. */
+export function applyCredentialSettings(
+  organization: Organization,
+  settings: CredentialSettings,
+): boolean {
+  const changed = credentialSettings.filter((name) => organization[name] !== settings[name]);
+  for (const name of changed) organization[name] = settings[name];
+  return changed.length > 0;
+}
+
 export const newOrganization = (
   id: OrganizationId,
   provisionedVersion: bigint,

@@ -25,11 +25,10 @@ export const organizationAccessService = (
     return {};
   },
 
-  setOrganizationSettings: async ({ userTokensEnabled, version, ...request }) => {
+  setOrganizationSettings: async (request) => {
     await setOrganizationSettings(app, {
+      ...request,
       organizationId: organizationId(request.organizationId),
-      userTokensEnabled,
-      version,
     });
     return {};
   },

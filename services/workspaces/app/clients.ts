@@ -1,15 +1,9 @@
 import type { Holder, OrganizationId, WorkspaceId } from "../domain/ids.ts";
+import type { CredentialSettings } from "../domain/organization.ts";
 import type { StateRecord } from "../domain/state-comparison.ts";
 import type { StateSummary } from "../domain/state-summary.ts";
 import type { ManagedResources } from "../domain/workspace-deletion.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
-
-/** The organization settings that access stores. */
-export interface TokenSettings {
-  organizationId: OrganizationId;
-  userTokensEnabled: boolean;
-  version: bigint;
-}
 
 /** The calls of workspaces to the service access. */
 export interface AccessClient {
@@ -20,7 +14,9 @@ export interface AccessClient {
     version: bigint;
   }): Promise<void>;
   /** Sends the settings that restrict credentials; only higher versions apply. */
-  setOrganizationSettings(settings: TokenSettings): Promise<void>;
+  setOrganizationSettings(
+    settings: CredentialSettings & { organizationId: OrganizationId; version: bigint },
+  ): Promise<void>;
   /** Deletes everything that access stores of the organization, including its grants; a repeat changes nothing. */
   dropOrganization(id: OrganizationId): Promise<void>;
   /** The name of a user or team, for error texts; undefined if the id is unknown. */

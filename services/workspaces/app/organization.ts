@@ -5,6 +5,7 @@ import { nameTaken, takenText } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import {
   applyOrganizationSettings,
+  changesCredentials,
   newOrganization,
   type Organization,
   type OrganizationSettings,
@@ -52,7 +53,6 @@ export async function createOrganization(
       id: organization.id,
       creatorUserId: organization.creatorUserId,
       version: organization.revision,
-      userTokensEnabled: organization.userTokensEnabled,
     });
   }
   return withOrganizationActions(asOwner(caller, organization.id))({
@@ -112,17 +112,15 @@ export async function updateOrganization(
       touch(organization, app.now());
       await tx.organizations.save(organization);
       await tx.record(organizationUpdated(organization));
-      const { userTokensEnabled, revision: version } = organization;
-      const view = await tx.organizations.view(id);
-      return { view, tokens: { organizationId: id, userTokensEnabled, version } };
+      return tx.organizations.view(id);
     },
     { validateOnly },
   );
   // Done even if nothing changed: a repeat completes an interrupted call to access.
-  if (settings.userTokensEnabled !== undefined && !validateOnly) {
-    await app.access.setOrganizationSettings(updated.tokens);
+  if (changesCredentials(settings) && !validateOnly) {
+    await syncCredentialSettings(app, updated.id);
   }
-  return withOrganizationActions(caller)(updated.view);
+  return withOrganizationActions(caller)(updated);
 }
 
 /** Returns those of `ids` that the caller belongs to. */
@@ -142,12 +140,15 @@ export async function syncOrganization(
   organization: UnprovisionedOrganization,
 ): Promise<void> {
   await app.access.provisionOrganization(organization);
-  const { id: organizationId, userTokensEnabled, version } = organization;
-  // Access accepts user tokens until it receives the setting.
-  if (!userTokensEnabled) {
-    await app.access.setOrganizationSettings({ organizationId, userTokensEnabled, version });
-  }
+  // Before it is visible: until then access applies its defaults.
+  await syncCredentialSettings(app, organization.id);
   await app.leases.pendingSyncs.markOrganizationProvisioned(organization.id);
+}
+
+/** Sends access the settings that it enforces. */
+export async function syncCredentialSettings(app: App, organizationId: string): Promise<void> {
+  const settings = await app.reads.organizations.findCredentialSettings(organizationId);
+  if (settings) await app.access.setOrganizationSettings(settings);
 }
 
 async function commit(

@@ -31,12 +31,6 @@ export async function syncOrganizationById(app: App, id: string): Promise<void> 
   if (organization) await syncOrganization(app, organization);
 }
 
-/** Sends the organization settings that restrict credentials to access. */
-export async function syncTokenSettings(app: App, organizationId: string): Promise<void> {
-  const settings = await app.reads.organizations.tokenSettings(organizationId);
-  if (settings) await app.access.setOrganizationSettings(settings);
-}
-
 /** Repeats the call to state until it confirms a workspace's placement. */
 export async function syncPlacementById(app: App, workspaceId: string): Promise<void> {
   const placement = await app.reads.pendingSyncs.findPendingPlacement(workspaceId);

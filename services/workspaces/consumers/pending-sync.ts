@@ -6,11 +6,11 @@ import {
   WorkspaceUpdatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import type { App } from "../app/app.ts";
+import { syncCredentialSettings } from "../app/organization.ts";
 import {
   syncDeletionById,
   syncOrganizationById,
   syncPlacementById,
-  syncTokenSettings,
 } from "../app/reconciliation.ts";
 
 /**
@@ -21,7 +21,9 @@ export const pendingSyncHandlers = (app: App): EventHandlers => ({
   ...on(OrganizationCreatedSchema, ({ organizationId }) =>
     syncOrganizationById(app, organizationId),
   ),
-  ...on(OrganizationUpdatedSchema, ({ organizationId }) => syncTokenSettings(app, organizationId)),
+  ...on(OrganizationUpdatedSchema, ({ organizationId }) =>
+    syncCredentialSettings(app, organizationId),
+  ),
   ...on(WorkspaceUpdatedSchema, ({ workspaceId }) => syncPlacementById(app, workspaceId)),
   ...on(WorkspaceDeletedSchema, ({ workspaceId }) => syncDeletionById(app, workspaceId)),
 });

@@ -142,6 +142,17 @@ const booleans = [
   "speculativePlanManagementEnabled",
 ] as const satisfies readonly (keyof Organization)[];
 
+/** The settings that access enforces. */
+const credentialSettings = [
+  "userTokensEnabled",
+] as const satisfies readonly (typeof booleans)[number][];
+
+export type CredentialSettings = Pick<Organization, (typeof credentialSettings)[number]>;
+
+/** Whether a request contains a setting that access enforces. */
+export const changesCredentials = (settings: OrganizationSettings): boolean =>
+  credentialSettings.some((name) => settings[name] !== undefined);
+
 /** In minutes. */
 const durations = [
   "sessionTimeout",

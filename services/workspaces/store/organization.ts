@@ -30,6 +30,7 @@ import {
 import { nameTaken } from "../domain/errors.ts";
 import type { OrganizationId } from "../domain/ids.ts";
 import {
+  type CredentialSettings,
   isOrganizationName,
   Organization,
   type OrganizationEvent,
@@ -39,6 +40,11 @@ import {
 import { planTable } from "../domain/plan.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policy.ts";
 import { containing } from "./parameters.ts";
+
+/** The settings that access enforces. */
+const credentialColumns = {
+  userTokensEnabled: boolean,
+} satisfies Record<keyof CredentialSettings, unknown>;
 
 /** The columns that an organization's document shows. */
 const columns = {
@@ -50,7 +56,7 @@ const columns = {
   defaultAgentPoolId: optional(text),
   allowForceDeleteWorkspaces: boolean,
   assessmentsEnforced: boolean,
-  userTokensEnabled: boolean,
+  ...credentialColumns,
   collaboratorAuthPolicy: text,
   costEstimationEnabled: boolean,
   sendPassingStatusesForUntriggeredSpeculativePlans: boolean,
@@ -98,21 +104,23 @@ export interface OrganizationSearch {
 
 export type OrganizationsOfAll = Omit<OrganizationSearch, "ids" | "page"> & { page: PageInput };
 
+/** The settings that access enforces, at a version of the row. */
+export interface VersionedCredentialSettings extends CredentialSettings {
+  organizationId: OrganizationId;
+  version: bigint;
+}
+
 /** Reads of active organizations, outside any transaction. */
 const reads = (database: Database) => ({
-  async tokenSettings(
-    id: string,
-  ): Promise<
-    { organizationId: OrganizationId; userTokensEnabled: boolean; version: bigint } | undefined
-  > {
-    const [row] = await database.query<{
-      organizationId: OrganizationId;
-      userTokensEnabled: boolean;
-      version: string;
-    }>(
+  /** The settings that access enforces, of an organization that may still be provisioning. */
+  async findCredentialSettings(id: string): Promise<VersionedCredentialSettings | undefined> {
+    const [row] = await database.query<
+      Omit<VersionedCredentialSettings, "version"> & { version: string }
+    >(
       // index: organizations_pkey
-      `select id as "organizationId", user_tokens_enabled as "userTokensEnabled",
-         revision::text as version from organizations where id = $1 and status = 'active'`,
+      `select o.id as "organizationId", o.revision::text as version,
+         ${selectList("o", credentialColumns)}
+       from organizations o where o.id = $1 and o.status <> 'deleting'`,
       [id],
     );
     return row && { ...row, version: BigInt(row.version) };

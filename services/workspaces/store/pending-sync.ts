@@ -12,14 +12,12 @@ export interface UnprovisionedOrganization {
   id: OrganizationId;
   creatorUserId: string;
   version: bigint;
-  userTokensEnabled: boolean;
 }
 
 interface OrganizationRow {
   id: OrganizationId;
   creatorUserId: string;
   version: number;
-  userTokensEnabled: boolean;
 }
 
 interface PlacementRow {
@@ -29,8 +27,7 @@ interface PlacementRow {
   version: number;
 }
 
-const organizationColumns = `id, creator_user_id as "creatorUserId", revision as version,
-  user_tokens_enabled as "userTokensEnabled"`;
+const organizationColumns = `id, creator_user_id as "creatorUserId", revision as version`;
 const placementColumns = `id as "workspaceId", organization_id as "organizationId",
   project_id as "projectId", placement_version as version`;
 const deletionColumns = `workspace_id as "workspaceId", organization_id as "organizationId",

@@ -89,7 +89,7 @@ beforeAll(async () => {
     }),
   );
   const reads = createReads(database);
-  await reads.organizations.tokenSettings("org-1");
+  await reads.organizations.findCredentialSettings("org-1");
   await reads.organizations.findByName("name-1");
   await reads.organizations.batch(["org-1", "org-2"]);
   await reads.organizations.page({ ids: ["org-1"], query: "n", page });
