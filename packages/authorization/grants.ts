@@ -8,7 +8,10 @@ export interface Principal {
   type: (typeof principalTypes)[number];
   /** The id of the principal, or the name of a service. */
   id: string;
-  /** The version vector under which its grants may be cached; empty for a service. */
+  /**
+   * The version vector under which its grants may be cached, with a mark on each organization that its token has no
+   * access to; empty for a service.
+   */
   versions: string;
 }
 

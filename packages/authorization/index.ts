@@ -20,6 +20,12 @@ export type { ProjectLevel, ProjectPermissions } from "./levels.ts";
 export { permissionValues, projectLevels } from "./levels.ts";
 export type { OrganizationAccess } from "./organization-access.ts";
 export { organizationAccessNames } from "./organization-access.ts";
+export {
+  grantsOfToken,
+  versionsOfPrincipal,
+  WITHHELD,
+  withheldOrganizations,
+} from "./versions.ts";
 export type { WorkspaceLevel, WorkspacePermissions } from "./workspace-levels.ts";
 export { workspaceLevels, workspacePermissionValues } from "./workspace-levels.ts";
 

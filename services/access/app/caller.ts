@@ -4,6 +4,7 @@ import {
   type Caller,
   type Grants,
   type OrganizationGrants,
+  withheldOrganizations,
 } from "@statehouse/authorization";
 import { isId } from "@statehouse/postgres/ids";
 import { organizationNotFound } from "../domain/errors.ts";
@@ -32,6 +33,11 @@ export function teamViewerIn(
   const seesSecretTeams = allowed(grants, "organization:read-secret-teams", { organizationId });
   return { owner, teamIds, seesSecretTeams };
 }
+
+/** Whether the caller's token has no access to an organization that its user may belong to. */
+export const isWithheld = (caller: Caller, organizationId: OrganizationId): boolean =>
+  caller.kind === "principal" &&
+  withheldOrganizations(caller.principal.versions).includes(organizationId);
 
 /** The id of the calling user; undefined for other callers. */
 export const callingUser = (caller: Caller): UserId | undefined =>

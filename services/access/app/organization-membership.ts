@@ -25,7 +25,7 @@ import type {
   OrganizationMembershipView,
 } from "../store/organization-membership.ts";
 import type { App } from "./app.ts";
-import { callingUser, grantsIn, teamViewerIn } from "./caller.ts";
+import { callingUser, grantsIn, isWithheld, teamViewerIn } from "./caller.ts";
 import { authorizeTeam, refuseWithoutOwner } from "./team.ts";
 
 /** A membership with those of its address and teams that the caller may see. */
@@ -104,7 +104,7 @@ export async function getOrganizationMembership(
 ): Promise<VisibleMembership> {
   const view = await app.reads.memberships.get(id);
   const { organizationId, userId } = view.membership;
-  if (callingUser(caller) === userId) refuseUserToken(grantsOf(caller), organizationId);
+  if (callingUser(caller) === userId) refuseToken(caller, organizationId);
   else authorize(caller, "organization:read", { organizationId }, "organization membership");
   return visibleTo(caller)(view);
 }
@@ -148,7 +148,7 @@ export async function acceptOrganizationMembership(
     const organization = await tx.organizations.getForUpdate(organizationId);
     const membership = await tx.memberships.getForUpdate(id);
     if (callingUser(caller) !== membership.userId) throw organizationMembershipNotFound();
-    refuseUserToken(grantsOf(caller), organizationId);
+    refuseToken(caller, organizationId);
     if (membership.status === "active") return;
     const at = app.now();
     touch(await tx.users.getForUpdate(membership.userId), at);
@@ -176,7 +176,7 @@ export const deleteOrganizationMembership = (
     const { userId } = membership;
     const own = callingUser(caller) === userId;
     const what = "organization membership";
-    if (own) refuseUserToken(grantsOf(caller), organizationId);
+    if (own) refuseToken(caller, organizationId);
     else authorize(caller, "organization:manage-membership", { organizationId }, what);
     const at = app.now();
     touch(await tx.users.getForUpdate(userId), at);
@@ -191,6 +191,12 @@ export const deleteOrganizationMembership = (
     await tx.memberships.remove(membership);
     await tx.record(organizationMembershipDeleted(membership, touch(organization, at)));
   });
+
+/** Throws if the organization does not accept the token of the calling user, whose own membership is the target. */
+function refuseToken(caller: Caller, organizationId: OrganizationId): void {
+  refuseUserToken(grantsOf(caller), organizationId);
+  if (isWithheld(caller, organizationId)) throw organizationMembershipNotFound();
+}
 
 /**
  * Returns the user with the address, locked. Creates a placeholder if there is none; it becomes a user when an
