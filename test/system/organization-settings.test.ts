@@ -24,6 +24,7 @@ const settings = {
   "send-passing-statuses-for-untriggered-speculative-plans": true,
   "aggregated-commit-status-enabled": false,
   "speculative-plan-management-enabled": false,
+  "max-ttl-enabled": true,
   "session-timeout": 60,
   "session-remember": 120,
   "owners-team-saml-role-id": "owners",
@@ -49,6 +50,19 @@ test("every setting can be given on creation and changed, and keeps its value if
   const kept = await api.patch(path, wanted({}));
   expect(kept.body.data.attributes).toMatchObject(settings);
   expect((await api.get(path)).body).toEqual(kept.body);
+});
+
+test("stacks are shown as disabled, and cannot be enabled", async () => {
+  proves("Organizations/stacks-enabled");
+  const { api } = fixture().owner;
+  const { path } = await fresh();
+  expect((await api.get(path)).body.data.attributes["stacks-enabled"]).toBe(false);
+  expect((await api.patch(path, wanted({ "stacks-enabled": false }))).status).toBe(200);
+  const refused = await api.patch(path, wanted({ "stacks-enabled": true }));
+  expect(refused.status).toBe(422);
+  expect(problems(refused)).toEqual({
+    "/data/attributes/stacks-enabled": expect.stringContaining("false"),
+  });
 });
 
 test("a rename frees the old name and takes the new one", async () => {

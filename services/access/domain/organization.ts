@@ -10,6 +10,8 @@ export class Organization {
   declare provisionedVersion: bigint;
   /** False: requests with user tokens are unauthenticated in this organization. */
   declare userTokensEnabled: boolean;
+  /** True: tokens live no longer than the organization's token lifetime policies allow. */
+  declare maxTtlEnabled: boolean;
   /** The version of the service workspaces' row that the settings come from. */
   declare settingsVersion: bigint;
   declare readonly createdAt: Date;
@@ -22,7 +24,7 @@ export class Organization {
 }
 
 /** The settings that restrict credentials; the workspaces service sends them. */
-const credentialSettings = ["userTokensEnabled"] as const;
+const credentialSettings = ["userTokensEnabled", "maxTtlEnabled"] as const;
 
 export type CredentialSettings = Pick<Organization, (typeof credentialSettings)[number]>;
 
@@ -46,6 +48,7 @@ export const newOrganization = (
     version: nextVersion(0n, createdAt),
     provisionedVersion,
     userTokensEnabled: true,
+    maxTtlEnabled: false,
     settingsVersion: 0n,
     createdAt,
     droppedAt: null,

@@ -10,6 +10,7 @@ const columns = {
   version: bigint,
   provisionedVersion: bigint,
   userTokensEnabled: boolean,
+  maxTtlEnabled: boolean,
   settingsVersion: bigint,
   createdAt: timestamptz,
   droppedAt: optional(timestamptz),

@@ -72,6 +72,9 @@ export const organizationNoun: Noun<Fields, Organization, RequestContext> = {
     "allow-force-delete-workspaces": { field: "allowForceDeleteWorkspaces", in: z.boolean() },
     "assessments-enforced": { field: "assessmentsEnforced", in: z.boolean() },
     "user-tokens-enabled": { field: "userTokensEnabled", in: z.boolean() },
+    "max-ttl-enabled": { field: "maxTtlEnabled", in: z.boolean() },
+    // Stacks do not exist here.
+    "stacks-enabled": { in: z.literal(false).transform(() => ({})), out: () => false },
     "collaborator-auth-policy": { field: "collaboratorAuthPolicy", in: z.string() },
     "cost-estimation-enabled": { field: "costEstimationEnabled", in: z.boolean() },
     "send-passing-statuses-for-untriggered-speculative-plans": {

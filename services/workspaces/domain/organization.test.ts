@@ -41,6 +41,7 @@ test("a new organization has every default and the highest plan", () => {
     allowForceDeleteWorkspaces: false,
     assessmentsEnforced: false,
     userTokensEnabled: true,
+    maxTtlEnabled: false,
     collaboratorAuthPolicy: "password",
     plan: "premium",
     sessionTimeout: null,

@@ -32,6 +32,7 @@ export class Organization {
   declare allowForceDeleteWorkspaces: boolean;
   declare assessmentsEnforced: boolean;
   declare userTokensEnabled: boolean;
+  declare maxTtlEnabled: boolean;
   declare collaboratorAuthPolicy: CollaboratorAuthPolicy;
   declare costEstimationEnabled: boolean;
   declare sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
@@ -89,6 +90,7 @@ export function newOrganization({ settings, ...wanted }: NewOrganization, now: D
     allowForceDeleteWorkspaces: false,
     assessmentsEnforced: false,
     userTokensEnabled: true,
+    maxTtlEnabled: false,
     collaboratorAuthPolicy: "password",
     costEstimationEnabled: false,
     sendPassingStatusesForUntriggeredSpeculativePlans: false,
@@ -136,6 +138,7 @@ const booleans = [
   "allowForceDeleteWorkspaces",
   "assessmentsEnforced",
   "userTokensEnabled",
+  "maxTtlEnabled",
   "costEstimationEnabled",
   "sendPassingStatusesForUntriggeredSpeculativePlans",
   "aggregatedCommitStatusEnabled",
@@ -145,6 +148,7 @@ const booleans = [
 /** The settings that access enforces. */
 const credentialSettings = [
   "userTokensEnabled",
+  "maxTtlEnabled",
 ] as const satisfies readonly (typeof booleans)[number][];
 
 export type CredentialSettings = Pick<Organization, (typeof credentialSettings)[number]>;

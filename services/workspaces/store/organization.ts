@@ -44,6 +44,7 @@ import { containing } from "./parameters.ts";
 /** The settings that access enforces. */
 const credentialColumns = {
   userTokensEnabled: boolean,
+  maxTtlEnabled: boolean,
 } satisfies Record<keyof CredentialSettings, unknown>;
 
 /** The columns that an organization's document shows. */
