@@ -127,6 +127,11 @@ async function furnishAndDissolve({ api }: Pick<ApiUser, "api">): Promise<void> 
   const self = `/agent-pools/${pool.body.data.id}`;
   await api.patch(self, document("agent-pools", { name: "told again" }));
   await api.delete(self);
+  const maxima = { "token-ttl-policies": [{ "token-type": "team", "max-ttl-ms": 86_400_000 }] };
+  await api.patch(
+    `${path}/token-ttl-policies`,
+    document("organization-token-ttl-policies", maxima),
+  );
   const retention = `${path}/relationships/data-retention-policy`;
   await api.post(retention, document("data-retention-policy-dont-deletes", {}));
   await api.delete(retention);

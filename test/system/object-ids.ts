@@ -126,6 +126,10 @@ const bodies: Record<string, (objects: ObjectIds) => unknown> = {
     document("organization-memberships", { email: `${unusedName("user")}@b.example` }),
   "/api/v2/organizations/:organizationName/authentication-token": () =>
     document("authentication-tokens", {}),
+  "/api/v2/organizations/:organizationName/token-ttl-policies": () =>
+    document("organization-token-ttl-policies", {
+      "token-ttl-policies": [{ "token-type": "team", "max-ttl-ms": 63_072_000_000 }],
+    }),
   "/api/v2/organizations/:organizationName/teams": () =>
     document("teams", { name: unusedName("team") }),
   "/api/v2/teams/:teamId": () => document("teams", { "sso-team-id": "mine" }),

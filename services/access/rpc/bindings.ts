@@ -6,6 +6,7 @@ import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/pri
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { TeamAccessService } from "@statehouse/proto/statehouse/access/v1/team_access";
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
+import { TokenTtlPolicyService } from "@statehouse/proto/statehouse/access/v1/token_ttl_policy";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token";
 import { implement, type ServiceBinding } from "@statehouse/rpc";
@@ -20,6 +21,7 @@ import { runTokenService } from "./run-token.ts";
 import { teamService } from "./team.ts";
 import { teamAccessService } from "./team-access.ts";
 import { tokenService } from "./token.ts";
+import { tokenTtlPolicyService } from "./token-ttl-policy.ts";
 import { userService } from "./user.ts";
 
 /** The gRPC services of access. */
@@ -33,5 +35,6 @@ export const bindings = (app: App): ServiceBinding<Context>[] => [
   implement(TeamService, teamService(app)),
   implement(TeamAccessService, teamAccessService(app)),
   implement(TokenService, tokenService(app)),
+  implement(TokenTtlPolicyService, tokenTtlPolicyService(app)),
   implement(UserService, userService(app)),
 ];

@@ -18,6 +18,7 @@ import { teams } from "./team.ts";
 import { teamAccess } from "./team-access.ts";
 import { teamMembers } from "./team-member.ts";
 import { tokens } from "./token.ts";
+import { tokenTtlPolicies } from "./token-ttl-policy.ts";
 import { users } from "./user.ts";
 
 /**
@@ -33,6 +34,7 @@ const nouns = {
   organizations,
   users,
   tokens,
+  tokenTtlPolicies,
   teamAccess,
   teamMembers,
   memberships,

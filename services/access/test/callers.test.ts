@@ -69,6 +69,8 @@ const methods: Record<string, (as: Who) => Promise<unknown>> = {
   deleteOrganizationToken: (as) => access.tokens.deleteOrganizationToken({}, as),
   getToken: (as) => access.tokens.getToken({}, as),
   deleteToken: (as) => access.tokens.deleteToken({}, as),
+  listTokenTtlPolicies: (as) => access.tokenTtlPolicies.listTokenTtlPolicies({}, as),
+  updateTokenTtlPolicies: (as) => access.tokenTtlPolicies.updateTokenTtlPolicies({}, as),
   createRunToken: (as) => access.runTokens.createRunToken({}, as),
   renewRunToken: (as) => access.runTokens.renewRunToken({}, as),
   deleteRunToken: (as) => access.runTokens.deleteRunToken({}, as),

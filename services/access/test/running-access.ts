@@ -7,6 +7,7 @@ import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/pri
 import { TeamService } from "@statehouse/proto/statehouse/access/v1/team";
 import { TeamAccessService } from "@statehouse/proto/statehouse/access/v1/team_access";
 import { TokenService } from "@statehouse/proto/statehouse/access/v1/token";
+import { TokenTtlPolicyService } from "@statehouse/proto/statehouse/access/v1/token_ttl_policy";
 import { UserService } from "@statehouse/proto/statehouse/access/v1/user";
 import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token";
 import { type CallOptions, createClient } from "@statehouse/rpc";
@@ -68,6 +69,7 @@ export async function runAccess({ tokenUsageIntervalMs = 20, embedded = true } =
     authentication,
     users,
     tokens,
+    tokenTtlPolicies: createClient(TokenTtlPolicyService, channel, identities.testing),
     grants: createClient(GrantsService, channel, identities.workspaces),
     organizations: createClient(OrganizationAccessService, channel, identities.workspaces),
     principalNames: createClient(PrincipalNameService, channel, identities.workspaces),

@@ -24,6 +24,7 @@ import { teamProjectRoutes, teamWorkspaceRoutes } from "./team-access.ts";
 import { teamTokenRoutes } from "./team-tokens.ts";
 import { teamRoutes } from "./teams.ts";
 import { tokenSettingsPageRoutes } from "./token-settings-page.ts";
+import { tokenTtlPolicyRoutes } from "./token-ttl-policies.ts";
 import { userRoutes } from "./users.ts";
 import { workspaceLockRoutes } from "./workspace-lock.ts";
 import { workspaceResourceRoutes } from "./workspace-resources.ts";
@@ -43,6 +44,7 @@ export const routes: readonly Route[] = [
   ...entitlementSetRoutes,
   ...organizationMembershipRoutes,
   ...organizationTokenRoutes,
+  ...tokenTtlPolicyRoutes,
   ...teamRoutes,
   ...teamTokenRoutes,
   ...teamProjectRoutes,

@@ -200,6 +200,7 @@ export const wholeLists: ReadonlySet<string> = new Set([
   "GET /api/v2/admin/organizations",
   "GET /api/v2/admin/users",
   "GET /api/v2/users/:userId/authentication-tokens",
+  "GET /api/v2/organizations/:organizationName/token-ttl-policies",
   "GET /api/v2/projects/:projectId/tag-bindings",
   "GET /api/v2/projects/:projectId/effective-tag-bindings",
   "GET /api/v2/workspaces/:workspaceId/relationships/tags",

@@ -64,6 +64,8 @@ export const organizationRows: readonly Row[] = [
   row("GET /api/v2/ssh-keys/:sshKeyId", "organization:read"),
   row("PATCH /api/v2/ssh-keys/:sshKeyId", "organization:manage-ssh-keys"),
   row("DELETE /api/v2/ssh-keys/:sshKeyId", "organization:manage-ssh-keys", { spends: "sshKey" }),
+  row(`GET ${organization}/token-ttl-policies`, "organization:update"),
+  row(`PATCH ${organization}/token-ttl-policies`, "organization:update"),
   row(`GET ${organization}/tags`, "organization:read"),
   row(`DELETE ${organization}/tags`, "organization:manage-workspaces", {
     body: ({ objects }) => ({ data: [{ type: "tags", id: objects.tagId }] }),

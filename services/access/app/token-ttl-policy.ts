@@ -1,0 +1,55 @@
+import { authorize, type Caller } from "@statehouse/authorization";
+import { Problems } from "@statehouse/errors";
+import { offsetOf } from "@statehouse/postgres";
+import type { Page, PageInput } from "@statehouse/postgres/paging";
+import type { OrganizationId } from "../domain/ids.ts";
+import {
+  applyTokenTtlPolicies,
+  type TokenTtlPolicy,
+  type TokenTtlPolicyInput,
+  tokenTtlPolicyUpdated,
+} from "../domain/token-ttl-policy.ts";
+import { touch } from "../domain/version.ts";
+import type { App } from "./app.ts";
+
+/** One for each type of token. Throws `notFound`, `forbidden`. */
+export const listTokenTtlPolicies = (
+  app: App,
+  caller: Caller,
+  { organizationId, page }: { organizationId: OrganizationId; page: PageInput },
+): Promise<Page<TokenTtlPolicy>> =>
+  app.transaction(async (tx) => {
+    authorize(caller, "organization:update", { organizationId });
+    const policies = await tx.tokenTtlPolicies.list(
+      await tx.organizations.getForUpdate(organizationId),
+    );
+    const from = offsetOf(page);
+    return { rows: policies.slice(from, from + page.size), total: policies.length };
+  });
+
+/**
+ * Changes the given maxima, and returns the policies of all types. From then on they apply to tokens that exist, too:
+ * the organization's new version makes all cached grants obsolete. Throws `notFound`, `forbidden`, `invalid`.
+ */
+export const updateTokenTtlPolicies = (
+  app: App,
+  caller: Caller,
+  {
+    organizationId,
+    tokenTtlPolicies,
+  }: { organizationId: OrganizationId; tokenTtlPolicies: readonly TokenTtlPolicyInput[] },
+): Promise<TokenTtlPolicy[]> =>
+  app.transaction(async (tx) => {
+    const organization = await tx.organizations.getForUpdate(organizationId);
+    authorize(caller, "organization:update", { organizationId });
+    const now = app.now();
+    const policies = await tx.tokenTtlPolicies.list(organization);
+    const problems = new Problems();
+    const given = applyTokenTtlPolicies(policies, tokenTtlPolicies, { problems, now });
+    problems.throwIfAny();
+    for (const policy of given) {
+      await tx.tokenTtlPolicies.save(policy);
+      await tx.record(tokenTtlPolicyUpdated(policy, touch(organization, now)));
+    }
+    return policies;
+  });

@@ -1,0 +1,61 @@
+import type {
+  TokenTtlPolicy,
+  TokenTtlPolicyInputSchema,
+  UpdateTokenTtlPoliciesRequestSchema,
+} from "@statehouse/proto/statehouse/access/v1/token_ttl_policy";
+import { z } from "zod";
+import type { RequestContext } from "../http/route.ts";
+import { attributesOf, type FieldsOf, fieldsIn, type Noun } from "../jsonapi/noun.ts";
+import { resource } from "../jsonapi/resource.ts";
+import { timestamp } from "./timestamps.ts";
+
+const type = "organization-token-ttl-policies";
+
+/** What clients send of one policy. */
+const tokenTtlPolicyNoun: Noun<
+  FieldsOf<typeof TokenTtlPolicyInputSchema>,
+  TokenTtlPolicy,
+  RequestContext
+> = {
+  type,
+  attributes: {
+    // Clients also write audit_trails.
+    "token-type": {
+      field: "tokenType",
+      in: z.string().transform((name) => name.replace("_", "-")),
+    },
+    "max-ttl-ms": {
+      field: "maxTtlMs",
+      in: z.int().transform(BigInt),
+      out: ({ maxTtlMs }) => Number(maxTtlMs),
+    },
+  },
+};
+
+/** The policies of an organization are updated together. */
+export const tokenTtlPoliciesNoun: Noun<
+  FieldsOf<typeof UpdateTokenTtlPoliciesRequestSchema>,
+  TokenTtlPolicy,
+  RequestContext
+> = {
+  type,
+  attributes: {
+    "token-ttl-policies": {
+      field: "tokenTtlPolicies",
+      in: z.array(fieldsIn(tokenTtlPolicyNoun.attributes, ["token-type", "max-ttl-ms"])),
+      writeOnly: true,
+    },
+  },
+};
+
+const sentAttributes = attributesOf(tokenTtlPolicyNoun);
+
+export const tokenTtlPolicyResource = resource<TokenTtlPolicy, RequestContext>({
+  type,
+  id: ({ id }) => id,
+  attributes: (policy, context) => ({
+    ...sentAttributes(policy, context),
+    "created-at": timestamp(policy.createdAt),
+    "updated-at": timestamp(policy.updatedAt),
+  }),
+});
