@@ -5,7 +5,14 @@ import { nextVersion } from "@statehouse/events/version";
 import { newId } from "@statehouse/postgres/ids";
 import { tokenNotFound } from "../domain/errors.ts";
 import type { TokenId } from "../domain/ids.ts";
-import { checkToken, defaultExpiry, Token, tokenCreated, tokenDeleted } from "../domain/token.ts";
+import {
+  checkToken,
+  defaultExpiry,
+  limitedType,
+  Token,
+  tokenCreated,
+  tokenDeleted,
+} from "../domain/token.ts";
 import { hashOf, SECRET_BYTES, secretOf } from "../domain/token-secret.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
@@ -39,7 +46,10 @@ export async function createToken(
   { description, expiredAt }: TokenInput,
 ): Promise<NewToken> {
   const at = app.now();
-  const { maxTokenDays: maxDays } = app.settings;
+  const limits = {
+    maxDays: app.settings.maxTokenDays,
+    maxTtlMs: await findMaxTtlMs(tx, owner),
+  };
   const secret = secretOf(randomBytes(SECRET_BYTES));
   const creator = caller.kind === "principal" ? caller.principal : undefined;
   const token = new Token({
@@ -51,11 +61,11 @@ export async function createToken(
     createdByType: creator?.type ?? null,
     createdById: creator?.id ?? null,
     createdAt: at,
-    expiredAt: expiredAt ?? defaultExpiry(at, maxDays),
+    expiredAt: expiredAt ?? defaultExpiry(at, limits),
     lastUsedAt: null,
   });
   const problems = new Problems();
-  checkToken(token, problems, { at, maxDays });
+  checkToken(token, problems, { at, ...limits });
   problems.throwIfAny();
   const { organizationId, teamId, slot } = token;
   if (organizationId && slot !== "described") {
@@ -65,6 +75,15 @@ export async function createToken(
   await tx.tokens.save(token);
   await tx.record(tokenCreated(token));
   return { token, secret };
+}
+
+/** The maximum lifetime of tokens of this type, while the organization limits it. */
+async function findMaxTtlMs(tx: Tx, owner: TokenOwner): Promise<bigint | undefined> {
+  if (!owner.organizationId) return undefined;
+  const organization = await tx.organizations.getForUpdate(owner.organizationId);
+  if (!organization.maxTtlEnabled) return undefined;
+  const policies = await tx.tokenTtlPolicies.list(organization);
+  return policies.find(({ tokenType }) => tokenType === limitedType(owner))?.maxTtlMs;
 }
 
 /** Revokes a token that the caller may manage. */

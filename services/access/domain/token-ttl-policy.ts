@@ -20,7 +20,7 @@ export class TokenTtlPolicy {
 }
 
 /** Two years. */
-const DEFAULT_MAX_TTL_MS = 63_072_000_000n;
+export const DEFAULT_MAX_TTL_MS = 63_072_000_000n;
 /** With a shorter lifetime no token could be used long enough to raise the maximum. */
 const LEAST_MS = 1000n;
 /** Ten thousand years. */

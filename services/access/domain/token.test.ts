@@ -10,7 +10,9 @@ const later = new Date(at.getTime() + 1);
 const check = (
   token: Pick<Token, "description" | "expiredAt"> & Partial<Pick<Token, "type" | "slot">>,
   maxDays?: number,
-) => problemsOf((problems) => checkToken({ ...user, ...token }, problems, { at, maxDays }));
+  maxTtlMs?: bigint,
+) =>
+  problemsOf((problems) => checkToken({ ...user, ...token }, problems, { at, maxDays, maxTtlMs }));
 
 test("a token expires after two years by default, even if created on a leap day", () => {
   expect(defaultExpiry(at)).toEqual(new Date("2028-02-03T04:05:06.789Z"));
@@ -50,8 +52,8 @@ test("a hash is SHA-256 in hex", () => {
 });
 
 test("the installation limits the lifetime of a token", () => {
-  expect(defaultExpiry(at, 30)).toEqual(new Date("2026-03-05T04:05:06.789Z"));
-  expect(defaultExpiry(at, 5000)).toEqual(defaultExpiry(at));
+  expect(defaultExpiry(at, { maxDays: 30 })).toEqual(new Date("2026-03-05T04:05:06.789Z"));
+  expect(defaultExpiry(at, { maxDays: 5000 })).toEqual(defaultExpiry(at));
   const late = { description: "", expiredAt: new Date("2026-03-06T00:00:00Z") };
   expect(check(late, 30)).toEqual([
     { field: "expiredAt", detail: "Expired at must be within 30 days" },
@@ -63,4 +65,29 @@ test("a token in the described slot requires a description", () => {
   const blank = { type: "team", slot: "described", description: " ", expiredAt: later } as const;
   expect(check(blank)).toEqual([{ field: "description", detail: "Description can't be blank" }]);
   expect(check({ ...blank, slot: "plain" })).toEqual([]);
+});
+
+test("the organization limits the lifetime of its tokens: its maximum is the default, too", () => {
+  const maxTtlMs = 3_600_000n;
+  const hour = new Date("2026-02-03T05:05:06.789Z");
+  expect(defaultExpiry(at, { maxTtlMs })).toEqual(hour);
+  expect(defaultExpiry(at, { maxTtlMs, maxDays: 30 })).toEqual(hour);
+  expect(defaultExpiry(at, { maxTtlMs: 5n * 31_536_000_000n })).toEqual(
+    new Date("2031-02-02T04:05:06.789Z"),
+  );
+  expect(defaultExpiry(at, { maxTtlMs: 315_360_000_000_000n })).toEqual(
+    new Date("9999-12-31T23:59:59.999Z"),
+  );
+  const team = { type: "team", slot: "plain", description: "" } as const;
+  expect(check({ ...team, expiredAt: hour }, undefined, maxTtlMs)).toEqual([]);
+  const late = { ...team, expiredAt: new Date(hour.getTime() + 1) };
+  expect(check(late, undefined, maxTtlMs)).toEqual([
+    {
+      field: "expiredAt",
+      detail:
+        "Expired at 2026-02-03T05:05:06.790Z is too late; expected at most 2026-02-03T05:05:06.789Z, the organization's maximum of 3600000 ms for team tokens.",
+    },
+  ]);
+  const [trails] = check({ ...late, type: "organization", slot: "audit-trails" }, 30, maxTtlMs);
+  expect(trails?.detail).toContain("for audit-trails tokens");
 });

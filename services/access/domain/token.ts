@@ -1,5 +1,6 @@
 import type { Problems } from "@statehouse/errors";
 import type { OrganizationId, TeamId, TokenId, UserId } from "./ids.ts";
+import type { LimitedTokenType } from "./token-ttl-policy.ts";
 
 /**
  * The slots of an owner's tokens: each has one token, except `described`, which has many. `plain`: the default token
@@ -41,15 +42,31 @@ const DAY_MS = 86_400_000;
 /** The latest time that a timestamp of a document can represent. */
 const LATEST_EXPIRY = new Date("9999-12-31T23:59:59.999Z");
 
-/** The latest expiry of a token that is created at `at`; `maxDays` undefined: no limit. */
-const latestExpiry = (at: Date, maxDays: number | undefined): Date =>
-  maxDays === undefined ? LATEST_EXPIRY : new Date(at.getTime() + maxDays * DAY_MS);
+/** The limits of a new token's lifetime; absent ones do not apply. */
+interface LifetimeLimits {
+  /** Of the installation. */
+  maxDays?: number | undefined;
+  /** Of the organization, for tokens of this type. */
+  maxTtlMs?: bigint | undefined;
+}
 
-/** The expiry of a token that is created without one: two years from now, or sooner if the installation limits it. */
-export function defaultExpiry(createdAt: Date, maxDays?: number): Date {
-  const expiry = new Date(createdAt);
-  expiry.setUTCFullYear(createdAt.getUTCFullYear() + DEFAULT_YEARS);
-  const latest = latestExpiry(createdAt, maxDays);
+/** The latest expiry of a token that is created at `at`; `limitMs` undefined: no limit. */
+const latestExpiry = (at: Date, limitMs: number | undefined): Date =>
+  limitMs === undefined
+    ? LATEST_EXPIRY
+    : new Date(Math.min(at.getTime() + limitMs, LATEST_EXPIRY.getTime()));
+
+const inMs = (days: number | undefined) => (days === undefined ? undefined : days * DAY_MS);
+
+/**
+ * The expiry of a token that is created without one: the maximum of its organization, otherwise two years from now, or
+ * sooner if the installation limits it.
+ */
+export function defaultExpiry(createdAt: Date, { maxDays, maxTtlMs }: LifetimeLimits = {}): Date {
+  const twoYears = new Date(createdAt);
+  twoYears.setUTCFullYear(createdAt.getUTCFullYear() + DEFAULT_YEARS);
+  const expiry = maxTtlMs === undefined ? twoYears : latestExpiry(createdAt, Number(maxTtlMs));
+  const latest = latestExpiry(createdAt, inMs(maxDays));
   return expiry < latest ? expiry : latest;
 }
 
@@ -62,7 +79,7 @@ export function checkToken(
     expiredAt,
   }: Pick<Token, "type" | "slot" | "description" | "expiredAt">,
   problems: Problems,
-  { at, maxDays }: { at: Date; maxDays?: number | undefined },
+  { at, maxDays, maxTtlMs }: LifetimeLimits & { at: Date },
 ): void {
   // PostgreSQL's text cannot contain NUL.
   if (description.length > DESCRIPTION_LENGTH || description.includes("\0")) {
@@ -73,10 +90,22 @@ export function checkToken(
   // The second condition also refuses invalid dates, because comparisons with NaN are false.
   if (expiredAt <= at) problems.add("expiredAt", "Expired at must be in the future");
   else if (!(expiredAt <= LATEST_EXPIRY)) problems.add("expiredAt", "Expired at is invalid");
-  else if (maxDays !== undefined && expiredAt > latestExpiry(at, maxDays)) {
+  else if (expiredAt > latestExpiry(at, inMs(maxDays))) {
     problems.add("expiredAt", `Expired at must be within ${maxDays} days`);
+  } else if (maxTtlMs !== undefined) {
+    const latest = latestExpiry(at, Number(maxTtlMs));
+    if (expiredAt <= latest) return;
+    const policy = `the organization's maximum of ${maxTtlMs} ms for ${limitedType({ type, slot })} tokens`;
+    problems.add(
+      "expiredAt",
+      `Expired at ${expiredAt.toISOString()} is too late; expected at most ${latest.toISOString()}, ${policy}.`,
+    );
   }
 }
+
+/** The type of token whose policy applies. */
+export const limitedType = ({ type, slot }: Pick<Token, "type" | "slot">): LimitedTokenType =>
+  slot === "audit-trails" ? slot : type;
 
 export const tokenCreated = (token: Token) =>
   ({ type: "tokenCreated", revision: token.revision, token }) as const;

@@ -5,6 +5,7 @@ import { bigint, primaryKey, timestamptz } from "@statehouse/postgres/columns";
 import { TokenTtlPolicyUpdatedSchema } from "@statehouse/proto/statehouse/access/v1/events";
 import type { Organization } from "../domain/organization.ts";
 import {
+  DEFAULT_MAX_TTL_MS,
   defaultTokenTtlPolicy,
   limitedTokenTypes,
   TokenTtlPolicy,
@@ -22,6 +23,27 @@ const entity = new EntitySchema({
     updatedAt: timestamptz,
   },
 });
+
+/**
+ * The longest lifetime of tokens of a type in the organization of row `o`, in ms, as SQL. A year of a maximum has 365
+ * days; leap days are allowed in addition, so that a token of two calendar years satisfies a maximum of two years.
+ */
+const longestLifetime = (tokenType: string): string => `(
+    select m.ms + (m.ms / 31536000000 + 3) / 4 * 86400000
+    from (select coalesce((
+      select p.max_ttl_ms from token_ttl_policies p
+      where p.organization_id = o.id and p.token_type = ${tokenType}
+    ), ${DEFAULT_MAX_TTL_MS}) as ms) m)`;
+
+/**
+ * Whether the token of row `t` is, at the time `at`, older than the organization of row `o` allows for tokens of its
+ * type, as SQL. A case expression, because a condition could be evaluated after the search for a policy.
+ */
+// index: token_ttl_policies_pkey
+export const outlivesPolicy = (tokenType: string, at: string): string =>
+  `case when o.max_ttl_enabled
+    then extract(epoch from ${at} - t.created_at) * 1000 > ${longestLifetime(tokenType)}
+    else false end`;
 
 const rows = (em: EntityManager) => ({
   /** Those of all types; a type without a row has the default. */

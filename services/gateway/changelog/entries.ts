@@ -14,7 +14,7 @@ export interface ChangelogEntry {
 /** Every change of the interface, newest first. A change of the interface adds a line on top. */
 // biome-ignore format: a line a change
 export const changelogEntries: readonly ChangelogEntry[] = [
-  { date: "2026-11-22", text: "Organizations accept and show `max-ttl-enabled`, and show `stacks-enabled`, which is always false. GET and PATCH /organizations/:organization_name/token-ttl-policies show and set maximum lifetimes of tokens." },
+  { date: "2026-11-22", text: "Organizations accept and show `max-ttl-enabled`, and show `stacks-enabled`, which is always false. While `max-ttl-enabled`, tokens live no longer than GET and PATCH /organizations/:organization_name/token-ttl-policies show and set: tokens of teams and of the organization expire then, and user tokens that live longer have no access to the organization." },
   { date: "2026-11-21", text: "A username cannot have the form of a user id." },
   { date: "2026-11-21", text: "An organization's tags are those of workspaces that the caller may read, and `instance-count` counts these. Agent pools name only workspaces and projects that the caller may read or that it manages them for. `workspace-count` of a project is null for callers who may not read its workspaces." },
   { date: "2026-11-21", text: "Where user tokens are switched off, requests about agent pools, SSH keys and the caller's own membership also return 401." },

@@ -42,6 +42,9 @@ const rows = `
   insert into users select 'user-' || i, 'name-' || i, i || '@example.com', false, false, i, now(), false
     from generate_series(1, 100000) i;
   insert into organizations select 'org-' || i, i, 1, now(), null, true, 0 from generate_series(0, 999) i;
+  insert into token_ttl_policies
+    select 'org-' || i, type, 1000, now(), now()
+    from generate_series(0, 999) i, unnest('{user,team,organization,audit-trails}'::text[]) type;
   insert into teams
     select 'team-' || i, 'org-' || i % 1000, 't-' || i, 'secret', '{read-projects}', i < 1000, now(), null, true
     from generate_series(0, 4999) i;
