@@ -9,7 +9,7 @@ export interface ServiceKeys<Name extends string> {
   readonly publicKeys: ReturnType<typeof publicKeysOf>;
   /** Signs calls as one of them. */
   readonly identities: Readonly<Record<Name, Identity>>;
-  /** The settings of one of them that are keys. */
+  /** Those of the settings that contain keys. */
   settingsOf(name: Name): { ASSERTION_PRIVATE_KEY: string; ASSERTION_PUBLIC_KEYS: string };
 }
 

@@ -88,7 +88,9 @@ export const configSchema = z.object({
   S3_CA_FILE: z
     .string()
     .optional()
-    .describe("PEM file of certificate authorities trusted for S3 in addition to the system's."),
+    .describe(
+      "PEM file of certificate authorities trusted for S3 in addition to those that Node trusts.",
+    ),
 });
 
 export type StateConfig = z.infer<typeof configSchema>;

@@ -131,7 +131,7 @@ const reads = (database: Database) => ({
 export const userByEmail = `-- index: users_email_key
   select id from users where lower(email) = lower($1)`;
 
-/** Whether a user other than $3 has the name $1 and the address $2; null is not taken. */
+/** Whether another user than $3 has the name $1, and whether one has the address $2; null counts as free. */
 export const namesTaken = `-- index: users_username_key, users_email_key
   select exists (select from users where lower(username) = lower($1) and id <> $3) as username,
     exists (

@@ -4,8 +4,8 @@ import { z } from "zod";
 export type Spellings = Readonly<Record<string, string>>;
 
 /**
- * Reads an attributes object under the product's names, in either spelling. Different values under the two names are
- * a problem of the alternative name. Null counts as absent.
+ * Reads an attributes object under the product's names, in either spelling. If an attribute has different values
+ * under its two names, the problem is reported for the alternative name. Null counts as absent.
  */
 export const bothSpellings = <Schema extends z.ZodType>(spellings: Spellings, schema: Schema) =>
   z.preprocess((attributes: unknown, context) => {

@@ -29,7 +29,7 @@ export async function withRun(
   return version && (await withRuns([version], context))[0];
 }
 
-/** Loads the run after a commit and never fails: without the run if workspaces does not respond. */
+/** Loads the run of a committed version. Never fails: returns no run if workspaces does not respond. */
 export const withRunIfReported = (
   version: StateVersion | undefined,
   context: Pick<RequestContext, "runs">,

@@ -28,7 +28,7 @@ export async function claimExtraction(app: App): Promise<ExtractionClaim | undef
     const claim = await app.leases.extractions.claim(now, leaseFrom(now));
     if (!claim) return undefined;
     if (!isExhausted(claim.attempt - 1)) return claim;
-    // No previous attempt finished, so this file makes its workers fail.
+    // No previous attempt finished; presumably this file crashes its workers.
     await giveUp(app, claim, "extraction never finished");
   }
 }

@@ -117,7 +117,7 @@ export function requireNotDropped({ droppedAt }: Pick<WorkspaceState, "droppedAt
   if (droppedAt) throw workspaceNotFound();
 }
 
-/** Raises the revision and returns it; it is the position of a version created with this change. */
+/** Raises the revision and returns it. The revision is also the position of a version that this change creates. */
 export function touch(workspaceState: WorkspaceState, now: Date): bigint {
   workspaceState.revision = nextVersion(workspaceState.revision, now);
   return workspaceState.revision;

@@ -12,7 +12,7 @@ export interface S3Settings {
   region: string;
   /** `path`: endpoint/bucket/key; `virtual-host`: bucket.endpoint/key. Amazon always gets the latter. */
   addressing?: "path" | "virtual-host" | undefined;
-  /** PEM of certificate authorities that are trusted besides the well-known ones. */
+  /** PEM of certificate authorities that are trusted in addition to those that Node trusts. */
   authorities?: string | undefined;
   /** How long the store may send and accept nothing, in ms. */
   silenceMs?: number | undefined;

@@ -12,7 +12,7 @@ import { type WithAllowedActions, withOrganizationActions } from "./allowed-acti
 import type { App } from "./app.ts";
 import { changeRetention } from "./data-retention-policy.ts";
 
-/** Throws `notFound` for callers who are not administrators, as all of these functions do. */
+/** Throws `notFound` for callers who are not administrators, like all functions of this file. */
 export async function getGeneralSettings(app: App, caller: Caller): Promise<GeneralSettings> {
   requireAdministrator(caller);
   return app.reads.generalSettings.get();

@@ -129,7 +129,7 @@ export type OrganizationView = Omit<
 > & {
   /** The organization's own value; null: the installation's value applies. */
   dataRetentionPolicy: DataRetentionPolicyView | null;
-  /** Null for callers who may not read all of them. */
+  /** Null for callers who may not read all workspaces. */
   projectCount: number | null;
   workspaceCount: number | null;
 };

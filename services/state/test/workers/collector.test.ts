@@ -60,8 +60,8 @@ test("metrics report deletions by rule, retained versions by reason, and the pro
     await using _collector = startCollector({ app: state.app, logger });
     await waitFor(async () => (await metricOf("statehouse_scan_found", scan)) !== undefined);
   }
-  // Two versions of the first workspace; of the second both except the one that shares its blob with the current
-  // copy.
+  // Two versions of the first workspace. Of the second workspace, both versions except the one that shares its blob
+  // with the current copy.
   expect(await metricOf("statehouse_state_versions_collected_total", { rule: "policy" })).toBe(4);
   expect(await metricOf("statehouse_state_collected_bytes_total", { rule: "policy" })).toBe(16);
   expect(await metricOf("statehouse_state_versions_retained_total", { reason: "shared" })).toBe(1);

@@ -8,7 +8,7 @@ import { migrations } from "../../store/migrations.ts";
 import { createLeases, createReads, entities, transactions } from "../../store/nouns.ts";
 import { insertOrganization, workspaceDefaults } from "../rows.ts";
 
-// 2,000 organizations, 10,000 projects and 20,000 workspaces; of each other table 20,000 rows.
+// 2,000 organizations, 10,000 projects, 20,000 workspaces, and 20,000 rows in every other table.
 const rows = `
   alter table workspaces disable trigger workspaces_counted;
   insert into organizations select (jsonb_populate_record(o,
