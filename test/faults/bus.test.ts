@@ -5,7 +5,7 @@ import { mentions, waitFor } from "@statehouse/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectStatus } from "../stack/state.ts";
 import { type Bus, durables, openBus } from "./bus.ts";
-import { healAll } from "./fixture.ts";
+import { endLeases, healAll } from "./fixture.ts";
 import {
   forget,
   lock,
@@ -147,6 +147,8 @@ describe("kill -9 of a relay between publish and delete", () => {
       else expect((await lock(fixture(), id)).status).toBe(200);
       await held;
       await stack.processes[service].kill();
+      await bus.endAckWaits(service);
+      await endLeases(fixture());
       const [published] = (await bus.since(before)).filter(({ type: is }) => is.includes(type));
       expect(published?.subject).toBe(id);
       expect(
@@ -221,6 +223,7 @@ test("kill -9 of a consumer between its transaction and its acknowledgement: the
   const { num_ack_pending } = await bus.consumer("workspaces-workspace-state");
   // The next event may also have been delivered before the crash.
   expect(num_ack_pending).toBeGreaterThanOrEqual(1);
+  await bus.endAckWaits("workspaces");
   await healAll(fixture());
   await quiet();
   const { num_redelivered } = await bus.consumer("workspaces-workspace-state");

@@ -23,6 +23,11 @@ export interface Bus extends AsyncDisposable {
   consumer(durable: string): Promise<ConsumerInfo>;
   /** Waits until every consumer has acknowledged everything. */
   quiet(): Promise<void>;
+  /**
+   * What a killed service received and did not acknowledge is delivered to its next process at once, as if the time had
+   * passed. The next process sets the time again.
+   */
+  endAckWaits(service: "workspaces" | "state"): Promise<void>;
 }
 
 export const durables = [
@@ -30,6 +35,9 @@ export const durables = [
   "workspaces-unsettled",
   "state-workspaces",
 ] as const;
+
+/** Shorter than a process takes to start. */
+const SHORT_ACK_WAIT_NS = 50_000_000;
 
 /** Connects to the stack's NATS directly, without a proxy. */
 export async function openBus(url: string): Promise<Bus> {
@@ -72,6 +80,11 @@ export async function openBus(url: string): Promise<Bus> {
       await waitFor(async () => (await Promise.all(durables.map(idle))).every(Boolean), {
         what: "the consumers to have heard everything",
       });
+    },
+    async endAckWaits(service) {
+      for (const durable of durables.filter((name) => name.startsWith(`${service}-`))) {
+        await manager.consumers.update(STREAM, durable, { ack_wait: SHORT_ACK_WAIT_NS });
+      }
     },
     [Symbol.asyncDispose]: () => connection.close(),
   };
