@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { mkdir, symlink } from "node:fs/promises";
 import path from "node:path";
-import { commandLine, waitFor } from "@statehouse/testing";
+import { childEnvironment, commandLine, waitFor } from "@statehouse/testing";
 import { afterEach } from "vitest";
 
 /** A process of `npm start`, or of a command that runs beside it. */
@@ -29,7 +29,7 @@ export function useNpmStart(command = "start"): Start {
   });
   return (env, ...args) => {
     const child = spawn(process.execPath, ["services/cli/main.ts", command, ...args], {
-      env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", PORT: "0", ...env },
+      env: childEnvironment({ HOME: process.env.HOME ?? "", PORT: "0", ...env }),
       stdio: ["ignore", "pipe", "pipe"],
     });
     children.push(child);

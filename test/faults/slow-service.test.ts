@@ -17,7 +17,7 @@ import {
 import { useFaultFixture } from "./use-fixture.ts";
 
 /** Long enough for a busy machine, and short enough for the test to wait. */
-const REQUEST_TIMEOUT_S = 8;
+const REQUEST_TIMEOUT_S = 5;
 /** More than the number of connections of a service to its database. */
 const MANY = 24;
 
