@@ -5,7 +5,7 @@ import { root } from "./folders.mjs";
 import { longStep } from "./long-step.mjs";
 
 const generatedFolder = path.join(root, "packages", "proto", "gen");
-// In the generated folder, which buf empties first, so that generating manually deletes the stamp.
+// The stamp is in the generated folder, which buf empties first, so generating manually deletes it.
 const stampFile = path.join(generatedFolder, ".from");
 
 /** Whether packages/proto/gen was generated from the current proto/. */

@@ -4,7 +4,7 @@ declare module "vitest" {
   interface TaskMeta {
     /** The rows of the specification that the test proves: test/golden/specification.ts. */
     spec?: string[];
-    /** The parts for lack of which a suite is skipped. */
+    /** The dependencies whose absence makes the suite be skipped. */
     missing?: string[];
   }
 }

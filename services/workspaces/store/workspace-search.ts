@@ -117,8 +117,8 @@ const matching = ({ key, value }: TagFilter, parameters: Parameters): string =>
     ...(value === "" ? [] : [`b.value = ${parameters.bind(value)}`]),
   ].join(" and ");
 
-// A workspace inherits the bindings of its project except keys that it binds itself. A condition without a key or
-// value also matches own bindings.
+// A workspace inherits the bindings of its project except keys that it binds itself. A filter without a value needs
+// no check for overrides: a workspace that overrides a matching key has a matching binding itself.
 
 function taggedBySet(filter: TagFilter, organization: string, parameters: Parameters): string {
   const matches = `b.organization_id = ${organization} and ${matching(filter, parameters)}`;
