@@ -1,6 +1,6 @@
 import { migrations as accessMigrations } from "@statehouse/access/store/migrations";
 import { freshDatabase } from "@statehouse/postgres/testing";
-import { createIdentity } from "@statehouse/rpc";
+import { type Channel, createIdentity } from "@statehouse/rpc";
 import { createLogger } from "@statehouse/runtime";
 import { newSecrets } from "@statehouse/standalone/data-directory";
 import {
@@ -42,6 +42,9 @@ export type DatabaseName = "access" | "workspaces" | "state";
 export interface Stack extends AsyncDisposable {
   /** Base address of the API, without /api/v2. */
   readonly url: string;
+  /** Channels to two of its services, for calls that are made between services. */
+  readonly access: Channel;
+  readonly workspaces: Channel;
   readonly people: People;
   /** The calls of a runner with that name over gRPC. */
   runnerCalls(name: RunnerName): Promise<RunnerCalls>;

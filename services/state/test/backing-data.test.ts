@@ -7,9 +7,9 @@ import { claimBlobDeletions } from "../app/blob.ts";
 import { discardExpiredVersions } from "../app/discarded-version.ts";
 import { authorizeDownload } from "../app/state-version.ts";
 import { finishUpload } from "../app/upload.ts";
-import { organizationToken, owner, reader, stranger } from "./neighbours.ts";
 import { refusal } from "./refusal.ts";
 import { type RunningState, runState } from "./running-state.ts";
+import { organizationToken, owner, reader, stranger } from "./service-fakes.ts";
 
 let state: RunningState;
 beforeAll(async () => {

@@ -14,7 +14,7 @@ test("a scan runs page by page with one holder at a time, and another replica co
   await using own = await runState();
   const { workspaceId, ids } = await written(own, 2);
   await age(own, ids, 31);
-  own.neighbours.retain(workspaceId, { days: 30 });
+  own.fakes.retain(workspaceId, { days: 30 });
   const died = await own.app.leases.scans.claim("retention", {
     holder: "died",
     now: own.app.now(),
@@ -47,7 +47,7 @@ test("a slow holder whose page was taken over stops after its batch", async () =
   await using own = await runState();
   const { workspaceId, ids } = await written(own, 2);
   await age(own, ids, 31);
-  own.neighbours.retain(workspaceId, { days: 30 });
+  own.fakes.retain(workspaceId, { days: 30 });
   const lease = { holder: "quicker", until: new Date(Date.now() + 3600_000) };
   const slow = collectNextPage(own.app, async () => {
     own.pass(61_000);
@@ -74,8 +74,8 @@ test("while workspaces does not respond, nothing is deleted and the page is repe
   await using own = await runState();
   const { workspaceId, ids } = await written(own, 2);
   await age(own, ids, 31);
-  own.neighbours.retain(workspaceId, { days: 30 });
-  own.neighbours.meanwhile(() => Promise.reject(new Error("unavailable")));
+  own.fakes.retain(workspaceId, { days: 30 });
+  own.fakes.meanwhile(() => Promise.reject(new Error("unavailable")));
   await expect(collectNextPage(own.app, () => {})).rejects.toThrow();
   expect(await statuses(own, workspaceId)).toEqual(["finalized", "finalized"]);
   own.pass(31_000);
@@ -86,7 +86,7 @@ test("while workspaces does not respond, nothing is deleted and the page is repe
 test("the command scans all workspaces, even if replicas hold pages", async () => {
   const { workspaceId, ids } = await written(state, 2);
   await age(state, ids, 31);
-  state.neighbours.retain(workspaceId, { days: 30 });
+  state.fakes.retain(workspaceId, { days: 30 });
   const seen: string[] = [];
   await collectEverything(state.app, {
     dryRun: true,

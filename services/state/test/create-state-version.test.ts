@@ -1,8 +1,8 @@
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { organizationToken, otherOwner, owner, reader, stranger } from "./neighbours.ts";
 import { refusal } from "./refusal.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
+import { organizationToken, otherOwner, owner, reader, stranger } from "./service-fakes.ts";
 
 let state: RunningState;
 beforeAll(async () => {
@@ -20,14 +20,14 @@ const request = (workspaceId: string, serial = 1n) => ({
 describe("creating a state version", () => {
   test("is refused while the workspace is not locked", async () => {
     const id = state.lockedWorkspace();
-    state.neighbours.unlock(id);
+    state.fakes.unlock(id);
     expect(await refusal(state.create(id, "x"))).toBe("precondition workspace_not_locked");
   });
 
   test("is refused if another holder has the lock", async () => {
     proves("State version creation rules/locked by the caller");
     const id = state.lockedWorkspace();
-    state.neighbours.lock(id, otherOwner, 10n);
+    state.fakes.lock(id, otherOwner, 10n);
     expect(await refusal(state.create(id, "x"))).toBe("conflict workspace_locked");
   });
 
@@ -38,7 +38,7 @@ describe("creating a state version", () => {
   ])("is refused to %s", async (_, principal, expected) => {
     proves("State version creation rules/not with an organization's token");
     const id = state.lockedWorkspace();
-    state.neighbours.lock(id, principal, 10n);
+    state.fakes.lock(id, principal, 10n);
     const call = state.versions.createStateVersion(request(id), state.as(principal));
     expect(await refusal(call)).toBe(expected);
   });
@@ -214,7 +214,7 @@ describe("the first version of a later lock epoch", () => {
     const id = state.lockedWorkspace(10n);
     await state.write(id, "x", { serial: 5n });
     await state.workspaceState.sealLock({ workspaceId: id, epoch: 10n });
-    state.neighbours.lock(id, owner, 11n);
+    state.fakes.lock(id, owner, 11n);
     expect(await refusal(state.create(id, bytes, more))).toBe(expected);
   });
 });

@@ -3,7 +3,7 @@ import { createLogger, type EditionName } from "@statehouse/runtime";
 import { newKeyRing, newServiceKeys } from "@statehouse/testing";
 import { configSchema } from "../config.ts";
 import { migrations } from "../store/migrations.ts";
-import { neighbours } from "./neighbours.ts";
+import { startServiceFakes } from "./service-fakes.ts";
 
 /** The environment of the service: a separate database, keys, stubs of the other services. */
 export async function install(
@@ -17,7 +17,7 @@ export async function install(
     settingsOf,
   } = await newServiceKeys("gateway", "access", "workspaces", "state");
   const logger = createLogger({ service: "state", level: "silent" });
-  const others = starting.use(neighbours({ keys, logger }));
+  const others = starting.use(startServiceFakes({ keys, logger }));
   const config = configSchema.parse({
     DATABASE_URL: fresh.url,
     PUBLIC_URL: "https://state.example/",
@@ -33,7 +33,7 @@ export async function install(
     identities,
     keys,
     logger,
-    neighbours: others,
+    fakes: others,
     [Symbol.asyncDispose]: () => installed.disposeAsync(),
   };
 }

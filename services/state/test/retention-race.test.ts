@@ -16,9 +16,9 @@ describe("while a collection runs", () => {
     proves("Data retention/a policy that changes meanwhile");
     const { workspaceId, ids } = await written(state, 2);
     await age(state, ids, 31);
-    state.neighbours.retain(workspaceId, { days: 30 });
-    state.neighbours.meanwhile(async () => {
-      const version = state.neighbours.retain(workspaceId, {});
+    state.fakes.retain(workspaceId, { days: 30 });
+    state.fakes.meanwhile(async () => {
+      const version = state.fakes.retain(workspaceId, {});
       await state.retention.raiseRetentionVersion({ version });
     });
     expect(await collect(state, [workspaceId])).toMatchObject({ ids: [], kept: ["notDue"] });
@@ -50,7 +50,7 @@ describe("while a collection runs", () => {
     proves("Data retention/what is copied, deleted or dropped after it was found due");
     const { workspaceId, ids } = await written(state, 2);
     await age(state, ids, 31);
-    state.neighbours.retain(workspaceId, { days: 30 });
+    state.fakes.retain(workspaceId, { days: 30 });
     const { reads } = state.app;
     const listDue: typeof reads.retention.listDue = async (...search) => {
       const found = await reads.retention.listDue(...search);
@@ -68,10 +68,10 @@ describe("while a collection runs", () => {
   test("an answer that is an hour old is requested again", async () => {
     const { workspaceId, ids } = await written(state, 2);
     await age(state, ids, 31);
-    state.neighbours.retain(workspaceId, { days: 30 });
-    state.neighbours.meanwhile(async () => {
+    state.fakes.retain(workspaceId, { days: 30 });
+    state.fakes.meanwhile(async () => {
       // Changed by a process that crashed before it called state.
-      state.neighbours.retain(workspaceId, { days: 99 });
+      state.fakes.retain(workspaceId, { days: 99 });
       state.pass(60 * 60_000);
     });
     expect(await collect(state, [workspaceId])).toMatchObject({ ids: [] });
@@ -82,7 +82,7 @@ describe("while a collection runs", () => {
     await using own = await runState();
     const { workspaceId, ids } = await written(own, 2);
     await age(own, ids, 31);
-    const version = own.neighbours.retain(workspaceId, { days: 30 });
+    const version = own.fakes.retain(workspaceId, { days: 30 });
     await own.retention.raiseRetentionVersion({ version: version + 1000n });
     await own.retention.raiseRetentionVersion({ version });
     await expect(collect(own, [workspaceId])).rejects.toThrow("went backwards");
@@ -110,7 +110,7 @@ describe("while a collection runs", () => {
     const [busy, free] = [await written(state, 2), await written(state, 2)];
     for (const { ids, workspaceId } of [busy, free]) {
       await age(state, ids, 31);
-      state.neighbours.retain(workspaceId, { days: 30 });
+      state.fakes.retain(workspaceId, { days: 30 });
     }
     const both = [busy.workspaceId, free.workspaceId];
     await state.app.transaction(async (tx) => {
@@ -125,7 +125,7 @@ describe("while a collection runs", () => {
     const workspaces = await Promise.all([written(state, 4), written(state, 4), written(state, 4)]);
     for (const { ids, workspaceId } of workspaces) {
       await age(state, ids, 31);
-      state.neighbours.retain(workspaceId, { days: 30 });
+      state.fakes.retain(workspaceId, { days: 30 });
     }
     const all = workspaces.map(({ workspaceId }) => workspaceId);
     const rounds = await Promise.all([

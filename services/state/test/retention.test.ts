@@ -15,7 +15,7 @@ describe("a retention policy", () => {
     proves("Data retention/delete-older-than-n-days");
     const { workspaceId, versions, ids } = await written(state, 4);
     await age(state, ids.slice(0, 2), 31);
-    state.neighbours.retain(workspaceId, { days: 30 });
+    state.fakes.retain(workspaceId, { days: 30 });
     expect((await collect(state, [workspaceId])).ids).toEqual(ids.slice(0, 2));
     expect(await statuses(state, workspaceId)).toEqual([gone, gone, "finalized", "finalized"]);
     const [first, second, third] = versions.map(({ key }) => key);
@@ -33,7 +33,7 @@ describe("a retention policy", () => {
     const { workspaceId, ids } = await written(state, 2);
     const pending = await state.create(workspaceId, "late", { serial: 9n });
     await age(state, [...ids, pending.stateVersion?.id ?? ""], 400);
-    state.neighbours.retain(workspaceId, { days: 1 });
+    state.fakes.retain(workspaceId, { days: 1 });
     expect((await collect(state, [workspaceId])).ids).toEqual([ids[0]]);
     expect(await statuses(state, workspaceId)).toEqual([gone, "finalized", "pending"]);
     const current = await state.versions.getCurrentStateVersion({ workspaceId });
@@ -48,7 +48,7 @@ describe("a retention policy", () => {
       [ids[0]],
     );
     await age(state, ids, 31);
-    state.neighbours.retain(workspaceId, { days: 30 });
+    state.fakes.retain(workspaceId, { days: 30 });
     expect((await collect(state, [workspaceId])).ids).toEqual([ids[0]]);
     const rows = await state.database.query(
       "select from state_versions where soft_deleted_at > $1",
@@ -66,7 +66,7 @@ describe("a retention policy", () => {
     });
     const copy = copied.stateVersion?.id ?? "";
     await age(state, [...ids, copy], 31);
-    state.neighbours.retain(workspaceId, { days: 30 });
+    state.fakes.retain(workspaceId, { days: 30 });
     // The copy is current, so its source is also retained.
     const first = await collect(state, [workspaceId]);
     expect([first.ids, first.kept]).toEqual([[ids[1]], ["shared"]]);
@@ -83,11 +83,11 @@ describe("a retention policy", () => {
     const unknown = await written(state, 2);
     const dropped = await written(state, 2);
     for (const { ids } of [without, unknown, dropped]) await age(state, ids, 400);
-    state.neighbours.retain(without.workspaceId, {});
+    state.fakes.retain(without.workspaceId, {});
     for (const { workspaceId } of [unknown, dropped]) {
-      state.neighbours.retain(workspaceId, { days: 1 });
+      state.fakes.retain(workspaceId, { days: 1 });
     }
-    state.neighbours.forget(unknown.workspaceId);
+    state.fakes.forget(unknown.workspaceId);
     await state.workspaceState.dropWorkspace({ workspaceId: dropped.workspaceId });
     const all = [without, unknown, dropped].map(({ workspaceId }) => workspaceId);
     expect(await collect(state, all)).toEqual({ ids: [], collected: [], kept: [] });
@@ -110,15 +110,15 @@ describe("a retention policy", () => {
     );
     const other = await written(state, 2);
     await age(state, other.ids, 31);
-    for (const { workspaceId } of [one, other]) state.neighbours.retain(workspaceId, { days: 30 });
-    const before = state.neighbours.asked.retentions;
+    for (const { workspaceId } of [one, other]) state.fakes.retain(workspaceId, { days: 30 });
+    const before = state.fakes.calls.retentions;
     const batches: number[] = [];
     await collectWorkspaces(state.app, [one.workspaceId, other.workspaceId], {
       onBatch: (batch) => void batches.push(batch.length),
     });
     expect(batches.reduce((sum, batch) => sum + batch, 0)).toBe(copies + 1);
     expect(batches.length).toBeGreaterThan(2);
-    expect(state.neighbours.asked.retentions).toBe(before + 1);
+    expect(state.fakes.calls.retentions).toBe(before + 1);
     expect(await statuses(state, other.workspaceId)).toEqual([gone, "finalized"]);
   });
 });
@@ -127,7 +127,7 @@ test("lists due versions in a dry run and deletes nothing", async () => {
   proves("Data retention/a dry run deletes nothing");
   const { workspaceId, ids, versions } = await written(state, 3);
   await age(state, ids, 31);
-  state.neighbours.retain(workspaceId, { days: 30 });
+  state.fakes.retain(workspaceId, { days: 30 });
   const dry = await collect(state, [workspaceId], { dryRun: true });
   expect(dry.collected).toEqual(
     ids.slice(0, 2).map((id) => ({
@@ -168,7 +168,7 @@ describe("in the hosted edition", () => {
     );
     await age(own, [...old.ids, ...single.ids], 200);
     const all = [old, single, busy].map(({ workspaceId }) => workspaceId);
-    for (const id of all) own.neighbours.retain(id, { plan: "free", days: 1 });
+    for (const id of all) own.fakes.retain(id, { plan: "free", days: 1 });
     // 96 and 2 recent versions and 4 old ones: the second newest of the old ones is the hundredth.
     const collected = await collect(own, all);
     expect(collected.ids).toEqual(old.ids.slice(0, 2));
@@ -182,7 +182,7 @@ describe("in the hosted edition", () => {
         old.versions.map(({ key }) => key),
       ),
     ).toHaveLength(2);
-    for (const id of all) own.neighbours.retain(id, { plan: "standard" });
+    for (const id of all) own.fakes.retain(id, { plan: "standard" });
     expect((await collect(own, all)).ids).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ import { bindings } from "../rpc/bindings.ts";
 import { migrations } from "../store/migrations.ts";
 import { entities } from "../store/nouns.ts";
 import { install } from "./installation.ts";
-import { owner } from "./neighbours.ts";
+import { owner } from "./service-fakes.ts";
 
 export type RunningState = Awaited<ReturnType<typeof runState>>;
 
@@ -33,7 +33,7 @@ interface CreateOptions {
 export async function runState({ edition = "self-hosted" as EditionName } = {}) {
   await using starting = new AsyncDisposableStack();
   const installation = starting.use(await install({ edition }));
-  const { config, identities, keys, logger, neighbours: others } = installation;
+  const { config, identities, keys, logger, fakes: others } = installation;
   const statements: string[] = [];
   const database = starting.use(
     await openDatabase({
@@ -93,7 +93,7 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
   return {
     app,
     database,
-    neighbours: others,
+    fakes: others,
     statements,
     versions,
     outputs: createClient(StateVersionOutputService, channel, identities.gateway.on(owner)),

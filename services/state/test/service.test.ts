@@ -17,8 +17,8 @@ import { service as stateService } from "../service.ts";
 import { migrations } from "../store/migrations.ts";
 import { entities } from "../store/nouns.ts";
 import { install } from "./installation.ts";
-import { organizationId, owner } from "./neighbours.ts";
 import { md5Of } from "./running-state.ts";
+import { organizationId, owner } from "./service-fakes.ts";
 
 let stack: AsyncDisposableStack;
 let service: Awaited<ReturnType<typeof runService>>;
@@ -42,10 +42,8 @@ async function runService(stack: AsyncDisposableStack) {
     OBJECT_PORT: "0",
   };
   const installation = stack.use(await install({ environment }));
-  const { config, neighbours, logger, identities } = installation;
-  const running = stack.use(
-    await stateService.start(config, { channels: neighbours.channels, logger }),
-  );
+  const { config, fakes, logger, identities } = installation;
+  const running = stack.use(await stateService.start(config, { channels: fakes.channels, logger }));
   const database = stack.use(
     await openDatabase({
       contextName: "test",
@@ -62,14 +60,14 @@ async function runService(stack: AsyncDisposableStack) {
   return {
     config,
     ports,
-    neighbours,
+    fakes,
     database,
     versions: createClient(StateVersionService, channel, as),
     outputs: createClient(StateVersionOutputService, channel, as),
     lockedWorkspace() {
       const id = `ws-${randomUUID().replaceAll("-", "").slice(0, 16)}`;
-      neighbours.place(id);
-      neighbours.lock(id, owner, 10n);
+      fakes.place(id);
+      fakes.lock(id, owner, 10n);
       return id;
     },
   };

@@ -14,7 +14,7 @@ test("totals of lists equal the counted rows after any change", async () => {
   await state.create(workspaceId, "pending", { serial: 8n });
   await state.create(workspaceId, "supersedes", { serial: 9n });
   await age(state, ids, 31);
-  state.neighbours.retain(workspaceId, { days: 30 });
+  state.fakes.retain(workspaceId, { days: 30 });
   await collect(state, [workspaceId]);
   const counted = await state.database.query<{ status: string; count: number }>(
     "select status, count from state_version_counts where workspace_id = $1 and count <> 0 order by 1",

@@ -7,8 +7,8 @@ import {
   storeExtraction,
 } from "../app/extraction.ts";
 import { extractionOf } from "./extract.ts";
-import { reader, stranger } from "./neighbours.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
+import { reader, stranger } from "./service-fakes.ts";
 
 let state: RunningState;
 beforeAll(async () => {

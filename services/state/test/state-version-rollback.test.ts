@@ -2,9 +2,9 @@ import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { claimExtraction, storeExtraction } from "../app/extraction.ts";
 import { extractionOf } from "./extract.ts";
-import { organizationToken, otherOwner, owner, reader, stranger } from "./neighbours.ts";
 import { refusal } from "./refusal.ts";
 import { type RunningState, runState } from "./running-state.ts";
+import { organizationToken, otherOwner, owner, reader, stranger } from "./service-fakes.ts";
 
 let state: RunningState;
 beforeAll(async () => {
@@ -154,13 +154,13 @@ describe("a rollback", () => {
 describe("a rollback is refused", () => {
   test("without the lock", async () => {
     const { workspaceId, first } = await twoVersions();
-    state.neighbours.unlock(workspaceId);
+    state.fakes.unlock(workspaceId);
     expect(await refusal(rollBack(workspaceId, first))).toBe("conflict workspace_not_locked");
   });
 
   test("under another user's lock", async () => {
     const { workspaceId, first } = await twoVersions();
-    state.neighbours.lock(workspaceId, otherOwner, 11n);
+    state.fakes.lock(workspaceId, otherOwner, 11n);
     expect(await refusal(rollBack(workspaceId, first))).toBe("conflict workspace_locked");
   });
 
@@ -204,7 +204,7 @@ describe("a rollback is refused", () => {
     ["an organization token", organizationToken, "forbidden organization_token"],
   ])("to %s", async (_, who, expected) => {
     const { workspaceId, first } = await twoVersions();
-    state.neighbours.lock(workspaceId, who, 11n);
+    state.fakes.lock(workspaceId, who, 11n);
     expect(await refusal(rollBack(workspaceId, first, who))).toBe(expected);
   });
 

@@ -2,8 +2,8 @@ import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ownedKeys } from "../app/blob.ts";
 import { authorizeDownload } from "../app/state-version.ts";
-import { owner, reader, stranger } from "./neighbours.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
+import { owner, reader, stranger } from "./service-fakes.ts";
 
 let state: RunningState;
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { claimBlobDeletions, confirmBlobDeletions, ownedKeys } from "../app/blob.ts";
 import { discardExpiredVersions } from "../app/discarded-version.ts";
 import { purgeDroppedWorkspaces } from "../app/workspace-state.ts";
-import { organizationId, owner, reader } from "./neighbours.ts";
 import { type RunningState, runState } from "./running-state.ts";
+import { organizationId, owner, reader } from "./service-fakes.ts";
 
 let state: RunningState;
 beforeAll(async () => {
@@ -127,7 +127,7 @@ describe("the number of managed resources for a safe deletion", () => {
     const id = state.lockedWorkspace();
     expect(await managed(id)).toMatchObject({ processed: true, resourceCount: 0 });
     for (const epoch of [10n, 11n]) {
-      state.neighbours.lock(id, owner, epoch);
+      state.fakes.lock(id, owner, epoch);
       await expect(state.create(id, "x")).rejects.toMatchObject({ reason: "lock_sealed" });
     }
   });
@@ -168,9 +168,9 @@ describe("a placement", () => {
         ({ totalCount }) => totalCount,
         ({ kind }: { kind: string }) => kind,
       );
-    const before = state.neighbours.asked.placements;
+    const before = state.fakes.calls.placements;
     expect([await read(), await read()]).toEqual([0, 0]);
-    expect(state.neighbours.asked.placements).toBe(before + 1);
+    expect(state.fakes.calls.placements).toBe(before + 1);
     const place = (projectId: string, version: bigint) =>
       state.workspaceState.setPlacement({ workspaceId: id, organizationId, projectId, version });
     await place("prj-hidden", 5n);

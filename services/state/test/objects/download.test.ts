@@ -10,7 +10,6 @@ import { permanentlyDeleteBackingData, softDeleteBackingData } from "../../app/b
 import type { StateVersionId } from "../../domain/ids.ts";
 import { tracedStore } from "../../objects/traced-store.ts";
 import { deleteBlobsOnce } from "../../workers/blob-deletion.ts";
-import { owner, reader, stranger } from "../neighbours.ts";
 import {
   bearer,
   errorOf,
@@ -20,6 +19,7 @@ import {
   type RunningObjects,
   runObjects,
 } from "../running-objects.ts";
+import { owner, reader, stranger } from "../service-fakes.ts";
 
 /** Requests a version's state and does not read the response. */
 function standingReader({ port }: RunningObjects, versionId: string): void {

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { type MinioAddress, needs, ownMinio, waitFor } from "@statehouse/testing";
 import { expect, it } from "vitest";
 import { S3Store } from "../../objects/s3-store.ts";
-import { owner } from "../neighbours.ts";
 import { bearer, errorOf, onEveryStore, runObjects, silent } from "../running-objects.ts";
 import { runState } from "../running-state.ts";
+import { owner } from "../service-fakes.ts";
 
 onEveryStore("objects", (objects) => {
   it("returns JSON errors for other methods and paths", async () => {

@@ -7,8 +7,8 @@ import { permanentlyDeleteBackingData, softDeleteBackingData } from "../../app/b
 import { ownedKeys } from "../../app/blob.ts";
 import { discardExpiredVersions } from "../../app/discarded-version.ts";
 import type { StateVersionId } from "../../domain/ids.ts";
-import { owner } from "../neighbours.ts";
 import { IDLE_MS, onEveryStore } from "../running-objects.ts";
+import { owner } from "../service-fakes.ts";
 
 onEveryStore("uploads to a version that changes meanwhile", (objects) => {
   /** Starts an upload that is accepted, runs `meanwhile`, and only then sends the rest of the bytes. */

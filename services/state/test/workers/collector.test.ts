@@ -25,7 +25,7 @@ async function oldVersions(): Promise<{ workspaceId: string; ids: string[] }> {
     await state.put(created.internalUploadPath, `abc${serial}`);
     ids.push(created.stateVersion?.id ?? "");
   }
-  state.neighbours.retain(workspaceId, { days: 30 });
+  state.fakes.retain(workspaceId, { days: 30 });
   return { workspaceId, ids };
 }
 

@@ -1,3 +1,4 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { notFound, unauthenticated } from "@statehouse/errors";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { GrantsService } from "@statehouse/proto/statehouse/access/v1/grants";
@@ -8,6 +9,7 @@ import type { Logger } from "@statehouse/runtime";
 
 export const organizationId = "org-1";
 export const projectId = "prj-1";
+export const teamIds = { owners: "team-owners", readers: "team-readers" } as const;
 
 /** The responses of the other services' stubs. */
 export const owner = { type: "user", id: "user-owner", versions: "1" } as const;
@@ -16,16 +18,19 @@ export const reader = { type: "user", id: "user-reader", versions: "1" } as cons
 export const stranger = { type: "user", id: "user-stranger", versions: "1" } as const;
 export const organizationToken = { type: "organization", id: "org-1", versions: "1" } as const;
 
+/** When every lock was taken. */
+const since = timestampFromMs(0);
+
 interface Held {
   holder: { type: string; id: string };
   epoch: bigint;
 }
 
 /** Access and workspaces in the form in which state calls them, over real channels. */
-export function neighbours({ keys, logger }: { keys: AssertionKeys; logger: Logger }) {
+export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logger: Logger }) {
   const locks = new Map<string, Held>();
   const projects = new Map<string, { projectId: string; version: bigint }>();
-  const asked = { locks: 0, placements: 0, retentions: 0 };
+  const calls = { locks: 0, placements: 0, retentions: 0 };
   const retentions = new Map<string, { days?: number; plan?: string }>();
   let retentionVersion = 1n;
   let whileAsked: (() => Promise<void>) | undefined;
@@ -72,7 +77,7 @@ export function neighbours({ keys, logger }: { keys: AssertionKeys; logger: Logg
         setDataRetentionPolicy: elsewhere,
         deleteDataRetentionPolicy: elsewhere,
         batchGetRetention: async ({ workspaceIds }) => {
-          asked.retentions++;
+          calls.retentions++;
           const answer = {
             version: retentionVersion,
             retentions: workspaceIds.flatMap((workspaceId) => {
@@ -98,15 +103,16 @@ export function neighbours({ keys, logger }: { keys: AssertionKeys; logger: Logg
         unlockWorkspace: elsewhere,
         forceUnlockWorkspace: elsewhere,
         getLock: async ({ workspaceId }) => {
-          asked.locks++;
+          calls.locks++;
           const held = locks.get(workspaceId);
           const placement = placementOf(workspaceId);
           if (!held) return { placement };
           const { holder, epoch } = held;
-          return { placement, lock: { holderType: holder.type, holderId: holder.id, epoch } };
+          const lock = { holderType: holder.type, holderId: holder.id, epoch, since };
+          return { placement, lock };
         },
         getPlacement: async ({ workspaceId }) => {
-          asked.placements++;
+          calls.placements++;
           return { placement: placementOf(workspaceId) };
         },
       }),
@@ -114,7 +120,7 @@ export function neighbours({ keys, logger }: { keys: AssertionKeys; logger: Logg
   });
   return {
     channels: { access: access.inProcess(), workspaces: workspaces.inProcess() },
-    asked,
+    calls,
     /** Adds a workspace. */
     place: (workspaceId: string, project = projectId, version = 1n) =>
       void projects.set(workspaceId, { projectId: project, version }),
@@ -139,5 +145,9 @@ export function neighbours({ keys, logger }: { keys: AssertionKeys; logger: Logg
 
 const grantsOf = (principalId: string) =>
   principalId === reader.id
-    ? { organizationId, projects: [{ targetId: projectId, access: "read" }] }
-    : { organizationId, owner: true };
+    ? {
+        organizationId,
+        teamIds: [teamIds.readers],
+        projects: [{ targetId: projectId, access: "read", permissions: {} }],
+      }
+    : { organizationId, teamIds: [teamIds.owners], owner: true };
