@@ -37,6 +37,14 @@ export const configSchema = z.object({
   SWEEP_GRACE: secondsSetting
     .default(86_400)
     .describe("Seconds before stored bytes that no state version refers to are deleted."),
+  BLOB_DELETION_DELAY: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(7 * 86_400)
+    .describe(
+      "Seconds that stored bytes remain after their last state version is deleted; backups are restorable as long.",
+    ),
   SOFT_DELETED_DAYS: z.coerce
     .number()
     .int()

@@ -36,6 +36,7 @@ export function createApp({
       maxStateBytes: config.MAX_STATE_BYTES,
       pendingWindowMs: config.PENDING_WINDOW * 1000,
       sweepGraceMs: config.SWEEP_GRACE * 1000,
+      blobDeletionDelayMs: config.BLOB_DELETION_DELAY * 1000,
       retentionRules: {
         policies: offered.has("data-retention-policies"),
         freeTier: offered.has("free-tier.state-retention"),

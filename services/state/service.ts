@@ -12,6 +12,7 @@ import { rotateOutputKeys } from "./store/state-version-output.ts";
 import { startBlobDeletion } from "./workers/blob-deletion.ts";
 import { startCollector } from "./workers/collector.ts";
 import { startExtraction } from "./workers/extraction.ts";
+import { startHeartbeat } from "./workers/heartbeat.ts";
 import { startHousekeeping } from "./workers/housekeeping.ts";
 import { startSweeper } from "./workers/sweeper.ts";
 import { startVerifier } from "./workers/verifier.ts";
@@ -30,6 +31,7 @@ export const service = defineService({
   workers({ app, resources: store, logger }) {
     const work = { app, store, logger };
     return [
+      startHeartbeat(work),
       startHousekeeping(work),
       startExtraction(work),
       startBlobDeletion(work),

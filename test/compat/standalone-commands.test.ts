@@ -17,7 +17,11 @@ test("beside npm start, collect lists and deletes due versions, and fsck finds n
 }, async () => {
   proves("Data retention/a dry run deletes nothing", "Object store/fsck on a live system");
   await using folder = await temporaryFolder();
-  const environment = { DATA_DIR: path.join(folder.path, "data"), ORGANIZATION: "acme" };
+  const environment = {
+    DATA_DIR: path.join(folder.path, "data"),
+    ORGANIZATION: "acme",
+    BLOB_DELETION_DELAY: "0",
+  };
   const lines = async (command: Start, ...args: string[]) => {
     const run = command(environment, ...args);
     const code = await run.exit;

@@ -59,7 +59,8 @@ export async function startFaultFixture({
     typeof store === "object" ? starting.use(await freshBucket(addressOf(store))) : undefined;
   const options: StackOptions = {
     blobs: store === "minio" ? "minio" : "directory",
-    settings: { ...(bucket ? s3Settings(bucket) : {}), ...settings },
+    // Without a delay, so that tests can observe bytes that leave the store.
+    settings: { BLOB_DELETION_DELAY: "0", ...(bucket ? s3Settings(bucket) : {}), ...settings },
     ...(own ? { databaseUrl: (service) => own[service] } : {}),
     rewire: async (environments) => {
       view = storeView(environments.state);

@@ -7,6 +7,8 @@ import { minioClient, objectNames } from "@statehouse/testing";
 export interface StoreView {
   /** The keys of all contents, including incomplete ones. */
   keys(): Promise<string[]>;
+  /** The keys that the list of permanently deleted contents names. */
+  list(): Promise<string[]>;
 }
 
 /** Reads the location from the settings of the state service. Call it before proxies are added. */
@@ -23,17 +25,23 @@ export function storeView(settings: Environment): StoreView {
       accessKey: setting("S3_ACCESS_KEY"),
       secretKey: setting("S3_SECRET_KEY"),
     });
-    return { keys: () => objectNames(client, setting("S3_BUCKET")) };
+    return view(() => objectNames(client, setting("S3_BUCKET")));
   }
   const folder = setting("BLOB_DIRECTORY");
-  return {
-    async keys() {
-      const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-      return entries
-        .filter((entry) => entry.isFile())
-        .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
-        .map((file) => file.replace(/^blobs\/[0-9a-f]{2}\//, ""))
-        .toSorted();
-    },
-  };
+  return view(async () => {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+      .map((file) => file.replace(/^blobs\/[0-9a-f]{2}\//, ""))
+      .toSorted();
+  });
 }
+
+const LIST = "deleted-permanently/";
+
+const view = (names: () => Promise<string[]>): StoreView => ({
+  keys: async () => (await names()).filter((name) => !name.startsWith(LIST)),
+  list: async () =>
+    (await names()).filter((name) => name.startsWith(LIST)).map((name) => name.slice(LIST.length)),
+});

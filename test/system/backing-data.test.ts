@@ -20,6 +20,9 @@ const actions = {
   permanentlyDelete: "permanently_delete_backing_data",
 } as const;
 
+/** Bytes leave the store at once, so that the tests can observe it. */
+const settings = { BLOB_DELETION_DELAY: "0" };
+
 function onStore(fixture: () => Fixture) {
   const act = (id: string, action: keyof typeof actions, { api } = fixture().owner) =>
     api.post(`/state-versions/${id}/actions/${actions[action]}`);
@@ -241,11 +244,11 @@ function onStore(fixture: () => Fixture) {
 }
 
 describe("with bytes in a folder", () => {
-  onStore(useFixture());
+  onStore(useFixture({ settings }));
 });
 
 needs("minio")("bytes in MinIO", () => {
-  onStore(useFixture({ blobs: "minio" }));
+  onStore(useFixture({ blobs: "minio", settings }));
 });
 
 describe("in the hosted edition", () => {

@@ -7,8 +7,8 @@ import { storeView } from "../stack/store.ts";
 import { useFixture } from "./fixture.ts";
 import { type FullOrganization, newFullOrganization } from "./full-organization.ts";
 
-// The sweeper deletes superseded upload attempts soon, so that the test can observe it.
-const fixture = useFixture({ settings: { SWEEP_GRACE: "3" } });
+// Bytes leave the store soon, so that the test can observe it.
+const fixture = useFixture({ settings: { SWEEP_GRACE: "3", BLOB_DELETION_DELAY: "0" } });
 
 /** The rows of all tables of all services, and the keys of the blob store, that contain the texts. */
 async function leftovers(texts: readonly string[]): Promise<Rows & { blobs: string[] }> {

@@ -7,7 +7,7 @@ import { expectStatus, inlineState, stateFile } from "../stack/state.ts";
 import { type StoreView, storeView } from "../stack/store.ts";
 import { newWorkspace, useFixture } from "./fixture.ts";
 
-const fixture = useFixture({ settings: { COLLECTION_INTERVAL: "1" } });
+const fixture = useFixture({ settings: { COLLECTION_INTERVAL: "1", BLOB_DELETION_DELAY: "0" } });
 let store: StoreView;
 beforeAll(() => {
   store = storeView(fixture().stack.environments.state);

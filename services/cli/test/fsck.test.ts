@@ -27,6 +27,7 @@ test("the command reports damage on disk while a service runs, and changes nothi
     BLOB_STORE: "directory",
     BLOB_DIRECTORY: folder,
     SWEEP_GRACE: "60",
+    BLOB_DELETION_DELAY: "0",
   };
   await fresh.query(
     `insert into workspace_states (workspace_id, placement_version, sealed_epoch,

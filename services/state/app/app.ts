@@ -14,6 +14,8 @@ export interface Settings {
   pendingWindowMs: number;
   /** Age at which a key without a row is deleted. */
   sweepGraceMs: number;
+  /** How long bytes remain in the store after they lost their last row. */
+  blobDeletionDelayMs: number;
   /** The retention rules of the edition. */
   retentionRules: RetentionRules;
   /** Pause between the end of a retention or verification scan and the start of the next. */

@@ -11,6 +11,7 @@ import { targetOf, touch, type WorkspaceState } from "../domain/workspace-state.
 import type { Tx } from "../store/nouns.ts";
 import type { VersionKey } from "../store/state-version.ts";
 import type { App } from "./app.ts";
+import { releaseBlobs } from "./blob.ts";
 import { documentOf, type StateVersionDocument } from "./state-version-document.ts";
 
 /** Makes a version's contents unreadable until they are restored or, after some days, permanently deleted. */
@@ -32,7 +33,10 @@ export const permanentlyDeleteBackingData = (
   app: App,
   caller: Caller,
   id: StateVersionId,
-): Promise<StateVersionDocument> => act(app, caller, id, permanentlyDelete);
+): Promise<StateVersionDocument> =>
+  act(app, caller, id, (app, tx, locked) =>
+    permanentlyDelete(app, tx, locked, { permanent: true }),
+  );
 
 /** A version and its workspace's state, both locked by the transaction. */
 interface LockedVersion {
@@ -48,27 +52,30 @@ const restore = (app: App, tx: Tx, locked: LockedVersion): Promise<void> =>
   change(app, tx, "restore", locked);
 
 /** Throws 400 unless the version is soft-deleted. */
-async function permanentlyDelete(app: App, tx: Tx, locked: LockedVersion): Promise<void> {
+async function permanentlyDelete(
+  app: App,
+  tx: Tx,
+  locked: LockedVersion,
+  deletion: { permanent?: boolean } = {},
+): Promise<void> {
   await change(app, tx, "permanentlyDelete", locked);
-  await deleteContents(app, tx, [locked.version]);
+  await deleteContents(app, tx, [locked.version], deletion);
 }
 
 /**
  * Deletes contents, outputs and resources of locked versions permanently; every deletion of backing data ends here.
- * The rows remain. The bytes are deleted once no other version refers to them.
+ * The rows remain. The bytes are deleted once no other version refers to them: after the delay, or `permanent` at once.
  */
 export async function deleteContents(
   app: App,
   tx: Tx,
   versions: readonly Pick<StateVersion, "id" | "blobKey" | "jsonBlobKey">[],
+  deletion: { permanent?: boolean } = {},
 ): Promise<void> {
   await tx.stateVersions.markContentsDeleted(versions.map(({ id }) => id));
   const keys = versions.flatMap(({ blobKey, jsonBlobKey }) => [blobKey, jsonBlobKey]);
-  await tx.blobs.release(
-    keys.filter((key) => key !== null),
-    app.now(),
-  );
-  tx.afterCommit(app.wakes.blobDeletion.wake);
+  const held = keys.filter((key) => key !== null);
+  await releaseBlobs(app, tx, held, deletion);
 }
 
 async function change(

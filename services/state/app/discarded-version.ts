@@ -4,6 +4,7 @@ import { touch, type WorkspaceState } from "../domain/workspace-state.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { VersionKey } from "../store/state-version.ts";
 import type { App } from "./app.ts";
+import { releaseBlobs } from "./blob.ts";
 
 /**
  * Deletes the contents that locked, discarded versions received before their state: a JSON form, or outputs sent at
@@ -19,10 +20,7 @@ export async function deleteContentsOfDiscarded(
   if (discarded.length === 0) return;
   await tx.stateVersionOutputs.removeOf(discarded.map(({ id }) => id));
   const keys = discarded.map(removeJson).filter((key) => key !== null);
-  if (keys.length > 0) {
-    await tx.blobs.release(keys, app.now());
-    tx.afterCommit(app.wakes.blobDeletion.wake);
-  }
+  await releaseBlobs(app, tx, keys);
   if (workspaceState.droppedAt) return;
   for (const version of discarded) await tx.record(stateVersionDiscarded(workspaceState, version));
 }

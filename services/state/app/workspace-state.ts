@@ -13,6 +13,7 @@ import {
 } from "../domain/workspace-state.ts";
 import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
+import { releaseBlobs } from "./blob.ts";
 import { deleteContentsOfDiscarded } from "./discarded-version.ts";
 
 export interface SealLock {
@@ -91,15 +92,11 @@ const purgeBatch = (app: App, workspaceId: WorkspaceId): Promise<void> =>
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.findForUpdate(workspaceId);
     if (!workspaceState?.droppedAt || workspaceState.purgedAt) return;
-    const now = app.now();
     const purged = await tx.stateVersions.removeFirst(workspaceId, PURGED_VERSIONS);
-    if (purged.blobKeys.length > 0) {
-      await tx.blobs.release(purged.blobKeys, now);
-      tx.afterCommit(app.wakes.blobDeletion.wake);
-    }
+    await releaseBlobs(app, tx, purged.blobKeys);
     if (purged.versions === PURGED_VERSIONS) return;
     await tx.workspaceResources.removeAll(workspaceId);
-    workspaceState.purgedAt = now;
+    workspaceState.purgedAt = app.now();
   });
 
 const MAX_RECORDS = 1000;

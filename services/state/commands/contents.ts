@@ -9,6 +9,7 @@ import { entities } from "../store/nouns.ts";
 export const contentSettings = configSchema.pick({
   DATABASE_URL: true,
   SWEEP_GRACE: true,
+  BLOB_DELETION_DELAY: true,
   BLOB_STORE: true,
   BLOB_DIRECTORY: true,
   BLOB_MOVING_FROM: true,

@@ -1,12 +1,16 @@
 import { parseArgs } from "node:util";
 import { createLogger, readConfig, StartError, startProgress } from "@statehouse/runtime";
+import { currentInterruptions } from "../app/database-heartbeat.ts";
 import { checkContents, contentProblems } from "../objects/content-check.ts";
 import { openBlobStore } from "../objects/open-store.ts";
 import { contents as storedContents } from "../store/contents.ts";
+import { databaseHeartbeats } from "../store/database-heartbeat.ts";
 import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./contents.ts";
 
 /** Delay before an apparent problem is checked again, in ms: uploads and deletions in progress end in that time. */
 const SETTLING_MS = 1000;
+const DELETED_PERMANENTLY =
+  "an organization owner deleted these bytes permanently after the backup of the database";
 
 export interface CheckCommand {
   /** `--sizes` compares sizes only and reads no contents. */
@@ -43,6 +47,8 @@ export async function fsck({ args, environment, print }: CheckCommand): Promise<
     readContents: !values.sizes,
     sweepGraceMs: config.SWEEP_GRACE * 1000,
     settlingMs: SETTLING_MS,
+    blobDeletionDelayMs: config.BLOB_DELETION_DELAY * 1000,
+    interruptions: await currentInterruptions(databaseHeartbeats.reads(database), new Date()),
     now: () => new Date(),
     onProgress: progress.advance,
     signal,
@@ -52,10 +58,15 @@ export async function fsck({ args, environment, print }: CheckCommand): Promise<
     const where = [workspaceId, versionId, key].filter((part) => part).join(" ");
     print(`${problem} ${where}: ${contentProblems[problem]}${detail ? ` (${detail})` : ""}`);
   }
+  for (const { key, workspaceId, versionId } of checked.deletedPermanently) {
+    print(`deletedPermanently ${workspaceId} ${versionId} ${key}: ${DELETED_PERMANENTLY}`);
+  }
   const { versions, contents, bytes, young, foreign, problems } = checked;
   print(`${versions} state versions, ${contents} contents, ${bytes} bytes`);
   if (young > 0)
-    print(`${young} recent contents without a row: uploads in progress, or not yet swept`);
+    print(`${young} recent contents without a row: uploads in progress, or within the delay`);
+  if (checked.deletedPermanently.length > 0)
+    print(`${checked.deletedPermanently.length} contents deleted permanently`);
   if (foreign > 0) print(`${foreign} foreign keys in the store`);
   print(problems.length === 0 ? "no problems found" : `${problems.length} problems`);
   return problems.length === 0;

@@ -1,5 +1,6 @@
 import { createLogger, readConfig, startProgress } from "@statehouse/runtime";
 import { type Moved, moveBlobs } from "../objects/blob-move.ts";
+import { copyList } from "../objects/deleted-permanently.ts";
 import { openMove } from "../objects/open-store.ts";
 import { blobs } from "../store/blob.ts";
 import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./contents.ts";
@@ -48,6 +49,7 @@ export async function moveContents(print: (line: string) => void): Promise<boole
     const mebibytes = (moved.bytes / 1024 ** 2).toFixed(1);
     print(`copied ${moved.copied} (${mebibytes} MiB), ${moved.alreadyThere} already present`);
   } while (moved.copied > 0);
+  await copyList({ from, to });
   if (moved.problems === 0) {
     print("all contents are moved: state can run without BLOB_MOVING_FROM");
     return true;

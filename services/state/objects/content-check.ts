@@ -1,10 +1,16 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { forEachConcurrently } from "@statehouse/runtime";
+import {
+  type BlobRetention,
+  type DatabaseInterruption,
+  keptUntil,
+} from "../domain/blob-deletion.ts";
 import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import type { ContentReads, ContentRow } from "../store/contents.ts";
 import { attemptStartedAt } from "./blob-key.ts";
 import { digestsOf, patiently } from "./blob-reading.ts";
 import type { BlobStore, StoredBlob } from "./blob-store.ts";
+import { isDeletedPermanently, isListEntry } from "./deleted-permanently.ts";
 
 /** A contradiction between rows and bytes, each described by a sentence for operators. */
 export const contentProblems = {
@@ -21,6 +27,9 @@ export const contentProblems = {
 
 export type ContentProblem = keyof typeof contentProblems;
 
+/** Not a contradiction: a database that was restored from a backup has the row again. */
+const DELETED_PERMANENTLY = "deletedPermanently";
+
 export interface FoundProblem {
   problem: ContentProblem;
   /** Key of the bytes; empty if the problem is that there is no key. */
@@ -30,15 +39,24 @@ export interface FoundProblem {
   detail?: string;
 }
 
-export interface ContentCheck {
+/** What was found instead of the expected bytes. */
+interface Finding extends Omit<FoundProblem, "problem"> {
+  problem: ContentProblem | typeof DELETED_PERMANENTLY;
+}
+
+/** The bytes under a key, or why they cannot be compared. */
+type Look = StoredBlob | Finding["problem"];
+type Looking = Promise<Look>;
+
+export interface ContentCheck extends BlobRetention {
   rows: ContentReads;
   store: BlobStore;
   /** Reads every byte; if false, only sizes are compared. */
   readContents: boolean;
-  /** Age at which keys without a row are deleted, in ms. */
-  sweepGraceMs: number;
   /** Delay before an apparent problem is checked again, in ms. */
   settlingMs: number;
+  /** Times in which bytes can have lost their rows. */
+  interruptions: readonly DatabaseInterruption[];
   now(): Date;
   onProgress(versions: number): void;
   signal: AbortSignal;
@@ -49,7 +67,9 @@ export interface CheckedContents {
   contents: number;
   bytes: number;
   problems: FoundProblem[];
-  /** Keys without a row that are not a problem: uploads in progress, and foreign keys. */
+  /** Missing bytes that an organization owner deleted permanently, by the list in the store. */
+  deletedPermanently: Omit<FoundProblem, "problem">[];
+  /** Keys without a row that are not a problem: uploads in progress, bytes within the delay, and foreign keys. */
   young: number;
   foreign: number;
 }
@@ -68,12 +88,13 @@ export async function checkContents(check: ContentCheck): Promise<CheckedContent
     contents: 0,
     bytes: 0,
     problems: [],
+    deletedPermanently: [],
     young: 0,
     foreign: 0,
   };
-  const suspects: FoundProblem[] = [];
+  const suspects: Finding[] = [];
   /** Results for blobs that several versions share, so that each blob is read once. */
-  const shared = new Map<string, Promise<StoredBlob | ContentProblem>>();
+  const shared = new Map<string, Looking>();
   for (let after: string | undefined = ""; after !== undefined; ) {
     const { contents, versions, last } = await rows.listAfter(after, BATCH);
     for (const found of await problemsOf(check, contents, shared)) suspects.push(found);
@@ -87,7 +108,10 @@ export async function checkContents(check: ContentCheck): Promise<CheckedContent
   suspects.push(...(await ownerlessKeys(check, checked)));
   if (suspects.length > 0) {
     await pause(check.settlingMs, undefined, { signal });
-    checked.problems = await confirmed(check, suspects);
+    for (const { problem, ...found } of await confirmed(check, suspects)) {
+      if (problem === DELETED_PERMANENTLY) checked.deletedPermanently.push(found);
+      else checked.problems.push({ problem, ...found });
+    }
   }
   return checked;
 }
@@ -95,9 +119,9 @@ export async function checkContents(check: ContentCheck): Promise<CheckedContent
 async function problemsOf(
   check: ContentCheck,
   contents: readonly ContentRow[],
-  shared: Map<string, Promise<StoredBlob | ContentProblem>>,
-): Promise<FoundProblem[]> {
-  const problems: FoundProblem[] = [];
+  shared: Map<string, Looking>,
+): Promise<Finding[]> {
+  const problems: Finding[] = [];
   await forEachConcurrently(AT_ONCE, contents, async (row) => {
     check.signal.throwIfAborted();
     const { versionId, workspaceId, key } = row;
@@ -110,8 +134,8 @@ async function problemsOf(
 async function problemOf(
   check: ContentCheck,
   row: ContentRow,
-  shared: Map<string, Promise<StoredBlob | ContentProblem>>,
-): Promise<Pick<FoundProblem, "problem" | "detail"> | undefined> {
+  shared: Map<string, Looking>,
+): Promise<Pick<Finding, "problem" | "detail"> | undefined> {
   const { blob, key, size, sha256, md5 } = row;
   if (!blob) return { problem: "noRow" };
   if (blob.size !== size || blob.sha256 !== sha256) return { problem: "rowDiffers" };
@@ -129,12 +153,9 @@ async function problemOf(
   return undefined;
 }
 
-async function look(
-  { store, readContents, signal }: ContentCheck,
-  key: string,
-): Promise<StoredBlob | ContentProblem> {
+async function look({ store, readContents, signal }: ContentCheck, key: string): Promise<Look> {
   const size = await patiently(signal, () => store.sizeOf(key));
-  if (size === undefined) return "missing";
+  if (size === undefined) return missing(store, key);
   if (!readContents) return { size, sha256: "", md5: "" };
   try {
     return await patiently(signal, () => digestsOf(store, key, signal));
@@ -143,9 +164,12 @@ async function look(
     // `store`: the store itself is unavailable; otherwise only these bytes are unreadable.
     await store.ready();
     const isThere = await store.sizeOf(key);
-    return isThere === undefined ? "missing" : "unreadable";
+    return isThere === undefined ? missing(store, key) : "unreadable";
   }
 }
+
+const missing = async (store: BlobStore, key: string) =>
+  (await isDeletedPermanently(store, key)) ? DELETED_PERMANENTLY : "missing";
 
 async function countProblems(rows: ContentReads): Promise<FoundProblem[]> {
   const without = await rows.listMissing();
@@ -162,19 +186,20 @@ async function countProblems(rows: ContentReads): Promise<FoundProblem[]> {
 
 /** The other direction: bytes without a row. Recent bytes can belong to an upload in progress. */
 async function ownerlessKeys(
-  { rows, store, sweepGraceMs, now, signal }: ContentCheck,
+  { rows, store, signal, now, interruptions, ...retention }: ContentCheck,
   checked: CheckedContents,
 ): Promise<FoundProblem[]> {
   // The sweeper deletes them after one more grace period at the latest.
-  const before = now().getTime() - 2 * sweepGraceMs;
+  const before = now().getTime() - retention.sweepGraceMs;
   const ownerless: FoundProblem[] = [];
   let batch: string[] = [];
   const compare = async () => {
     const known = new Set(batch.length === 0 ? [] : await rows.listKnownKeys(batch));
     for (const key of batch.filter((one) => !known.has(one))) {
       const startedAt = attemptStartedAt(key);
+      if (isListEntry(key)) continue;
       if (!startedAt) checked.foreign++;
-      else if (startedAt.getTime() >= before) checked.young++;
+      else if (keptUntil(startedAt, interruptions, retention).getTime() >= before) checked.young++;
       else ownerless.push({ problem: "ownerless", key });
     }
     batch = [];
@@ -187,14 +212,11 @@ async function ownerlessKeys(
   return ownerless;
 }
 
-const identityOf = ({ problem, key, versionId }: FoundProblem): string =>
+const identityOf = ({ problem, key, versionId }: Finding): string =>
   [problem, key, versionId].join();
 
 /** The suspected contents that are still wrong. */
-async function confirmed(
-  check: ContentCheck,
-  suspects: readonly FoundProblem[],
-): Promise<FoundProblem[]> {
+async function confirmed(check: ContentCheck, suspects: readonly Finding[]): Promise<Finding[]> {
   const { rows, store, signal } = check;
   const versionIds = suspects.map(({ versionId }) => versionId).filter((id) => id !== undefined);
   const contents: ContentRow[] = [];

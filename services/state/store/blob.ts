@@ -36,6 +36,12 @@ export async function shareBlobs(em: EntityManager, keys: readonly string[]): Pr
   await countReferences(em, keys, 1);
 }
 
+/** When the bytes of released blobs are deleted, and whether an organization owner deleted them permanently. */
+export interface BlobRelease {
+  dueAt: Date;
+  permanent: boolean;
+}
+
 const rows = (em: EntityManager) => ({
   save: (blob: Blob): Promise<void> => em.persist(blob).flush(),
 
@@ -45,17 +51,18 @@ const rows = (em: EntityManager) => ({
 
   /**
    * Removes one reference for each key, in the transaction that has locked the workspace whose versions referred to
-   * them. The bytes of blobs without references are deleted after the commit.
+   * them. The bytes of blobs without references are due then.
    */
-  async release(keys: readonly string[], now: Date): Promise<void> {
+  async release(keys: readonly string[], { dueAt, permanent }: BlobRelease): Promise<void> {
     await lockBlobs(em, keys);
     await countReferences(em, keys, -1);
     await queryIn(
       em,
       // index: blobs_pkey
       `with gone as (delete from blobs where key = any($1) and "references" <= 0 returning key)
-       insert into blob_deletions (key, due_at) select key, $2 from gone on conflict do nothing`,
-      [keys, now],
+       insert into blob_deletions (key, due_at, permanent) select key, $2, $3 from gone
+       on conflict do nothing`,
+      [keys, dueAt, permanent],
     );
   },
 });

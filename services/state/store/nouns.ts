@@ -11,6 +11,7 @@ import {
 import { blobs } from "./blob.ts";
 import { blobDeletions } from "./blob-deletion.ts";
 import { contents } from "./contents.ts";
+import { databaseHeartbeats } from "./database-heartbeat.ts";
 import { extractions } from "./extraction.ts";
 import { organizationBilling } from "./organization-billing.ts";
 import { retention } from "./retention.ts";
@@ -34,6 +35,7 @@ const nouns = {
   blobs,
   blobDeletions,
   contents,
+  databaseHeartbeats,
   extractions,
   retention,
   scans,

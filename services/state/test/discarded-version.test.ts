@@ -1,7 +1,8 @@
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { claimBlobDeletions, ownedKeys } from "../app/blob.ts";
+import { claimBlobDeletions } from "../app/blob.ts";
 import { discardExpiredVersions } from "../app/discarded-version.ts";
+import { ownedKeys } from "./retained.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
 
 let state: RunningState;
@@ -75,7 +76,10 @@ describe("a version that was discarded", () => {
       await discard(half);
       expect(await shown()).toMatchObject({ status: "discarded", jsonDownloadUrl: "" });
       expect((await ownedKeys(state.app, [jsonKey])).size).toBe(0);
-      expect(await claimBlobDeletions(state.app)).toContain(jsonKey);
+      expect(await claimBlobDeletions(state.app)).toContainEqual({
+        key: jsonKey,
+        permanent: false,
+      });
       await expect(state.outputs.getStateVersionOutput({ id: outputId })).rejects.toMatchObject({
         kind: "notFound",
       });

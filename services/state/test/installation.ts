@@ -25,6 +25,8 @@ export async function install(
     ...settingsOf("state"),
     UPLOAD_TOKEN_KEYS: newKeyRing(),
     SEALING_KEYS: newKeyRing(),
+    // Most tests observe bytes that leave the store.
+    BLOB_DELETION_DELAY: "0",
     ...settings.environment,
   });
   const installed = starting.move();

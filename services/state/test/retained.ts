@@ -1,3 +1,4 @@
+import type { App } from "../app/app.ts";
 import { type Collected, collectWorkspaces } from "../app/retention-collection.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 import type { RunningState } from "./running-state.ts";
@@ -64,6 +65,10 @@ export const deletions = async (running: RunningState, keys: readonly string[]) 
       [keys],
     )
   ).map(({ key }) => key);
+
+/** Those of the keys that a version refers to. */
+export const ownedKeys = async ({ reads }: App, keys: readonly string[]): Promise<Set<string>> =>
+  new Set(await reads.blobs.listOwned(keys));
 
 /** A permanently deleted version, in the form of `statuses`. */
 export const gone = "permanently_deleted";

@@ -1,7 +1,7 @@
 import { proves } from "@statehouse/testing/proves";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ownedKeys } from "../app/blob.ts";
 import { authorizeDownload } from "../app/state-version.ts";
+import { ownedKeys } from "./retained.ts";
 import { md5Of, type RunningState, runState } from "./running-state.ts";
 import { owner, reader, stranger } from "./service-fakes.ts";
 

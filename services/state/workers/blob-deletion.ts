@@ -2,6 +2,7 @@ import { type Logger, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import { claimBlobDeletions, confirmBlobDeletions } from "../app/blob.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
+import { listAsDeleted } from "../objects/deleted-permanently.ts";
 
 export interface BlobDeletionOptions {
   app: App;
@@ -26,8 +27,11 @@ export function startBlobDeletion(options: BlobDeletionOptions): AsyncDisposable
 
 /** Deletes one batch. Returns whether there may be more. Keys whose deletion is not confirmed are claimed again. */
 export async function deleteBlobsOnce(app: App, store: BlobStore): Promise<boolean> {
-  const keys = await claimBlobDeletions(app);
-  if (keys.length === 0) return false;
+  const deletions = await claimBlobDeletions(app);
+  if (deletions.length === 0) return false;
+  const keys = deletions.map(({ key }) => key);
+  const permanent = deletions.filter((deletion) => deletion.permanent).map(({ key }) => key);
+  await listAsDeleted(store, permanent, app.now());
   await store.delete(keys);
   await confirmBlobDeletions(app, keys);
   return true;

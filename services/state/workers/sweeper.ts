@@ -1,6 +1,8 @@
 import { type Logger, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
-import { ownedKeys } from "../app/blob.ts";
+import { knownKeys } from "../app/blob.ts";
+import { recordHeartbeat } from "../app/database-heartbeat.ts";
+import { keptUntil } from "../domain/blob-deletion.ts";
 import { attemptStartedAt } from "../objects/blob-key.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
 
@@ -40,9 +42,10 @@ export function startSweeper({ app, store, logger, intervalMs }: SweeperOptions)
 }
 
 /**
- * Scans the whole store once. Returns how many keys it deleted. It only deletes keys of attempts that are older than
- * the grace period: an upload commits within three quarters of that period, so an older key cannot get a row any
- * more. Any number of replicas may sweep concurrently. The first failed deletion is thrown at the end, after all
+ * Scans the whole store once. Returns how many keys it deleted. It only deletes keys without a row that are older than
+ * the delay, counted from the later of their start and a restore of the database that can have taken their row, and
+ * older than the grace period: an upload commits within three quarters of that period, so an older key cannot get a
+ * row any more. Any number of replicas may sweep concurrently. The first failed deletion is thrown at the end, after all
  * other keys were tried.
  */
 export async function sweepOnce(
@@ -50,13 +53,21 @@ export async function sweepOnce(
   store: BlobStore,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<number> {
-  const before = app.now().getTime() - app.settings.sweepGraceMs;
+  const now = app.now();
   let swept = 0;
-  let old: string[] = [];
+  let old: { key: string; startedAt: Date }[] = [];
   const failures: unknown[] = [];
   const sweep = async () => {
-    const owned = await ownedKeys(app, old);
-    const ownerless = old.filter((key) => !owned.has(key));
+    const known = await knownKeys(
+      app,
+      old.map(({ key }) => key),
+    );
+    // After the rows: they can be those of a database that was restored during the scan.
+    const interruptions = await recordHeartbeat(app);
+    const ownerless = old
+      .filter(({ key }) => !known.has(key))
+      .filter(({ startedAt }) => keptUntil(startedAt, interruptions, app.settings) < now)
+      .map(({ key }) => key);
     old = [];
     try {
       await store.delete(ownerless);
@@ -68,7 +79,8 @@ export async function sweepOnce(
   for await (const { key } of store.list()) {
     if (signal.aborted) return swept;
     const startedAt = attemptStartedAt(key);
-    if (startedAt && startedAt.getTime() < before && old.push(key) === BATCH) await sweep();
+    if (!startedAt || keptUntil(startedAt, [], app.settings) >= now) continue;
+    if (old.push({ key, startedAt }) === BATCH) await sweep();
   }
   await sweep();
   if (failures.length > 0) throw failures[0];

@@ -3,6 +3,7 @@ import { type Logger, startLoop } from "@statehouse/runtime";
 import type { App } from "../app/app.ts";
 import { verifyNextPage } from "../app/verification-scan.ts";
 import type { BlobStore } from "../objects/blob-store.ts";
+import { isDeletedPermanently } from "../objects/deleted-permanently.ts";
 import { scanGauges } from "./scan-gauges.ts";
 
 const MAX_INTERVAL_MS = 60_000;
@@ -29,6 +30,10 @@ export function startVerifier({
     work: async () => {
       const lost = await verifyNextPage(app, (key) => store.sizeOf(key));
       for (const { key, size, found } of lost ?? []) {
+        if (found === undefined && (await isDeletedPermanently(store, key))) {
+          logger.info({ key }, "blob of a restored row is deleted permanently");
+          continue;
+        }
         lostBlobs.add(1);
         const message = "blob missing in the store; restore it from a backup";
         logger.error({ key, size, found: found ?? "none" }, message);

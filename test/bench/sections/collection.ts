@@ -29,7 +29,7 @@ export async function collection({ options }: Ground): Promise<Aim[]> {
   const workspaces = Math.max(1, Math.round(options.versions / EACH));
   await using stack = await startStack({
     blobs: "minio",
-    settings: { LOG_LEVEL: "warn", COLLECTION_INTERVAL: "1" },
+    settings: { LOG_LEVEL: "warn", COLLECTION_INTERVAL: "1", BLOB_DELETION_DELAY: "0" },
   });
   const owner = callerOf(stack, await stack.people.newUser());
   const organization = await newOrganization(owner.api);
@@ -173,9 +173,10 @@ async function removals(stack: Stack, client: Client): Promise<{ raw: number; ou
     await minio.removeObjects(bucket.bucket, keys.slice(from, from + 1000));
   }
   const raw = (performance.now() - startedAt) / 1000;
-  await client.query("insert into blob_deletions select key, now() from unnest($1::text[]) key", [
-    keys,
-  ]);
+  await client.query(
+    "insert into blob_deletions (key, due_at) select key, now() from unnest($1::text[]) key",
+    [keys],
+  );
   // Deletions of versions wake the worker; these rows are inserted directly, so they wait for its next poll.
   await waitFor(
     async () => {

@@ -18,6 +18,8 @@ onEveryStore("the check of contents", (objects) => {
       readContents: true,
       sweepGraceMs: objects().state.app.settings.sweepGraceMs,
       settlingMs: 10,
+      blobDeletionDelayMs: 0,
+      interruptions: [],
       now: objects().state.app.now,
       onProgress: () => {},
       signal: never,

@@ -4,9 +4,9 @@ import { text } from "node:stream/consumers";
 import { proves } from "@statehouse/testing/proves";
 import { expect, it } from "vitest";
 import { permanentlyDeleteBackingData, softDeleteBackingData } from "../../app/backing-data.ts";
-import { ownedKeys } from "../../app/blob.ts";
 import { discardExpiredVersions } from "../../app/discarded-version.ts";
 import type { StateVersionId } from "../../domain/ids.ts";
+import { ownedKeys } from "../retained.ts";
 import { IDLE_MS, onEveryStore } from "../running-objects.ts";
 import { owner } from "../service-fakes.ts";
 

@@ -140,7 +140,7 @@ beforeAll(async () => {
     await tx.stateVersionOutputs.removeOf(["sv-31"]);
     await tx.stateVersions.remove(["sv-31"]);
     const { blobKeys } = await tx.stateVersions.removeFirst("ws-6", 50);
-    await tx.blobs.release(blobKeys, now);
+    await tx.blobs.release(blobKeys, { dueAt: now, permanent: false });
   });
 });
 afterAll(() => stack.disposeAsync());

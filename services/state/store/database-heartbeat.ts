@@ -1,0 +1,70 @@
+import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
+import type { DatabaseHeartbeat, DatabaseInterruption } from "../domain/blob-deletion.ts";
+
+// A dump that is restored has another oid, a cluster that is recovered another timeline.
+const identity = `select concat_ws('/', (select system_identifier from pg_control_system()),
+    (select oid from pg_database where datname = current_database()),
+    left(pg_walfile_name(pg_current_wal_lsn()), 8)) as database`;
+
+const rows = (em: EntityManager) => ({
+  /** Undefined before the first heartbeat of all. */
+  async findForUpdate(): Promise<DatabaseHeartbeat | undefined> {
+    const [row] = await queryIn<{ database: string; beat_at: Date }>(
+      em,
+      "select database, beat_at from database_heartbeats for update",
+    );
+    return row && { database: row.database, beatAt: row.beat_at };
+  },
+
+  async getIdentity(): Promise<string> {
+    const [row] = await queryIn<{ database: string }>(em, identity);
+    return row?.database ?? "";
+  },
+
+  async put({ database, beatAt }: DatabaseHeartbeat): Promise<void> {
+    await queryIn(
+      em,
+      `insert into database_heartbeats (database, beat_at) values ($1, $2)
+       on conflict (only_row) do update set database = $1,
+         beat_at = greatest(database_heartbeats.beat_at, $2)`,
+      [database, beatAt],
+    );
+  },
+
+  async addInterruption({ since, until }: DatabaseInterruption): Promise<void> {
+    await queryIn(
+      em,
+      `insert into database_interruptions (since, until) values ($1, $2)
+       on conflict (until) do update set since = least(database_interruptions.since, $1)`,
+      [since, until],
+    );
+  },
+
+  async removeInterruptionsBefore(until: Date): Promise<void> {
+    await queryIn(em, "delete from database_interruptions where until < $1", [until]);
+  },
+
+  listInterruptions: (): Promise<DatabaseInterruption[]> =>
+    queryIn(em, "select since, until from database_interruptions"),
+});
+
+const reads = (database: Database) => ({
+  async find(): Promise<DatabaseHeartbeat | undefined> {
+    const [row] = await database.query<{ database: string; beat_at: Date }>(
+      "select database, beat_at from database_heartbeats",
+    );
+    return row && { database: row.database, beatAt: row.beat_at };
+  },
+
+  async getIdentity(): Promise<string> {
+    const [row] = await database.query<{ database: string }>(identity);
+    return row?.database ?? "";
+  },
+
+  listInterruptions: (): Promise<DatabaseInterruption[]> =>
+    database.query("select since, until from database_interruptions"),
+});
+
+export const databaseHeartbeats = { rows, reads };
+
+export type DatabaseHeartbeatReads = ReturnType<typeof reads>;

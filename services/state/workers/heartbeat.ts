@@ -1,0 +1,17 @@
+import { type Logger, startLoop } from "@statehouse/runtime";
+import type { App } from "../app/app.ts";
+import { recordHeartbeat } from "../app/database-heartbeat.ts";
+
+const INTERVAL_MS = 60_000;
+
+/** Records every minute that the database is in use, until it is disposed; a restored database is detected by it. */
+export const startHeartbeat = ({ app, logger }: { app: App; logger: Logger }): AsyncDisposable =>
+  startLoop({
+    name: "record heartbeats",
+    intervalMs: INTERVAL_MS,
+    work: async () => {
+      await recordHeartbeat(app);
+      return false;
+    },
+    logger,
+  });
