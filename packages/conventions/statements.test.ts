@@ -27,7 +27,6 @@ const exempt: Record<string, string[]> = {
     // One row, and a row for each recent interruption.
     "database-heartbeat.ts: addInterruption",
     "database-heartbeat.ts: find",
-    "database-heartbeat.ts: findForUpdate",
     "database-heartbeat.ts: getIdentity",
     "database-heartbeat.ts: getIdentity",
     "database-heartbeat.ts: listInterruptions",

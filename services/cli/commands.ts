@@ -126,6 +126,12 @@ export const commands: Readonly<Record<string, Command>> = {
     "Collecting",
     async (args, print) => (await import("./commands/collect.ts")).runCollect(args, print),
   ),
+  export: printing(
+    "<folder>",
+    "writes every current state to a folder, with a manifest",
+    "The export",
+    async (args, print) => (await import("./commands/export.ts")).runExport(args, print),
+  ),
   "move-blobs": printing(
     "",
     "copies stored bytes from BLOB_MOVING_FROM to BLOB_STORE",

@@ -11,6 +11,7 @@ import {
 import { blobs } from "./blob.ts";
 import { blobDeletions } from "./blob-deletion.ts";
 import { contents } from "./contents.ts";
+import { currentStates } from "./current-state.ts";
 import { databaseHeartbeats } from "./database-heartbeat.ts";
 import { extractions } from "./extraction.ts";
 import { organizationBilling } from "./organization-billing.ts";
@@ -35,6 +36,7 @@ const nouns = {
   blobs,
   blobDeletions,
   contents,
+  currentStates,
   databaseHeartbeats,
   extractions,
   retention,

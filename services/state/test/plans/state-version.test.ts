@@ -83,6 +83,7 @@ beforeAll(async () => {
   await reads.blobs.listOwned(["blob-1", "blob-2"]);
   await reads.blobs.listAfter("blob-1", 500);
   await reads.contents.listAfter("sv-29", 500);
+  await reads.currentStates.listAfter("ws-5", 500);
   await reads.contents.listOf(["sv-29", "sv-34"]);
   await reads.contents.listKnownKeys(["blob-1", "blob-2"]);
   const due = {

@@ -1,0 +1,32 @@
+import { ConfigError, readConfig } from "@statehouse/runtime";
+import { standaloneSchema } from "@statehouse/standalone/config";
+import { openDatabases } from "@statehouse/standalone/databases";
+import { blobsIn } from "@statehouse/standalone/environments";
+import { exportCurrentStates } from "@statehouse/state/commands/export";
+import { openWorkspaceNames } from "@statehouse/workspaces/commands/workspace-names";
+
+/** Exports from the configured databases and store or, without DATABASE_URL, from the data folder of `npm start`. */
+export async function runExport(
+  args: readonly string[],
+  print: (line: string) => void,
+): Promise<boolean> {
+  await using stack = new AsyncDisposableStack();
+  const { environment, workspacesUrl } = await sources(stack);
+  const { namesOf } = stack.use(await openWorkspaceNames(workspacesUrl));
+  return await exportCurrentStates({ args, environment, namesOf, print });
+}
+
+async function sources(stack: AsyncDisposableStack) {
+  const { DATABASE_URL, WORKSPACES_DATABASE_URL: workspacesUrl } = process.env;
+  if (DATABASE_URL) {
+    if (workspacesUrl) return { environment: process.env, workspacesUrl };
+    throw new ConfigError(
+      "WORKSPACES_DATABASE_URL: is required with DATABASE_URL: the database of workspaces, for the names",
+    );
+  }
+  const { DATA_DIR } = readConfig(standaloneSchema.pick({ DATA_DIR: true }));
+  const databases = stack.use(await openDatabases(DATA_DIR));
+  const { BLOB_DIRECTORY } = blobsIn(DATA_DIR);
+  const environment = { BLOB_DIRECTORY, ...process.env, DATABASE_URL: databases.url("state") };
+  return { environment, workspacesUrl: databases.url("workspaces") };
+}

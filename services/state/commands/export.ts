@@ -1,0 +1,80 @@
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { hasCode } from "@statehouse/errors";
+import {
+  createLogger,
+  makeFolder,
+  readConfig,
+  StartError,
+  startProgress,
+} from "@statehouse/runtime";
+import { openBlobStore } from "../objects/open-store.ts";
+import { exportProblems, exportStates, type StateExport } from "../objects/state-export.ts";
+import { currentStates } from "../store/current-state.ts";
+import { contentSettings, interruption, openOperatorDatabase, requireReady } from "./contents.ts";
+
+export interface ExportCommand {
+  /** The folder to write to. */
+  args: readonly string[];
+  environment: Readonly<Record<string, string | undefined>>;
+  namesOf: StateExport["namesOf"];
+  print(line: string): void;
+}
+
+/**
+ * Writes every current state to a folder, from the database and the store; no service has to run. Returns false if a
+ * state could not be exported.
+ */
+export async function exportCurrentStates(command: ExportCommand): Promise<boolean> {
+  const { args, environment, namesOf, print } = command;
+  const config = readConfig(contentSettings, environment);
+  const folder = await emptyFolder(args);
+  const logger = createLogger({ service: "state", level: "silent" });
+  await using parts = new AsyncDisposableStack();
+  const database = parts.use(await openOperatorDatabase(config.DATABASE_URL, logger));
+  await database.ready().catch((error: Error) => {
+    throw new StartError(`The database cannot be used: ${error.message}`);
+  });
+  const store = parts.use(await openBlobStore(config, logger, { beside: true }));
+  await requireReady(store);
+  const states = currentStates.reads(database);
+  const progress = startProgress({ what: "states" });
+  progress.expect(await states.count());
+  const exported = await exportStates({
+    states,
+    store,
+    folder,
+    namesOf,
+    now: () => new Date(),
+    onProgress: progress.advance,
+    signal: interruption("Interrupted; the export is incomplete and has no manifest."),
+  }).finally(progress.end);
+  for (const { problem, workspaceId, versionId, key } of exported.problems) {
+    print(`${problem} ${workspaceId} ${versionId} ${key}: ${exportProblems[problem]}`);
+  }
+  print(`${exported.states} states, ${exported.bytes} bytes in ${folder}`);
+  if (exported.problems.length > 0) print(`${exported.problems.length} not exported`);
+  return exported.problems.length === 0;
+}
+
+/** Created if it is missing. Throws `StartError`. */
+async function emptyFolder(args: readonly string[]): Promise<string> {
+  const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
+  const [given, ...more] = positionals;
+  if (given === undefined || more.length > 0) {
+    throw new StartError("The folder to export to is required as the only argument.");
+  }
+  const folder = path.resolve(given);
+  const entries = await readdir(folder).catch((error: unknown) => {
+    if (hasCode(error, "ENOENT")) return [];
+    throw new StartError(`The folder ${folder} cannot be read (${codeOf(error)}).`);
+  });
+  if (entries.length > 0) throw new StartError(`The folder ${folder} is not empty.`);
+  await makeFolder(folder, 0o700).catch((error: unknown) => {
+    throw new StartError(`The folder ${folder} cannot be created (${codeOf(error)}).`);
+  });
+  return folder;
+}
+
+const codeOf = (error: unknown): unknown => Reflect.get(Object(error), "code");
