@@ -49,7 +49,7 @@ const service: ProjectOptions = {
 const system: ProjectOptions = {
   ...onLocalServices,
   name: "system",
-  include: ["test/system/**/*.test.ts"],
+  include: ["test/{security,system}/**/*.test.ts"],
   exclude: [modules, ...withoutNats],
   setupFiles: ["test/golden/proves-routes.ts"],
   isolate: false,

@@ -15,20 +15,29 @@ export interface CallContext {
 /** Loads the grants of a principal. */
 export type GrantsLoader = (principal: Principal) => Promise<Grants>;
 
+export interface CallerOptions {
+  /** Loads the grants even if those of the principal's versions are cached. */
+  currentGrants?: boolean;
+}
+
+/** Creates the caller of a principal. */
+export type CallerFactory = (principal: Principal, options?: CallerOptions) => Promise<Caller>;
+
 /**
- * Creates callers from principals. Grants are cached under the versions at which they were read, so cached grants are
- * never stale: after any change the principal has other versions. Grants of a token that some organizations do not
- * accept are cached beside those of its principal.
+ * Creates callers from principals. Grants are cached under the versions at which they were read, so that they are as
+ * current as the principal's authentication: after any change the principal has other versions. Grants of a token that
+ * some organizations do not accept are cached beside those of its principal.
  */
-export function createCallers(load: GrantsLoader): (principal: Principal) => Promise<Caller> {
+export function createCallers(load: GrantsLoader): CallerFactory {
   const kept = new LRUCache<string, Grants>({ max: 10_000 });
-  return async (principal) => {
+  return async (principal, { currentGrants = false } = {}) => {
     if (principal.type === "service") return { kind: "service", name: principal.id };
     const { type, id, versions } = principal;
-    const known = kept.get(`${type} ${id} ${versions}`);
+    const find = (of: string) => (currentGrants ? undefined : kept.get(`${type} ${id} ${of}`));
+    const known = find(versions);
     if (known) return { kind: "principal", principal, grants: known };
     const own = versionsOfPrincipal(versions);
-    let grants = kept.get(`${type} ${id} ${own}`);
+    let grants = find(own);
     if (!grants) {
       grants = await load({ ...principal, versions: own });
       kept.set(`${type} ${id} ${grants.versions}`, grants);

@@ -5,11 +5,16 @@ export {
   generateAssertionKey,
   type ServiceIdentity,
 } from "./assertion.ts";
-export { type CallContext, createCallers, type GrantsLoader } from "./caller.ts";
+export {
+  type CallContext,
+  type CallerFactory,
+  createCallers,
+  type GrantsLoader,
+} from "./caller.ts";
 export type { CallMetadata, Channel } from "./channel.ts";
 export { type Client, createClient } from "./client.ts";
 export { callCount } from "./counter.ts";
 export { grantsFromAccess } from "./grants.ts";
 export { grpcChannel } from "./grpc-channel.ts";
 export { createRpcServer, type RpcServer, type RpcServerOptions } from "./server.ts";
-export { implement, type ServiceBinding, type ServiceImpl } from "./service.ts";
+export { implement, isRead, type ServiceBinding, type ServiceImpl } from "./service.ts";

@@ -21,8 +21,8 @@ export interface RpcServerOptions<Ctx> {
   name: string;
   bindings: readonly ServiceBinding<Ctx>[];
   keys: AssertionKeys;
-  /** Creates the context of a method from the principal and loads its grants. */
-  context: (principal: Principal) => Promise<Ctx>;
+  /** Creates the context of a call from its principal and method, and loads the principal's grants. */
+  context: (principal: Principal, method: DescMethod) => Promise<Ctx>;
   /** For probes of the gRPC port: resolves if the service can do its work. */
   ready?: () => Promise<void>;
   logger: Logger;
@@ -65,7 +65,7 @@ export function createRpcServer<Ctx>(options: RpcServerOptions<Ctx>): RpcServer 
       );
     }
     const message = fromBinary(method.input, request);
-    const result = await implementation(message as never, await context(principal));
+    const result = await implementation(message as never, await context(principal, method));
     return toBinary(method.output, create(method.output, result));
   };
 

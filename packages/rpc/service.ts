@@ -36,6 +36,10 @@ export const implement = <S extends DescService, Ctx>(
 export const methodPath = (method: DescMethod): string =>
   `/${method.parent.typeName}/${method.name}`;
 
+/** Whether a call changes nothing. */
+export const isRead = (method: DescMethod): boolean =>
+  method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+
 /** Whether a call without a response may be repeated. */
 export const isIdempotent = (method: DescMethod): boolean =>
   method.idempotency !== MethodOptions_IdempotencyLevel.IDEMPOTENCY_UNKNOWN;

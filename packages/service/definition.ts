@@ -1,8 +1,8 @@
-import type { Caller, Principal } from "@statehouse/authorization";
 import type { Consumer } from "@statehouse/events";
 import type { Database, openDatabase, Sealer, SqlMigration } from "@statehouse/postgres";
 import type {
   AssertionKeys,
+  CallerFactory,
   Channel,
   createIdentity,
   GrantsLoader,
@@ -34,7 +34,7 @@ export interface AppDependencies<Config, Client extends Clients, Options extends
   channels: Record<Client, Channel>;
   identity: ServiceIdentity;
   /** Creates the caller of a principal, with its grants. */
-  callerOf(principal: Principal): Promise<Caller>;
+  callerOf: CallerFactory;
   logger: Logger;
   options: Partial<Options>;
 }
@@ -65,7 +65,7 @@ export interface ServiceDefinition<
   /** The clients of other services. */
   clients: readonly Client[];
   app(dependencies: AppDependencies<z.output<Schema>, Client, Options>): App;
-  /** Loads a principal's grants. Default: from access. */
+  /** Loads a principal's grants, again for every write. Default: from access, once for each of its versions. */
   grants?(app: App): GrantsLoader;
   bindings(app: App): ServiceBinding[];
   consumers(app: App): Consumer[];

@@ -1,6 +1,11 @@
-import type { Caller, Principal } from "@statehouse/authorization";
 import { type Database, openDatabase } from "@statehouse/postgres";
-import { type Channel, createCallers, createIdentity, grantsFromAccess } from "@statehouse/rpc";
+import {
+  type CallerFactory,
+  type Channel,
+  createCallers,
+  createIdentity,
+  grantsFromAccess,
+} from "@statehouse/rpc";
 import type { Logger } from "@statehouse/runtime";
 import type { z } from "zod";
 import { type Clients, openChannels, type ServiceAddresses } from "./channels.ts";
@@ -10,7 +15,7 @@ import type { Listeners } from "./listeners.ts";
 export interface OpenedApp<App> {
   app: App;
   database: Database;
-  callerOf(principal: Principal): Promise<Caller>;
+  callerOf: CallerFactory;
 }
 
 interface Given<Client extends Clients, Options extends object> {

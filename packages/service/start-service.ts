@@ -1,5 +1,5 @@
 import type { LocalBus } from "@statehouse/events";
-import { type Channel, createRpcServer, type RpcServer } from "@statehouse/rpc";
+import { type Channel, createRpcServer, isRead, type RpcServer } from "@statehouse/rpc";
 import { type Check, createLogger, type Logger } from "@statehouse/runtime";
 import type { z } from "zod";
 import type { Clients } from "./channels.ts";
@@ -74,7 +74,12 @@ export async function startService<
     createRpcServer({
       name,
       keys: settings.ASSERTION_PUBLIC_KEYS,
-      context: async (principal) => ({ caller: await callerOf(principal) }),
+      // Whatever makes credentials or grants is decided by the rights of that moment.
+      context: async (principal, method) => ({
+        caller: await callerOf(principal, {
+          currentGrants: definition.grants !== undefined && !isRead(method),
+        }),
+      }),
       ready: () => database.ready(),
       logger,
       bindings: definition.bindings(app),

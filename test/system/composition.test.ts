@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { request } from "node:http";
 import { promisify } from "node:util";
 import { newId } from "@statehouse/postgres/ids";
 import { serviceNames } from "@statehouse/standalone/environments";
 import { childEnvironment, needs, waitFor } from "@statehouse/testing";
 import { describe, expect, test } from "vitest";
 import { servicesMayBeAway } from "../golden/route-coverage.ts";
+import { halfSent } from "../stack/half-sent.ts";
 import { document, upload } from "../stack/http.ts";
 import { unusedName } from "../stack/organization.ts";
 import { startProcesses } from "../stack/stack.ts";
@@ -25,29 +25,6 @@ const run = promisify(execFile);
 
 const dependenciesOf = async (ready: Response): Promise<Record<string, { status: string }>> =>
   JSON.parse(await ready.text()).dependencies;
-
-/** A request whose body is half sent and that the server has begun to read. */
-async function underWay(method: string, url: string, body: Buffer, headers = {}) {
-  const answer = Promise.withResolvers<number>();
-  // Handled here, so that the rejection is not unhandled if the test fails earlier.
-  answer.promise.catch(() => {});
-  const begun = Promise.withResolvers<void>();
-  const sent = request(url, {
-    method,
-    headers: { ...headers, "content-length": body.length, expect: "100-continue" },
-  });
-  sent.on("continue", () => begun.resolve());
-  sent.on("response", (response) => answer.resolve(response.resume().statusCode ?? 0));
-  sent.on("error", (error) => {
-    begun.reject(error);
-    answer.reject(error);
-  });
-  sent.flushHeaders();
-  await begun.promise;
-  const half = Math.floor(body.length / 2);
-  await new Promise<void>((resolve) => sent.write(body.subarray(0, half), () => resolve()));
-  return { finish: () => sent.end(body.subarray(half)), answer: answer.promise };
-}
 
 needs("minio")("four processes on MinIO", () => {
   const fixture = useStack(() => startProcesses({ blobs: "minio" }));
@@ -166,7 +143,7 @@ needs("minio")("four processes on MinIO", () => {
     const { stack, url, owner, organization } = fixture();
     const { gateway } = stack.processes;
     const name = unusedName("under-way");
-    const post = await underWay(
+    const post = await halfSent(
       "POST",
       `${url}/api/v2/organizations/${organization}/workspaces`,
       Buffer.from(JSON.stringify(document("workspaces", { name }))),
@@ -191,7 +168,7 @@ needs("minio")("four processes on MinIO", () => {
     const state = stateFile({ marker: "x".repeat(100_000) });
     const created = await owner.api.post(`/workspaces/${id}/state-versions`, announcement(state));
     const target: string = created.body.data.attributes["hosted-state-upload-url"];
-    const put = await underWay("PUT", target, state.bytes);
+    const put = await halfSent("PUT", target, state.bytes);
     const stopped = stack.processes.state.terminate();
     await waitFor(async () => {
       const refused = await fetch(new URL("/v1/object/x", target)).catch(() => undefined);

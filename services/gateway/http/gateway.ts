@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from "node:http
 import type { Logger } from "@statehouse/runtime";
 import Koa from "koa";
 import type { Authenticate } from "./authentication.ts";
-import { authenticate } from "./middleware/authenticate.ts";
+import { authenticate, authenticateAgain } from "./middleware/authenticate.ts";
 import { body } from "./middleware/body.ts";
 import { errors } from "./middleware/errors.ts";
 import { requestLog } from "./middleware/request-log.ts";
@@ -31,6 +31,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
     routing(routes, edition, (route) => [
       authenticate(route, options.authenticate, requestTimeoutMs),
       body(route, maxBodyBytes),
+      authenticateAgain(route, options.authenticate, requestTimeoutMs),
       respond(route, options),
     ]),
   );

@@ -23,6 +23,16 @@ export const authenticate =
     return next();
   };
 
+/** Authenticates again if the body arrived later: rights count at the moment of the act. */
+export const authenticateAgain = (
+  route: Route,
+  authenticateToken: Authenticate,
+  timeoutMs: number,
+): Middleware => {
+  const again = authenticate(route, authenticateToken, timeoutMs);
+  return (ctx, next) => (ctx.state.bodyArrivedLater ? again(ctx, next) : next());
+};
+
 function refuseForeignCredentials(caller: Caller, credentials: Route["credentials"]): void {
   if (credentials === undefined || credentials === "none") return;
   const { type } = caller.principal;

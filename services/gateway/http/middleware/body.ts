@@ -8,6 +8,7 @@ export const body =
   async (ctx, next) => {
     ctx.state.problems = [];
     if (schema) {
+      ctx.state.bodyArrivedLater = !ctx.req.complete;
       const json = await readJson(ctx.req, maxBytes);
       if (validatesOnly) Object.assign(ctx.state, parseBodyLeniently(schema, json));
       else ctx.state.body = parseBody(schema, json);

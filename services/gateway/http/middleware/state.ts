@@ -14,6 +14,8 @@ export interface RequestState {
   /** Set by `body`: the parsed body; if there are `problems`, its valid part. */
   body: unknown;
   problems: readonly FieldError[];
+  /** By `body`: whether the body had not arrived when the request was authenticated. */
+  bodyArrivedLater: boolean;
 }
 
 export type Middleware = Koa.Middleware<RequestState>;
