@@ -10,6 +10,7 @@ export interface Started {
   output: () => string;
   /** Resolves with the exit code. */
   exit: Promise<number | null>;
+  running: () => boolean;
   signal: (signal: NodeJS.Signals) => void;
 }
 
@@ -59,6 +60,7 @@ function started(child: ChildProcess, signal: Started["signal"]): Started {
   return {
     output: () => output,
     exit: new Promise((resolve) => child.once("close", resolve)),
+    running: () => child.exitCode === null && child.signalCode === null,
     signal,
   };
 }
@@ -83,10 +85,10 @@ function found(name: string): string {
   return realpathSync(file);
 }
 
-/** Waits until the process serves; returns its address. */
-export async function running(started: Started): Promise<string> {
+/** Waits until the process serves, at most `timeout` ms; returns its address. */
+export async function running(started: Started, timeout = 60_000): Promise<string> {
   await Promise.race([
-    waitFor(() => started.output().includes("Ctrl-C stops it")),
+    waitFor(() => started.output().includes("Ctrl-C stops it"), { timeout, what: "npm start" }),
     started.exit.then(() => {
       throw new Error(`the process exited at its start:\n${started.output()}`);
     }),

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync } from "node:fs";
 import path from "node:path";
 import { needs, temporaryFolder } from "@statehouse/testing";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { inFolder } from "../compat/command-line.ts";
 import { barePath, npm, running } from "../compat/npm-start.ts";
 
@@ -18,6 +18,9 @@ function copyOfRepository(folder: string): string {
   return folder;
 }
 
+/** The first start downloads all packages. */
+const INSTALLATION_MS = 600_000;
+
 /** How npm reaches its registry on this machine. */
 const registry = Object.fromEntries(
   Object.entries(process.env).filter(([name]) =>
@@ -29,7 +32,7 @@ const registry = Object.fromEntries(
 
 needs("terraform")("a fresh clone on a machine with only Node, npm and terraform", () => {
   test("npm start installs it and runs the first apply, and npm test runs what it can", {
-    timeout: 600_000,
+    timeout: 2 * INSTALLATION_MS,
   }, async () => {
     await using folder = await temporaryFolder();
     const clone = copyOfRepository(path.join(folder.path, "clone"));
@@ -41,10 +44,13 @@ needs("terraform")("a fresh clone on a machine with only Node, npm and terraform
       XDG_CACHE_HOME: path.join(folder.path, "cache"),
       PORT: "0",
     };
-    const start = () => npm(["start"], environment, clone);
-
-    const first = start();
-    await running(first);
+    const first = npm(["start"], environment, clone);
+    const end = async () => {
+      if (first.running()) first.signal("SIGINT");
+      await first.exit;
+    };
+    onTestFinished(end);
+    await running(first, INSTALLATION_MS);
     expect(first.output()).toContain("Installing packages");
     const example = inFolder(path.join(clone, "examples/first-apply"), {
       PATH: environment.PATH,
@@ -54,8 +60,7 @@ needs("terraform")("a fresh clone on a machine with only Node, npm and terraform
     });
     await example.succeed("init");
     await example.succeed("apply", "-auto-approve");
-    first.signal("SIGINT");
-    await first.exit;
+    await end();
 
     const tests = npm(["test", "--", "packages/testing", "packages/events"], environment, clone);
     expect(await tests.exit, tests.output()).toBe(0);
