@@ -126,9 +126,11 @@ describe("a reader", () => {
     "membershipId",
     "userId",
   ];
-  /** Grants of a team that the reader does not belong to, and tokens. */
+  /** Grants of a team that the reader does not belong to, tokens, and the owners' rules for tokens. */
   const confidential = (route: Route) =>
-    /authentication-token$|team-(projects|workspaces)\/|actions\/accept/.test(route.path);
+    /authentication-token$|token-ttl-policies$|team-(projects|workspaces)\/|actions\/accept/.test(
+      route.path,
+    );
 
   test("may read everything in the project and change nothing", async () => {
     proves("Authentication/1 viewing workspaces");

@@ -125,6 +125,7 @@ test("a change of the environment that tests read misses every test", () => {
 test("a change of a package misses its own tasks and those of the packages that depend on it", () => {
   const after = missedAfterChange("services/gateway/config.ts");
   expect(after.sort()).toEqual([
+    "@statehouse/cli#test",
     "@statehouse/cli#types",
     "@statehouse/gateway#lint",
     "@statehouse/gateway#test",
