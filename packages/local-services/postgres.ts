@@ -17,6 +17,8 @@ export interface PostgresOptions {
   log?: string;
   /** For tests: durability across a machine crash is not needed. */
   fast?: boolean;
+  /** Parameters of the server, which replace others. */
+  settings?: Record<string, string>;
 }
 
 /** A PostgreSQL server that listens on 127.0.0.1. */
@@ -63,7 +65,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     const process = await afterOrphans(() =>
       startServer(cluster, port, {
         log: options.log ?? path.join(dataDirectory, "postgres.log"),
-        settings: options.fast ? { ...always, ...fastSettings } : always,
+        settings: { ...always, ...(options.fast ? fastSettings : {}), ...options.settings },
       }),
     );
     claim(dataDirectory);

@@ -130,8 +130,9 @@ export const s3Settings = (bucket: Awaited<ReturnType<typeof freshBucket>>) => (
   S3_SECRET_KEY: bucket.secretKey,
 });
 
-async function ownDatabases(
-  postgres: Awaited<ReturnType<typeof ownPostgres>>,
+/** The three databases with their schema. */
+export async function ownDatabases(
+  postgres: Pick<Awaited<ReturnType<typeof ownPostgres>>, "url" | "createDatabases">,
 ): Promise<Record<DatabaseName, string>> {
   const schemas = {
     access: accessMigrations,

@@ -1,0 +1,120 @@
+import { spawnSync } from "node:child_process";
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { type Postgres, startPostgres } from "@statehouse/local-services";
+import { temporaryFolder, waitFor } from "@statehouse/testing";
+import { Client } from "pg";
+import { takeBaseBackup } from "./base-backup.ts";
+
+/** PostgreSQL with an archive of its write-ahead log, and the clusters that are recovered from it. */
+export interface ArchivedPostgres extends AsyncDisposable {
+  readonly postgres: Postgres;
+  /** Takes a base backup while the cluster is in use. */
+  backUp(): Promise<void>;
+  /** Completes the archive and stops the cluster. */
+  end(): Promise<void>;
+  /** Another cluster: the base backup with everything that was committed until `moment`. */
+  recover(moment: Date): Promise<Postgres & AsyncDisposable>;
+}
+
+// Relative to the data directory, which is the working directory of the server and of the commands.
+const ARCHIVE = "../../source/archive";
+
+export async function startArchivedPostgres(): Promise<ArchivedPostgres> {
+  await using starting = new AsyncDisposableStack();
+  const root = starting.use(await temporaryFolder()).path;
+  // PostgreSQL can run as another user.
+  chmodSync(root, 0o711);
+  const source = path.join(root, "source");
+  const archive = path.join(source, "archive");
+  mkdirSync(source, { mode: 0o711 });
+  mkdirSync(archive);
+  chmodSync(archive, 0o777);
+  const postgres = starting.use(
+    await startPostgres({
+      dataDirectory: source,
+      fast: true,
+      settings: {
+        wal_level: "replica",
+        max_wal_senders: "4",
+        archive_mode: "on",
+        archive_command: `cp %p ${ARCHIVE}/%f.part && mv ${ARCHIVE}/%f.part ${ARCHIVE}/%f`,
+      },
+    }),
+  );
+  const backup = path.join(root, "base.tar");
+  let recovered = 0;
+  const owned = starting.move();
+  return {
+    postgres,
+    backUp: () => takeBaseBackup(postgres.url("postgres"), backup),
+    async end() {
+      const last = await switchSegment(postgres.url("postgres"));
+      await waitFor(() => existsSync(path.join(archive, last)), { what: "the end of the archive" });
+      await postgres.stop();
+    },
+    async recover(moment) {
+      const folder = path.join(root, `recovered-${++recovered}`);
+      const cluster = path.join(folder, "cluster");
+      mkdirSync(folder, { mode: 0o711 });
+      mkdirSync(cluster, { mode: 0o700 });
+      copyFileSync(path.join(source, "password"), path.join(folder, "password"));
+      const { status, stderr } = spawnSync("tar", [
+        "-xf",
+        backup,
+        "-C",
+        cluster,
+        "--numeric-owner",
+      ]);
+      if (status !== 0) throw new Error(`The base backup could not be extracted: ${stderr}`);
+      recoverUntil(moment, cluster, statSync(path.join(source, "cluster")));
+      return startPostgres({
+        dataDirectory: folder,
+        fast: true,
+        settings: { wal_level: "replica", hot_standby: "off" },
+      });
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** As an operator does: where the log is, until when it is applied, and that this is a recovery. */
+function recoverUntil(moment: Date, cluster: string, owner: { uid: number; gid: number }): void {
+  appendFileSync(
+    path.join(cluster, "postgresql.auto.conf"),
+    [
+      `restore_command = 'cp ${ARCHIVE}/%f %p'`,
+      `recovery_target_time = '${moment.toISOString().replace("T", " ").replace("Z", "+00")}'`,
+      "recovery_target_action = 'promote'",
+      "",
+    ].join("\n"),
+  );
+  const signal = path.join(cluster, "recovery.signal");
+  writeFileSync(signal, "");
+  if (process.getuid?.() === 0) {
+    for (const file of [cluster, signal]) chownSync(file, owner.uid, owner.gid);
+  }
+}
+
+/** Returns the name of the last segment with a commit. */
+async function switchSegment(url: string): Promise<string> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    // A recovery needs a later commit to know that its moment is over.
+    await client.query("create table after_the_last_moment ()");
+    const { rows } = await client.query("select pg_walfile_name(pg_switch_wal()) as name");
+    return rows[0].name;
+  } finally {
+    await client.end();
+  }
+}
