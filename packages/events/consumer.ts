@@ -1,17 +1,19 @@
-import { SpanKind } from "@opentelemetry/api";
+import type { JsMsg } from "@nats-io/jetstream";
+import { metrics, SpanKind } from "@opentelemetry/api";
 import { isTransient } from "@statehouse/errors";
 import type { Database } from "@statehouse/postgres";
 import { type Logger, withServerSpan } from "@statehouse/runtime";
 import { type Replay, replayConsumer, storeDeadLetter } from "./dead-letter.ts";
+import { type Event, eventFrom } from "./event.ts";
 import type { Nats } from "./nats.ts";
-import { type EventHandlers, subscribe } from "./subscribe.ts";
+import { type Projection, projectionOf, refreshAll, typesOf } from "./projection.ts";
+import { failed, type Outcome, receiveMessages } from "./receive.ts";
 
 /** A subscription of a service. */
 export interface Consumer {
   /** The second part of the durable name `<service>-<name>`. */
   name: string;
-  filters: readonly string[];
-  handlers: EventHandlers;
+  projections: readonly Projection[];
 }
 
 export interface ConsumerOptions extends Consumer {
@@ -24,24 +26,107 @@ export interface ConsumerOptions extends Consumer {
 
 const durableName = (service: string, name: string): string => `${service}-${name}`;
 
+/** The most events whose objects are refreshed together. */
+const BATCH = 100;
+
 /** A service's own subscription. Events that it cannot process become dead letters in the service's database. */
 export function startConsumer({
+  nats,
   database,
   service,
   name,
-  handlers,
-  ...options
+  projections,
+  maxFailures,
+  logger,
 }: ConsumerOptions): AsyncDisposable {
-  return subscribe({
-    ...options,
-    durable: durableName(service, name),
-    handlers,
+  const durable = durableName(service, name);
+  const refreshes = metrics
+    .getMeter("statehouse/events")
+    .createCounter("statehouse_event_refreshes_total", {
+      description: "Objects that events caused to be read from their owner, by consumer",
+    });
+  const options = {
+    durable,
     // Another service or the database is unavailable, so the event is not the cause of the failure.
     isTransient,
-    inTrace: (title, traceparent, attributes, work) =>
-      withServerSpan(title, traceparent, attributes, work, SpanKind.CONSUMER),
-    deadLetter: (failed) => storeDeadLetter(database, failed),
+    deadLetter: (event: Parameters<typeof storeDeadLetter>[1]) => storeDeadLetter(database, event),
+    ...(maxFailures === undefined ? {} : { maxFailures }),
+    logger,
+  };
+  return receiveMessages({
+    nats,
+    durable,
+    filters: typesOf(projections),
+    batch: BATCH,
+    logger,
+    async receive(messages) {
+      const { read, outcomes } = readHints(projections, messages, logger);
+      for (const [projection, hints] of Map.groupBy(read, (one) => one.projection)) {
+        const ids = [...new Set(hints.map(({ id }) => id))];
+        refreshes.add(ids.length, { consumer: durable });
+        const failures = await inTraceOf(durable, hints, () => refreshAll(projection, ids));
+        for (const { message, event, id } of hints) {
+          if (failures.has(id)) {
+            outcomes.push(await failed(options, message, event, failures.get(id)));
+          } else {
+            message.ack();
+            outcomes.push("handled");
+          }
+        }
+      }
+      return outcomes;
+    },
   });
+}
+
+interface ReadHint {
+  message: JsMsg;
+  event: Event;
+  projection: Projection;
+  id: string;
+}
+
+/** The objects that the messages are about. A message about nothing is acknowledged: there is nothing to refresh. */
+function readHints(
+  projections: readonly Projection[],
+  messages: readonly JsMsg[],
+  logger: Logger,
+): { read: ReadHint[]; outcomes: Outcome[] } {
+  const read: ReadHint[] = [];
+  const outcomes: Outcome[] = [];
+  for (const message of messages) {
+    const event = eventFrom(message);
+    const projection = projectionOf(projections, event.type);
+    let id: string | undefined;
+    try {
+      id = projection?.hints[event.type]?.(event);
+    } catch (error) {
+      logger.warn({ err: error, event: event.id, type: event.type }, "event is unreadable");
+    }
+    if (projection && id !== undefined) read.push({ message, event, projection, id });
+    else {
+      message.ack();
+      outcomes.push("ignored");
+    }
+  }
+  return { read, outcomes };
+}
+
+/** In the trace of the first of the events. */
+async function inTraceOf<T>(
+  durable: string,
+  hints: readonly ReadHint[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const [first] = hints;
+  const attributes = {
+    "messaging.system": "nats",
+    "messaging.message.id": first?.event.id ?? "",
+    "messaging.batch.message_count": hints.length,
+    "messaging.consumer.group.name": durable,
+  };
+  const title = `process ${first?.event.type}`;
+  return withServerSpan(title, first?.event.traceparent, attributes, work, SpanKind.CONSUMER);
 }
 
 export interface ReplayOptions {
@@ -60,9 +145,9 @@ export async function replayDeadLetters({
   print,
 }: ReplayOptions): Promise<boolean> {
   const replays: Replay[] = [];
-  for (const { name, handlers } of consumers) {
+  for (const { name, projections } of consumers) {
     const consumer = durableName(service, name);
-    const replay = await replayConsumer({ database, consumer, handlers });
+    const replay = await replayConsumer({ database, consumer, projections });
     replays.push(replay);
     print(`${consumer}: ${replay.replayed} replayed, ${replay.failures.length} failed`);
     for (const { eventId, type, subject, error } of replay.failures) {

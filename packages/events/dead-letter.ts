@@ -1,7 +1,8 @@
 import type { Database } from "@statehouse/postgres";
 import { withServerSpan } from "@statehouse/runtime";
 import type { Event } from "./event.ts";
-import type { EventHandlers, FailedEvent } from "./subscribe.ts";
+import { type Projection, projectionOf } from "./projection.ts";
+import type { FailedEvent } from "./receive.ts";
 
 interface DeadLetterRow {
   event_id: string;
@@ -43,7 +44,7 @@ export async function storeDeadLetter(
 interface ConsumerReplay {
   database: Database;
   consumer: string;
-  handlers: EventHandlers;
+  projections: readonly Projection[];
 }
 
 /** The result of replaying a consumer's dead letters. */
@@ -57,7 +58,7 @@ export interface Replay {
 export async function replayConsumer({
   database,
   consumer,
-  handlers,
+  projections,
 }: ConsumerReplay): Promise<Replay> {
   const rows = await database.query<DeadLetterRow>(
     `select event_id, type, source, subject, revision, message, traceparent, time
@@ -67,10 +68,13 @@ export async function replayConsumer({
   const failures: Replay["failures"] = [];
   for (const row of rows) {
     try {
-      const handle = handlers[row.type];
-      if (!handle) throw new Error("no handler for this type");
+      const projection = projectionOf(projections, row.type);
+      if (!projection) throw new Error("no handler for this type");
+      const id = projection.hints[row.type]?.(eventOf(row));
       const parent = row.traceparent ?? undefined;
-      await withServerSpan(`replay ${row.type}`, parent, {}, () => handle(eventOf(row)));
+      if (id !== undefined) {
+        await withServerSpan(`replay ${row.type}`, parent, {}, () => projection.refresh([id]));
+      }
       await database.query("delete from dead_letters where consumer = $1 and event_id = $2", [
         consumer,
         row.event_id,

@@ -4,6 +4,7 @@ export { createLocalBus, type LocalBus, startLocalRelay } from "./local-bus.ts";
 export { eventMigrations } from "./migrations.ts";
 export { connectNats, type Nats } from "./nats.ts";
 export { recordEvent } from "./outbox.ts";
+export { hint, type Projection, projection, typesOf } from "./projection.ts";
 export {
   createRecorder,
   type EventOf,
@@ -13,4 +14,4 @@ export {
 } from "./published.ts";
 export { startRelay } from "./relay.ts";
 export { STREAM } from "./stream.ts";
-export { type EventHandlers, on, subscribe } from "./subscribe.ts";
+export { on, subscribe } from "./subscribe.ts";

@@ -5,22 +5,23 @@ import { createWake, type Logger, startLoop, withServerSpan } from "@statehouse/
 import type { Consumer } from "./consumer.ts";
 import type { Event } from "./event.ts";
 import { wakeAfterCommits } from "./outbox.ts";
+import { type Projection, refreshAll } from "./projection.ts";
 import { eventOf, type OutboxRow } from "./relay.ts";
 
 /**
  * Delivers events between the services of one process while no NATS server runs. The outbox keeps every event, and
- * the relay publishes them after a start that finds a server. Consumers then receive events twice, and apply each
- * only once because of its revision.
+ * the relay publishes them after a start that finds a server. Consumers then receive events twice, and refresh the
+ * objects again.
  */
 export interface LocalBus {
   subscribe(consumer: Consumer, logger: Logger): Disposable;
   /** Starts the delivery. Called when every service has subscribed. */
   open(): void;
   /**
-   * Calls each handler that is registered for the event's type. Waits until the bus is open; resolves early if `stop`
-   * is aborted.
+   * Refreshes what the events are about, once for each object and subscription. Waits until the bus is open; resolves
+   * early when `stop` is aborted.
    */
-  deliver(event: Event, stop: AbortSignal): Promise<void>;
+  deliver(events: readonly Event[], stop: AbortSignal): Promise<void>;
 }
 
 const ATTEMPTS = 5;
@@ -42,42 +43,51 @@ export function createLocalBus(): LocalBus {
       return { [Symbol.dispose]: () => void subscriptions.delete(subscription) };
     },
     open: () => opened.resolve(),
-    async deliver(event, stop) {
+    async deliver(events, stop) {
       const stopped = Promise.withResolvers<void>();
       stop.addEventListener("abort", () => stopped.resolve(), { once: true });
       await Promise.race([opened.promise, stopped.promise]);
       for (const { consumer, logger } of subscriptions) {
-        const handle = consumer.handlers[event.type];
-        if (!handle || stop.aborted) continue;
-        const about = { consumer: consumer.name, event: event.id, type: event.type };
-        await withServerSpan(
-          `process ${event.type}`,
-          event.traceparent,
-          { "messaging.message.id": event.id },
-          () => attempt(() => handle(event), stop, about, logger),
-          SpanKind.CONSUMER,
-        );
+        for (const projection of consumer.projections) {
+          const [first, ...others] = events.filter(({ type }) => type in projection.hints);
+          if (!first || stop.aborted) continue;
+          const ids = [first, ...others].flatMap(
+            (event) => projection.hints[event.type]?.(event) ?? [],
+          );
+          await withServerSpan(
+            `process ${first.type}`,
+            first.traceparent,
+            {
+              "messaging.message.id": first.id,
+              "messaging.batch.message_count": others.length + 1,
+            },
+            () => attempt(projection, new Set(ids), stop, { consumer: consumer.name, logger }),
+            SpanKind.CONSUMER,
+          );
+        }
       }
     },
   };
 }
 
-/** Repeats a failed delivery with growing pauses. An event that still fails is delivered again at the next start. */
+/** Repeats what fails, with growing pauses. An object that still fails is refreshed again at the next start. */
 async function attempt(
-  handle: () => Promise<void>,
+  projection: Projection,
+  ids: ReadonlySet<string>,
   stop: AbortSignal,
-  about: object,
-  logger: Logger,
+  { consumer, logger }: { consumer: string; logger: Logger },
 ): Promise<void> {
-  for (let failures = 1; !stop.aborted; failures++) {
-    try {
-      await handle();
-      return;
-    } catch (error) {
-      if (failures === ATTEMPTS) {
-        logger.error({ ...about, failures, err: error }, "event failed until the next start");
-        return;
+  let left: readonly string[] = [...ids];
+  for (let failures = 1; !stop.aborted && left.length > 0; failures++) {
+    const failed = await refreshAll(projection, left);
+    left = [...failed.keys()];
+    if (failures === ATTEMPTS) {
+      for (const [id, error] of failed) {
+        logger.error({ consumer, id, failures, err: error }, "event failed until the next start");
       }
+      return;
+    }
+    if (left.length > 0) {
       await sleep(100 * 2 ** failures, undefined, { signal: stop }).catch(() => {});
     }
   }
@@ -115,11 +125,13 @@ export function startLocalRelay({
          from outbox where id > $1 and id <> all($2) order by id limit $3`,
         [settled, [...delivered.keys()], BATCH],
       );
-      for (const row of rows) {
-        await bus.deliver(eventOf(row, service), stop);
-        if (stop.aborted) return false;
-        delivered.set(row.id, row.recorded_at);
-      }
+      if (rows.length > 0)
+        await bus.deliver(
+          rows.map((row) => eventOf(row, service)),
+          stop,
+        );
+      if (stop.aborted) return false;
+      for (const row of rows) delivered.set(row.id, row.recorded_at);
       for (const [id, recordedAt] of [...delivered].sort(([one], [other]) => one - other)) {
         if (recordedAt.getTime() > Date.now() - COMMIT_MS) break;
         settled = id;

@@ -61,6 +61,7 @@ const binding = implement<typeof WorkspaceLockService, { principal: Principal }>
     unlockWorkspace: async () => ({}),
     forceUnlockWorkspace: async () => ({}),
     getLock: async () => ({}),
+    batchGetPlacements: async () => ({}),
     getPlacement: async ({ workspaceId }) => {
       calls++;
       // The id of the request contains the requested size.

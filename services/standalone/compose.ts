@@ -17,6 +17,8 @@ export interface Composition extends AsyncDisposable {
   /** Channels to access and workspaces, for methods of named services. */
   access: Channel;
   workspaces: Channel;
+  /** Opens a gRPC port of workspaces, for the reports of runners. */
+  listenForRunners(address: { host: string; port: number }): Promise<{ port: number }>;
 }
 
 interface Startable<Schema extends z.ZodObject, Running> {
@@ -75,6 +77,7 @@ export async function compose(
   return {
     access,
     workspaces,
+    listenForRunners: (address) => runningWorkspaces.rpc.listen(address),
     handler: (request, response, awaitsContinue) => {
       const path = request.url ?? "";
       if (path.startsWith("/v1/object/")) {

@@ -6,7 +6,11 @@ import { z } from "zod";
 export const standaloneSchema = z.object({
   HOST: settings.HOST.default("127.0.0.1").describe("Address to listen on."),
   PORT: portSetting(8080, "the API and state bytes"),
-  NATS_PORT: portSetting(0, "NATS on this machine, for runners and subscribers"),
+  NATS_PORT: portSetting(0, "NATS on this machine, for subscribers"),
+  RUNNER_PORT: portSetting(0, "gRPC on this machine, for the reports of runners")
+    .unwrap()
+    .optional()
+    .describe("Port for gRPC on this machine, for the reports of runners; not opened by default."),
   DATA_DIR: z
     .string()
     .default(".statehouse")

@@ -33,10 +33,25 @@ export async function openDataDirectory(folder: string): Promise<void> {
 export async function openSecrets(folder: string, signers: readonly string[]): Promise<Secrets> {
   const file = path.join(folder, "secrets.json");
   const kept = await readIfThere(file);
-  if (kept !== undefined) return JSON.parse(kept);
-  const secrets = await newSecrets(signers);
+  const known: Secrets | undefined = kept === undefined ? undefined : JSON.parse(kept);
+  const missing = signers.filter((name) => !known?.assertionKeys[name]);
+  if (known && missing.length === 0) return known;
+  const secrets = withSigners(await newSecrets(missing), known);
   await writePrivately(file, `${JSON.stringify(secrets, null, 2)}\n`);
   return secrets;
+}
+
+/** The known secrets with the keys of the signers that a release has added. */
+function withSigners(added: Secrets, known: Secrets | undefined): Secrets {
+  if (!known) return added;
+  return {
+    ...known,
+    assertionKeys: { ...known.assertionKeys, ...added.assertionKeys },
+    assertionPublicKeys: JSON.stringify({
+      ...JSON.parse(known.assertionPublicKeys),
+      ...JSON.parse(added.assertionPublicKeys),
+    }),
+  };
 }
 
 /** New secrets, with a key for each name that signs assertions. */

@@ -37,7 +37,7 @@ export async function startStandalone(
   // Opened first, so that a port in use is detected before anything else is started.
   const listener = await listen(config.HOST, config.PORT);
   starting.use(listener);
-  const secrets = await openSecrets(folder, [...serviceNames, "standalone"]);
+  const secrets = await openSecrets(folder, [...serviceNames, "standalone", "runner"]);
   const [postgres, nats] = await Promise.all([
     startPostgres({ dataDirectory: path.join(folder, "postgres") }),
     findProgram("nats-server")
@@ -67,6 +67,9 @@ export async function startStandalone(
   const composition = starting.use(
     await compose(environments, logger, nats ? undefined : createLocalBus()),
   );
+  if (config.RUNNER_PORT !== undefined) {
+    await composition.listenForRunners({ host: "127.0.0.1", port: config.RUNNER_PORT });
+  }
   listener.serve(composition.handler);
   const identity = await createIdentity(
     "standalone",

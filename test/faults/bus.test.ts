@@ -113,7 +113,10 @@ describe("while NATS is stopped", () => {
       }
       const heardBy = [
         ({ type }: { type: string }) => type.startsWith("statehouse.state.workspace-state."),
-        ({ type }: { type: string }) => type.startsWith("statehouse.workspaces."),
+        ({ type }: { type: string }) =>
+          /workspaces\.(organization\.(created|updated)|workspace\.(deleted|updated))\.v1$/.test(
+            type,
+          ),
         ({ type }: { type: string }) => /workspaces\.workspace\.(deleted|updated)\.v1$/.test(type),
       ];
       const expected = heardBy.map((hears) => published.filter(hears).length);

@@ -17,11 +17,16 @@ export async function inOneProcess(options: RunOptions): Promise<RunningServices
   starting.use(listener);
   listener.serve(composition.handler);
   const started = starting.move();
+  let runnerPort: Promise<{ port: number }> | undefined;
   return {
     url: listener.url,
     access: composition.access,
     workspaces: composition.workspaces,
     environments,
+    async runnerAddress() {
+      runnerPort ??= composition.listenForRunners({ host: "127.0.0.1", port: 0 });
+      return `127.0.0.1:${(await runnerPort).port}`;
+    },
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }

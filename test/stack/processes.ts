@@ -139,6 +139,7 @@ export async function asProcesses(
     workspaces,
     environments,
     processes,
+    runnerAddress: async () => `127.0.0.1:${grpc.workspaces}`,
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }

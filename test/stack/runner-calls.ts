@@ -1,6 +1,7 @@
 import { RunLockService } from "@statehouse/proto/statehouse/runs/v1/run_lock";
 import { RunTokenService } from "@statehouse/proto/statehouse/runs/v1/run_token";
 import { type CallOptions, type Channel, type Client, createClient } from "@statehouse/rpc";
+import { createRunner, type Runner } from "@statehouse/rpc/testing";
 
 /** The runners whose keys are configured in tests. */
 export const runnerNames = ["runner", "runner-other"] as const;
@@ -10,6 +11,7 @@ export type RunnerName = (typeof runnerNames)[number];
 export interface RunnerCalls {
   tokens: Client<typeof RunTokenService>;
   locks: Client<typeof RunLockService>;
+  reports: Runner;
 }
 
 export const createRunnerCalls = (
@@ -18,4 +20,5 @@ export const createRunnerCalls = (
 ): RunnerCalls => ({
   tokens: createClient(RunTokenService, access, identity),
   locks: createClient(RunLockService, workspaces, identity),
+  reports: createRunner(workspaces, identity),
 });

@@ -8,6 +8,8 @@ export interface RunningServices extends AsyncDisposable {
   /** Channels to access and workspaces for calls as named services. */
   access: Channel;
   workspaces: Channel;
+  /** host:port of the gRPC port of workspaces, for runners in other processes; opened at the first call. */
+  runnerAddress(): Promise<string>;
   environments: Record<ServiceName, Environment>;
 }
 

@@ -48,6 +48,10 @@ export interface Stack extends AsyncDisposable {
   readonly people: People;
   /** The calls of a runner with that name over gRPC. */
   runnerCalls(name: RunnerName): Promise<RunnerCalls>;
+  /** The private key of a runner of that name, as JSON. */
+  runnerKey(name: RunnerName): string;
+  /** host:port of the gRPC port of workspaces. */
+  runnerAddress(): Promise<string>;
   readonly databases: Record<DatabaseName, string>;
   /** Direct access to a service's tables, for values that no request writes or returns. */
   rows<Row extends object>(
@@ -125,6 +129,7 @@ async function start<Running extends RunningServices>(
   return Object.assign(running, {
     people,
     runnerCalls,
+    runnerKey: (name: RunnerName) => secrets.assertionKeys[name] ?? "null",
     databases,
     rows: <Row extends object>(name: DatabaseName, sql: string, params?: readonly unknown[]) =>
       fresh[name].query<Row>(sql, params),

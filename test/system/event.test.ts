@@ -1,4 +1,3 @@
-import { startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres/ids";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
@@ -169,7 +168,7 @@ async function runThrough(): Promise<void> {
   const { runTokenId } = await tokens.createRunToken({ runId, workspaceId });
   await tokens.renewRunToken({ runTokenId });
   await tokens.deleteRunToken({ runTokenId });
-  await using runner = startRunner(stack.nats.url);
+  const { reports: runner } = await stack.runnerCalls("runner");
   await runner.run({ runId, workspaceId, status: "applied" });
   const due = document("workspaces", { "auto-destroy-at": "2026-01-01T00:00:00Z" });
   await owner.api.patch(`/workspaces/${workspaceId}`, due);

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { startRunner } from "@statehouse/events/testing";
 import type { Route } from "@statehouse/gateway/http/route";
 import { routes } from "@statehouse/gateway/routes/routes";
 import { waitFor } from "@statehouse/testing";
@@ -22,7 +21,7 @@ beforeAll(async () => {
   const { owner, organization, stranger, stack } = fixture();
   ours = await createObjects({ organization, owner });
   theirs = await createObjects({ organization: stranger.organization, owner: stranger });
-  await using runner = startRunner(stack.nats.url);
+  const { reports: runner } = await stack.runnerCalls("runner");
   ours.runId = await runner.run({ workspaceId: ours.workspaceId ?? "" });
   await waitFor(async () => {
     const { body } = await owner.api.get(`/workspaces/${ours.workspaceId}`);

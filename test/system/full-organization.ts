@@ -1,4 +1,3 @@
-import { startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres/ids";
 import { waitFor } from "@statehouse/testing";
 import { type Answer, type Api, document, linkage, upload } from "../stack/http.ts";
@@ -189,7 +188,7 @@ async function run(
   api: Api,
   { workspaceId, ownerId }: { workspaceId: string; ownerId: string },
 ): Promise<void> {
-  await using runner = startRunner(stack.nats.url);
+  const { reports: runner } = await stack.runnerCalls("runner");
   const configurationVersionId = await runner.configurationVersion({
     workspaceId,
     ingressAttributes: { id: newId("ia"), commitSha: "1".repeat(40) },

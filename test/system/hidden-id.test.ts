@@ -1,4 +1,3 @@
-import { startRunner } from "@statehouse/events/testing";
 import { routes } from "@statehouse/gateway/routes/routes";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
@@ -37,7 +36,7 @@ beforeAll(async () => {
   const { owner, organization, readable, stack } = fixture();
   hidden = await createObjects({ organization, owner });
   open = await createObjects({ organization, owner }, readable.id);
-  await using runner = startRunner(stack.nats.url);
+  const { reports: runner } = await stack.runnerCalls("runner");
   hidden.runId = await runner.run({ workspaceId: hidden.workspaceId ?? "" });
   await waitFor(async () => {
     const { body } = await owner.api.get(`/workspaces/${hidden.workspaceId}`);

@@ -1,8 +1,8 @@
-import { type Runner, startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres/ids";
+import type { Runner } from "@statehouse/rpc/testing";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { download } from "../stack/http.ts";
 import type { RunnerCalls } from "../stack/runner-calls.ts";
 import { announcement, inlineState, processedVersion, stateFile } from "../stack/state.ts";
@@ -12,10 +12,9 @@ const fixture = useFixture();
 let runner: Runner;
 let calls: RunnerCalls;
 beforeAll(async () => {
-  runner = startRunner(fixture().stack.nats.url);
+  runner = (await fixture().stack.runnerCalls("runner")).reports;
   calls = await fixture().stack.runnerCalls("runner");
 });
-afterAll(() => runner[Symbol.asyncDispose]());
 
 const outputs = { address: { value: "10.0.0.1", type: "string" } };
 

@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
-import { moment, type Runner, startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres/ids";
+import { moment, type Runner } from "@statehouse/rpc/testing";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { costOf } from "../stack/request-cost.ts";
 import { inlineState, stateFile } from "../stack/state.ts";
 import { newLockedWorkspace, newProject, newWorkspace, useFixture } from "./fixture.ts";
@@ -13,10 +13,9 @@ import { newLockedWorkspace, newProject, newWorkspace, useFixture } from "./fixt
 const run = promisify(execFile);
 const fixture = useFixture();
 let runner: Runner;
-beforeAll(() => {
-  runner = startRunner(fixture().stack.nats.url);
+beforeAll(async () => {
+  runner = (await fixture().stack.runnerCalls("runner")).reports;
 });
-afterAll(() => runner[Symbol.asyncDispose]());
 
 const show = async (id: string, include = "") =>
   (await fixture().owner.api.get(`/workspaces/${id}${include && `?include=${include}`}`)).body;
@@ -181,8 +180,8 @@ describe("a workspace with runs of a runner", () => {
     await runner.readme({ workspaceId: id, rawMarkdown: "# Gone" });
     await once(id, runId, "applied");
     expect((await owner.api.delete(`/workspaces/${id}`)).status).toBe(204);
-    // Late reports about the run change nothing and delay nothing.
-    await runner.run({ workspaceId: id, runId, revision: 2n, status: "errored" });
+    const late = runner.run({ workspaceId: id, runId, revision: 2n, status: "errored" });
+    await expect(late).rejects.toMatchObject({ kind: "notFound" });
     const other = await newWorkspace(fixture());
     await once(other.id, await runner.run({ workspaceId: other.id, status: "applied" }), "applied");
   });
@@ -284,8 +283,13 @@ describe("a state version with a run", () => {
 test("the example runner reports all of it", async () => {
   const { stack, owner } = fixture();
   const { id } = await newWorkspace(fixture());
-  const example = path.join(import.meta.dirname, "../../examples/runner/publish.mjs");
-  const environment = { WORKSPACE_ID: id, NATS_URL: stack.nats.url, USER_ID: owner.id };
+  const example = path.join(import.meta.dirname, "../../examples/runner/report.mjs");
+  const environment = {
+    WORKSPACE_ID: id,
+    WORKSPACES_ADDRESS: await stack.runnerAddress(),
+    ASSERTION_PRIVATE_KEY: stack.runnerKey("runner"),
+    USER_ID: owner.id,
+  };
   const { stdout } = await run(process.execPath, [example], { env: environment });
   const include = "current_run.plan,readme,current_configuration_version.ingress_attributes";
   const body = await once(id, stdout.trim(), "applied", include);
@@ -303,9 +307,29 @@ test("the example runner reports all of it", async () => {
   });
 });
 
-test("invalid reports become dead letters, and later reports are processed", async () => {
+test("an invalid report is refused immediately, with the field", async () => {
   const { id } = await newWorkspace(fixture());
-  await runner.run({ workspaceId: id, status: "levitating" });
+  const fieldsOf = (report: Promise<unknown>) =>
+    report.then(
+      () => "accepted",
+      ({ fields }: { fields: { field: string; detail: string }[] }) =>
+        fields.map(({ field, detail }) => `${field}: ${detail}`),
+    );
+  expect(await fieldsOf(runner.run({ workspaceId: id, status: "levitating" }))).toEqual([
+    expect.stringMatching(
+      /^report.status: Status 'levitating' is unknown; expected one of pending,/,
+    ),
+  ]);
+  expect(await fieldsOf(runner.run({ workspaceId: id, runId: "1" }))).toEqual([
+    "report.runId: Run ID is invalid; expected run- and 16 letters and digits",
+  ]);
+  expect(await fieldsOf(runner.run({ workspaceId: id, message: "a\0b" }))).toEqual([
+    "report: Report contains the character U+0000, which cannot be stored",
+  ]);
+  const readme = { workspaceId: id, rawMarkdown: "x".repeat(1_048_577) };
+  expect(await fieldsOf(runner.readme(readme))).toEqual([
+    "report.rawMarkdown: Raw markdown is too long (maximum is 1048576 bytes)",
+  ]);
   const runId = await runner.run({ workspaceId: id, status: "applied" });
   await once(id, runId, "applied");
 });

@@ -33,6 +33,7 @@ const objects = [
   "readers",
   "locked",
   "unlocked",
+  "deleted",
 ] as const;
 
 const fixture = useFixture();
@@ -49,7 +50,9 @@ async function fakeSide(): Promise<Side> {
   const logger = createLogger({ service: "test", level: "silent" });
   const faked = stack.use(fakes.startServiceFakes({ keys: keys.publicKeys, logger }));
   const [locked, unlocked] = ["ws-locked", "ws-unlocked"];
+  const deleted = "ws-deleted";
   for (const id of [locked, unlocked]) faked.place(id);
+  faked.delete(deleted);
   faked.lock(locked, fakes.owner, 1n);
   faked.retain(unlocked, { days: 30 });
   return {
@@ -64,6 +67,7 @@ async function fakeSide(): Promise<Side> {
       ...fakes.teamIds,
       locked,
       unlocked,
+      deleted,
     },
     tokens: { owner: fakes.owner.id, reader: fakes.reader.id, stranger: fakes.stranger.id },
   };
@@ -73,10 +77,12 @@ async function realSide(): Promise<Side> {
   const { stack, owner, reader, readable, readersTeamId, organization } = fixture();
   const { access, workspaces, environments } = stack;
   const stranger = await newUser(stack);
-  const [locked, unlocked] = await Promise.all([
+  const [locked, unlocked, deleted] = await Promise.all([
+    newWorkspace(fixture(), {}, readable.id),
     newWorkspace(fixture(), {}, readable.id),
     newWorkspace(fixture(), {}, readable.id),
   ]);
+  await expectStatus(204, owner.api.delete(`/workspaces/${deleted.id}`));
   await expectStatus(200, owner.api.post(`/workspaces/${locked.id}/actions/lock`));
   const policy = document("data-retention-policy-delete-olders", {
     "delete-older-than-n-days": 30,
@@ -102,6 +108,7 @@ async function realSide(): Promise<Side> {
       readers: readersTeamId,
       locked: locked.id,
       unlocked: unlocked.id,
+      deleted: deleted.id,
     },
     tokens: { owner: owner.token, reader: reader.token, stranger: stranger.token },
   };
@@ -145,6 +152,13 @@ test.each<[string, (side: Side) => Promise<unknown>]>([
   [
     "the placement of an unknown workspace",
     (side) => locks(side).getPlacement({ workspaceId: unknown }),
+  ],
+  [
+    "the placements of workspaces, one deleted, one unknown",
+    (side) =>
+      locks(side).batchGetPlacements({
+        workspaceIds: [side.ids.locked, side.ids.deleted, unknown],
+      }),
   ],
   [
     "the retention of workspaces, one with a policy, one without, one unknown",

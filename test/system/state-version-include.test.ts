@@ -1,8 +1,8 @@
-import { type Runner, startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres/ids";
+import type { Runner } from "@statehouse/rpc/testing";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { organizationId, unusedName } from "../stack/organization.ts";
 import { inlineState, processedVersion, stateFile } from "../stack/state.ts";
 import {
@@ -15,10 +15,9 @@ import {
 
 const fixture = useFixture();
 let runner: Runner;
-beforeAll(() => {
-  runner = startRunner(fixture().stack.nats.url);
+beforeAll(async () => {
+  runner = (await fixture().stack.runnerCalls("runner")).reports;
 });
-afterAll(() => runner[Symbol.asyncDispose]());
 
 const create = (id: string, body: unknown) =>
   fixture().owner.api.post(`/workspaces/${id}/state-versions`, body);

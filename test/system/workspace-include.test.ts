@@ -1,8 +1,8 @@
-import { type Runner, startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres/ids";
+import type { Runner } from "@statehouse/rpc/testing";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { Answer, Api } from "../stack/http.ts";
 import { newOrganization } from "../stack/organization.ts";
 import { costOf } from "../stack/request-cost.ts";
@@ -153,7 +153,7 @@ describe("of many workspaces", () => {
   let api: Api;
   const SEVERAL = 6;
   beforeAll(async () => {
-    runner = startRunner(fixture().stack.nats.url);
+    runner = (await fixture().stack.runnerCalls("runner")).reports;
     const { owner } = fixture();
     api = owner.api;
     const organization = await newOrganization(api);
@@ -185,7 +185,6 @@ describe("of many workspaces", () => {
       return runs.length === SEVERAL && outputs.length === SEVERAL;
     });
   });
-  afterAll(() => runner[Symbol.asyncDispose]());
 
   const cost = (size: number, include: string) =>
     costOf(() => expectStatus(200, api.get(`${list}?page[size]=${size}&include=${include}`)));

@@ -1,4 +1,4 @@
-import { moment, startRunner } from "@statehouse/events/testing";
+import { moment } from "@statehouse/rpc/testing";
 import { waitFor } from "@statehouse/testing";
 import { proves } from "@statehouse/testing/proves";
 import { expect, test } from "vitest";
@@ -15,7 +15,7 @@ test("workspaces can be searched by their current run's status and sorted by its
   const { owner, stack } = fixture();
   const organization = await newOrganization(owner.api);
   const list = `/organizations/${organization}/workspaces`;
-  await using runner = startRunner(stack.nats.url);
+  const { reports: runner } = await stack.runnerCalls("runner");
   const runs = { late: ["applied", 30], early: ["planning", 10], middle: ["errored", 20] } as const;
   for (const [name, [status, seconds]] of Object.entries(runs)) {
     const { id } = await newWorkspace({ organization, owner }, { name });

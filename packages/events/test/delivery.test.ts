@@ -1,23 +1,19 @@
 import { create } from "@bufbuild/protobuf";
-import { jetstreamManager } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { unavailable } from "@statehouse/errors";
 import { type Database, openDatabase } from "@statehouse/postgres";
 import { type FreshDatabase, freshDatabase } from "@statehouse/postgres/testing";
-import {
-  type WorkspaceCreated,
-  WorkspaceCreatedSchema,
-} from "@statehouse/proto/statehouse/workspaces/v1/events";
+import { WorkspaceCreatedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import { createLogger, traceId, withServerSpan } from "@statehouse/runtime";
 import { ownNats, waitFor } from "@statehouse/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { replayDeadLetters, startConsumer } from "../consumer.ts";
-import type { Event } from "../event.ts";
 import { eventMigrations as migrations } from "../migrations.ts";
 import { connectNats, type Nats } from "../nats.ts";
 import { recordEvent } from "../outbox.ts";
+import { hint } from "../projection.ts";
 import { startRelay } from "../relay.ts";
 import { ensureStream, STREAM } from "../stream.ts";
-import { on } from "../subscribe.ts";
 
 const logger = createLogger({ service: "test", level: "silent" });
 
@@ -41,7 +37,7 @@ const record = (revision: number, name = `ws-${revision}`) =>
   database.transaction((em) =>
     recordEvent(em, {
       schema: WorkspaceCreatedSchema,
-      message: create(WorkspaceCreatedSchema, { workspaceId: "ws-1", name }),
+      message: create(WorkspaceCreatedSchema, { workspaceId: name }),
       subject: "ws-1",
       revision,
     }),
@@ -49,16 +45,15 @@ const record = (revision: number, name = `ws-${revision}`) =>
 
 const relay = () => stack.use(startRelay({ database, nats, service: "workspaces", logger }));
 
-type Handle = (message: WorkspaceCreated, event: Event) => Promise<void>;
-const consumer = (handle: Handle) => ({
+type Refresh = (ids: readonly string[]) => Promise<void>;
+const consumer = (refresh: Refresh) => ({
   name: "workspaces",
-  filters: ["statehouse.workspaces.>"],
-  handlers: on(WorkspaceCreatedSchema, handle),
+  projections: [{ hints: hint(WorkspaceCreatedSchema, ({ workspaceId }) => workspaceId), refresh }],
 });
-const consume = (handle: Handle, maxFailures = 3) =>
+const consume = (refresh: Refresh, maxFailures = 3) =>
   stack.use(
     startConsumer({
-      ...consumer(handle),
+      ...consumer(refresh),
       nats,
       database,
       service: "state",
@@ -67,38 +62,35 @@ const consume = (handle: Handle, maxFailures = 3) =>
     }),
   );
 
-/** A handler that records the revisions it receives. */
+/** Records the revisions whose workspaces it is to refresh. */
 function listener() {
   const heard: number[] = [];
   return {
     heard,
-    handle: async (_: WorkspaceCreated, event: Event) => void heard.push(event.revision),
+    refresh: async (ids: readonly string[]) =>
+      void heard.push(...ids.map((id) => Number(id.slice("ws-".length)))),
   };
 }
 
 const outboxIsEmpty = async () => (await database.query("select from outbox")).length === 0;
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
-test("an event is published immediately after its commit, with its message and trace", async () => {
+test("an event is published immediately after its commit, with its object and trace", async () => {
   const heard: unknown[] = [];
-  consume(async (message, { subject, revision, source }) => {
-    heard.push({ name: message.name, subject, revision, source, trace: traceId() });
-  });
+  consume(async (ids) => void heard.push({ ids, trace: traceId() }));
   relay();
   const trace = await withServerSpan("POST /x", undefined, {}, async () => {
-    await record(1, "prod");
+    await record(1);
     return traceId();
   });
   await waitFor(() => heard.length === 1);
-  expect(heard).toEqual([
-    { name: "prod", subject: "ws-1", revision: 1, source: "statehouse/workspaces", trace },
-  ]);
+  expect(heard).toEqual([{ ids: ["ws-1"], trace }]);
   await waitFor(outboxIsEmpty);
 });
 
 test("an event of a rolled back transaction is not published", async () => {
-  const { heard, handle } = listener();
-  consume(handle);
+  const { heard, refresh } = listener();
+  consume(refresh);
   relay();
   const failing = database.transaction(async (em) => {
     await recordEvent(em, {
@@ -116,8 +108,8 @@ test("an event of a rolled back transaction is not published", async () => {
 });
 
 test("two relays publish each event once and in order", async () => {
-  const { heard, handle } = listener();
-  consume(handle);
+  const { heard, refresh } = listener();
+  consume(refresh);
   relay();
   relay();
   for (const revision of numbers(250)) await record(revision);
@@ -129,8 +121,8 @@ test("two relays publish each event once and in order", async () => {
 });
 
 test("events wait in the outbox while the bus is down and are published in order afterwards", async () => {
-  const { heard, handle } = listener();
-  consume(handle);
+  const { heard, refresh } = listener();
+  consume(refresh);
   relay();
   await record(1);
   await waitFor(async () => heard.length === 1 && (await outboxIsEmpty()));
@@ -145,8 +137,8 @@ test("events wait in the outbox while the bus is down and are published in order
 });
 
 test("a relay that crashes between publishing and deleting does not publish an event twice", async () => {
-  const { heard, handle } = listener();
-  consume(handle);
+  const { heard, refresh } = listener();
+  consume(refresh);
   await ensureStream(nats);
   await record(1);
   const [row] = await database.query<{ event_id: string }>("select event_id from outbox");
@@ -167,11 +159,11 @@ test("a relay that crashes between publishing and deleting does not publish an e
 test("an event that keeps failing becomes a dead letter, does not delay the next event, and can be replayed", async () => {
   const heard: string[] = [];
   let broken = true;
-  const handle: Handle = async ({ name }) => {
-    if (name === "poison" && broken) throw new TypeError("cannot");
-    heard.push(name);
+  const refresh: Refresh = async (ids) => {
+    if (ids.includes("poison") && broken) throw new TypeError("cannot");
+    heard.push(...ids);
   };
-  consume(handle);
+  consume(refresh);
   relay();
   await record(1, "poison");
   await record(2, "fine");
@@ -184,7 +176,7 @@ test("an event that keeps failing becomes a dead letter, does not delay the next
   ]);
   const lines: string[] = [];
   const print = (line: string) => void lines.push(line);
-  const consumers = [consumer(handle)];
+  const consumers = [consumer(refresh)];
   const replay = () => replayDeadLetters({ database, service: "state", consumers, print });
   expect(await replay()).toBe(false);
   expect(lines).toEqual([
@@ -203,10 +195,10 @@ test("an event that keeps failing becomes a dead letter, does not delay the next
 
 test("an unavailable dependency never causes a dead letter", async () => {
   let attempts = 0;
-  const { heard, handle } = listener();
-  consume(async (message, event) => {
+  const { heard, refresh } = listener();
+  consume(async (ids) => {
     if (++attempts <= 3) throw unavailable("database", "The database does not answer.");
-    await handle(message, event);
+    await refresh(ids);
   }, 2);
   relay();
   await record(1);
@@ -215,23 +207,59 @@ test("an unavailable dependency never causes a dead letter", async () => {
   expect(await database.query("select from dead_letters")).toHaveLength(0);
 });
 
+test("a burst of events about one object is one refresh", async () => {
+  const calls: (readonly string[])[] = [];
+  const gate = Promise.withResolvers<void>();
+  consume(async (ids) => {
+    calls.push(ids);
+    await gate.promise;
+  });
+  relay();
+  await record(1, "first");
+  await waitFor(() => calls.length === 1);
+  for (const revision of numbers(50)) await record(revision, revision % 2 ? "odd" : "even");
+  await waitFor(outboxIsEmpty);
+  const { consumers } = await jetstreamManager(await nats.connection());
+  const waiting = async () => (await consumers.info(STREAM, "state-workspaces")).num_ack_pending;
+  await waitFor(async () => (await waiting()) === 51);
+  gate.resolve();
+  await waitFor(async () => (await waiting()) === 0);
+  expect(calls).toEqual([["first"], ["odd", "even"]]);
+});
+
+test("an unreadable event is acknowledged and changes nothing", async () => {
+  const { heard, refresh } = listener();
+  consume(refresh);
+  await ensureStream(nats);
+  const connection = await nats.connection();
+  const type = "statehouse.workspaces.workspace.created.v1";
+  for (const text of ["", "{", "[]", '{"workspaceId":7}', '"ws-9"', "\0"]) {
+    await jetstream(connection).publish(type, text);
+  }
+  relay();
+  await record(1);
+  await waitFor(() => heard.length === 1);
+  expect(heard).toEqual([1]);
+  expect(await database.query("select from dead_letters")).toHaveLength(0);
+});
+
 test("a restarted consumer continues where it stopped", async () => {
   relay();
   const first = listener();
-  const consumer = consume(first.handle);
+  const consumer = consume(first.refresh);
   await record(1);
   await waitFor(() => first.heard.length === 1);
   await consumer[Symbol.asyncDispose]();
   await record(2);
   const second = listener();
-  consume(second.handle);
+  consume(second.refresh);
   await waitFor(() => second.heard.length > 0);
   expect(second.heard).toEqual([2]);
 });
 
 test("broken PostgreSQL connections of the relay only delay events", async () => {
-  const { heard, handle } = listener();
-  consume(handle);
+  const { heard, refresh } = listener();
+  consume(refresh);
   relay();
   for (const revision of numbers(120)) {
     await record(revision).catch(() => record(revision));
@@ -254,8 +282,7 @@ test("a service starts, waits and stops without a bus", async () => {
     database,
     service: "state",
     name: "none",
-    filters: ["statehouse.>"],
-    handlers: {},
+    projections: consumer(async () => {}).projections,
     logger,
   });
   await record(1);

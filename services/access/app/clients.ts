@@ -14,8 +14,17 @@ export interface WorkspacesClient {
   /** Throws `notFound`. */
   placementOfWorkspace(workspaceId: WorkspaceId): Promise<Placement>;
   /**
-   * The organization of a run, which may not have been reported yet. Throws `notFound`, and a conflict if the run has
-   * ended or belongs to another workspace.
+   * The organization of a run, which may not have been reported yet, and the runner that has reported it. Throws
+   * `notFound`, and a conflict if the run has ended or belongs to another workspace.
    */
-  placeRun(run: { runId: RunId; workspaceId: WorkspaceId }): Promise<OrganizationId>;
+  placeRun(run: { runId: RunId; workspaceId: WorkspaceId }): Promise<{
+    organizationId: OrganizationId;
+    runner: string | null;
+  }>;
+  /** Those of the workspaces that are deleted. */
+  listDeletedWorkspaces(ids: readonly WorkspaceId[]): Promise<WorkspaceId[]>;
+  /** Those of the projects that exist. */
+  listExistingProjects(ids: readonly ProjectId[]): Promise<string[]>;
+  /** Those of the runs that have ended. */
+  listEndedRuns(ids: readonly RunId[]): Promise<RunId[]>;
 }

@@ -58,7 +58,8 @@ export async function createRunToken(
   { runId, workspaceId }: { runId: RunId; workspaceId: WorkspaceId },
 ): Promise<{ token: RunToken; secret: string }> {
   const runner = runnerOf(caller);
-  const organizationId = await app.workspaces.placeRun({ runId, workspaceId });
+  const { organizationId, ...reported } = await app.workspaces.placeRun({ runId, workspaceId });
+  if (reported.runner !== null && reported.runner !== runner) throw runOfOther();
   const now = app.now();
   await app.transaction((tx) => tx.runTokens.removeExpiredRuns(now));
   const secret = runSecretOf(randomBytes(SECRET_BYTES));
@@ -111,15 +112,26 @@ export const deleteRunToken = (app: App, caller: Caller, id: RunTokenId): Promis
     await tx.record(runTokenDeleted(token, revision));
   });
 
-/** Deletes the tokens of a run that has ended. */
-export const endRun = (app: Pick<App, "transaction">, runId: string): Promise<void> =>
-  app.transaction((tx) => tx.runTokens.removeRun(runId));
+/** Deletes the tokens of those of the runs that have ended, as the service workspaces says. */
+export async function endEndedRuns(app: App, runIds: readonly RunId[]): Promise<void> {
+  const bound = await app.reads.runTokens.listBound(runIds);
+  if (bound.length === 0) return;
+  await endRuns(app, await app.workspaces.listEndedRuns(bound));
+}
 
-/** Deletes the tokens of all runs of a workspace that has been deleted. */
-export const endRunsOfWorkspace = (
-  app: Pick<App, "transaction">,
-  workspaceId: string,
-): Promise<void> => app.transaction((tx) => tx.runTokens.removeRunsOfWorkspace(workspaceId));
+/** Deletes the tokens of all runs of those of the workspaces that are deleted, as the service workspaces says. */
+export async function endRunsOfDeletedWorkspaces(
+  app: App,
+  workspaceIds: readonly WorkspaceId[],
+): Promise<void> {
+  const bound = await app.reads.runTokens.listWorkspacesWithRuns(workspaceIds);
+  if (bound.length === 0) return;
+  const deleted = await app.workspaces.listDeletedWorkspaces(bound);
+  await app.transaction((tx) => tx.runTokens.removeRunsOfWorkspaces(deleted));
+}
+
+const endRuns = (app: App, runIds: readonly RunId[]): Promise<void> =>
+  app.transaction((tx) => tx.runTokens.removeRuns(runIds));
 
 /**
  * Another transaction may have ended the run, and its event may already have been processed. The run is therefore
@@ -133,7 +145,7 @@ async function endIfRunHasEnded(
   try {
     await app.workspaces.placeRun({ runId, workspaceId });
   } catch (error) {
-    if (error instanceof AppError && !isTransient(error)) await endRun(app, runId);
+    if (error instanceof AppError && !isTransient(error)) await endRuns(app, [runId]);
     throw error;
   }
 }

@@ -137,11 +137,38 @@ async function deleteIfTargetIsGone(app: App, target: TeamAccessTarget): Promise
   }
 }
 
-/** Deletes the grants on a target that has been deleted. */
-export const deleteTeamAccessOfTarget = (
-  app: Pick<App, "transaction">,
-  target: TeamAccessTarget,
-): Promise<void> => app.transaction((tx) => tx.teamAccess.removeOfTarget(target));
+/** Deletes the grants on those of the targets that are deleted, as the service workspaces says. */
+export async function deleteTeamAccessOfDeleted(
+  app: App,
+  targets: readonly TeamAccessTarget[],
+): Promise<void> {
+  const granted = new Set(
+    await app.reads.teamAccess.listTargetsWithGrants(targets.map(({ targetId }) => targetId)),
+  );
+  const asked = targets.filter(({ targetId }) => granted.has(targetId));
+  if (asked.length === 0) return;
+  const deleted = new Set(await listDeleted(app, asked));
+  await app.transaction(async (tx) => {
+    for (const target of asked) {
+      if (deleted.has(target.targetId)) await tx.teamAccess.removeOfTarget(target);
+    }
+  });
+}
+
+async function listDeleted(app: App, targets: readonly TeamAccessTarget[]): Promise<string[]> {
+  const projectIds = targets.flatMap((one) => (one.targetType === "project" ? one.targetId : []));
+  const workspaceIds = targets.flatMap((one) =>
+    one.targetType === "workspace" ? one.targetId : [],
+  );
+  const existing =
+    projectIds.length > 0 ? await app.workspaces.listExistingProjects(projectIds) : [];
+  const deletedWorkspaces =
+    workspaceIds.length > 0 ? await app.workspaces.listDeletedWorkspaces(workspaceIds) : [];
+  return [...projectIds.filter((id) => !existing.includes(id)), ...deletedWorkspaces];
+}
+
+const deleteTeamAccessOfTarget = (app: App, target: TeamAccessTarget): Promise<void> =>
+  app.transaction((tx) => tx.teamAccess.removeOfTarget(target));
 
 /** Throws `notFound` if the caller does not see the grant. */
 export async function getTeamAccess(

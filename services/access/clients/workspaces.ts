@@ -27,8 +27,19 @@ export function createWorkspacesClient(channel: Channel, identity: CallOptions):
       };
     },
     async placeRun(run) {
-      const placement = await runs.getRunPlacement(run);
-      return organizationId(placement.organizationId);
+      const { runner, ...placement } = await runs.getRunPlacement(run);
+      return { organizationId: organizationId(placement.organizationId), runner: runner || null };
+    },
+    async listDeletedWorkspaces(ids) {
+      const { deletedWorkspaceIds } = await locks.batchGetPlacements({ workspaceIds: [...ids] });
+      return ids.filter((id) => deletedWorkspaceIds.includes(id));
+    },
+    async listExistingProjects(ids) {
+      return (await projects.listExistingProjects({ projectIds: [...ids] })).projectIds;
+    },
+    async listEndedRuns(ids) {
+      const { runIds } = await runs.listEndedRuns({ runIds: [...ids] });
+      return ids.filter((id) => runIds.includes(id));
     },
   };
 }

@@ -1,10 +1,10 @@
 import type { Consumer } from "@statehouse/events";
 import type { App } from "../app/app.ts";
-import { grantFilters, grantHandlers } from "./grants.ts";
-import { runFilters, runHandlers } from "./run.ts";
+import { grantProjections } from "./grants.ts";
+import { runProjections } from "./run.ts";
 
 /** The event subscriptions of access. */
 export const consumers = (app: App): Consumer[] => [
-  { name: "grants", filters: grantFilters, handlers: grantHandlers(app) },
-  { name: "runs", filters: runFilters, handlers: runHandlers(app) },
+  { name: "grants", projections: grantProjections(app) },
+  { name: "runs", projections: runProjections(app) },
 ];

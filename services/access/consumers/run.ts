@@ -1,16 +1,20 @@
-import { type EventHandlers, eventType, on } from "@statehouse/events";
+import { hint, type Projection, projection } from "@statehouse/events";
+import { isId } from "@statehouse/postgres/ids";
 import {
   RunEndedSchema,
   WorkspaceDeletedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import type { App } from "../app/app.ts";
-import { endRun, endRunsOfWorkspace } from "../app/run-token.ts";
+import { endEndedRuns, endRunsOfDeletedWorkspaces } from "../app/run-token.ts";
 
 /** Revokes the tokens of runs that have ended. */
-export const runHandlers = (app: Pick<App, "transaction">): EventHandlers => ({
-  ...on(RunEndedSchema, ({ runId }) => endRun(app, runId)),
-  ...on(WorkspaceDeletedSchema, ({ workspaceId }) => endRunsOfWorkspace(app, workspaceId)),
-});
-
-/** The types of consumed events. */
-export const runFilters = [RunEndedSchema, WorkspaceDeletedSchema].map(eventType);
+export const runProjections = (app: App): Projection[] => [
+  projection({
+    hints: hint(RunEndedSchema, ({ runId: id }) => (isId("run", id) ? id : undefined)),
+    refresh: (ids) => endEndedRuns(app, ids),
+  }),
+  projection({
+    hints: hint(WorkspaceDeletedSchema, ({ workspaceId: id }) => (isId("ws", id) ? id : undefined)),
+    refresh: (ids) => endRunsOfDeletedWorkspaces(app, ids),
+  }),
+];

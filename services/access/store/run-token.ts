@@ -71,6 +71,26 @@ const reads = (database: Database) => ({
     const [row] = await database.query<RunBinding>(bindingOfRun, [runId, at]);
     return row;
   },
+
+  /** Those of the runs that tokens were created for. */
+  async listBound(runIds: readonly RunId[]): Promise<RunId[]> {
+    const rows = await database.query<{ id: RunId }>(
+      // index: runs_pkey
+      "select id from runs where id = any($1)",
+      [runIds],
+    );
+    return rows.map(({ id }) => id);
+  },
+
+  /** Those of the workspaces for whose runs tokens were created. */
+  async listWorkspacesWithRuns(workspaceIds: readonly WorkspaceId[]): Promise<WorkspaceId[]> {
+    const rows = await database.query<{ id: WorkspaceId }>(
+      // index: runs_workspace
+      "select distinct workspace_id as id from runs where workspace_id = any($1)",
+      [workspaceIds],
+    );
+    return rows.map(({ id }) => id);
+  },
 });
 
 const lockMode = LockMode.PESSIMISTIC_WRITE;
@@ -116,15 +136,16 @@ const rows = (em: EntityManager) => ({
     await em.flush();
   },
 
-  /** Removes a run and its tokens. */
-  async removeRun(id: string): Promise<void> {
-    await queryIn(em, "delete from runs where id = $1", [id]);
+  /** Removes the runs and their tokens. */
+  async removeRuns(ids: readonly RunId[]): Promise<void> {
+    // index: runs_pkey
+    await queryIn(em, "delete from runs where id = any($1)", [ids]);
   },
 
-  /** Removes all runs of a workspace and their tokens. */
-  async removeRunsOfWorkspace(workspaceId: string): Promise<void> {
+  /** Removes all runs of the workspaces and their tokens. */
+  async removeRunsOfWorkspaces(workspaceIds: readonly WorkspaceId[]): Promise<void> {
     // index: runs_workspace
-    await queryIn(em, "delete from runs where workspace_id = $1", [workspaceId]);
+    await queryIn(em, "delete from runs where workspace_id = any($1)", [workspaceIds]);
   },
 
   /** Removes some of the runs whose last token has expired; a limited number, so that a caller never waits long. */

@@ -67,6 +67,11 @@ export const listOfTeamAccess = `-- index: team_accesses_by_target, teams_pkey
 export const teamAccessById = `-- index: team_accesses_pkey, teams_pkey
   select ${selectList("g", columns)}, t.visibility ${from} where g.id = $1 and g.target_type = $2`;
 
+/** Those of the targets $1 that grants were given on. */
+export const targetsWithGrants = `-- index: team_accesses_by_target
+  select distinct target_id as "targetId" from team_accesses
+  where target_id = any($1)`;
+
 /** A grant with the visibility of its team. */
 type TeamAccessRow = TeamAccess & { visibility: string };
 
@@ -94,6 +99,12 @@ const reads = (database: Database) => ({
       ]),
     );
     return { rows: rows.map((row) => new TeamAccess(row)), total };
+  },
+
+  /** Those of the targets that grants were given on. */
+  async listTargetsWithGrants(targetIds: readonly string[]): Promise<string[]> {
+    const rows = await database.query<{ targetId: string }>(targetsWithGrants, [targetIds]);
+    return rows.map(({ targetId }) => targetId);
   },
 });
 

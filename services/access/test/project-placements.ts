@@ -32,6 +32,9 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
           if (leaving.has(projectId)) placed.delete(projectId);
           return { organizationId };
         },
+        listExistingProjects: async ({ projectIds }) => ({
+          projectIds: projectIds.filter((id) => placed.has(id)),
+        }),
       }),
       implement(WorkspaceLockService, {
         lockWorkspace: elsewhere,
@@ -44,6 +47,9 @@ export function projectPlacements({ keys, logger }: { keys: AssertionKeys; logge
           if (leaving.has(workspaceId)) workspaces.delete(workspaceId);
           return { placement: { workspaceId, ...placement } };
         },
+        batchGetPlacements: async ({ workspaceIds }) => ({
+          deletedWorkspaceIds: workspaceIds.filter((id) => !workspaces.has(id)),
+        }),
       }),
     ],
   });

@@ -1,13 +1,20 @@
 import { freshDatabase } from "@statehouse/postgres/testing";
+import { createLogger } from "@statehouse/runtime";
 import { migrations } from "@statehouse/state/store/migrations";
+import { startServiceFakes } from "@statehouse/state/test/service-fakes";
 import { newKeyRing, newServiceKeys } from "@statehouse/testing";
 import { expect, test } from "vitest";
 import { statehouse } from "./statehouse.ts";
 
 test("the command replays dead letters, lists those that still fail, and can be repeated", async () => {
   await using fresh = await freshDatabase({ contextName: "state", migrations });
-  const { settingsOf } = await newServiceKeys("state");
+  const { settingsOf, publicKeys: keys } = await newServiceKeys("state");
+  const logger = createLogger({ service: "test", level: "silent" });
+  await using others = startServiceFakes({ keys, logger });
+  others.delete("ws-aaaaaaaaaaaaaaaa");
+  others.place("ws-bbbbbbbbbbbbbbbb");
   const environment = {
+    WORKSPACES_ADDRESS: `127.0.0.1:${(await others.listen()).port}`,
     DATABASE_URL: fresh.url,
     PUBLIC_URL: "https://state.example",
     ...settingsOf("state"),
@@ -25,11 +32,13 @@ test("the command replays dead letters, lists those that still fail, and can be 
       [id, message],
     );
   await addDeadLetter("ws-aaaaaaaaaaaaaaaa", '{"workspaceId":"ws-aaaaaaaaaaaaaaaa"}');
+  await addDeadLetter("ws-bbbbbbbbbbbbbbbb", '{"workspaceId":"ws-bbbbbbbbbbbbbbbb"}');
   await addDeadLetter("broken", "no message");
 
   const first = await statehouse(["replay-dead-letters", "state"], environment);
   expect(first).toMatchObject({ code: 1, stderr: "" });
-  expect(first.stdout).toContain("state-workspaces: 1 replayed, 1 failed\n  broken statehouse.");
+  expect(first.stdout).toContain("state-workspaces: 2 replayed, 1 failed\n  broken statehouse.");
+  // The event about the other workspace also says that it is deleted, but its owner does not.
   const dropped = "select workspace_id from workspace_states where dropped_at is not null";
   expect(await fresh.query(dropped)).toEqual([{ workspace_id: "ws-aaaaaaaaaaaaaaaa" }]);
   const rows = await fresh.query("select event_id, failures, error from dead_letters");

@@ -1,13 +1,41 @@
 import { freshDatabase } from "@statehouse/postgres/testing";
+import { WorkspaceStateService } from "@statehouse/proto/statehouse/state/v1/workspace_state";
+import { createRpcServer, implement } from "@statehouse/rpc";
+import { createLogger } from "@statehouse/runtime";
 import { newKeyRing, newServiceKeys } from "@statehouse/testing";
 import { migrations } from "@statehouse/workspaces/store/migrations";
 import { expect, test } from "vitest";
 import { statehouse } from "./statehouse.ts";
 
+/** The service state, which has no state of any workspace. */
+function emptyState(keys: Parameters<typeof createRpcServer>[0]["keys"]) {
+  const notCalled = async (): Promise<never> => {
+    throw new Error("not called in this test");
+  };
+  return createRpcServer({
+    name: "state",
+    keys,
+    logger: createLogger({ service: "test", level: "silent" }),
+    context: async () => ({}),
+    bindings: [
+      implement(WorkspaceStateService, {
+        sealLock: notCalled,
+        setPlacement: notCalled,
+        dropWorkspace: notCalled,
+        getManagedResources: notCalled,
+        listWorkspaceStates: async () => ({}),
+      }),
+    ],
+  });
+}
+
 test("the command replays the dead letters of each consumer", async () => {
   await using fresh = await freshDatabase({ contextName: "workspaces", migrations });
-  const { settingsOf } = await newServiceKeys("workspaces");
+  const { publicKeys, settingsOf } = await newServiceKeys("workspaces");
+  await using state = emptyState(publicKeys);
+  const { port } = await state.listen({ host: "127.0.0.1", port: 0 });
   const environment = {
+    STATE_ADDRESS: `127.0.0.1:${port}`,
     DATABASE_URL: fresh.url,
     ...settingsOf("workspaces"),
     SEALING_KEYS: newKeyRing(),

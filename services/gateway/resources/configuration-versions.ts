@@ -1,4 +1,4 @@
-import type { ConfigurationVersionReported } from "@statehouse/proto/statehouse/runs/v1/events";
+import type { ConfigurationVersionReport } from "@statehouse/proto/statehouse/runs/v1/run_report";
 import type { ConfigurationVersion } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
 import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
 import type { RequestContext } from "../http/route.ts";
@@ -7,7 +7,7 @@ import { resource } from "../jsonapi/resource.ts";
 import { ingressAttributesResource } from "./ingress-attributes.ts";
 import { reported, statusTimestamps } from "./reported-text.ts";
 
-const reportOf = ({ id, report }: ConfigurationVersion): ConfigurationVersionReported => {
+const reportOf = ({ id, report }: ConfigurationVersion): ConfigurationVersionReport => {
   if (!report) throw new Error(`no report with ${id}`);
   return report;
 };

@@ -1,4 +1,4 @@
-import type { IngressAttributes } from "@statehouse/proto/statehouse/runs/v1/events";
+import type { IngressAttributes } from "@statehouse/proto/statehouse/runs/v1/run_report";
 import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { reported } from "./reported-text.ts";

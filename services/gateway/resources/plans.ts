@@ -1,4 +1,4 @@
-import type { Plan, RunReported } from "@statehouse/proto/statehouse/runs/v1/events";
+import type { Plan, RunReport } from "@statehouse/proto/statehouse/runs/v1/run_report";
 import type { RequestContext } from "../http/route.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { timestamp } from "./timestamps.ts";
@@ -6,7 +6,7 @@ import { timestamp } from "./timestamps.ts";
 /** A run's plan, part of the run's report. */
 export interface ReportedPlan {
   plan: Plan;
-  run: RunReported;
+  run: RunReport;
 }
 
 export const planResource = resource<ReportedPlan, RequestContext>({

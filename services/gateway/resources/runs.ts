@@ -1,4 +1,4 @@
-import type { RunReported } from "@statehouse/proto/statehouse/runs/v1/events";
+import type { RunReport } from "@statehouse/proto/statehouse/runs/v1/run_report";
 import type { Run } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import type { RequestContext } from "../http/route.ts";
 import { embedded, target, toOne } from "../jsonapi/relationship.ts";
@@ -9,7 +9,7 @@ import { reported, statusTimestamps } from "./reported-text.ts";
 import { timestamp } from "./timestamps.ts";
 import { userResource } from "./users.ts";
 
-const reportOf = ({ id, report }: Run): RunReported => {
+const reportOf = ({ id, report }: Run): RunReport => {
   if (!report) throw new Error(`no report with ${id}`);
   return report;
 };

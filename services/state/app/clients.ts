@@ -3,6 +3,7 @@ import type { WorkspaceId } from "../domain/ids.ts";
 import type { LockAnswer } from "../domain/lock-epoch.ts";
 import type { RetentionAnswer } from "../domain/retention.ts";
 import type { Placement } from "../domain/workspace-state.ts";
+import type { OrganizationBilling } from "../store/organization-billing.ts";
 
 // Other services are never called while a transaction is open.
 
@@ -18,6 +19,13 @@ export interface WorkspacesClient {
   getLock(workspaceId: WorkspaceId, runId?: string): Promise<LockAnswer>;
   /** Returns the workspace's placement. Throws `notFound`. */
   getPlacement(workspaceId: WorkspaceId): Promise<Placement>;
+  /** The placements of those of the workspaces that exist, and which of the others are deleted. */
+  batchGetPlacements(workspaceIds: readonly WorkspaceId[]): Promise<{
+    placements: Placement[];
+    deletedWorkspaceIds: WorkspaceId[];
+  }>;
+  /** How those of the organizations that exist are billed. */
+  batchGetBilling(organizationIds: readonly string[]): Promise<OrganizationBilling[]>;
   /** Returns the retention of each of the workspaces; unknown workspaces are omitted. */
   batchGetRetention(
     workspaceIds: readonly WorkspaceId[],

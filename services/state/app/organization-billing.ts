@@ -1,10 +1,14 @@
-import type { OrganizationBilling } from "../store/organization-billing.ts";
 import type { App } from "./app.ts";
 
-/** Stores how an organization is billed, unless a newer revision is stored. */
-export const setOrganizationBilling = (app: App, billing: OrganizationBilling): Promise<void> =>
-  app.transaction((tx) => tx.organizationBilling.set(billing));
-
-/** Removes the billing of a deleted organization. */
-export const removeOrganizationBilling = (app: App, organizationId: string): Promise<void> =>
-  app.transaction((tx) => tx.organizationBilling.remove(organizationId));
+/** Stores how the organizations are billed, as the service workspaces says; removes the billing of deleted ones. */
+export async function refreshOrganizationBilling(
+  app: App,
+  organizationIds: readonly string[],
+): Promise<void> {
+  const billings = await app.workspaces.batchGetBilling(organizationIds);
+  const existing = new Set(billings.map(({ organizationId }) => organizationId));
+  await app.transaction(async (tx) => {
+    for (const billing of billings) await tx.organizationBilling.set(billing);
+    await tx.organizationBilling.remove(organizationIds.filter((id) => !existing.has(id)));
+  });
+}

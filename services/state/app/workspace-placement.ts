@@ -3,20 +3,48 @@ import type { WorkspaceId } from "../domain/ids.ts";
 import {
   applyPlacement,
   type Placement,
+  replacePlacement,
   targetOf,
   type WorkspaceStateView,
 } from "../domain/workspace-state.ts";
 import type { App } from "./app.ts";
+import { dropWorkspace } from "./workspace-state.ts";
 
-/** Stores the placement of a workspace as the service workspaces sent it. Only higher versions apply. */
-export const setPlacement = (app: App, placement: Placement): Promise<void> =>
+/**
+ * Stores the placement of a workspace, as the service workspaces sent it. Only higher versions apply, except over the
+ * version that it `replaces`, which workspaces has never assigned.
+ */
+export const setPlacement = (
+  app: App,
+  placement: Placement,
+  { replaces }: { replaces?: bigint | undefined } = {},
+): Promise<void> =>
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.getOrInsertForUpdate(placement.workspaceId);
-    applyPlacement(workspaceState, placement);
+    if (workspaceState.placementVersion === replaces) replacePlacement(workspaceState, placement);
+    else applyPlacement(workspaceState, placement);
   });
 
-/** Like `setPlacement`, for an event. Inserts no row: `placeWorkspace` loads the placement when it is needed. */
-export const movePlacement = (app: App, placement: Placement): Promise<void> =>
+/**
+ * Applies the moves and deletions of workspaces that the service workspaces confirms. Inserts no row for a placement:
+ * `placeWorkspace` loads it when it is needed.
+ */
+export async function refreshWorkspaces(app: App, ids: readonly WorkspaceId[]): Promise<void> {
+  const { placements, deletedWorkspaceIds } = await app.workspaces.batchGetPlacements(ids);
+  const records = await app.reads.workspaceStates.listRecords(ids);
+  const known = new Map(records.map((record) => [record.summary.workspaceId, record]));
+  for (const placement of placements) {
+    const record = known.get(placement.workspaceId);
+    if (record && !record.dropped && record.placementVersion < placement.version) {
+      await movePlacement(app, placement);
+    }
+  }
+  for (const workspaceId of deletedWorkspaceIds) {
+    if (!known.get(workspaceId)?.dropped) await dropWorkspace(app, workspaceId);
+  }
+}
+
+const movePlacement = (app: App, placement: Placement): Promise<void> =>
   app.transaction(async (tx) => {
     const workspaceState = await tx.workspaceStates.findForUpdate(placement.workspaceId);
     if (workspaceState) applyPlacement(workspaceState, placement);

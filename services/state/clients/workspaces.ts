@@ -1,5 +1,6 @@
 import { isId } from "@statehouse/postgres/ids";
 import { DataRetentionPolicyService } from "@statehouse/proto/statehouse/workspaces/v1/data_retention_policy";
+import { OrganizationService } from "@statehouse/proto/statehouse/workspaces/v1/organization";
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
 import {
   WorkspaceLockService,
@@ -15,6 +16,7 @@ import type { Placement } from "../domain/workspace-state.ts";
 export function createWorkspacesClient(channel: Channel, identity: CallOptions): WorkspacesClient {
   const locks = createClient(WorkspaceLockService, channel, identity);
   const policies = createClient(DataRetentionPolicyService, channel, identity);
+  const organizations = createClient(OrganizationService, channel, identity);
   const consumers = createClient(RemoteStateConsumerService, channel, identity);
   return {
     async getLock(workspaceId, runId) {
@@ -33,6 +35,23 @@ export function createWorkspacesClient(channel: Channel, identity: CallOptions):
     async getPlacement(workspaceId) {
       const { placement } = await locks.getPlacement({ workspaceId });
       return placementFrom(workspaceId, placement);
+    },
+    async batchGetPlacements(workspaceIds) {
+      const { placements, deletedWorkspaceIds } = await locks.batchGetPlacements({
+        workspaceIds: [...workspaceIds],
+      });
+      return {
+        placements: placements.flatMap((placement) =>
+          isId("ws", placement.workspaceId) ? placementFrom(placement.workspaceId, placement) : [],
+        ),
+        deletedWorkspaceIds: deletedWorkspaceIds.filter((id) => isId("ws", id)),
+      };
+    },
+    async batchGetBilling(organizationIds) {
+      const { billings } = await organizations.batchGetBilling({
+        organizationIds: [...organizationIds],
+      });
+      return billings;
     },
     async batchGetRetention(workspaceIds) {
       const { retentions, version } = await policies.batchGetRetention({

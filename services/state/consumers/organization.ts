@@ -1,17 +1,18 @@
-import { type EventHandlers, on } from "@statehouse/events";
+import { hint, projection } from "@statehouse/events";
+import { isId } from "@statehouse/postgres/ids";
 import {
   OrganizationDeletedSchema,
   OrganizationUpdatedSchema,
 } from "@statehouse/proto/statehouse/workspaces/v1/events";
 import type { App } from "../app/app.ts";
-import { removeOrganizationBilling, setOrganizationBilling } from "../app/organization-billing.ts";
+import { refreshOrganizationBilling } from "../app/organization-billing.ts";
+
+const idOf = ({ organizationId: id }: { organizationId: string }) =>
+  isId("org", id) ? id : undefined;
 
 /** Stores how organizations are billed; documents of state versions show it. */
-export const organizationHandlers = (app: App): EventHandlers => ({
-  ...on(OrganizationUpdatedSchema, ({ organizationId, usageBasedBilling, revision }) =>
-    setOrganizationBilling(app, { organizationId, usageBased: usageBasedBilling, revision }),
-  ),
-  ...on(OrganizationDeletedSchema, ({ organizationId }) =>
-    removeOrganizationBilling(app, organizationId),
-  ),
-});
+export const organizationProjection = (app: App) =>
+  projection({
+    hints: { ...hint(OrganizationUpdatedSchema, idOf), ...hint(OrganizationDeletedSchema, idOf) },
+    refresh: (ids) => refreshOrganizationBilling(app, ids),
+  });

@@ -91,7 +91,14 @@ export interface WorkspaceStateRecord {
 
 /** Moves the workspace if the placement is newer than the stored one. A tombstone never changes. */
 export function applyPlacement(workspaceState: WorkspaceState, placement: Placement): void {
-  if (workspaceState.droppedAt || placement.version <= workspaceState.placementVersion) return;
+  if (placement.version > workspaceState.placementVersion) {
+    replacePlacement(workspaceState, placement);
+  }
+}
+
+/** Moves the workspace, whatever placement is stored. A tombstone never changes. */
+export function replacePlacement(workspaceState: WorkspaceState, placement: Placement): void {
+  if (workspaceState.droppedAt) return;
   workspaceState.organizationId = placement.organizationId;
   workspaceState.projectId = placement.projectId;
   workspaceState.placementVersion = placement.version;

@@ -22,8 +22,9 @@ export const workspaceStateService = (
       await sealLock(app, { workspaceId: workspaceId(id), epoch, discardPending }),
     ),
   }),
-  setPlacement: async ({ workspaceId: id, ...placement }) => {
-    await setPlacement(app, { workspaceId: workspaceId(id), ...placement });
+  setPlacement: async ({ workspaceId: id, replacedVersion, ...placement }) => {
+    const replaces = { replaces: replacedVersion };
+    await setPlacement(app, { workspaceId: workspaceId(id), ...placement }, replaces);
     return {};
   },
   dropWorkspace: async ({ workspaceId: id }) => {

@@ -31,10 +31,11 @@ const rows = (em: EntityManager) => ({
     );
   },
 
-  async remove(organizationId: string): Promise<void> {
+  async remove(organizationIds: readonly string[]): Promise<void> {
+    if (organizationIds.length === 0) return;
     // index: organization_billings_pkey
-    await queryIn(em, "delete from organization_billings where organization_id = $1", [
-      organizationId,
+    await queryIn(em, "delete from organization_billings where organization_id = any($1)", [
+      organizationIds,
     ]);
   },
 });

@@ -30,6 +30,7 @@ interface Held {
 export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logger: Logger }) {
   const locks = new Map<string, Held>();
   const projects = new Map<string, { projectId: string; version: bigint }>();
+  const deleted = new Set<string>();
   const calls = { locks: 0, placements: 0, retentions: 0 };
   const retentions = new Map<string, { days?: number; plan?: string }>();
   let retentionVersion = 1n;
@@ -115,12 +116,18 @@ export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logge
           calls.placements++;
           return { placement: placementOf(workspaceId) };
         },
+        batchGetPlacements: async ({ workspaceIds }) => ({
+          placements: workspaceIds.filter((id) => projects.has(id)).map(placementOf),
+          deletedWorkspaceIds: workspaceIds.filter((id) => deleted.has(id)),
+        }),
       }),
     ],
   });
   return {
     channels: { access: access.inProcess(), workspaces: workspaces.inProcess() },
     calls,
+    /** Opens a gRPC port of workspaces. */
+    listen: () => workspaces.listen({ host: "127.0.0.1", port: 0 }),
     /** Adds a workspace. */
     place: (workspaceId: string, project = projectId, version = 1n) =>
       void projects.set(workspaceId, { projectId: project, version }),
@@ -134,6 +141,10 @@ export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logge
     /** Runs once, after the next response about retention was created and before it arrives. */
     meanwhile: (happens: () => Promise<void>) => {
       whileAsked = happens;
+    },
+    delete: (workspaceId: string) => {
+      projects.delete(workspaceId);
+      deleted.add(workspaceId);
     },
     forget: (workspaceId: string) => void projects.delete(workspaceId),
     unlock: (workspaceId: string) => void locks.delete(workspaceId),

@@ -136,21 +136,26 @@ test("events of workspaces repeat calls that a crash prevented", async () => {
   const row = async () =>
     (
       await service.database.query<{ project_id: string; purged_at: Date | null }>(
-        "select project_id, purged_at from workspace_states where workspace_id = $1",
+        `select organization_id, project_id, placement_version, purged_at
+         from workspace_states where workspace_id = $1`,
         [workspaceId],
       )
     )[0];
   expect(await read()).toBe("readable");
+  service.fakes.place(workspaceId, "prj-2", 7n);
   await publish({
     schema: WorkspaceUpdatedSchema,
+    // The content of an event is ignored: the response of workspaces is applied.
     message: create(WorkspaceUpdatedSchema, {
       workspaceId,
-      organizationId,
-      projectId: "prj-2",
-      placementVersion: 7n,
+      organizationId: "org-forged",
+      projectId: "prj-forged",
+      placementVersion: 8_999_999_999_999_999n,
     }),
   });
   await waitFor(async () => (await row())?.project_id === "prj-2");
+  expect(await row()).toMatchObject({ organization_id: organizationId, placement_version: 7 });
+  service.fakes.delete(workspaceId);
   await publish({
     schema: WorkspaceDeletedSchema,
     message: create(WorkspaceDeletedSchema, { workspaceId, organizationId }),

@@ -1,4 +1,5 @@
 import { type Action, type Caller, grantsOf, scope } from "@statehouse/authorization";
+import { forbidden } from "@statehouse/errors";
 import { lockHolderNotAllowed } from "../domain/errors.ts";
 import type { Holder } from "../domain/ids.ts";
 import type { Workspace } from "../domain/workspace.ts";
@@ -20,6 +21,12 @@ export function holderOf(caller: Caller): Holder {
   const { type, id } = grantsOf(caller).principal;
   if (type === "user" || type === "team" || type === "run") return { type, id };
   throw lockHolderNotAllowed();
+}
+
+/** The name of the calling runner. Throws `forbidden` for any other caller. */
+export function runnerOf(caller: Caller): string {
+  if (caller.kind !== "service") throw forbidden("runners_only", "Only a runner may do this.");
+  return caller.name;
 }
 
 /**

@@ -34,7 +34,8 @@ export interface StateClient {
     epoch: bigint,
     options: { discardPending: boolean },
   ): Promise<StateSummary>;
-  setPlacement(placement: Placement): Promise<void>;
+  /** State applies only higher versions, except over `replacedVersion`. */
+  setPlacement(placement: Placement, options?: { replacedVersion: bigint }): Promise<void>;
   /** Makes the state permanently unreadable. */
   dropWorkspace(workspaceId: string, organizationId?: OrganizationId): Promise<void>;
   /** Also seals the epoch, so that the result remains true while the deletion lock is held. */

@@ -3,8 +3,8 @@ import type {
   ConfigurationVersion,
   ConfigurationVersionView,
 } from "../domain/configuration-version.ts";
-import { reportedElsewhere } from "../domain/errors.ts";
 import type { App } from "./app.ts";
+import { requireSameReporter } from "./run-report.ts";
 
 /** Returns those of `ids` that were reported and whose workspaces the caller may read. */
 export async function batchGetConfigurationVersions(
@@ -17,16 +17,19 @@ export async function batchGetConfigurationVersions(
   return versions.filter((version) => allowed(grants, "workspace:read", version));
 }
 
-/** Stores a runner's report of a configuration version, unless a newer one is stored or its workspace is deleted. */
+/**
+ * Stores a runner's report of a configuration version, unless a newer one is stored. Throws `notFound` for the
+ * workspace, and a conflict if it belongs to another workspace or runner.
+ */
 export const reportConfigurationVersion = (
   app: App,
   version: ConfigurationVersion,
 ): Promise<void> =>
   app.transaction(async (tx) => {
     const { workspaceId } = version;
-    if (!(await tx.workspaces.findForUpdate({ id: workspaceId }))) return;
+    await tx.workspaces.getForUpdate({ id: workspaceId });
     const known = await tx.configurationVersions.find(version.id);
-    if (known && known.workspaceId !== workspaceId) throw reportedElsewhere(version.id);
+    if (known) requireSameReporter(known, version);
     if (known && known.revision >= version.revision) return;
     await tx.configurationVersions.save(version);
     await tx.configurationVersions.showOn(workspaceId);

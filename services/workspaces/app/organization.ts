@@ -19,7 +19,7 @@ import {
 import { defaultProject } from "../domain/project.ts";
 import { touch } from "../domain/revision.ts";
 import type { Tx } from "../store/nouns.ts";
-import type { OrganizationSearch } from "../store/organization.ts";
+import type { OrganizationBilling, OrganizationSearch } from "../store/organization.ts";
 import type { UnprovisionedOrganization } from "../store/pending-sync.ts";
 import { type WithAllowedActions, withOrganizationActions } from "./allowed-actions.ts";
 import type { App } from "./app.ts";
@@ -201,3 +201,7 @@ function asOwner(caller: Caller, organizationId: OrganizationId): Caller {
   });
   return { ...caller, grants: { ...caller.grants, organizations } };
 }
+
+/** For state: how those of the organizations that exist are billed. */
+export const batchGetBilling = (app: App, ids: readonly string[]): Promise<OrganizationBilling[]> =>
+  app.reads.organizations.batchBilling(ids);

@@ -156,6 +156,10 @@ async function apply(
   await tx.tagBindings.replace({ organizationId, projectId }, current, bindings, app.now());
 }
 
+/** Called by access: those of the projects that exist. */
+export const listExistingProjects = (app: App, ids: readonly ProjectId[]): Promise<ProjectId[]> =>
+  app.reads.projects.listExisting(ids);
+
 /** Called by access: returns the organization of a project. Throws `notFound`. */
 export async function getProjectPlacement(app: App, id: ProjectId): Promise<OrganizationId> {
   const organizationId = await app.reads.projects.organizationOf(id);

@@ -1,3 +1,4 @@
+import { reportedByOther } from "../domain/errors.ts";
 import type { RunId, WorkspaceId } from "../domain/ids.ts";
 import { touch } from "../domain/revision.ts";
 import { isEnded, runAlreadyEnded, runOfOtherWorkspace } from "../domain/run.ts";
@@ -9,23 +10,26 @@ import { getLock, releaseSealed, withHolderName } from "./workspace-lock.ts";
 interface RunLock {
   workspaceId: WorkspaceId;
   runId: RunId;
+  /** The name of the runner. */
+  runner: string;
 }
 
 const holderOf = (runId: RunId) => ({ type: "run", id: runId }) as const;
 
 /**
  * Locks the workspace for a run, which may not have been reported yet. A repeat by the run that holds the lock
- * changes nothing. Throws `notFound`, or the conflicts `workspace_locked` and `run_ended`.
+ * changes nothing. Throws `notFound`, or the conflicts `workspace_locked`, `run_ended` and `reported_by_other`.
  */
 export const lockAsRun = (
   app: App,
-  { workspaceId, runId, reason }: RunLock & { reason: string },
+  { workspaceId, runId, runner, reason }: RunLock & { reason: string },
 ): Promise<void> =>
   withHolderName(app, () =>
     app.transaction(async (tx) => {
       const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
       const run = await tx.runs.find(runId);
       if (run && run.workspaceId !== workspaceId) throw runOfOtherWorkspace();
+      if (run?.runner && run.runner !== runner) throw reportedByOther(runId);
       if (run && isEnded(run.status)) throw runAlreadyEnded();
       if (isHeldBy(workspace, holderOf(runId))) return;
       const lock = takeLock(workspace, holderOf(runId), reason, app.now());
@@ -38,8 +42,10 @@ export const lockAsRun = (
  * Releases the lock, even if the run has ended: seals its epoch in state first. Throws a conflict, or `unavailable`
  * while a version is pending.
  */
-export const unlockAsRun = (app: App, { workspaceId, runId }: RunLock): Promise<void> =>
+export const unlockAsRun = (app: App, { workspaceId, runId, runner }: RunLock): Promise<void> =>
   withHolderName(app, async () => {
+    const reporter = await app.reads.runs.runnerOf(runId);
+    if (reporter && reporter !== runner) throw reportedByOther(runId);
     const epoch = epochToUnlock(await getLock(app, workspaceId), holderOf(runId));
     const summary = await app.state.sealLock(workspaceId, epoch, { discardPending: false });
     await app.transaction(async (tx) => {

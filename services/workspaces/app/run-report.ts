@@ -1,5 +1,6 @@
 import { noteActivity } from "../domain/auto-destroy.ts";
-import { reportedElsewhere } from "../domain/errors.ts";
+import { reportedByOther, reportedElsewhere } from "../domain/errors.ts";
+import type { WorkspaceId } from "../domain/ids.ts";
 import { isNewer, type Performance, WINDOW, withoutRun, withRun } from "../domain/performance.ts";
 import { isEnded, type Run, runEnded } from "../domain/run.ts";
 import type { Tx } from "../store/nouns.ts";
@@ -7,16 +8,16 @@ import type { KeptRun } from "../store/run.ts";
 import type { App } from "./app.ts";
 
 /**
- * Stores a runner's report of a run, unless a newer one is stored or its workspace is deleted. Locks the workspace's
- * row, so that the values derived from runs are updated one run at a time.
+ * Stores a runner's report of a run, unless a newer one is stored. Locks the workspace's row, so that the values derived
+ * from runs are updated one run at a time. Throws `notFound` for the workspace, and a conflict if the run belongs to
+ * another workspace or runner.
  */
 export const reportRun = (app: Pick<App, "transaction" | "now">, run: Run): Promise<void> =>
   app.transaction(async (tx) => {
     const { workspaceId } = run;
-    const workspace = await tx.workspaces.findForUpdate({ id: workspaceId });
-    if (!workspace) return;
+    const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
     const known = await tx.runs.find(run.id);
-    if (known && known.workspaceId !== workspaceId) throw reportedElsewhere(run.id);
+    if (known) requireSameReporter(known, run);
     if (known && known.revision >= run.revision) return;
     await tx.runs.save(run);
     await tx.runs.showOn(workspaceId);
@@ -26,6 +27,22 @@ export const reportRun = (app: Pick<App, "transaction" | "now">, run: Run): Prom
       await tx.record(runEnded(run, workspace.organizationId));
     }
   });
+
+interface Reported {
+  id: string;
+  workspaceId: WorkspaceId;
+  /** Null: reported before runners were recorded. */
+  runner: string | null;
+}
+
+/** Throws a conflict if the report is by another runner, or for another workspace, than the first one. */
+export function requireSameReporter(
+  known: Omit<Reported, "id">,
+  { id, workspaceId, runner }: Reported,
+): void {
+  if (known.workspaceId !== workspaceId) throw reportedElsewhere(id);
+  if (known.runner !== null && known.runner !== runner) throw reportedByOther(id);
+}
 
 /** A destroy run does not count as activity: it is the scheduled run itself, so it does not postpone the next one. */
 const isActivity = ({ isDestroy }: Run): boolean => !isDestroy;

@@ -16,19 +16,25 @@ export async function batchGetRuns(
 }
 
 /**
- * Called by access: returns the organization of a run's workspace. Throws `notFound`, and a conflict if the run
- * belongs to another workspace or has ended; a run that is not reported yet can belong to any workspace.
+ * Called by access: returns the organization of a run's workspace, and the runner that reported the run. Throws
+ * `notFound`, and a conflict if the run belongs to another workspace or has ended; a run that is not reported yet can
+ * belong to any workspace.
  */
 export async function getRunPlacement(
   app: App,
   { runId, workspaceId }: { runId: RunId; workspaceId: WorkspaceId },
-): Promise<OrganizationId> {
+): Promise<{ organizationId: OrganizationId; runner: string | null }> {
   const found = await app.reads.runs.placement(runId, workspaceId);
   if (!found) throw workspaceNotFound();
   if (found.elsewhere) throw runOfOtherWorkspace();
   if (found.ended) throw runAlreadyEnded();
-  return found.organizationId;
+  const { organizationId, runner } = found;
+  return { organizationId, runner };
 }
+
+/** Called by access: those of the runs that have ended. */
+export const listEndedRuns = (app: App, ids: readonly string[]): Promise<string[]> =>
+  app.reads.runs.listEnded(ids);
 
 /** Called by state: the workspace that a run was reported for; undefined if it was not reported yet. */
 export const workspaceOfRun = (app: App, id: string): Promise<WorkspaceId | undefined> =>

@@ -7,8 +7,8 @@ import {
 } from "../domain/state-comparison.ts";
 import type { ComparisonPosition } from "../store/state-comparison.ts";
 import type { App } from "./app.ts";
-import { applySummary } from "./state-summary.ts";
-import { syncPlacement } from "./workspace-placement.ts";
+import { applySummary, replaceSummary } from "./state-summary.ts";
+import { replacePlacement, syncPlacement } from "./workspace-placement.ts";
 
 /** Number of workspaces in a page. A page costs one statement on either side if nothing differs. */
 const PAGE = 500;
@@ -66,7 +66,7 @@ async function compareTheirs(
   for (const state of states) {
     const { workspaceId } = state;
     const record = own.get(workspaceId);
-    const { heal, report } = differences(record, state);
+    const { heal, report } = differences(record, state, app.now());
     for (const what of heal) {
       await healers[what](app, state, record);
       note(found.healed, what, workspaceId);
@@ -79,7 +79,7 @@ async function compareTheirs(
   }
   if (behind.length > 0) {
     for (const state of await app.state.listWorkspaces({ workspaceIds: behind })) {
-      const { report } = differences(own.get(state.workspaceId), state);
+      const { report } = differences(own.get(state.workspaceId), state, app.now());
       if (report.includes("stateBehind")) note(found.reported, "stateBehind", state.workspaceId);
     }
   }
@@ -112,6 +112,14 @@ const healers = {
   },
   placement: async (app, _, own) => {
     if (own && !own.deleted) await syncPlacement(app, own.placement);
+  },
+  // Our row was read after state's: no later move can be there that we do not have.
+  placementAhead: async (app, { placementVersion }, own) => {
+    if (own && !own.deleted) await replacePlacement(app, own.placement, placementVersion);
+  },
+  summaryAhead: async (app, { summary }, own) => {
+    if (!own || own.deleted) return;
+    await replaceSummary(app, own.placement.workspaceId, summary, own.stateRevision);
   },
   deletion: (app, { workspaceId }) => app.state.dropWorkspace(workspaceId),
 } satisfies Record<Healing, Heal>;

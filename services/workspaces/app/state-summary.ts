@@ -1,7 +1,17 @@
 import { noteActivity } from "../domain/auto-destroy.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
-import { applyStateSummary, type StateSummary } from "../domain/state-summary.ts";
+import { applyStateSummary, type StateSummary, setStateSummary } from "../domain/state-summary.ts";
 import type { App } from "./app.ts";
+
+/** Stores the state summaries of the workspaces, as state says. */
+export async function refreshSummaries(app: App, ids: readonly WorkspaceId[]): Promise<void> {
+  for (const { workspaceId, summary, dropped } of await app.state.listWorkspaces({
+    workspaceIds: ids,
+  })) {
+    const id = ids.find((known) => known === workspaceId);
+    if (id && !dropped) await applySummary(app, id, summary);
+  }
+}
 
 /**
  * Stores a workspace's state summary, unless a newer one is stored or the workspace is deleted. A new state is
@@ -15,4 +25,16 @@ export const applySummary = (
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.findForUpdate({ id: workspaceId });
     if (workspace && applyStateSummary(workspace, summary)) noteActivity(workspace, app.now());
+  });
+
+/** Stores a state summary instead of one with the revision `replaced`, which state has never assigned. */
+export const replaceSummary = (
+  app: Pick<App, "transaction">,
+  workspaceId: WorkspaceId,
+  summary: StateSummary,
+  replaced: bigint,
+): Promise<void> =>
+  app.transaction(async (tx) => {
+    const workspace = await tx.workspaces.findForUpdate({ id: workspaceId });
+    if (workspace?.stateRevision === replaced) setStateSummary(workspace, summary);
   });

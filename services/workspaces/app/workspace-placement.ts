@@ -18,6 +18,31 @@ export async function syncPlacement(app: App, placement: Placement): Promise<voi
   await app.leases.pendingSyncs.markPlacementSynced(placement);
 }
 
+/** Sends state the placement instead of one with a version that this service has never assigned. */
+export async function replacePlacement(
+  app: App,
+  placement: Placement,
+  replacedVersion: bigint,
+): Promise<void> {
+  await app.state.setPlacement(placement, { replacedVersion });
+  await app.leases.pendingSyncs.markPlacementSynced(placement);
+}
+
+/** The workspaces that exist, and which of the others are deleted. */
+export interface Placements {
+  placements: Placement[];
+  deletedWorkspaceIds: string[];
+}
+
+/** Called by services that received an event about these workspaces. */
+export async function batchGetPlacements(app: App, ids: readonly string[]): Promise<Placements> {
+  const records = [...(await app.reads.stateComparisons.ofWorkspaces(ids))];
+  return {
+    placements: records.flatMap(([, record]) => (record.deleted ? [] : record.placement)),
+    deletedWorkspaceIds: records.flatMap(([id, record]) => (record.deleted ? id : [])),
+  };
+}
+
 /** Called by state: returns the placement of a workspace. Throws `notFound`. */
 export async function getPlacement(app: App, id: WorkspaceId): Promise<Placement> {
   const found = await app.reads.workspaces.lockAndPlacement(id);

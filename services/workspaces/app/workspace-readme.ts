@@ -13,13 +13,13 @@ export async function batchGetWorkspaceReadmes(
   return readmes.filter((readme) => allowed(grants, "workspace:read", readme));
 }
 
-/** Stores a runner's report of a readme, unless a newer one is stored or the workspace is deleted. */
+/** Stores a runner's report of a readme, unless a newer one is stored. Throws `notFound` for the workspace. */
 export const reportWorkspaceReadme = (
   app: App,
   readme: WorkspaceReadme,
   revision: bigint,
 ): Promise<void> =>
   app.transaction(async (tx) => {
-    if (!(await tx.workspaces.findForUpdate({ id: readme.workspaceId }))) return;
+    await tx.workspaces.getForUpdate({ id: readme.workspaceId });
     await tx.workspaceReadmes.save(readme, revision);
   });

@@ -18,8 +18,8 @@ export function createStateClient(channel: Channel, identity: CallOptions): Stat
       if (!summary) throw new Error("the response of state contains no summary");
       return summaryFromProto(summary);
     },
-    async setPlacement(placement) {
-      await states.setPlacement(placement);
+    async setPlacement(placement, options) {
+      await states.setPlacement({ ...placement, ...options });
     },
     async dropWorkspace(workspaceId, organizationId) {
       await states.dropWorkspace({ workspaceId, ...(organizationId ? { organizationId } : {}) });

@@ -1,4 +1,5 @@
-import { type EventHandlers, on } from "@statehouse/events";
+import { hint, type Projection } from "@statehouse/events";
+import { isId } from "@statehouse/postgres/ids";
 import {
   OrganizationCreatedSchema,
   OrganizationUpdatedSchema,
@@ -15,15 +16,33 @@ import {
 
 /**
  * The service consumes its own events to complete changes in other services after an interrupted request. Usually
- * nothing is left to do.
+ * nothing is left to do. Their owner is this service: it reads its own rows.
  */
-export const pendingSyncHandlers = (app: App): EventHandlers => ({
-  ...on(OrganizationCreatedSchema, ({ organizationId }) =>
-    syncOrganizationById(app, organizationId),
-  ),
-  ...on(OrganizationUpdatedSchema, ({ organizationId }) =>
-    syncCredentialSettings(app, organizationId),
-  ),
-  ...on(WorkspaceUpdatedSchema, ({ workspaceId }) => syncPlacementById(app, workspaceId)),
-  ...on(WorkspaceDeletedSchema, ({ workspaceId }) => syncDeletionById(app, workspaceId)),
-});
+export const pendingSyncProjections = (app: App): Projection[] => [
+  {
+    hints: hint(OrganizationCreatedSchema, organizationIn),
+    refresh: each((id) => syncOrganizationById(app, id)),
+  },
+  {
+    hints: hint(OrganizationUpdatedSchema, organizationIn),
+    refresh: each((id) => syncCredentialSettings(app, id)),
+  },
+  {
+    hints: hint(WorkspaceUpdatedSchema, workspaceIn),
+    refresh: each((id) => syncPlacementById(app, id)),
+  },
+  {
+    hints: hint(WorkspaceDeletedSchema, workspaceIn),
+    refresh: each((id) => syncDeletionById(app, id)),
+  },
+];
+
+const organizationIn = ({ organizationId: id }: { organizationId: string }) =>
+  isId("org", id) ? id : undefined;
+
+const workspaceIn = ({ workspaceId: id }: { workspaceId: string }) =>
+  isId("ws", id) ? id : undefined;
+
+const each = (sync: (id: string) => Promise<void>) => async (ids: readonly string[]) => {
+  for (const id of ids) await sync(id);
+};

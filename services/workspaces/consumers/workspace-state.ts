@@ -1,12 +1,14 @@
-import { type EventHandlers, on } from "@statehouse/events";
+import { hint, projection } from "@statehouse/events";
+import { isId } from "@statehouse/postgres/ids";
 import { WorkspaceStateChangedSchema } from "@statehouse/proto/statehouse/state/v1/events";
 import type { App } from "../app/app.ts";
-import { applySummary } from "../app/state-summary.ts";
-import { summaryFromProto } from "../clients/state.ts";
-import { workspaceId } from "../rpc/ids.ts";
+import { refreshSummaries } from "../app/state-summary.ts";
 
 /** Keeps each workspace's state summary up to date with state. */
-export const workspaceStateHandlers = (app: App): EventHandlers =>
-  on(WorkspaceStateChangedSchema, (message) =>
-    applySummary(app, workspaceId(message.workspaceId), summaryFromProto(message)),
-  );
+export const workspaceStateProjection = (app: App) =>
+  projection({
+    hints: hint(WorkspaceStateChangedSchema, ({ workspaceId: id }) =>
+      isId("ws", id) ? id : undefined,
+    ),
+    refresh: (ids) => refreshSummaries(app, ids),
+  });

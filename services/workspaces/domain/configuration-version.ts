@@ -3,6 +3,8 @@ import type { OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 /** A configuration version as last reported by its runner. */
 export interface ConfigurationVersion {
   id: ConfigurationVersionId;
+  /** The name of the runner that reported it first. */
+  runner: string;
   workspaceId: WorkspaceId;
   revision: bigint;
   createdAt: Date;

@@ -68,10 +68,13 @@ export const takenText = "Name has already been taken";
 /** The name was free when the request was checked, and another request took it meanwhile. */
 export const nameTaken = () => invalid([{ field: "name", detail: takenText }]);
 
-/** The report is invalid; its event becomes a dead letter. */
-export const reportInvalid = (what: string) =>
-  invalid([{ field: what, detail: `${what} is invalid` }]);
+/** A report that cannot be stored. */
+export const reportInvalid = (field: string, detail: string) => invalid([{ field, detail }]);
 
 /** A run or configuration version belongs to the workspace of its first report. */
 export const reportedElsewhere = (id: string) =>
   conflict("reported_elsewhere", `${quoted(id)} was reported for another workspace before.`);
+
+/** Runs and configuration versions belong to the runner that reported them first. */
+export const reportedByOther = (id: string) =>
+  conflict("reported_by_other", `${quoted(id)} was reported by another runner before.`);

@@ -4,6 +4,8 @@ import type { OrganizationId, ProjectId, RunId, WorkspaceId } from "./ids.ts";
 /** A run as last reported by its runner: the values that rules use, and the complete report. */
 export interface Run {
   id: RunId;
+  /** The name of the runner that reported it first. */
+  runner: string;
   workspaceId: WorkspaceId;
   revision: bigint;
   status: RunStatus;

@@ -9,6 +9,10 @@ const here: OwnRecord = {
 };
 const deleted: OwnRecord = { deleted: true };
 
+const now = new Date("2026-01-02T03:04:05Z");
+/** Two hours later. */
+const future = BigInt(now.getTime() + 7_200_000) * 1000n;
+
 const there = (changes: { revision?: bigint; placementVersion?: bigint; dropped?: boolean }) => {
   const { revision = 7n, placementVersion = 5n, dropped = false } = changes;
   const summary = { currentStateVersionId: null, resourceCount: 0, latestChangeAt: null, revision };
@@ -27,12 +31,19 @@ test.each([
   ["a tombstone of an existing workspace", here, there({ dropped: true }), [], ["droppedAtState"]],
   ["a state older than reported", here, there({ revision: 6n }), [], ["stateBehind"]],
   [
-    "a placement older than in state",
+    "a placement that its owner has not assigned",
     here,
     there({ placementVersion: 6n }),
-    [],
     ["placementAhead"],
+    [],
+  ],
+  [
+    "a summary from the future",
+    { ...here, stateRevision: future },
+    there({}),
+    ["summaryAhead"],
+    [],
   ],
 ] as const)("%s", (_, own, state, heal, report) => {
-  expect(differences(own, state)).toEqual({ heal, report });
+  expect(differences(own, state, now)).toEqual({ heal, report });
 });

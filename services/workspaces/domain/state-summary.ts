@@ -23,9 +23,14 @@ export const noState: Summarized = {
 export function applyStateSummary(workspace: Summarized, summary: StateSummary): boolean {
   if (summary.revision <= workspace.stateRevision) return false;
   const before = workspace.latestChangeAt?.getTime() ?? 0;
+  setStateSummary(workspace, summary);
+  return (summary.latestChangeAt?.getTime() ?? 0) > before;
+}
+
+/** Stores a summary, whatever is stored. */
+export function setStateSummary(workspace: Summarized, summary: StateSummary): void {
   workspace.currentStateVersionId = summary.currentStateVersionId;
   workspace.resourceCount = summary.resourceCount;
   workspace.latestChangeAt = summary.latestChangeAt;
   workspace.stateRevision = summary.revision;
-  return (summary.latestChangeAt?.getTime() ?? 0) > before;
 }

@@ -1,4 +1,5 @@
 import { RunLockService } from "@statehouse/proto/statehouse/runs/v1/run_lock";
+import { RunReportService } from "@statehouse/proto/statehouse/runs/v1/run_report";
 import { AdminService } from "@statehouse/proto/statehouse/workspaces/v1/admin";
 import { AgentPoolService } from "@statehouse/proto/statehouse/workspaces/v1/agent_pool";
 import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
@@ -26,6 +27,7 @@ import { remoteStateConsumerService } from "./remote-state-consumer.ts";
 import { reservedTagKeyService } from "./reserved-tag-key.ts";
 import { runService } from "./run.ts";
 import { runLockService } from "./run-lock.ts";
+import { runReportService } from "./run-report.ts";
 import { sshKeyService } from "./ssh-key.ts";
 import { tagService } from "./tag.ts";
 import { tagBindingService } from "./tag-binding.ts";
@@ -49,6 +51,7 @@ export const bindings = (app: App): ServiceBinding[] => [
   implement(RemoteStateConsumerService, remoteStateConsumerService(app)),
   implement(RunService, runService(app)),
   implement(RunLockService, runLockService(app)),
+  implement(RunReportService, runReportService(app)),
   implement(ConfigurationVersionService, configurationVersionService(app)),
   implement(WorkspaceReadmeService, workspaceReadmeService(app)),
 ];

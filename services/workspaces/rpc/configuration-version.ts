@@ -2,9 +2,9 @@ import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { isId } from "@statehouse/postgres/ids";
 import {
-  ConfigurationVersionReportedSchema,
-  type ConfigurationVersionReported as ReportMessage,
-} from "@statehouse/proto/statehouse/runs/v1/events";
+  ConfigurationVersionReportSchema,
+  type ConfigurationVersionReport as ReportMessage,
+} from "@statehouse/proto/statehouse/runs/v1/run_report";
 import type { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
@@ -12,7 +12,7 @@ import { batchGetConfigurationVersions } from "../app/configuration-version.ts";
 import type { ConfigurationVersion } from "../domain/configuration-version.ts";
 import { reportInvalid } from "../domain/errors.ts";
 import { idsIn, workspaceId } from "./ids.ts";
-import { jsonOf } from "./run.ts";
+import { idProblem, jsonOf, revisionOf } from "./run.ts";
 
 export const configurationVersionService = (
   app: App,
@@ -23,7 +23,7 @@ export const configurationVersionService = (
       configurationVersions: versions.map(({ id, workspaceId, report }) => ({
         id,
         workspaceId,
-        report: fromJson(ConfigurationVersionReportedSchema, report as JsonValue, {
+        report: fromJson(ConfigurationVersionReportSchema, report as JsonValue, {
           ignoreUnknownFields: true,
         }),
       })),
@@ -32,19 +32,28 @@ export const configurationVersionService = (
 });
 
 /** Converts a configuration version from its report. Throws `invalid` if the report is invalid. */
-export function configurationVersionFromProto(message: ReportMessage): ConfigurationVersion {
+export function configurationVersionFromProto(
+  message: ReportMessage,
+  runner: string,
+): ConfigurationVersion {
   const { configurationVersionId: id, createdAt, ingressAttributes } = message;
-  if (!isId("cv", id)) throw reportInvalid("configuration-version-id");
-  if (!createdAt) throw reportInvalid("created-at");
-  if (ingressAttributes && !ingressAttributes.id) throw reportInvalid("ingress-attributes");
+  if (!isId("cv", id)) {
+    const problem = idProblem("Configuration version ID", "cv");
+    throw reportInvalid("report.configurationVersionId", problem);
+  }
+  if (!createdAt) throw reportInvalid("report.createdAt", "Created at is missing");
+  if (ingressAttributes && !ingressAttributes.id) {
+    throw reportInvalid("report.ingressAttributes.id", "Ingress attributes ID is missing");
+  }
   return {
     id,
+    runner,
     workspaceId: workspaceId(message.workspaceId),
-    revision: message.revision,
+    revision: revisionOf(message),
     createdAt: timestampDate(createdAt),
     speculative: message.speculative,
     commitSha: ingressAttributes?.commitSha || null,
     commitUrl: ingressAttributes?.commitUrl || null,
-    report: jsonOf(toJson(ConfigurationVersionReportedSchema, message)),
+    report: jsonOf(toJson(ConfigurationVersionReportSchema, message)),
   };
 }

@@ -10,6 +10,7 @@ import type { ServiceImpl } from "@statehouse/rpc";
 import type { WithAllowedActions } from "../app/allowed-actions.ts";
 import type { App } from "../app/app.ts";
 import {
+  batchGetBilling,
   batchGetOrganizations,
   createOrganization,
   getOrganization,
@@ -52,6 +53,9 @@ export const organizationService = (app: App): ServiceImpl<typeof OrganizationSe
     const organizations = await batchGetOrganizations(app, caller, idsIn("org", ids));
     return { organizations: organizations.map(organizationToProto) };
   },
+  batchGetBilling: async ({ organizationIds }) => ({
+    billings: await batchGetBilling(app, idsIn("org", organizationIds)),
+  }),
 });
 
 const settingsOf = (message: SettingsMessage | undefined): OrganizationSettings => ({

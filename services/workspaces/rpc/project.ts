@@ -15,6 +15,7 @@ import {
   deleteProject,
   getProject,
   getProjectPlacement,
+  listExistingProjects,
   listProjects,
   updateProject,
 } from "../app/project.ts";
@@ -57,6 +58,9 @@ export const projectService = (app: App): ServiceImpl<typeof ProjectService> => 
   },
   getProjectPlacement: async (request) => ({
     organizationId: await getProjectPlacement(app, projectId(request.projectId)),
+  }),
+  listExistingProjects: async ({ projectIds }) => ({
+    projectIds: await listExistingProjects(app, idsIn("prj", projectIds)),
   }),
 });
 

@@ -1,16 +1,17 @@
 import { fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { quoted } from "@statehouse/errors";
 import { isId } from "@statehouse/postgres/ids";
 import {
-  type RunReported as RunMessage,
-  RunReportedSchema,
-} from "@statehouse/proto/statehouse/runs/v1/events";
+  type RunReport as RunMessage,
+  RunReportSchema,
+} from "@statehouse/proto/statehouse/runs/v1/run_report";
 import type { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import type { ServiceImpl } from "@statehouse/rpc";
 import type { App } from "../app/app.ts";
-import { batchGetRuns, getRunPlacement } from "../app/run.ts";
+import { batchGetRuns, getRunPlacement, listEndedRuns } from "../app/run.ts";
 import { reportInvalid } from "../domain/errors.ts";
-import { isRunStatus, type Run } from "../domain/run.ts";
+import { isRunStatus, type Run, runStatuses } from "../domain/run.ts";
 import { idsIn, runId, workspaceId } from "./ids.ts";
 
 export const runService = (app: App): ServiceImpl<typeof RunService> => ({
@@ -20,48 +21,85 @@ export const runService = (app: App): ServiceImpl<typeof RunService> => ({
       runs: runs.map((run) => ({
         id: run.id,
         workspaceId: run.workspaceId,
-        report: fromJson(RunReportedSchema, run.report as JsonValue, { ignoreUnknownFields: true }),
+        report: fromJson(RunReportSchema, run.report as JsonValue, { ignoreUnknownFields: true }),
         commitSha: run.commitSha ?? "",
         commitUrl: run.commitUrl ?? "",
       })),
     };
   },
-  getRunPlacement: async ({ runId: run, workspaceId: id }) => ({
-    organizationId: await getRunPlacement(app, { runId: runId(run), workspaceId: workspaceId(id) }),
-  }),
+  getRunPlacement: async ({ runId: run, workspaceId: id }) => {
+    const of = { runId: runId(run), workspaceId: workspaceId(id) };
+    const { organizationId, runner } = await getRunPlacement(app, of);
+    return { organizationId, runner: runner ?? "" };
+  },
+  listEndedRuns: async ({ runIds }) => ({ runIds: await listEndedRuns(app, idsIn("run", runIds)) }),
 });
 
 /** Converts a run from its report. Throws `invalid` if the report is invalid. */
-export function runFromProto(message: RunMessage): Run {
+export function runFromProto(message: RunMessage, runner: string): Run {
   const { runId: id, status, createdAt, plan, apply } = message;
-  if (!isId("run", id)) throw reportInvalid("run-id");
-  if (!isRunStatus(status)) throw reportInvalid("status");
-  if (!createdAt) throw reportInvalid("created-at");
+  if (!isId("run", id)) throw reportInvalid("report.runId", idProblem("Run ID", "run"));
+  if (!isRunStatus(status)) {
+    const expected = Object.keys(runStatuses).join(", ");
+    const detail = `Status ${quoted(status)} is unknown; expected one of ${expected}`;
+    throw reportInvalid("report.status", detail);
+  }
+  if (!createdAt) throw reportInvalid("report.createdAt", "Created at is missing");
   return {
     id,
+    runner,
     workspaceId: workspaceId(message.workspaceId),
-    revision: message.revision,
+    revision: revisionOf(message),
     status,
     createdAt: timestampDate(createdAt),
     planOnly: message.planOnly,
     isDestroy: message.isDestroy,
     configurationVersionId: message.configurationVersionId || null,
     policyCheckFailed: message.policyCheckFailed,
-    planMs: durationOf(plan),
-    applyMs: durationOf(apply),
-    report: jsonOf(toJson(RunReportedSchema, message)),
+    planMs: durationOf("plan", plan),
+    applyMs: durationOf("apply", apply),
+    report: jsonOf(toJson(RunReportSchema, message)),
   };
 }
 
-function durationOf(phase: { durationMs?: bigint | undefined } | undefined): number | null {
+export const idProblem = (title: string, prefix: string): string =>
+  `${title} is invalid; expected ${prefix}- and 16 letters and digits`;
+
+function durationOf(
+  name: string,
+  phase: { durationMs?: bigint | undefined } | undefined,
+): number | null {
   if (phase?.durationMs === undefined) return null;
-  if (phase.durationMs > BigInt(Number.MAX_SAFE_INTEGER)) throw reportInvalid("duration");
+  if (phase.durationMs > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw reportInvalid(`report.${name}.durationMs`, "Duration is too long");
+  }
   return Number(phase.durationMs);
 }
 
-/** The form in which a report is stored. Throws `invalid` for text that PostgreSQL cannot store. */
+/** A revision as PostgreSQL stores it. */
+export function revisionOf({ revision }: { revision: bigint }): bigint {
+  if (revision > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw reportInvalid(
+      "report.revision",
+      `Revision is too large (maximum is ${Number.MAX_SAFE_INTEGER})`,
+    );
+  }
+  return revision;
+}
+
+/** Of a report, as text. */
+export const MAX_REPORT_BYTES = 1_048_576;
+
+/** The form in which a report is stored. Throws `invalid` for text that PostgreSQL cannot store or that is too long. */
 export function jsonOf(report: JsonValue): object {
-  if (typeof report !== "object" || report === null) throw reportInvalid("report");
-  if (JSON.stringify(report).includes("\\u0000")) throw reportInvalid("text");
+  if (typeof report !== "object" || report === null)
+    throw reportInvalid("report", "Report is invalid");
+  const text = JSON.stringify(report);
+  if (text.includes("\\u0000")) {
+    throw reportInvalid("report", "Report contains the character U+0000, which cannot be stored");
+  }
+  if (Buffer.byteLength(text) > MAX_REPORT_BYTES) {
+    throw reportInvalid("report", `Report is too long (maximum is ${MAX_REPORT_BYTES} bytes)`);
+  }
   return report;
 }

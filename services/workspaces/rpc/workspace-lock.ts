@@ -8,8 +8,8 @@ import {
   lockWorkspace,
   unlockWorkspace,
 } from "../app/workspace-lock.ts";
-import { getPlacement } from "../app/workspace-placement.ts";
-import { workspaceId } from "./ids.ts";
+import { batchGetPlacements, getPlacement } from "../app/workspace-placement.ts";
+import { idsIn, workspaceId } from "./ids.ts";
 import { lockToProto, placementToProto, workspaceToProto } from "./workspace-message.ts";
 
 export const workspaceLockService = (app: App): ServiceImpl<typeof WorkspaceLockService> => ({
@@ -39,4 +39,8 @@ export const workspaceLockService = (app: App): ServiceImpl<typeof WorkspaceLock
   getPlacement: async ({ workspaceId: id }) => ({
     placement: placementToProto(await getPlacement(app, workspaceId(id))),
   }),
+  batchGetPlacements: async ({ workspaceIds }) => {
+    const { placements, ...deleted } = await batchGetPlacements(app, idsIn("ws", workspaceIds));
+    return { placements: placements.map(placementToProto), ...deleted };
+  },
 });

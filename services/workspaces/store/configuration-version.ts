@@ -4,6 +4,7 @@ import type {
   ConfigurationVersionId,
   ConfigurationVersionView,
 } from "../domain/configuration-version.ts";
+import { reportedByOther } from "../domain/errors.ts";
 import type { WorkspaceId } from "../domain/ids.ts";
 
 /** Configuration versions, outside any transaction. */
@@ -24,27 +25,38 @@ const reads = (database: Database) => ({
 const rows = (em: EntityManager) => ({
   async find(
     id: ConfigurationVersionId,
-  ): Promise<{ workspaceId: WorkspaceId; revision: bigint } | undefined> {
-    const [row] = await queryIn<{ workspaceId: WorkspaceId; revision: number }>(
+  ): Promise<{ runner: string | null; workspaceId: WorkspaceId; revision: bigint } | undefined> {
+    const [row] = await queryIn<{
+      runner: string | null;
+      workspaceId: WorkspaceId;
+      revision: number;
+    }>(
       em,
       // index: configuration_versions_pkey
-      `select workspace_id as "workspaceId", revision from configuration_versions where id = $1`,
+      `select runner, workspace_id as "workspaceId", revision from configuration_versions where id = $1`,
       [id],
     );
     return row && { ...row, revision: BigInt(row.revision) };
   },
 
-  /** Inserts the configuration version or replaces the stored report. */
+  /**
+   * Inserts it or replaces the stored report. Throws a conflict if another runner, or a report for another workspace,
+   * was faster.
+   */
   async save(version: ConfigurationVersion): Promise<void> {
-    await queryIn(
+    const [saved] = await queryIn(
       em,
-      `insert into configuration_versions (id, workspace_id, revision, created_at, speculative,
+      // index: configuration_versions_pkey
+      `insert into configuration_versions (id, runner, workspace_id, revision, created_at, speculative,
          commit_sha, commit_url, report)
-       values ($1, $2, $3, $4, $5, $6, $7, $8)
-       on conflict (id) do update set revision = excluded.revision,
+       values ($1, $9, $2, $3, $4, $5, $6, $7, $8)
+       on conflict (id) do update set runner = excluded.runner, revision = excluded.revision,
          created_at = excluded.created_at, speculative = excluded.speculative,
          commit_sha = excluded.commit_sha, commit_url = excluded.commit_url,
-         report = excluded.report`,
+         report = excluded.report
+         where configuration_versions.workspace_id = excluded.workspace_id
+           and coalesce(configuration_versions.runner, excluded.runner) = excluded.runner
+       returning id`,
       [
         version.id,
         version.workspaceId,
@@ -54,8 +66,10 @@ const rows = (em: EntityManager) => ({
         version.commitSha,
         version.commitUrl,
         JSON.stringify(version.report),
+        version.runner,
       ],
     );
+    if (!saved) throw reportedByOther(version.id);
   },
 
   /** Sets the workspace's current configuration version: the newest one that is not speculative. */

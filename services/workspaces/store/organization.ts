@@ -37,7 +37,7 @@ import {
   type OrganizationView,
   organizationNotFound,
 } from "../domain/organization.ts";
-import { planTable } from "../domain/plan.ts";
+import { type Plan, planTable } from "../domain/plan.ts";
 import { ownDataRetentionPolicy } from "./data-retention-policy.ts";
 import { containing } from "./parameters.ts";
 
@@ -94,6 +94,13 @@ const view = `
     ${ownDataRetentionPolicy("r.organization_id = o.id")}
   from organizations o`;
 
+/** How an organization's plan is billed. */
+export interface OrganizationBilling {
+  organizationId: OrganizationId;
+  usageBased: boolean;
+  revision: bigint;
+}
+
 export interface OrganizationSearch {
   /** Organizations that the caller belongs to. */
   ids: readonly string[];
@@ -125,6 +132,20 @@ const reads = (database: Database) => ({
       [id],
     );
     return row && { ...row, version: BigInt(row.version) };
+  },
+
+  async batchBilling(ids: readonly string[]): Promise<OrganizationBilling[]> {
+    const rows = await database.query<{ id: OrganizationId; plan: Plan; revision: string }>(
+      // index: organizations_pkey
+      `select id, plan, revision::text as revision from organizations
+       where id = any($1) and status = 'active'`,
+      [ids],
+    );
+    return rows.map(({ id, plan, revision }) => ({
+      organizationId: id,
+      usageBased: planTable[plan].usageBased,
+      revision: BigInt(revision),
+    }));
   },
 
   async findByName(name: string): Promise<OrganizationView | undefined> {

@@ -139,6 +139,15 @@ const reads = (database: Database) => ({
     );
     return row?.organizationId;
   },
+
+  async listExisting(ids: readonly ProjectId[]): Promise<ProjectId[]> {
+    const rows = await database.query<{ id: ProjectId }>(
+      // index: projects_pkey
+      "select id from projects where id = any($1)",
+      [ids],
+    );
+    return rows.map(({ id }) => id);
+  },
 });
 
 /** Projects inside a transaction. */

@@ -1,15 +1,29 @@
 import { type PublishedEvents, published } from "@statehouse/events";
 import { type Database, type EntityManager, queryIn } from "@statehouse/postgres";
 import { RunEndedSchema } from "@statehouse/proto/statehouse/workspaces/v1/events";
+import { reportedByOther } from "../domain/errors.ts";
 import type { OrganizationId, RunId, WorkspaceId } from "../domain/ids.ts";
 import { isEnded, isMeasured, type Run, type RunEvent, type RunView } from "../domain/run.ts";
 
 /** A stored run. `inWindow`: whether the workspace's performance covers it. */
-export type KeptRun = Omit<Run, "report" | "isDestroy"> & { inWindow: boolean };
+export type KeptRun = Omit<Run, "report" | "isDestroy" | "runner"> & {
+  inWindow: boolean;
+  /** Null: reported before runners were recorded. */
+  runner: string | null;
+};
+
+/** The organization of a workspace, and the run that is to be placed in it. */
+interface RunPlacement {
+  organizationId: OrganizationId;
+  /** Null: not reported, or reported before runners were recorded. */
+  runner: string | null;
+  elsewhere: boolean;
+  ended: boolean;
+}
 
 type KeptRow = Omit<KeptRun, "revision"> & { revision: number };
 
-const columns = `id, workspace_id as "workspaceId", revision, status, created_at as "createdAt",
+const columns = `id, runner, workspace_id as "workspaceId", revision, status, created_at as "createdAt",
   plan_only as "planOnly", configuration_version_id as "configurationVersionId",
   policy_check_failed as "policyCheckFailed", plan_ms as "planMs", apply_ms as "applyMs",
   in_window as "inWindow"`;
@@ -42,18 +56,30 @@ const reads = (database: Database) => ({
     return row?.workspaceId;
   },
 
+  /** The runner that reported the run. */
+  async runnerOf(id: RunId): Promise<string | undefined> {
+    const [row] = await database.query<{ runner: string | null }>(
+      // index: runs_pkey
+      "select runner from runs where id = $1",
+      [id],
+    );
+    return row?.runner ?? undefined;
+  },
+
+  async listEnded(ids: readonly string[]): Promise<string[]> {
+    const rows = await database.query<{ id: string }>(
+      // index: runs_pkey
+      "select id from runs where id = any($1) and ended",
+      [ids],
+    );
+    return rows.map(({ id }) => id);
+  },
+
   /** The workspace's organization, and the stored run. */
-  async placement(
-    runId: RunId,
-    workspaceId: WorkspaceId,
-  ): Promise<{ organizationId: OrganizationId; elsewhere: boolean; ended: boolean } | undefined> {
-    const [row] = await database.query<{
-      organizationId: OrganizationId;
-      elsewhere: boolean;
-      ended: boolean;
-    }>(
+  async placement(runId: RunId, workspaceId: WorkspaceId): Promise<RunPlacement | undefined> {
+    const [row] = await database.query<RunPlacement>(
       // index: workspaces_pkey, runs_pkey
-      `select w.organization_id as "organizationId", coalesce(r.workspace_id <> w.id, false) as elsewhere,
+      `select w.organization_id as "organizationId", r.runner, coalesce(r.workspace_id <> w.id, false) as elsewhere,
          coalesce(r.ended, false) as ended
        from workspaces w left join runs r on r.id = $1
        where w.id = $2`,
@@ -72,21 +98,26 @@ const rows = (em: EntityManager) => ({
   },
 
   /**
-   * Inserts the run or replaces the stored report. The run is outside the performance window until it is added to it.
+   * Inserts it or replaces the stored report. It is outside the performance window until added. Throws a conflict if
+   * another runner, or a report for another workspace, was faster.
    */
   async save(run: Run): Promise<void> {
-    await queryIn(
+    const [saved] = await queryIn(
       em,
-      `insert into runs (id, workspace_id, revision, status, created_at, plan_only,
+      // index: runs_pkey
+      `insert into runs (id, runner, workspace_id, revision, status, created_at, plan_only,
          configuration_version_id, policy_check_failed, plan_ms, apply_ms, measured, ended,
          in_window, report)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, false, $13)
-       on conflict (id) do update set revision = excluded.revision, status = excluded.status,
+       values ($1, $14, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, false, $13)
+       on conflict (id) do update set runner = excluded.runner, revision = excluded.revision, status = excluded.status,
          created_at = excluded.created_at, plan_only = excluded.plan_only,
          configuration_version_id = excluded.configuration_version_id,
          policy_check_failed = excluded.policy_check_failed, plan_ms = excluded.plan_ms,
          apply_ms = excluded.apply_ms, measured = excluded.measured, ended = excluded.ended, in_window = false,
-         report = excluded.report`,
+         report = excluded.report
+         where runs.workspace_id = excluded.workspace_id
+           and coalesce(runs.runner, excluded.runner) = excluded.runner
+       returning id`,
       [
         run.id,
         run.workspaceId,
@@ -101,8 +132,10 @@ const rows = (em: EntityManager) => ({
         isMeasured(run.status),
         isEnded(run.status),
         JSON.stringify(run.report),
+        run.runner,
       ],
     );
+    if (!saved) throw reportedByOther(run.id);
   },
 
   /** The newest measured run outside the performance window. */

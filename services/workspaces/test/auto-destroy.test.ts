@@ -103,6 +103,7 @@ test("concurrent replicas publish each due destroy run once", async () => {
 const run = (workspaceId: `ws-${string}`, more: object = {}) =>
   reportRun(app(), {
     id: `run-${workspaceId.slice(3)}`,
+    runner: "runner",
     workspaceId,
     revision: 1n,
     status: "applied",

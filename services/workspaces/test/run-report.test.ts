@@ -93,6 +93,7 @@ const reports: fc.Arbitrary<Report[]> = fc
 const runOf = (workspaceId: WorkspaceId, { number, ...report }: Report): Run => ({
   ...report,
   id: `run-${workspaceId.slice(3)}n${String(number).padStart(2, "0")}`,
+  runner: "runner",
   workspaceId,
   isDestroy: false,
   configurationVersionId: null,
@@ -138,7 +139,7 @@ test("the stored reports and sums equal a recount, regardless of the order of re
   );
 }, 120_000);
 
-test("a report for a deleted workspace changes nothing", async () => {
+test("a report for a deleted workspace is refused", async () => {
   const run = runOf("ws-gone", {
     number: 1,
     revision: 1n,
@@ -149,7 +150,7 @@ test("a report for a deleted workspace changes nothing", async () => {
     planOnly: false,
     createdAt: new Date(),
   });
-  await reportRun({ transaction, now }, run);
+  await expect(reportRun({ transaction, now }, run)).rejects.toMatchObject({ kind: "notFound" });
   expect(await database.query("select from runs where workspace_id = 'ws-gone'", [])).toEqual([]);
 });
 

@@ -1,11 +1,10 @@
-import { startRunner } from "@statehouse/events/testing";
 import { newId } from "@statehouse/postgres/ids";
 import { ConfigurationVersionService } from "@statehouse/proto/statehouse/workspaces/v1/configuration_version";
 import { RemoteStateConsumerService } from "@statehouse/proto/statehouse/workspaces/v1/remote_state_consumer";
 import { RunService } from "@statehouse/proto/statehouse/workspaces/v1/run";
 import { WorkspaceReadmeService } from "@statehouse/proto/statehouse/workspaces/v1/workspace_readme";
 import { createClient } from "@statehouse/rpc";
-import { waitFor } from "@statehouse/testing";
+import { createRunner } from "@statehouse/rpc/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { failureOf } from "./failure.ts";
 import { type Person, type RunningWorkspaces, runWorkspaces } from "./running-workspaces.ts";
@@ -21,11 +20,10 @@ beforeAll(async () => {
   running = await runWorkspaces();
   [owner, stranger] = [await running.person(), await running.person()];
   workspaceId = await newWorkspace();
-  await using runner = startRunner(running.nats.url);
+  const runner = createRunner(running.channel, running.identities.runner);
   configurationVersionId = await runner.configurationVersion({ workspaceId });
   await runner.readme({ workspaceId, rawMarkdown: "# Read me" });
   runId = await runner.run({ workspaceId, status: "applied", configurationVersionId });
-  await waitFor(async () => (await asked(owner)).runs === 1);
 });
 afterAll(() => running[Symbol.asyncDispose]());
 

@@ -68,6 +68,7 @@ export async function runWorkspaces({
     "workspaces",
     "state",
     "testing",
+    "runner",
   );
   const environmentOf = (name: keyof typeof databases) => ({
     DATABASE_URL: databases[name].url,

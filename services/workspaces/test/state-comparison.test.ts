@@ -110,6 +110,31 @@ test("a move that state did not receive is sent again", async () => {
   expect(reported()).toEqual([]);
 });
 
+test("a placement and a summary that no service has assigned are replaced by the owner's", async () => {
+  const id = await newWorkspace();
+  const { organization, project, version } = await placementOf(id);
+  await stateRow(id, { placementVersion: "8999999999999999", revision: "900" });
+  await running.sql(
+    `update workspaces set state_revision = 8999999999999998, resource_count = 99 where id = $1`,
+    [id],
+  );
+  await compare();
+  const placed = await running.stateSql(
+    `select organization_id as organization, project_id as project, placement_version as version
+     from workspace_states where workspace_id = $1`,
+    [id],
+  );
+  expect(placed).toEqual([{ organization, project, version }]);
+  const summary = await running.sql(
+    "select state_revision as revision, resource_count as count from workspaces where id = $1",
+    [id],
+  );
+  expect(summary).toEqual([{ revision: "900", count: 3 }]);
+  expect(reported()).toEqual([]);
+  await running.stateSql("delete from workspace_states where workspace_id = $1", [id]);
+  await running.sql("update workspaces set state_revision = 0 where id = $1", [id]);
+});
+
 test("a deletion that state lost is sent again", async () => {
   const id = await newWorkspace();
   await running.service.deleteWorkspace({ workspace: { by: { case: "id", value: id } } }, owner);

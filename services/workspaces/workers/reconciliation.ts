@@ -51,7 +51,7 @@ export function startReconciliation({
   const report = ({ healed, reported }: Comparison): void => {
     for (const [difference, { length: count }] of healed) {
       differences.add(count, { difference, outcome: "healed" });
-      logger.warn({ difference, count }, "lost events detected; differences repaired");
+      logger.warn({ difference, count }, "differences between the services were repaired");
     }
     for (const [difference, workspaceIds] of reported) {
       const count = workspaceIds.length;

@@ -133,7 +133,7 @@ beforeAll(async () => {
     );
     await tx.workspaceResources.removeAll("ws-6");
     await tx.organizationBilling.set({ organizationId: "org-5", usageBased: false, revision: 2n });
-    await tx.organizationBilling.remove("org-6");
+    await tx.organizationBilling.remove(["org-6"]);
     await tx.blobs.lock(["blob-31", "blob-32"]);
     await tx.retention.listForUpdate(["sv-31", "sv-32"]);
     await tx.retention.listShared(["sv-31", "sv-32"]);

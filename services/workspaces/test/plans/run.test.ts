@@ -58,6 +58,8 @@ beforeAll(async () => {
   await reads.runs.batch(["run-5", "run-6"]);
   await reads.runs.workspaceOf("run-5");
   await reads.runs.placement("run-5", "ws-1");
+  await reads.runs.runnerOf("run-5");
+  await reads.runs.listEnded(["run-5", "run-6"]);
   await reads.configurationVersions.batch(["cv-1", "cv-2"]);
   await reads.workspaceReadmes.batch(["ws-1", "ws-2"]);
   const producer = { id: "ws-7", organizationId: "org-1", globalRemoteState: false } as const;

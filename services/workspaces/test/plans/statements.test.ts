@@ -135,6 +135,8 @@ beforeAll(async () => {
   await reads.pendingSyncs.findPendingPlacement("ws-1");
   await reads.pendingSyncs.findPendingDeletion("ws-gone1");
   await reads.pendingSyncs.pendingDeletionsOf("org-1", 100);
+  await reads.projects.listExisting(["prj-1", "prj-2"]);
+  await reads.organizations.batchBilling(["org-1", "org-2"]);
   await reads.stateComparisons.ofWorkspaces(["ws-1", "ws-gone1"]);
   await reads.stateComparisons.reportedAfter("ws-1", 100);
 
@@ -193,7 +195,13 @@ beforeAll(async () => {
     await tx.agentPools.relate(pool, relations, scope);
     await tx.performance.save("ws-1", noPerformance);
     await tx.workspaceReadmes.save({ workspaceId: "ws-1", rawMarkdown: "" }, 2n);
-    const reported = { workspaceId: "ws-1", revision: 1n, createdAt: now, report: {} } as const;
+    const reported = {
+      runner: "runner",
+      workspaceId: "ws-1",
+      revision: 1n,
+      createdAt: now,
+      report: {},
+    } as const;
     const commit = { speculative: false, commitSha: null, commitUrl: null };
     await tx.configurationVersions.save({ id: "cv-1", ...reported, ...commit });
     await tx.runs.save({

@@ -1,28 +1,26 @@
 // A runner in one file: it reports one run to Statehouse, from its creation to its end. Nothing is executed.
-//   WORKSPACE_ID=ws-… NATS_URL=nats://127.0.0.1:4222 node examples/runner/publish.mjs
-import { randomBytes, randomUUID } from "node:crypto";
-import { jetstream } from "@nats-io/jetstream";
-import { connect, headers } from "@nats-io/transport-node";
+//   WORKSPACE_ID=ws-… WORKSPACES_ADDRESS=127.0.0.1:9102 ASSERTION_PRIVATE_KEY='{"kty":"OKP",…}' \
+//     node examples/runner/report.mjs
+import { randomBytes } from "node:crypto";
+import { fromJson } from "@bufbuild/protobuf";
+import {
+  ConfigurationVersionReportSchema,
+  ReadmeReportSchema,
+  RunReportSchema,
+  RunReportService,
+} from "@statehouse/proto/statehouse/runs/v1/run_report";
+import { createClient, createIdentity, grpcChannel } from "@statehouse/rpc";
 
 const workspaceId = process.env.WORKSPACE_ID;
 if (!workspaceId) throw new Error("WORKSPACE_ID must name a workspace: ws-…");
-const connection = await connect({ servers: process.env.NATS_URL ?? "nats://127.0.0.1:4222" });
-const stream = jetstream(connection);
-
-/** Publishes one report and waits until the stream has stored it. */
-async function report(noun, subject, message) {
-  const type = `statehouse.runs.${noun}.reported.v1`;
-  const id = randomUUID();
-  const head = headers();
-  head.set("Nats-Msg-Id", id); // The stream drops a repeat with the same id.
-  head.set("ce-specversion", "1.0");
-  head.set("ce-id", id);
-  head.set("ce-source", "examples/runner");
-  head.set("ce-type", type);
-  head.set("ce-subject", subject);
-  head.set("ce-time", new Date().toISOString());
-  await stream.publish(type, JSON.stringify(message), { headers: head });
-}
+const key = process.env.ASSERTION_PRIVATE_KEY;
+if (!key) throw new Error("ASSERTION_PRIVATE_KEY must be the private key of the runner, a JWK");
+const identity = await createIdentity(process.env.RUNNER ?? "runner", JSON.parse(key));
+await using channel = grpcChannel({
+  address: process.env.WORKSPACES_ADDRESS ?? "127.0.0.1:9102",
+  audience: "workspaces",
+});
+const reports = createClient(RunReportService, channel, identity);
 
 const newId = (prefix) => `${prefix}-${randomBytes(8).toString("hex")}`;
 const now = () => new Date().toISOString();
@@ -44,15 +42,15 @@ const configurationVersion = {
     onDefaultBranch: true,
   },
 };
-await report(
-  "configuration-version",
-  configurationVersion.configurationVersionId,
-  configurationVersion,
-);
-await report("readme", workspaceId, {
-  workspaceId,
-  revision: Date.now(),
-  rawMarkdown: "# Network\n\nWhere the subnets are.\n",
+await reports.reportConfigurationVersion({
+  report: fromJson(ConfigurationVersionReportSchema, configurationVersion),
+});
+await reports.reportReadme({
+  report: fromJson(ReadmeReportSchema, {
+    workspaceId,
+    revision: Date.now(),
+    rawMarkdown: "# Network\n\nWhere the subnets are.\n",
+  }),
 });
 
 // Every report describes the complete run, with a higher revision.
@@ -71,7 +69,7 @@ let run = {
 async function become(status, more = {}) {
   const statusTimestamps = { ...run.statusTimestamps, [`${status}-at`]: now() };
   run = { ...run, ...more, status, statusTimestamps, revision: run.revision + 1 };
-  await report("run", run.runId, run);
+  await reports.reportRun({ report: fromJson(RunReportSchema, run) });
 }
 
 await become("pending");
@@ -91,4 +89,3 @@ await become("applied", {
   apply: { ...run.apply, status: "finished", finishedAt: now(), durationMs: 15300 },
 });
 console.log(run.runId);
-await connection.drain();

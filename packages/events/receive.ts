@@ -1,0 +1,184 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ConsumerMessages, type JsMsg, jetstream } from "@nats-io/jetstream";
+import { metrics } from "@opentelemetry/api";
+import type { Event } from "./event.ts";
+import type { Nats } from "./nats.ts";
+import { ensureConsumer, ensureStream, STREAM } from "./stream.ts";
+
+type Log = (about: Record<string, unknown>, message: string) => void;
+
+/** The logger of a subscription; pino's loggers fit. */
+export interface Logger {
+  info: Log;
+  warn: Log;
+  error: Log;
+}
+
+export type Outcome = "handled" | "ignored" | "failed" | "dead_letter";
+
+export interface ReceiveOptions {
+  nats: Nats;
+  durable: string;
+  /** Subjects, including wildcards: `statehouse.state.>`. */
+  filters: readonly string[];
+  /** The position at which a new subscription begins. */
+  from?: "beginning" | "now";
+  /** The most messages that are received together and given to `receive` at once. */
+  batch: number;
+  /** Acknowledges each of the messages, or returns it to the stream; returns the outcomes in their order. */
+  receive(messages: readonly JsMsg[]): Promise<readonly Outcome[]>;
+  logger: Logger;
+}
+
+/** Time after which an event of a killed replica is delivered to another one. */
+const ACK_WAIT_SECONDS = 15;
+const STILL_WORKING_MS = 5000;
+const RETRY_MS = 500;
+
+/**
+ * Receives the stream's messages through a durable consumer, with explicit acknowledgement: each at least once. What
+ * arrives while a batch is being processed is the next batch. Dispose it to stop after the current batch.
+ */
+export function receiveMessages(options: ReceiveOptions): AsyncDisposable {
+  const { nats, durable, logger } = options;
+  const received = metrics
+    .getMeter("statehouse/events")
+    .createCounter("statehouse_events_received_total", {
+      description: "Events received, by consumer and outcome",
+    });
+  const stop = Promise.withResolvers<void>();
+  let stopped = false;
+  let messages: ConsumerMessages | undefined;
+
+  const process = async (queue: JsMsg[]): Promise<void> => {
+    while (queue.length > 0 && !stopped) {
+      const batch = queue.splice(0, options.batch);
+      const working = setInterval(() => {
+        for (const message of [...batch, ...queue]) message.working();
+      }, STILL_WORKING_MS);
+      try {
+        for (const outcome of await options.receive(batch)) {
+          received.add(1, { consumer: durable, outcome });
+        }
+      } finally {
+        clearInterval(working);
+      }
+    }
+    // For another replica, immediately.
+    for (const message of queue.splice(0)) message.nak();
+  };
+
+  const receiveAll = async (from: ConsumerMessages): Promise<void> => {
+    const queue: JsMsg[] = [];
+    let processing: Promise<void> | undefined;
+    try {
+      for await (const message of from) {
+        queue.push(message);
+        // Begins in the next turn: messages that arrived together are one batch.
+        processing ??= new Promise<void>((resolve) => setImmediate(resolve))
+          .then(() => process(queue))
+          .finally(() => {
+            processing = undefined;
+          });
+        if (queue.length >= options.batch) await processing;
+      }
+    } finally {
+      await processing;
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    let failing = false;
+    while (!stopped) {
+      try {
+        messages = await open(options, stop.promise);
+        if (failing) logger.info({ consumer: durable }, "event subscription resumed");
+        failing = false;
+        // The subscription may have been stopped in the meantime.
+        if (stopped) messages?.stop();
+        if (!messages || stopped) return;
+        await receiveAll(messages);
+      } catch (error) {
+        if (stopped) return;
+        if (!failing) logger.warn({ err: error, consumer: durable }, "event subscription lost");
+        failing = true;
+      }
+      if (!stopped) await Promise.race([stop.promise, sleep(RETRY_MS, undefined, { ref: false })]);
+    }
+  };
+  const running = run();
+  return {
+    async [Symbol.asyncDispose]() {
+      stopped = true;
+      stop.resolve();
+      messages?.stop();
+      await running;
+      await nats.ready().catch(() => {}); // flushes the last acknowledgement if the server is available
+    },
+  };
+}
+
+async function open(
+  { nats, durable, filters, from = "beginning", batch }: ReceiveOptions,
+  stop: Promise<void>,
+): Promise<ConsumerMessages | undefined> {
+  const connection = await Promise.race([nats.connection(), stop]);
+  if (!connection) return undefined;
+  await ensureStream(nats);
+  await ensureConsumer(connection, {
+    durable,
+    filters,
+    from,
+    description: `events for ${durable}`,
+    ackWaitSeconds: ACK_WAIT_SECONDS,
+  });
+  const consumer = await jetstream(connection).consumers.get(STREAM, durable);
+  // If the bus was set up again, the consumer no longer exists: end this subscription and create it again.
+  return consumer.consume({ max_messages: batch, abort_on_missing_resource: true });
+}
+
+/** An event that failed too often. */
+export interface FailedEvent {
+  event: Event;
+  consumer: string;
+  failures: number;
+  error: unknown;
+}
+
+export interface FailureOptions {
+  durable: string;
+  /**
+   * Stores an event that has failed `maxFailures` times, so that it does not block later events. If storing fails
+   * too, the event is retried later.
+   */
+  deadLetter: (failed: FailedEvent) => Promise<void>;
+  /** Temporary errors that are not caused by the event; they never lead to a dead letter. */
+  isTransient?: (error: unknown) => boolean;
+  maxFailures?: number;
+  logger: Logger;
+}
+
+const DEFAULT_MAX_FAILURES = 8;
+
+/** Returns a failed message to the stream, with a growing delay, or makes it a dead letter. */
+export async function failed(
+  { durable, deadLetter, isTransient = () => false, logger, ...options }: FailureOptions,
+  message: JsMsg,
+  event: Event,
+  error: unknown,
+): Promise<"failed" | "dead_letter"> {
+  const failures = message.info.deliveryCount;
+  const about = { consumer: durable, event: event.id, type: event.type, failures };
+  if (failures >= (options.maxFailures ?? DEFAULT_MAX_FAILURES) && !isTransient(error)) {
+    try {
+      await deadLetter({ event, consumer: durable, failures, error });
+      logger.error({ ...about, err: error }, "event stored as dead letter");
+      message.ack();
+      return "dead_letter";
+    } catch (failure) {
+      logger.warn({ ...about, err: failure }, "dead letter not stored");
+    }
+  } else logger.warn({ ...about, err: error }, "event processing failed; it is delivered again");
+  message.nak(Math.min(30_000, 100 * 2 ** Math.min(failures, 10)));
+  return "failed";
+}

@@ -1,0 +1,53 @@
+import { randomBytes } from "node:crypto";
+import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
+import { type Timestamp, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type ConfigurationVersionReportSchema,
+  type ReadmeReportSchema,
+  type RunReportSchema,
+  RunReportService,
+} from "@statehouse/proto/statehouse/runs/v1/run_report";
+import type { CallOptions } from "./assertion.ts";
+import type { Channel } from "./channel.ts";
+import { createClient } from "./client.ts";
+
+type Report<Schema extends DescMessage> = Omit<MessageInitShape<Schema>, "$typeName">;
+
+/** An external runner: it executes runs elsewhere and reports them. */
+export interface Runner {
+  /** Returns the run's id. */
+  run(report: Report<typeof RunReportSchema>): Promise<string>;
+  /** Returns the configuration version's id. */
+  configurationVersion(report: Report<typeof ConfigurationVersionReportSchema>): Promise<string>;
+  readme(report: Report<typeof ReadmeReportSchema>): Promise<void>;
+}
+
+/** Whole seconds since the start of the runners. */
+export const moment = (seconds: number): Timestamp =>
+  timestampFromDate(new Date(Date.UTC(2026, 0, 1) + seconds * 1000));
+
+const newId = (prefix: string) => `${prefix}-${randomBytes(8).toString("hex")}`;
+
+/** A runner that reports to the service workspaces behind `workspaces`, as docs/runs.md says. */
+export function createRunner(workspaces: Channel, identity: CallOptions): Runner {
+  const reports = createClient(RunReportService, workspaces, identity);
+  return {
+    async run(report) {
+      const runId = report.runId ?? newId("run");
+      const usual = { status: "pending", revision: 1n, createdAt: moment(0) };
+      await reports.reportRun({ report: { ...usual, ...report, runId } });
+      return runId;
+    },
+    async configurationVersion(report) {
+      const configurationVersionId = report.configurationVersionId ?? newId("cv");
+      const usual = { status: "uploaded", revision: 1n, createdAt: moment(0) };
+      await reports.reportConfigurationVersion({
+        report: { ...usual, ...report, configurationVersionId },
+      });
+      return configurationVersionId;
+    },
+    async readme(report) {
+      await reports.reportReadme({ report: { revision: 1n, ...report } });
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { metrics } from "@opentelemetry/api";
+import { AppError } from "@statehouse/errors";
+import type { RunReportService } from "@statehouse/proto/statehouse/runs/v1/run_report";
+import type { ServiceImpl } from "@statehouse/rpc";
+import type { App } from "../app/app.ts";
+import { runnerOf } from "../app/caller.ts";
+import { reportConfigurationVersion } from "../app/configuration-version.ts";
+import { reportRun } from "../app/run-report.ts";
+import { reportWorkspaceReadme } from "../app/workspace-readme.ts";
+import { reportInvalid } from "../domain/errors.ts";
+import { configurationVersionFromProto } from "./configuration-version.ts";
+import { runFromProto } from "./run.ts";
+import { readmeFromProto } from "./workspace-readme.ts";
+
+/** What runners report. The runner receives every problem of a report at once; nothing is stored then. */
+export function runReportService(app: App): ServiceImpl<typeof RunReportService> {
+  const refused = metrics
+    .getMeter("statehouse/workspaces")
+    .createCounter("statehouse_run_reports_refused_total", {
+      description: "Reports of runners that were refused, by reason",
+    });
+  const counted = async (store: () => Promise<void>) => {
+    try {
+      await store();
+      return {};
+    } catch (error) {
+      if (error instanceof AppError) refused.add(1, { reason: error.reason });
+      throw error;
+    }
+  };
+  return {
+    reportRun: ({ report }, { caller }) =>
+      counted(async () => reportRun(app, runFromProto(given(report), runnerOf(caller)))),
+    reportConfigurationVersion: ({ report }, { caller }) =>
+      counted(async () =>
+        reportConfigurationVersion(
+          app,
+          configurationVersionFromProto(given(report), runnerOf(caller)),
+        ),
+      ),
+    reportReadme: ({ report }) =>
+      counted(async () => {
+        const { readme, revision } = readmeFromProto(given(report));
+        await reportWorkspaceReadme(app, readme, revision);
+      }),
+  };
+}
+
+function given<Report>(report: Report | undefined): Report {
+  if (!report) throw reportInvalid("report", "Report is missing");
+  return report;
+}
