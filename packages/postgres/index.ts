@@ -14,6 +14,6 @@ export {
 } from "./nouns.ts";
 export { offsetOf, type Page, type PageInput, pageOf } from "./paging.ts";
 export { createSealer, type Sealer } from "./sealing.ts";
-export { awaitedStatementCount } from "./statements.ts";
+export { awaitedStatementCount, statementCount } from "./statements.ts";
 export { afterCommit, queryIn, type TransactionMode } from "./transaction.ts";
 export { pageWithTotal, type RowWithTotal, withTotal } from "./with-total.ts";

@@ -51,6 +51,9 @@ let awaited = 0;
  */
 export const awaitedStatementCount = (): number => awaited;
 
+/** Number of statements that this process sent. */
+export const statementCount = (): number => statements;
+
 export type StatementListener = (sql: string) => void;
 
 /** Counts and reports every statement that any code sends on this connection. */

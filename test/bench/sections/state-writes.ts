@@ -8,6 +8,7 @@ import { put } from "../bytes/transfer.ts";
 import { nothingToExtract, startWriters, type WriteTimes } from "../state-writer.ts";
 import { median } from "../statistics.ts";
 import { type Cell, printTable } from "../table.ts";
+import { printEventCost } from "./event-cost.ts";
 import { printWhereTimeGoes } from "./state-write-spans.ts";
 
 const KIB = 1024;
@@ -91,6 +92,7 @@ export async function stateWrites(ground: Ground): Promise<Aim[]> {
     rows.map((row) => [...row, ...Array.from({ length: 9 - row.length }, () => Number.NaN)]),
   );
   await printWhereTimeGoes(10 * KIB);
+  await printEventCost(10 * KIB);
   return aims;
 }
 

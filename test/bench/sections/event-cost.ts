@@ -1,0 +1,105 @@
+import { randomUUID } from "node:crypto";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connectNats, STREAM } from "@statehouse/events";
+import { statementCount } from "@statehouse/postgres";
+import { callCount } from "@statehouse/rpc";
+import { waitFor } from "@statehouse/testing";
+import { type Stack, startStack } from "../../stack/stack.ts";
+import { contentOf } from "../bytes/content.ts";
+import { nothingToExtract, startWriters, type Writer } from "../state-writer.ts";
+import { median } from "../statistics.ts";
+import { printTable } from "../table.ts";
+
+/** The consumer that keeps the summaries of workspaces. */
+const CONSUMER = "workspaces-workspace-state";
+const WRITES = 20;
+const ROUNDS = 5;
+const PAUSED_MS = 600_000;
+
+/**
+ * The cost of the events of a state write: workspaces calls state for the summary of each workspace that an event is
+ * about. Each measurement writes with the consumer running and then paused; all services are in one process.
+ */
+export async function printEventCost(bytes: number): Promise<void> {
+  await using stack = await startStack({ settings: { LOG_LEVEL: "warn" } });
+  await using nats = connectNats({ url: stack.nats.url, name: "bench" });
+  const { consumers } = await jetstreamManager(await nats.connection());
+  const rows: (string | number)[][] = [];
+  for (const clients of [1, 8]) {
+    const writers = await startWriters(stack, clients);
+    const measured: Record<"running" | "paused", Cost[]> = { running: [], paused: [] };
+    // The first round opens connections and compiles code.
+    for (let round = 0; round <= ROUNDS; round++) {
+      const running = await costOfWrites(stack, writers, bytes, () => quiet(stack, consumers));
+      await consumers.pause(STREAM, CONSUMER, new Date(Date.now() + PAUSED_MS));
+      const paused = await costOfWrites(stack, writers, bytes, async () => {});
+      await consumers.resume(STREAM, CONSUMER);
+      await quiet(stack, consumers);
+      if (round === 0) continue;
+      measured.running.push(running);
+      measured.paused.push(paused);
+    }
+    const part = (of: "running" | "paused", what: keyof Cost) =>
+      median(measured[of].map((cost) => cost[what]));
+    const ratios = measured.running.map(
+      ({ ms }, round) => ms / (measured.paused[round]?.ms ?? NaN),
+    );
+    for (const of of ["running", "paused"] as const) {
+      const ratio = of === "running" ? median(ratios) : Number.NaN;
+      const costs = [part(of, "statements"), part(of, "calls"), part(of, "ms"), ratio];
+      rows.push([clients, of, ...costs]);
+    }
+  }
+  printTable(
+    `    what the events of a write of ${bytes / 1024} KiB cost, with the consumer of workspaces running and paused`,
+    ["clients", "consumer", "SQL a write", "calls a write", "ms a write", "of paused"],
+    rows,
+  );
+}
+
+interface Cost {
+  /** For each write, those of the background included. */
+  statements: number;
+  calls: number;
+  /** Until the last write has ended; the background may continue. */
+  ms: number;
+}
+
+async function costOfWrites(
+  stack: Stack,
+  writers: readonly Writer[],
+  bytes: number,
+  settled: () => Promise<void>,
+): Promise<Cost> {
+  const content = contentOf(bytes, randomUUID());
+  const before = { statements: statementCount(), calls: callCount() };
+  const startedAt = performance.now();
+  await Promise.all(
+    writers.map(async (writer) => {
+      for (let index = 0; index < WRITES; index++) await writer.write(content);
+    }),
+  );
+  const ms = performance.now() - startedAt;
+  await nothingToExtract(stack);
+  await settled();
+  const writes = WRITES * writers.length;
+  return {
+    statements: (statementCount() - before.statements) / writes,
+    calls: (callCount() - before.calls) / writes,
+    ms: ms / WRITES,
+  };
+}
+
+type Consumers = Awaited<ReturnType<typeof jetstreamManager>>["consumers"];
+
+/** Waits until every event of state is published and received. */
+async function quiet({ rows }: Stack, consumers: Consumers): Promise<void> {
+  await waitFor(
+    async () => {
+      if ((await rows("state", "select from outbox limit 1")).length > 0) return false;
+      const { num_pending, num_ack_pending } = await consumers.info(STREAM, CONSUMER);
+      return num_pending + num_ack_pending === 0;
+    },
+    { timeout: 60_000, interval: 20, what: "the consumer to have received every event" },
+  );
+}
