@@ -80,11 +80,23 @@ export const dropWorkspace = (app: App, workspaceId: WorkspaceId): Promise<void>
 const PURGED_WORKSPACES = 20;
 const PURGED_VERSIONS = 50;
 
-/** Deletes the rows of dropped workspaces and releases their blobs. Returns whether there were any. */
+/**
+ * Deletes the rows of dropped workspaces and releases their blobs, once the service workspaces confirms that they are
+ * deleted. The others keep their rows: workspaces was restored to a time before their deletion. Returns whether rows
+ * were deleted. Throws `unavailable` while workspaces does not respond.
+ */
 export async function purgeDroppedWorkspaces(app: App): Promise<boolean> {
-  const dropped = await app.reads.workspaceStates.listToPurge(PURGED_WORKSPACES);
-  for (const workspaceId of dropped) await purgeBatch(app, workspaceId);
-  return dropped.length > 0;
+  const unconfirmed: WorkspaceId[] = [];
+  for (;;) {
+    const dropped = await app.reads.workspaceStates.listToPurge(PURGED_WORKSPACES, unconfirmed);
+    if (dropped.length === 0) return false;
+    const { deletedWorkspaceIds } = await app.workspaces.batchGetPlacements(dropped);
+    const deleted = new Set(deletedWorkspaceIds);
+    const confirmed = dropped.filter((workspaceId) => deleted.has(workspaceId));
+    for (const workspaceId of confirmed) await purgeBatch(app, workspaceId);
+    if (confirmed.length > 0) return true;
+    unconfirmed.push(...dropped);
+  }
 }
 
 /** One batch in each transaction, so that locks are held briefly; after the last one only the tombstone remains. */

@@ -179,13 +179,14 @@ const reads = (database: Database) => ({
     return rows.map((row) => row.workspace_id);
   },
 
-  /** Dropped workspaces whose other rows are not deleted yet; those dropped first come first. */
-  async listToPurge(limit: number): Promise<WorkspaceId[]> {
+  /** Dropped workspaces other than these whose other rows are not deleted yet; those dropped first come first. */
+  async listToPurge(limit: number, except: readonly WorkspaceId[]): Promise<WorkspaceId[]> {
     const rows = await database.query<{ workspace_id: WorkspaceId }>(
       // index: workspace_states_unpurged
       `select workspace_id from workspace_states
-       where dropped_at is not null and purged_at is null order by dropped_at limit $1`,
-      [limit],
+       where dropped_at is not null and purged_at is null and workspace_id <> all($2)
+       order by dropped_at limit $1`,
+      [limit, except],
     );
     return rows.map((row) => row.workspace_id);
   },

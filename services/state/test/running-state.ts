@@ -89,6 +89,7 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     return { opening, outcome: await finishUpload(app, claims, attempt) };
   };
 
+  const workspaceState = createClient(WorkspaceStateService, channel, identities.workspaces);
   const running = starting.move();
   return {
     app,
@@ -97,7 +98,16 @@ export async function runState({ edition = "self-hosted" as EditionName } = {}) 
     statements,
     versions,
     outputs: createClient(StateVersionOutputService, channel, identities.gateway.on(owner)),
-    workspaceState: createClient(WorkspaceStateService, channel, identities.workspaces),
+    workspaceState: {
+      ...workspaceState,
+      /** As workspaces calls it: after it has committed the deletion. */
+      dropWorkspace(request: Parameters<typeof workspaceState.dropWorkspace>[0]) {
+        others.confirmDeletion(request.workspaceId ?? "");
+        return workspaceState.dropWorkspace(request);
+      },
+    },
+    /** State's own tombstone, without a deletion at workspaces. */
+    dropUnconfirmed: (workspaceId: string) => workspaceState.dropWorkspace({ workspaceId }),
     channel,
     /** The owner's calls, made as the gateway makes them. */
     identity: identities.gateway.on(owner),

@@ -146,6 +146,8 @@ export function startServiceFakes({ keys, logger }: { keys: AssertionKeys; logge
       projects.delete(workspaceId);
       deleted.add(workspaceId);
     },
+    /** Reports the workspace as deleted from now on. */
+    confirmDeletion: (workspaceId: string) => void deleted.add(workspaceId),
     forget: (workspaceId: string) => void projects.delete(workspaceId),
     unlock: (workspaceId: string) => void locks.delete(workspaceId),
     async [Symbol.asyncDispose]() {

@@ -66,7 +66,7 @@ beforeAll(async () => {
   await reads.workspaceStates.listRecords(["ws-5", "ws-6"]);
   await reads.workspaceStates.listRecordsAfter("ws-5", 100);
   await reads.workspaceStates.listWithCurrentVersionAfter("ws-5", 500);
-  await reads.workspaceStates.listToPurge(20);
+  await reads.workspaceStates.listToPurge(20, ["ws-5"]);
   await reads.stateVersions.get("sv-29");
   await reads.stateVersions.batch(["sv-29", "sv-34"]);
   expect((await reads.stateVersions.list("ws-5", undefined, page)).total).toBe(5);

@@ -187,6 +187,24 @@ it("logs rows without bytes repeatedly and continues", async () => {
   expect((await state.app.reads.scans.getProgress("verification")).found).toBeGreaterThanOrEqual(2);
 });
 
+it("deletes neither rows nor bytes of a dropped workspace that its owner still has", async () => {
+  const workspaceId = state.lockedWorkspace();
+  const key = await attempt(workspaceId, { finish: true });
+  const other = state.lockedWorkspace();
+  await attempt(other, { finish: true });
+  await state.dropUnconfirmed(workspaceId);
+  await state.workspaceState.dropWorkspace({ workspaceId: other });
+  while (await purgeDroppedWorkspaces(state.app)) await Promise.resolve();
+  const left = async (id: string) =>
+    (await state.database.query("select from state_versions where workspace_id = $1", [id])).length;
+  expect([await left(workspaceId), await left(other)]).toEqual([1, 0]);
+  expect(await state.app.reads.blobs.listOwned([key])).toEqual([key]);
+  expect(await keys()).toContain(key);
+  state.fakes.confirmDeletion(workspaceId);
+  while (await purgeDroppedWorkspaces(state.app)) await Promise.resolve();
+  expect(await left(workspaceId)).toBe(0);
+});
+
 it("reports nothing for bytes that are deleted during verification", async () => {
   proves("Object store/blobs without rows are");
   const workspaceId = state.lockedWorkspace();
