@@ -12,7 +12,8 @@ export {
 export { makeFolder } from "./folder.ts";
 export { forEachConcurrently } from "./for-each-concurrently.ts";
 export { runService, StartError } from "./lifecycle.ts";
-export { drain, listenOn } from "./listener.ts";
+export { limitReceiving } from "./limit-receiving.ts";
+export { type ConnectionDeadlines, createHttpServer, drain, listenOn } from "./listener.ts";
 export { createLogger, type Logger, type LoggerOptions } from "./logger.ts";
 export { type LoopOptions, startLoop } from "./loop.ts";
 export { metricsText } from "./metrics.ts";
@@ -24,7 +25,14 @@ export {
   startOpsServer,
 } from "./ops-server.ts";
 export { type Progress, type ProgressOptions, startProgress } from "./progress.ts";
-export { keyRingSetting, portSetting, secondsSetting, settings } from "./settings.ts";
+export {
+  deadlineSettings,
+  deadlinesOf,
+  keyRingSetting,
+  portSetting,
+  secondsSetting,
+  settings,
+} from "./settings.ts";
 export {
   type Attributes,
   type Span,

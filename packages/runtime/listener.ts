@@ -1,5 +1,40 @@
-import type { Server } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import { StartError } from "./lifecycle.ts";
+
+/** Longer than an ingress keeps its connections, so that this side never closes one that is in use. */
+const KEEP_ALIVE_MS = 75_000;
+/** The longest time between two checks of the headers' deadline, in ms. */
+const CHECK_MS = 10_000;
+
+/** Deadlines of a listener's connections, in ms. */
+export interface ConnectionDeadlines {
+  /** For the headers of a request, from the first byte or the opening of the connection. */
+  headersMs: number;
+  /** For a connection on which nothing moves. */
+  idleMs: number;
+}
+
+/**
+ * A server that closes connections whose headers are late or on which nothing moves. A request as a whole has no
+ * deadline, because a large state on a slow connection takes long; `limitReceiving` limits bodies.
+ */
+export function createHttpServer(
+  { headersMs, idleMs }: ConnectionDeadlines,
+  handler: RequestListener,
+): Server {
+  const server = createServer(
+    {
+      requestTimeout: 0,
+      // Explicit, because its default is 0 without a request timeout.
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: Math.min(headersMs / 2, CHECK_MS),
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
+    handler,
+  );
+  server.timeout = idleMs;
+  return server;
+}
 
 /** The reason why a port could not be opened, as one sentence. */
 type Explain = (error: Error) => string;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ConnectionDeadlines } from "./listener.ts";
 
 /** A JSON object in a variable. */
 const json = z.string().transform((text, context): unknown => {
@@ -116,3 +117,27 @@ export const settings = {
     )
     .describe("Accepted signers and their keys: JSON, from a service's name to a list of JWKs."),
 };
+
+/** Deadlines of connections. */
+export const deadlineSettings = {
+  HEADERS_TIMEOUT: secondsSetting
+    .default(60)
+    .describe("Seconds in which the headers of a request must arrive."),
+  IDLE_TIMEOUT: secondsSetting
+    .default(60)
+    .describe("Seconds after which a connection on which nothing moves is closed."),
+  BODY_TIMEOUT: secondsSetting
+    .default(60)
+    .describe(
+      "Seconds in which the body of a request must arrive, and one more for each 16,000 bytes received.",
+    ),
+};
+
+/** The deadlines of a listener, from its settings. */
+export const deadlinesOf = (config: {
+  HEADERS_TIMEOUT: number;
+  IDLE_TIMEOUT: number;
+}): ConnectionDeadlines => ({
+  headersMs: config.HEADERS_TIMEOUT * 1000,
+  idleMs: config.IDLE_TIMEOUT * 1000,
+});

@@ -1,4 +1,4 @@
-import { portSetting, settings } from "@statehouse/runtime";
+import { deadlineSettings, portSetting, settings } from "@statehouse/runtime";
 import { z } from "zod";
 
 /** The environment of the gateway. */
@@ -8,6 +8,7 @@ export const configSchema = z.object({
   HOST: settings.HOST,
   PORT: portSetting(8080, "the API"),
   OPS_PORT: portSetting(9200, "health, readiness and metrics"),
+  ...deadlineSettings,
   PUBLIC_URL: settings.PUBLIC_URL,
   STATE_OBJECT_URL: settings.PUBLIC_URL.optional().describe(
     "The address to which inline state is uploaded: the state service's object server (default PUBLIC_URL).",
@@ -26,7 +27,17 @@ export const configSchema = z.object({
     .int()
     .positive()
     .default(64 * 1024 * 1024)
-    .describe("Largest request body in bytes; inline state counts in its Base64 form."),
+    .describe(
+      "Largest body of a request that creates a state version, in bytes; inline state counts in its Base64 form.",
+    ),
+  MAX_BODIES_BYTES: z.coerce
+    .number()
+    .int()
+    .positive()
+    .default(256 * 1024 * 1024)
+    .describe(
+      "Largest sum of all request bodies in memory, in bytes; one token may hold a quarter.",
+    ),
   REMOTE_OPERATIONS: z
     .stringbool()
     .default(false)

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from "node:http";
+import type { RequestListener } from "node:http";
 import { AppError, type ErrorKind } from "@statehouse/errors";
 import { AuthenticationService } from "@statehouse/proto/statehouse/access/v1/authentication";
 import { StateVersionService } from "@statehouse/proto/statehouse/state/v1/state_version";
@@ -6,7 +6,9 @@ import { WorkspaceService } from "@statehouse/proto/statehouse/workspaces/v1/wor
 import { createClient, createIdentity, type ServiceIdentity } from "@statehouse/rpc";
 import {
   type Check,
+  createHttpServer,
   createLogger,
+  deadlinesOf,
   drain,
   edition,
   type Logger,
@@ -17,6 +19,7 @@ import { openChannels, type Ports, serve } from "@statehouse/service";
 import { type Channels, type Clients, createClients } from "./clients.ts";
 import { type Config, configSchema } from "./config.ts";
 import { createAuthentication } from "./http/authentication.ts";
+import { createBodyMemory } from "./http/body-memory.ts";
 import { createGateway } from "./http/gateway.ts";
 import type { Route } from "./http/route.ts";
 import { createObjectUpload } from "./object-upload.ts";
@@ -42,11 +45,6 @@ export interface RunningGateway extends AsyncDisposable {
 const SERVICE = "gateway";
 /** How long requests in progress may take to end when it stops, in ms. */
 const DRAIN_MS = 10_000;
-/**
- * Longer than an ingress keeps idle connections, so that the ingress never sends a request on a connection that is
- * closing.
- */
-const KEEP_ALIVE_MS = 75_000;
 
 /** Starts the gateway. Throws `StartError` if a port is in use. */
 async function start(config: Config, parts: Dependencies = {}): Promise<RunningGateway> {
@@ -68,12 +66,17 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
     logger,
     publicUrl: config.PUBLIC_URL,
     maxBodyBytes: config.MAX_BODY_BYTES,
+    bodyMemory: createBodyMemory({
+      total: config.MAX_BODIES_BYTES,
+      largestBody: config.MAX_BODY_BYTES,
+    }),
+    bodyTimeoutMs: config.BODY_TIMEOUT * 1000,
     requestTimeoutMs: config.REQUEST_TIMEOUT * 1000,
   });
   const checks = checksOf(client, identity);
 
   const listen = async (host: string) => {
-    const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handler);
+    const server = createHttpServer(deadlinesOf(config), handler);
     const port = await listenOn(server, { host, port: config.PORT });
     return { port, [Symbol.asyncDispose]: () => drain(server, DRAIN_MS) };
   };

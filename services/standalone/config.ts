@@ -1,5 +1,5 @@
 import path from "node:path";
-import { portSetting, settings } from "@statehouse/runtime";
+import { deadlineSettings, portSetting, settings } from "@statehouse/runtime";
 import { z } from "zod";
 
 /** Standalone's own settings; the services' settings are passed on unchanged. */
@@ -11,6 +11,8 @@ export const standaloneSchema = z.object({
     .unwrap()
     .optional()
     .describe("Port for gRPC on this machine, for the reports of runners; not opened by default."),
+  HEADERS_TIMEOUT: deadlineSettings.HEADERS_TIMEOUT,
+  IDLE_TIMEOUT: deadlineSettings.IDLE_TIMEOUT,
   DATA_DIR: z
     .string()
     .default(".statehouse")

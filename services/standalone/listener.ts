@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { drain, listenOn } from "@statehouse/runtime";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type ConnectionDeadlines, createHttpServer, drain, listenOn } from "@statehouse/runtime";
 
 /** `awaitsContinue`: the client sends its body only after a 100 response. */
 export type Handler = (
@@ -17,29 +17,31 @@ export interface Listener extends AsyncDisposable {
   serve(handler: Handler): void;
 }
 
-/** Idle limit for state transfers of any size, in ms. */
-const IDLE_TIMEOUT_MS = 60_000;
-/** Longer than an ingress keeps its connections, so that this side never closes one that is in use, in ms. */
-const KEEP_ALIVE_MS = 75_000;
 /** How long requests in progress may take to end, in ms. */
 const DRAIN_MS = 10_000;
 
 const notReady: Handler = (_, response) => {
-  response.writeHead(503, { "content-type": "application/vnd.api+json", "retry-after": "1" });
+  response.writeHead(503, {
+    "content-type": "application/vnd.api+json",
+    "x-content-type-options": "nosniff",
+    "retry-after": "1",
+  });
   response.end(
     '{"errors":[{"status":"503","code":"starting","title":"starting","detail":"The service is starting."}]}',
   );
 };
 
 /** Opens the port; 0 takes any free one. Throws StartError. */
-export async function listen(host: string, port: number): Promise<Listener> {
+export async function listen(
+  host: string,
+  port: number,
+  deadlines: ConnectionDeadlines,
+): Promise<Listener> {
   let handler = notReady;
-  const server = createServer({ requestTimeout: 0 }, (request, response) =>
+  const server = createHttpServer(deadlines, (request, response) =>
     handler(request, response, false),
   );
   server.on("checkContinue", (request, response) => handler(request, response, true));
-  server.timeout = IDLE_TIMEOUT_MS;
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
   const bound = await listenOn(server, { host, port }, (error) => whyNot(host, port, error));
   const local = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   return {

@@ -4,7 +4,7 @@ import { createLocalBus } from "@statehouse/events";
 import { claimAlone, findProgram, startNats, startPostgres } from "@statehouse/local-services";
 import { migrate } from "@statehouse/postgres";
 import { createIdentity } from "@statehouse/rpc";
-import { createLogger } from "@statehouse/runtime";
+import { createLogger, deadlinesOf } from "@statehouse/runtime";
 import { migrations as state } from "@statehouse/state/store/migrations";
 import { migrations as workspaces } from "@statehouse/workspaces/store/migrations";
 import { compose } from "./compose.ts";
@@ -35,7 +35,7 @@ export async function startStandalone(
   // Two concurrent starts would each create secrets, and two NATS would write to one store.
   starting.use(claimAlone(folder));
   // Opened first, so that a port in use is detected before anything else is started.
-  const listener = await listen(config.HOST, config.PORT);
+  const listener = await listen(config.HOST, config.PORT, deadlinesOf(config));
   starting.use(listener);
   const secrets = await openSecrets(folder, [...serviceNames, "standalone", "runner"]);
   const [postgres, nats] = await Promise.all([

@@ -1,4 +1,5 @@
 import {
+  deadlineSettings,
   keyRingSetting,
   neededWith,
   portSetting,
@@ -19,6 +20,7 @@ export const configSchema = z.object({
   GRPC_PORT: portSetting(9103, "gRPC"),
   OPS_PORT: portSetting(9203, "health, readiness and metrics"),
   OBJECT_PORT: portSetting(8081, "state bytes, /v1/object"),
+  ...deadlineSettings,
   PUBLIC_URL: settings.PUBLIC_URL,
   EDITION: settings.EDITION,
   ASSERTION_PRIVATE_KEY: settings.ASSERTION_PRIVATE_KEY,

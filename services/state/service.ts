@@ -1,3 +1,4 @@
+import { deadlinesOf } from "@statehouse/runtime";
 import { defineService } from "@statehouse/service";
 import { configSchema } from "./config.ts";
 import { consumers } from "./consumers/consumers.ts";
@@ -42,12 +43,15 @@ export const service = defineService({
   },
   checks: ({ resources: store }) => ({ blobs: () => store.ready() }),
   listeners({ app, resources: store, config, logger }) {
-    const handler = createObjectHandler({ app, store, logger });
+    const { idleMs, headersMs } = deadlinesOf(config);
+    const bodyMs = config.BODY_TIMEOUT * 1000;
+    const handler = createObjectHandler({ app, store, logger }, { idleMs, bodyMs });
+    const deadlines = { headersMs, idleMs };
     const port = config.OBJECT_PORT;
     return {
       objects: {
         handler,
-        listen: (host: string) => startObjectServer({ host, port, handler, logger }),
+        listen: (host: string) => startObjectServer({ host, port, deadlines, handler, logger }),
       },
     };
   },

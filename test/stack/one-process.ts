@@ -1,11 +1,17 @@
+import { deadlineSettings, deadlinesOf } from "@statehouse/runtime";
 import { compose } from "@statehouse/standalone/compose";
 import { listen } from "@statehouse/standalone/listener";
+import { z } from "zod";
 import type { RunningServices, RunOptions } from "./running-services.ts";
 
 /** All four services in this process, on one listener, as in standalone. */
 export async function inOneProcess(options: RunOptions): Promise<RunningServices> {
   await using starting = new AsyncDisposableStack();
-  const listener = await listen("127.0.0.1", 0);
+  const listener = await listen(
+    "127.0.0.1",
+    0,
+    deadlinesOf(z.object(deadlineSettings).parse(options.settings)),
+  );
   const nowhere = "127.0.0.1:1";
   const environments = options.environments({
     publicUrl: listener.url,

@@ -15,6 +15,8 @@ export interface RunningServices extends AsyncDisposable {
 
 /** The settings of a stack's services, when their addresses are known. */
 export interface RunOptions {
+  /** The settings of all services, as an operator would give them. */
+  settings: Readonly<Record<string, string>>;
   rewire: (environments: Record<ServiceName, Environment>) => Promise<void>;
   environments: (
     where: Pick<Installation, "publicUrl" | "objectUrl" | "addresses">,

@@ -97,6 +97,7 @@ async function start<Running extends RunningServices>(
   const blobs = stack.use(await blobSettings(options.blobs));
   const running = stack.use(
     await run({
+      settings: options.settings ?? {},
       rewire: options.rewire ?? (async () => {}),
       environments: ({ publicUrl, objectUrl, addresses }) =>
         serviceEnvironments({

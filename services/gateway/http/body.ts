@@ -1,16 +1,14 @@
-import type { IncomingMessage } from "node:http";
 import { badRequest, type FieldError, invalid, inWords } from "@statehouse/errors";
-import getRawBody from "raw-body";
 import type { z } from "zod";
-import { bodyTooLarge } from "./errors.ts";
+import { MAX_PROBLEMS } from "./errors.ts";
 import { parseLeniently } from "./lenient.ts";
 
 /** Escape sequences that can encode characters which the database does not accept. */
 const SUSPECT = /\\u(?:0000|d[89a-f])/i;
 
-/** Reads the body as JSON; undefined if there is none. Throws 413 beyond `limit` bytes, 400 on invalid JSON. */
-export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
-  const text = await readText(request, limit);
+/** Parses JSON in UTF-8; undefined if there is only white space. Throws `badRequest` and `invalid`. */
+export function parseJson(bytes: Uint8Array): unknown {
+  const text = new TextDecoder().decode(bytes);
   if (text.trim() === "") return undefined;
   let value: unknown;
   try {
@@ -20,22 +18,6 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
   }
   if (SUSPECT.test(text)) refuseUnstorable(value);
   return value;
-}
-
-async function readText(request: IncomingMessage, limit: number): Promise<string> {
-  try {
-    const length = request.headers["content-length"];
-    return await getRawBody(request, { limit, length: length ?? null, encoding: true });
-  } catch (error) {
-    // The rest of the body is read and discarded, so that the client receives the response.
-    request.resume();
-    const type = error instanceof Error && "type" in error ? error.type : undefined;
-    if (type === "entity.too.large") throw bodyTooLarge(limit);
-    if (type === "request.aborted" || type === "request.size.invalid") {
-      throw badRequest("body", "The request body ended too early.");
-    }
-    throw error;
-  }
 }
 
 /** Not recursive, because the client decides how deeply a body is nested. */
@@ -79,12 +61,15 @@ export function parseBodyLeniently(
 }
 
 function problemsIn(issues: readonly z.core.$ZodIssue[]): FieldError[] {
-  const problems = issues.map(({ path, message }) => ({
-    field: `/${path.map(String).join("/")}`,
-    detail: `${inWords(nameIn(path))} ${message}`,
-  }));
   // A number can fail several checks; the client receives them as one problem.
-  return [...new Map(problems.map((one) => [`${one.field} ${one.detail}`, one])).values()];
+  const problems = new Map<string, FieldError>();
+  for (const { path, message } of issues) {
+    if (problems.size === MAX_PROBLEMS) break;
+    const field = `/${path.map(String).join("/")}`;
+    const detail = `${inWords(nameIn(path))} ${message}`;
+    problems.set(`${field} ${detail}`, { field, detail });
+  }
+  return [...problems.values()];
 }
 
 /** The last name of a path, without list indexes. */
@@ -109,8 +94,9 @@ function problemOf(issue: z.core.$ZodRawIssue): string | undefined {
     case "invalid_value":
       if (issue.input === undefined || issue.input === null) return "is required";
       return `must be ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
-    case "too_small":
     case "too_big":
+      return issue.origin === "array" ? `may have at most ${issue.maximum} items` : "is invalid";
+    case "too_small":
     case "invalid_format":
       return "is invalid";
     default:

@@ -10,6 +10,27 @@ export const bodyTooLarge = (limit: number) =>
     `The request body may have at most ${limit} bytes.`,
   );
 
+export const bodyTooLate = () =>
+  new HttpProblem(
+    408,
+    "request_timeout",
+    "request timeout",
+    "The request body did not arrive in time.",
+    { Connection: "close" },
+  );
+
+/** All the memory for bodies is in use, or the principal's share of it. */
+export const tooManyBodies = () =>
+  new AppError(
+    "unavailable",
+    "request_bodies",
+    "The server is receiving too many large request bodies; try again.",
+    { retryAfterSeconds: 1 },
+  );
+
+/** The problems of one response; further ones are omitted. */
+export const MAX_PROBLEMS = 20;
+
 /** One member of a JSON:API error document. */
 export interface ErrorObject {
   /** A string, as JSON:API requires. */
@@ -50,7 +71,11 @@ const single = (
 
 function appErrorAnswer(error: AppError, declared: readonly number[]): ErrorAnswer {
   if (error.kind === "invalid" && error.fields.length > 0) {
-    return { status: 422, headers: {}, errors: error.fields.map(fieldError) };
+    return {
+      status: 422,
+      headers: {},
+      errors: error.fields.slice(0, MAX_PROBLEMS).map(fieldError),
+    };
   }
   if (error.kind === "forbidden" && !declared.includes(httpErrors.forbidden.status)) {
     const { status, title } = httpErrors.notFound;
@@ -63,13 +88,10 @@ function appErrorAnswer(error: AppError, declared: readonly number[]): ErrorAnsw
   }
   const { status, title } = httpErrors[error.kind];
   const { retryAfterSeconds } = error;
-  return single(
-    status,
-    error.reason,
-    title,
-    error.message,
-    retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) },
-  );
+  return single(status, error.reason, title, error.message, {
+    ...(retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) }),
+    ...(error.kind === "unauthenticated" ? { "WWW-Authenticate": "Bearer" } : {}),
+  });
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Logger } from "@statehouse/runtime";
 import Koa from "koa";
 import type { Authenticate } from "./authentication.ts";
 import { authenticate, authenticateAgain } from "./middleware/authenticate.ts";
-import { body } from "./middleware/body.ts";
+import { type BodyOptions, body } from "./middleware/body.ts";
 import { errors } from "./middleware/errors.ts";
 import { requestLog } from "./middleware/request-log.ts";
 import { type RespondOptions, respond } from "./middleware/respond.ts";
@@ -12,16 +12,15 @@ import type { RequestState } from "./middleware/state.ts";
 import { trace } from "./middleware/trace.ts";
 import type { Route } from "./route.ts";
 
-export interface GatewayOptions extends RespondOptions {
+export interface GatewayOptions extends RespondOptions, BodyOptions {
   routes: readonly Route[];
   authenticate: Authenticate;
   logger: Logger;
-  maxBodyBytes: number;
 }
 
 /** Serves HTTP requests according to the route declarations. The caller mounts it on a listener. */
 export function createGateway(options: GatewayOptions): RequestListener {
-  const { routes, edition, logger, maxBodyBytes, requestTimeoutMs } = options;
+  const { routes, edition, logger, requestTimeoutMs } = options;
   const app = new Koa<RequestState>();
   app.use(trace);
   app.use(requestLog(logger));
@@ -30,7 +29,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
   app.use(
     routing(routes, edition, (route) => [
       authenticate(route, options.authenticate, requestTimeoutMs),
-      body(route, maxBodyBytes),
+      body(route, options),
       authenticateAgain(route, options.authenticate, requestTimeoutMs),
       respond(route, options),
     ]),

@@ -29,6 +29,16 @@ describe("lenient parsing", () => {
     expect(body).toEqual({ name: "a b", queueAllRuns: true });
   });
 
+  test("a list that is too long has one problem and no items", () => {
+    const { body, problems } = parse({
+      type: "workspaces",
+      attributes: { name: "a" },
+      relationships: tags(...Array(1001).fill(3)),
+    });
+    expect(problems).toEqual(["/data/relationships/tags/data Data may have at most 1000 items"]);
+    expect(body).toEqual({ name: "a", tagNames: { values: [] } });
+  });
+
   test("replaces a missing or invalid required text by an empty one, and keeps positions in lists", () => {
     const relationships = tags("fine", 3);
     const { body, problems } = parse({ type: "projects", attributes: {}, relationships });

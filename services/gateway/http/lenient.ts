@@ -16,7 +16,9 @@ export function parseLeniently(schema: z.core.$ZodType, value: unknown): unknown
     return Object.fromEntries(members);
   }
   if (schema instanceof z.ZodArray) {
-    return Array.isArray(value) ? value.map((item) => parseLeniently(schema.element, item)) : [];
+    // A list of unknown items is invalid only because of its length.
+    if (!Array.isArray(value) || schema.element instanceof z.ZodUnknown) return [];
+    return value.map((item) => parseLeniently(schema.element, item));
   }
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) {
     return isObject(value) ? parseLeniently(schema.unwrap(), value) : undefined;

@@ -60,6 +60,10 @@ export const plainJson: Rendering<object> = {
 /** Renders an HTML page. */
 export const html: Rendering<string> = {
   contentType: "text/html; charset=utf-8",
+  headers: {
+    "Content-Security-Policy":
+      "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  },
   render: (text) => text,
 };
 

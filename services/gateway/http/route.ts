@@ -41,6 +41,7 @@ export interface Rendered {
 /** How a handler's result becomes the body of a response. */
 export interface Rendering<Result> {
   readonly contentType: string;
+  readonly headers?: Readonly<Record<string, string>>;
   render(result: Result, rendered: Rendered): Promise<string> | string;
 }
 
@@ -70,6 +71,8 @@ export interface RouteDeclaration<Path extends string, Body extends z.ZodType, R
   under?: keyof typeof prefixes;
   /** Schema of the JSON body; without it a body is ignored. */
   body?: Body;
+  /** Largest body; 1 MiB if omitted. The installation's limit applies too. */
+  maxBodyBytes?: number;
   /**
    * Whether the service's method has `validate_only`, so that it also validates the valid part of an invalid body:
    * the client then receives all problems of a request in one response.
@@ -101,17 +104,21 @@ export interface Route {
   readonly credentials: "none" | readonly CredentialType[] | undefined;
   readonly edition: Feature | undefined;
   readonly body: z.ZodType | undefined;
+  readonly maxBodyBytes: number;
   readonly validatesOnly: boolean;
   readonly pointers: Pointers | undefined;
   readonly includes: readonly string[];
   readonly contentType: string | undefined;
-  readonly headers: ((edition: Edition) => Readonly<Record<string, string>>) | undefined;
+  readonly headers: (edition: Edition) => Readonly<Record<string, string>>;
   /** Handles and renders; returns the text of the body, if there is one. */
   readonly answer: (
     input: RouteInput<string, unknown>,
     rendered: Rendered,
   ) => Promise<string | undefined>;
 }
+
+/** Larger than every document that clients send, except those of the routes with their own limit. */
+const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Declares a route. The router and the coverage test are derived from declarations. */
 export function route<Path extends string, Body extends z.ZodType, Result>(
@@ -128,11 +135,12 @@ export function route<Path extends string, Body extends z.ZodType, Result>(
     credentials: declaration.credentials,
     edition: declaration.edition,
     body: declaration.body,
+    maxBodyBytes: declaration.maxBodyBytes ?? MAX_BODY_BYTES,
     validatesOnly: declaration.validatesOnly ?? false,
     pointers: declaration.pointers,
     includes,
     contentType: rendering?.contentType,
-    headers: declaration.headers,
+    headers: (edition) => ({ ...rendering?.headers, ...declaration.headers?.(edition) }),
     answer: async (input, rendered) => {
       // `params` come from this path, and the body passed this schema or is its valid part.
       const result = await declaration.handle(input as RouteInput<Path, z.infer<Body>>);

@@ -1,5 +1,26 @@
 import { z } from "zod";
 
+/** The largest list in a body, unless its route allows more. */
+const MAX_ITEMS = 1000;
+/** The largest list of ids in a body. */
+export const MAX_IDS = 5000;
+/** The largest map in a body. */
+const MAX_MEMBERS = 100;
+
+/** A list of at most `max` items; the items of a longer list are not checked. */
+export const listOf = <Schema extends z.ZodType>(item: Schema, max = MAX_ITEMS) =>
+  z.array(z.unknown()).max(max).pipe(z.array(item));
+
+/** A map from names of the client's choice; the members of a map with too many are not checked. */
+export const mapOf = <Schema extends z.ZodType>(member: Schema) =>
+  z
+    .record(z.string(), z.unknown())
+    .refine((map) => Object.keys(map).length <= MAX_MEMBERS, {
+      message: `may have at most ${MAX_MEMBERS} members`,
+      abort: true,
+    })
+    .pipe(z.record(z.string(), member));
+
 /** An optional attribute; null means the same as absent. */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined);
@@ -36,7 +57,9 @@ export const nullableLinkage = (type: string) =>
 /** The ids of a to-many linkage; undefined if the body has none. */
 export const linkages = (type: string) =>
   z
-    .object({ data: z.array(z.object({ type: z.literal(type), id: z.string() })).nullish() })
+    .object({
+      data: listOf(z.object({ type: z.literal(type), id: z.string() }), MAX_IDS).nullish(),
+    })
     .nullish()
     .transform((relationship) => relationship?.data?.map(({ id }) => id));
 
@@ -45,5 +68,5 @@ export const documentBody = <Schema extends z.ZodType>(data: Schema) =>
   z.object({ data: section(data) });
 
 /** A document whose `data` is a list. */
-export const listBody = <Schema extends z.ZodType>(item: Schema) =>
-  z.object({ data: z.array(item) });
+export const listBody = <Schema extends z.ZodType>(item: Schema, max?: number) =>
+  z.object({ data: listOf(item, max) });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optional } from "../jsonapi/body.ts";
+import { listOf, optional } from "../jsonapi/body.ts";
 
 /** One binding in a body; an absent value is an empty one, which makes it a flat tag. */
 export const tagBindingItem = z
@@ -13,14 +13,14 @@ export type TagBindingFields = z.infer<typeof tagBindingItem>;
 
 /** `relationships.tag-bindings` of a new workspace or project: linkages without ids, with attributes. */
 export const tagBindingLinkages = optional(
-  z.object({ data: optional(z.array(tagBindingItem)) }),
+  z.object({ data: optional(listOf(tagBindingItem)) }),
 ).transform((relationship) => relationship?.data);
 
 /** `relationships.tags` of a new workspace: flat tags, by their names only. */
 export const tagNameLinkages = optional(
   z.object({
     data: optional(
-      z.array(
+      listOf(
         z
           .object({ type: z.literal("tags"), attributes: z.object({ name: z.string() }) })
           .transform(({ attributes: { name } }) => name),

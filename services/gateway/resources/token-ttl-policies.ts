@@ -5,6 +5,7 @@ import type {
 } from "@statehouse/proto/statehouse/access/v1/token_ttl_policy";
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
+import { listOf } from "../jsonapi/body.ts";
 import { attributesOf, type FieldsOf, fieldsIn, type Noun } from "../jsonapi/noun.ts";
 import { resource } from "../jsonapi/resource.ts";
 import { timestamp } from "./timestamps.ts";
@@ -42,7 +43,7 @@ export const tokenTtlPoliciesNoun: Noun<
   attributes: {
     "token-ttl-policies": {
       field: "tokenTtlPolicies",
-      in: z.array(fieldsIn(tokenTtlPolicyNoun.attributes, ["token-type", "max-ttl-ms"])),
+      in: listOf(fieldsIn(tokenTtlPolicyNoun.attributes, ["token-type", "max-ttl-ms"])),
       writeOnly: true,
     },
   },

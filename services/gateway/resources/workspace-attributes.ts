@@ -6,7 +6,7 @@ import type {
 } from "@statehouse/proto/statehouse/workspaces/v1/workspace";
 import { z } from "zod";
 import type { RequestContext } from "../http/route.ts";
-import { linkage } from "../jsonapi/body.ts";
+import { linkage, listOf } from "../jsonapi/body.ts";
 import { type FieldsOf, fieldsIn, type Noun } from "../jsonapi/noun.ts";
 import { bothSpellings } from "../jsonapi/spelling.ts";
 import { brandNames } from "./brand-names.ts";
@@ -38,7 +38,7 @@ const showVcsRepo = (repository: VcsRepo) => ({
 
 type Settings = FieldsOf<typeof WorkspaceSettingsSchema>;
 
-const texts = z.array(z.string()).transform((values) => ({ values }));
+const texts = listOf(z.string()).transform((values) => ({ values }));
 
 /** The attributes that clients send for a workspace; its document has further attributes. */
 export const workspaceNoun: Noun<Settings, Workspace, RequestContext> = {

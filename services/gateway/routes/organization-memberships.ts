@@ -5,7 +5,7 @@ import { readPage } from "../http/paging.ts";
 import { listParameter, parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
-import { documentBody, optional, section, typeOf } from "../jsonapi/body.ts";
+import { documentBody, listOf, optional, section, typeOf } from "../jsonapi/body.ts";
 import { organizationMembershipResource } from "../resources/teams.ts";
 import { organizationIdOf, withOrganizationName } from "./organization-name.ts";
 
@@ -18,7 +18,7 @@ const body = documentBody(
     relationships: section(
       z.object({
         teams: optional(
-          z.object({ data: z.array(z.object({ type: z.literal("teams"), id: z.string() })) }),
+          z.object({ data: listOf(z.object({ type: z.literal("teams"), id: z.string() })) }),
         ),
       }),
     ),

@@ -3,13 +3,17 @@ import { z } from "zod";
 import { readPage } from "../http/paging.ts";
 import { list } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
-import { listBody } from "../jsonapi/body.ts";
+import { listBody, MAX_IDS } from "../jsonapi/body.ts";
 import { workspaceResource } from "../resources/workspaces.ts";
 
 /** Clients send complete workspace documents; only their ids count. */
 const body = listBody(
   z.object({ type: z.literal("workspaces"), id: z.string().regex(/^[\w-]{1,100}$/) }),
+  MAX_IDS,
 );
+
+/** For whole documents, in bytes. */
+const maxBodyBytes = 16 * 1024 * 1024;
 
 const pointers = { consumerIds: "/data", "consumerIds[]": "/data/[]/id" };
 
@@ -38,6 +42,7 @@ export const remoteStateConsumerRoutes: readonly Route[] = [
     path,
     summary: "Replace a workspace's remote state consumers",
     body,
+    maxBodyBytes,
     pointers,
     success: [204],
     failures: [404, 422],
@@ -52,6 +57,7 @@ export const remoteStateConsumerRoutes: readonly Route[] = [
     path,
     summary: "Add remote state consumers to a workspace",
     body,
+    maxBodyBytes,
     pointers,
     success: [204],
     failures: [404, 422],
@@ -66,6 +72,7 @@ export const remoteStateConsumerRoutes: readonly Route[] = [
     path,
     summary: "Remove remote state consumers from a workspace",
     body,
+    maxBodyBytes,
     pointers,
     success: [204],
     failures: [404, 422],

@@ -49,6 +49,7 @@ export const stateVersionRoutes: readonly Route[] = [
     path: "/workspaces/:workspaceId/state-versions",
     summary: "Create a state version",
     body: createStateVersionBody,
+    maxBodyBytes: Number.POSITIVE_INFINITY,
     pointers: {
       // `run` is a complete linkage; a run of another workspace is invalid.
       run: "/data/relationships/run",

@@ -9,7 +9,14 @@ import { readPage } from "../http/paging.ts";
 import { requiredParameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type ParamsOf, type RequestContext, type Route, route } from "../http/route.ts";
-import { documentBody, optional, requiredLinkage, section, typeOf } from "../jsonapi/body.ts";
+import {
+  documentBody,
+  mapOf,
+  optional,
+  requiredLinkage,
+  section,
+  typeOf,
+} from "../jsonapi/body.ts";
 import { omitUndefined } from "../jsonapi/omit-undefined.ts";
 import type { Pointers } from "../jsonapi/pointers.ts";
 import type { CompiledResource } from "../jsonapi/resource.ts";
@@ -152,7 +159,7 @@ const teamAccessRoutesOf = <Path extends string, ById extends string, Attributes
   ];
 };
 
-const permissions = z.record(z.string(), permissionValue);
+const permissions = mapOf(permissionValue);
 
 const projectAttributes = z.object({
   access: z.string(),

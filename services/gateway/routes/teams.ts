@@ -5,7 +5,7 @@ import { readPage } from "../http/paging.ts";
 import { listParameter, parameter } from "../http/query.ts";
 import { list, one } from "../http/rendering.ts";
 import { type Route, route } from "../http/route.ts";
-import { documentBody, listBody, optional, section, typeOf } from "../jsonapi/body.ts";
+import { documentBody, listBody, mapOf, optional, section, typeOf } from "../jsonapi/body.ts";
 import { teamResource } from "../resources/teams.ts";
 import { organizationIdOf, withOrganizationName } from "./organization-name.ts";
 import { permissionsOf, permissionValue } from "./permission-values.ts";
@@ -21,7 +21,7 @@ const body = documentBody(
         visibility: optional(z.string()),
         "sso-team-id": z.string().nullish(),
         "allow-member-token-management": optional(z.boolean()),
-        "organization-access": optional(z.record(z.string(), permissionValue)),
+        "organization-access": optional(mapOf(permissionValue)),
       }),
     ),
   }),

@@ -73,6 +73,7 @@ export function answerFailure(
     "content-type": "application/vnd.api+json",
     "content-length": String(Buffer.byteLength(body)),
     "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
     ...(unread ? { connection: "close" } : {}),
   });
   if (!unread || request.method === "HEAD") response.end(body);
@@ -98,9 +99,10 @@ function describe(error: unknown) {
     const isForbidden = error.kind === "forbidden";
     const { status, title } = httpErrors[isForbidden ? "notFound" : error.kind];
     const code = isForbidden ? "not_found" : error.reason;
-    const headers = error.retryAfterSeconds
-      ? { "retry-after": String(error.retryAfterSeconds) }
-      : {};
+    const headers = {
+      ...(error.retryAfterSeconds ? { "retry-after": String(error.retryAfterSeconds) } : {}),
+      ...(error.kind === "unauthenticated" ? { "www-authenticate": "Bearer" } : {}),
+    };
     return { status, code, title, detail: error.message, headers };
   }
   const detail = `An internal error occurred. Its trace id is ${traceId() ?? "unknown"}.`;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { methodNotAllowed, unknownAddress } from "@statehouse/errors/http";
 import { isId } from "@statehouse/postgres/ids";
-import { withServerSpan } from "@statehouse/runtime";
+import { limitReceiving, withServerSpan } from "@statehouse/runtime";
 import { answerFailure } from "./answer.ts";
 import { sendContent } from "./download.ts";
 import type { Objects } from "./objects.ts";
@@ -19,16 +19,17 @@ export type ObjectHandler = (
 
 export interface HandlerOptions {
   /** How long a connection may be idle during a body, in ms. */
-  idleTimeoutMs?: number;
+  idleMs: number;
+  /** See `limitReceiving`. */
+  bodyMs: number;
 }
 
-const IDLE_TIMEOUT_MS = 60_000;
 const BASE = "/v1/object/";
 
 /** The object server as a plain request handler, so that a composition can serve it on its own listener. */
 export function createObjectHandler(
   objects: Objects,
-  { idleTimeoutMs = IDLE_TIMEOUT_MS }: HandlerOptions = {},
+  { idleMs, bodyMs }: HandlerOptions,
 ): ObjectHandler {
   return (request, response, awaitsContinue = false) => {
     const gone = new AbortController();
@@ -36,8 +37,9 @@ export function createObjectHandler(
       if (!response.writableFinished) gone.abort(new Error("the client has disconnected"));
     });
     response.once("timeout", () => response.destroy());
-    const watch = () => void response.setTimeout(idleTimeoutMs);
+    const watch = () => void response.setTimeout(idleMs);
     watch();
+    limitReceiving(request, bodyMs, () => response.destroy());
     // After its last byte the client waits for this service, which can take as long as the time limits of store and
     // database.
     request.once("end", () => response.setTimeout(0));

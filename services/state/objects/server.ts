@@ -1,9 +1,12 @@
-import { createServer } from "node:http";
-import { drain, type Logger, listenOn } from "@statehouse/runtime";
+import {
+  type ConnectionDeadlines,
+  createHttpServer,
+  drain,
+  type Logger,
+  listenOn,
+} from "@statehouse/runtime";
 import type { ObjectHandler } from "./handler.ts";
 
-/** Longer than an ingress keeps its connections, so that this side never closes one that is in use. */
-const KEEP_ALIVE_MS = 75_000;
 /** How long transfers in progress may take to end when the server stops. */
 const DRAIN_MS = 20_000;
 
@@ -18,14 +21,12 @@ export interface ObjectServer extends AsyncDisposable {
 export async function startObjectServer(options: {
   host: string;
   port: number;
+  deadlines: ConnectionDeadlines;
   handler: ObjectHandler;
   logger: Logger;
 }): Promise<ObjectServer> {
-  const { host, port, handler, logger } = options;
-  // The whole request has no time limit: a large state on a slow connection is permitted while it makes progress.
-  const server = createServer({ requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS }, (req, res) =>
-    handler(req, res),
-  );
+  const { host, port, deadlines, handler, logger } = options;
+  const server = createHttpServer(deadlines, (request, response) => handler(request, response));
   server.on("checkContinue", (request, response) => handler(request, response, true));
   const opened = await listenOn(server, { host, port });
   server.on("error", (err) => logger.error({ err }, "the object server failed"));

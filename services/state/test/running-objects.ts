@@ -30,8 +30,14 @@ export type RunningObjects = Awaited<ReturnType<typeof runObjects>>;
 export async function runObjects(state: RunningState, store: BlobStore) {
   const settings = { ...state.app.settings, maxStateBytes: LIMIT };
   const objects = { app: { ...state.app, settings }, store, logger: silent };
-  const handler = createObjectHandler(objects, { idleTimeoutMs: IDLE_MS });
-  const server = await startObjectServer({ host: "127.0.0.1", port: 0, handler, logger: silent });
+  const handler = createObjectHandler(objects, { idleMs: IDLE_MS, bodyMs: 60_000 });
+  const server = await startObjectServer({
+    host: "127.0.0.1",
+    port: 0,
+    deadlines: { headersMs: 60_000, idleMs: 60_000 },
+    handler,
+    logger: silent,
+  });
   const base = `http://127.0.0.1:${server.port}`;
   return {
     state,

@@ -17,6 +17,10 @@ export const containing = (part: string): string => `%${literal(part)}%`;
 
 /** A LIKE pattern for a text in which `*` at either end is a wildcard. */
 export function withStars(text: string): string {
-  const [, before = "", middle = "", after = ""] = /^(\**)(.*?)(\**)$/s.exec(text) ?? [];
-  return `${before && "%"}${literal(middle)}${after && "%"}`;
+  let [start, end] = [0, text.length];
+  while (start < end && text[start] === "*") start++;
+  while (end > start && text[end - 1] === "*") end--;
+  const before = start > 0 ? "%" : "";
+  const after = end < text.length ? "%" : "";
+  return `${before}${literal(text.slice(start, end))}${after}`;
 }

@@ -10,6 +10,7 @@ export const errors =
   async (ctx, next) => {
     // No response may be cached.
     ctx.set("Cache-Control", "no-store");
+    ctx.set("X-Content-Type-Options", "nosniff");
     try {
       await next();
     } catch (error) {

@@ -47,7 +47,7 @@ export const respond =
     const text = await (validateOnly ? refuse(problems, answer) : answer());
     ctx.status = route.success;
     if (route.contentType) ctx.set("Content-Type", route.contentType);
-    if (route.headers) ctx.set(route.headers(edition));
+    ctx.set(route.headers(edition));
     if (text !== undefined) ctx.body = text;
   };
 

@@ -1,0 +1,30 @@
+import type { IncomingMessage } from "node:http";
+
+/** The lowest rate at which a body may arrive in the long run, in bytes per ms. */
+const LOWEST_RATE = 16;
+
+/**
+ * Calls `late` once if the body of `request` has not arrived after `timeoutMs` and a second for each 16,000 bytes
+ * received, so that a large body has the time that it needs.
+ */
+export function limitReceiving(
+  request: IncomingMessage,
+  timeoutMs: number,
+  late: () => void,
+): void {
+  if (request.complete) return;
+  const { socket } = request;
+  const startedAt = performance.now();
+  const before = socket.bytesRead;
+  const remaining = () =>
+    startedAt + timeoutMs + (socket.bytesRead - before) / LOWEST_RATE - performance.now();
+  const check = () => {
+    const ms = remaining();
+    if (ms <= 0) late();
+    else timer = setTimeout(check, ms);
+  };
+  let timer = setTimeout(check, timeoutMs);
+  const end = () => clearTimeout(timer);
+  request.once("end", end);
+  request.once("close", end);
+}

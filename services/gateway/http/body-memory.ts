@@ -1,0 +1,44 @@
+/** The memory of one request's body; disposal returns it. */
+export interface BodyLease extends Disposable {
+  /** Takes this many bytes more; false if they are not available. */
+  take(bytes: number): boolean;
+}
+
+export interface BodyMemory {
+  /** For a request of the principal with this key. */
+  lease(principal: string): BodyLease;
+}
+
+/** The part of the total that one principal may hold, unless its largest body is larger. */
+const SHARE = 1 / 4;
+
+/**
+ * Limits the bytes of all bodies in memory, and those of one principal, so that no principal can block the others.
+ */
+export function createBodyMemory(limits: { total: number; largestBody: number }): BodyMemory {
+  const total = Math.max(limits.total, limits.largestBody);
+  const share = Math.max(total * SHARE, limits.largestBody);
+  const held = new Map<string, number>();
+  let all = 0;
+  return {
+    lease(principal) {
+      let own = 0;
+      const add = (bytes: number) => {
+        all += bytes;
+        own += bytes;
+        const sum = (held.get(principal) ?? 0) + bytes;
+        if (sum === 0) held.delete(principal);
+        else held.set(principal, sum);
+      };
+      return {
+        take(bytes) {
+          const available = Math.min(total - all, share - (held.get(principal) ?? 0));
+          if (bytes > available) return false;
+          add(bytes);
+          return true;
+        },
+        [Symbol.dispose]: () => add(-own),
+      };
+    },
+  };
+}

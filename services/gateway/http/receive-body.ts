@@ -1,0 +1,49 @@
+import type { IncomingMessage } from "node:http";
+import { badRequest } from "@statehouse/errors";
+import { limitReceiving } from "@statehouse/runtime";
+import type { BodyLease } from "./body-memory.ts";
+import { bodyTooLarge, bodyTooLate, tooManyBodies } from "./errors.ts";
+
+export interface Receiving {
+  /** In bytes. */
+  limit: number;
+  /** See `limitReceiving`. */
+  timeoutMs: number;
+  memory: BodyLease;
+}
+
+/** Receives a body. Throws 413, 408, `badRequest` if it ends too early, and `unavailable` if the memory is in use. */
+export function receiveBody(
+  request: IncomingMessage,
+  { limit, timeoutMs, memory }: Receiving,
+): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let isOver = false;
+  const fail = (error: Error) => {
+    if (isOver) return;
+    isOver = true;
+    chunks.length = 0;
+    reject(error);
+  };
+  // What follows a refusal is discarded, so that the client receives the response.
+  request.on("data", (chunk: Buffer) => {
+    if (isOver) return;
+    size += chunk.length;
+    if (size > limit) fail(bodyTooLarge(limit));
+    else if (memory.take(chunk.length)) chunks.push(chunk);
+    else fail(tooManyBodies());
+  });
+  request.once("end", () => {
+    isOver = true;
+    resolve(Buffer.concat(chunks, size));
+  });
+  request.once("close", () => fail(badRequest("body", "The request body ended too early.")));
+  limitReceiving(request, timeoutMs, () => {
+    if (isOver) request.destroy();
+    else fail(bodyTooLate());
+  });
+  if (Number(request.headers["content-length"]) > limit) fail(bodyTooLarge(limit));
+  return promise;
+}
