@@ -39,15 +39,20 @@ export async function printEventCost(bytes: number): Promise<void> {
       measured.running.push(running);
       measured.paused.push(paused);
     }
-    const part = (of: "running" | "paused", what: keyof Cost) =>
-      median(measured[of].map((cost) => cost[what]));
+    const part = (consumer: "running" | "paused", what: keyof Cost) =>
+      median(measured[consumer].map((cost) => cost[what]));
     const ratios = measured.running.map(
       ({ ms }, round) => ms / (measured.paused[round]?.ms ?? NaN),
     );
-    for (const of of ["running", "paused"] as const) {
-      const ratio = of === "running" ? median(ratios) : Number.NaN;
-      const costs = [part(of, "statements"), part(of, "calls"), part(of, "ms"), ratio];
-      rows.push([clients, of, ...costs]);
+    for (const consumer of ["running", "paused"] as const) {
+      const ratio = consumer === "running" ? median(ratios) : Number.NaN;
+      const costs = [
+        part(consumer, "statements"),
+        part(consumer, "calls"),
+        part(consumer, "ms"),
+        ratio,
+      ];
+      rows.push([clients, consumer, ...costs]);
     }
   }
   printTable(
