@@ -14,6 +14,7 @@ import {
   applyTeamSettings,
   changesOrganizationAccess,
   isTeamName,
+  looksLikeOwners,
   newTeam,
   type Team,
   type TeamSettings,
@@ -156,9 +157,11 @@ export const updateTeam = (
 
 async function applyAndSave(tx: Tx, team: Team, settings: TeamSettings): Promise<void> {
   const problems = new Problems();
+  const renamed = settings.name !== undefined && settings.name !== team.name;
   applyTeamSettings(team, settings, problems);
-  if (isTeamName(team.name) && (await tx.teams.nameIsTaken(team))) {
-    problems.add("name", TEAM_NAME_TAKEN);
+  if (isTeamName(team.name)) {
+    const isTaken = (renamed && looksLikeOwners(team.name)) || (await tx.teams.nameIsTaken(team));
+    if (isTaken) problems.add("name", TEAM_NAME_TAKEN);
   }
   problems.throwIfAny();
   await tx.teams.save(team);

@@ -72,6 +72,16 @@ const known: ReadonlySet<string> = new Set<OrganizationAccess>(organizationAcces
 /** True if `name` has the form of a team name. */
 export const isTeamName = (name: string): boolean => NAME.test(name);
 
+/** True for names that a reader can take for that of the owners team, which is created with its organization. */
+export const looksLikeOwners = (name: string): boolean =>
+  name
+    .toLowerCase()
+    .replaceAll(/[_-]/g, "")
+    .replaceAll("0", "o")
+    .replaceAll("vv", "w")
+    .replaceAll("3", "e")
+    .replaceAll("5", "s") === OWNERS;
+
 /** The visibility with that name; `secret` if the name is empty. */
 export const visibilityOf = (name: string): Visibility | undefined =>
   name === "" ? "secret" : visibilities.find((visibility) => visibility === name);

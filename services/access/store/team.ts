@@ -107,6 +107,8 @@ const reads = (database: Database) => ({
   },
 });
 
+const nameKeys = ["teams_name_key", "teams_lower_name_key"];
+
 /** Teams inside a transaction that holds the lock on their organization's row. */
 const rows = (em: EntityManager) => ({
   async get(id: TeamId): Promise<Team> {
@@ -136,9 +138,15 @@ const rows = (em: EntityManager) => ({
     return team;
   },
 
+  /** Whether another team of the organization has the name, in whatever case. */
   async nameIsTaken({ id, organizationId, name }: Team): Promise<boolean> {
-    // index: teams_name_key
-    return (await em.count(entity, { organizationId, name, id: { $ne: id } })) > 0;
+    const rows = await queryIn(
+      em,
+      // index: teams_lower_name_key
+      `select from teams where organization_id = $1 and lower(name) = lower($2) and id <> $3`,
+      [organizationId, name, id],
+    );
+    return rows.length > 0;
   },
 
   async save(team: Team): Promise<void> {
@@ -146,7 +154,7 @@ const rows = (em: EntityManager) => ({
       em.persist(team);
       await em.flush();
     } catch (error) {
-      if (uniqueViolation(error, "teams_name_key")) throw teamNameTaken();
+      if (nameKeys.some((key) => uniqueViolation(error, key))) throw teamNameTaken();
       throw error;
     }
   },

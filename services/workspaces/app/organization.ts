@@ -100,7 +100,7 @@ export async function updateOrganization(
       authorize(caller, "organization:update", { organizationId: id });
       const problems = new Problems();
       if (newName !== undefined && newName !== name) {
-        const taken = await tx.organizations.nameTaken(newName);
+        const taken = await tx.organizations.nameTaken(newName, id);
         const problem = problemOfOrganizationName(newName) ?? (taken ? takenText : undefined);
         if (problem !== undefined) problems.add("name", problem);
         organization.name = newName;

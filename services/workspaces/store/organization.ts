@@ -70,6 +70,8 @@ const columns = {
   createdAt: timestamptz,
 };
 
+const nameKeys = ["organizations_name_key", "organizations_lower_name_key"];
+
 const entity = new EntitySchema({
   class: Organization,
   tableName: "organizations",
@@ -236,9 +238,14 @@ const rows = (em: EntityManager) => ({
     return organization;
   },
 
-  async nameTaken(name: string): Promise<boolean> {
-    // index: organizations_name_key
-    const rows = await queryIn(em, "select from organizations where name = $1", [name]);
+  /** Whether another organization has the name, in whatever case. */
+  async nameTaken(name: string, id: OrganizationId): Promise<boolean> {
+    const rows = await queryIn(
+      em,
+      // index: organizations_lower_name_key
+      "select from organizations where lower(name) = lower($1) and id <> $2",
+      [name, id],
+    );
     return rows.length > 0;
   },
 
@@ -256,7 +263,7 @@ const rows = (em: EntityManager) => ({
       em.persist(organization);
       await em.flush();
     } catch (error) {
-      if (uniqueViolation(error, "organizations_name_key")) throw nameTaken();
+      if (nameKeys.some((key) => uniqueViolation(error, key))) throw nameTaken();
       throw error;
     }
   },

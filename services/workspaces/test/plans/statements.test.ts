@@ -156,7 +156,7 @@ beforeAll(async () => {
   await pendingSyncs.clearDeletion("ws-gone2");
 
   await transactions(database)(async (tx) => {
-    expect(await tx.organizations.nameTaken("name-1")).toBe(true);
+    expect(await tx.organizations.nameTaken("name-1", "org-2")).toBe(true);
     await tx.organizations.findByNameForUpdate("name-1");
     await tx.organizations.view("org-1");
     expect(await tx.projects.nameTaken("org-1", "project 1")).toBe(true);
