@@ -61,6 +61,9 @@ export const stateVersionResource = resource<ShownStateVersion, RequestContext>(
     modules: extracted(version.modulesJson),
     providers: extracted(version.providersJson),
     resources: version.resources.map(resourceOf),
+    // Only if some are omitted.
+    "resource-count":
+      version.resources.length < version.resourceEntries ? version.resourceEntries : undefined,
     "resources-processed": version.resourcesProcessed,
     "state-version": version.formatVersion ?? null,
     "engine-version": version.engineVersion ?? null,

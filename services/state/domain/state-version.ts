@@ -136,7 +136,9 @@ export type StateVersionView = Pick<
   projectId: string;
   /** Whether the organization's plan bills by usage. */
   usageBasedBilling: boolean;
+  /** The first ones; `resourceEntries` is the number of all. */
   resources: StateResource[];
+  resourceEntries: number;
   modulesJson: string;
   providersJson: string;
 };
@@ -145,6 +147,7 @@ export type StateVersionView = Pick<
 export const withoutExtraction = (version: StateVersionView): StateVersionView => ({
   ...version,
   resources: [],
+  resourceEntries: 0,
   modulesJson: "{}",
   providersJson: "{}",
 });

@@ -88,6 +88,7 @@ export const stateVersionToProto = (
     formatVersion: version.formatVersion ?? undefined,
     engineVersion: version.engineVersion ?? undefined,
     resources: version.resources,
+    resourceEntries: version.resourceEntries,
     modulesJson: version.modulesJson,
     providersJson: version.providersJson,
     runId: version.runId ?? undefined,

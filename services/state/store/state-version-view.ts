@@ -31,23 +31,47 @@ export interface StateVersionRow {
   run_id: string | null;
   rollback_version_id: StateVersionId | null;
   expires_at: Date;
+  /** The first ones. */
   resources: StateResource[];
+  /** Of all resources. */
+  resource_entries: number;
   modules_json: string;
   providers_json: string;
 }
+
+/** The largest number of resources in one version. */
+const MAX_RESOURCES = 10_000;
+/** The same for a version of a list, in which modules and providers are omitted beyond this length. */
+const MAX_LISTED_RESOURCES = 100;
+const MAX_LISTED_TEXT = 65_536;
+
+/** SQL: the first `limit` resources, and the number of all. */
+const firstResources = (limit: number) =>
+  `jsonb_path_query_array(version.resources, '$[0 to ${limit - 1}]') as resources,
+   jsonb_array_length(version.resources) as resource_entries`;
+
+const listedText = (column: string) =>
+  `case when length(version.${column}::text) <= ${MAX_LISTED_TEXT} then version.${column}::text
+   else '' end`;
 
 /**
  * SQL: the columns of a `StateVersionRow` that do not belong to its workspace; they come from `version` and
  * `workspace`.
  */
-export const stateVersionColumns = `version.id, version.created_at, version.created_by_type,
+const columns = `version.id, version.created_at, version.created_by_type,
   version.created_by_id, version.serial, version.lineage, version.md5, version.size, version.sha256,
   version.blob_key, version.json_blob_key, version.json_size, version.json_sha256, version.status,
   version.intermediate, version.outputs_given, version.resources_processed, version.format_version,
   version.engine_version, version.billable_resource_count, version.run_id,
-  version.rollback_version_id, version.expires_at, version.resources,
-  version.modules::text as modules_json, version.providers::text as providers_json,
+  version.rollback_version_id, version.expires_at,
   ${usageBasedBilling("workspace.organization_id")} as usage_based_billing`;
+
+export const stateVersionColumns = `${columns}, ${firstResources(MAX_RESOURCES)},
+  version.modules::text as modules_json, version.providers::text as providers_json`;
+
+/** The same for lists, of limited size. */
+export const listedVersionColumns = `${columns}, ${firstResources(MAX_LISTED_RESOURCES)},
+  ${listedText("modules")} as modules_json, ${listedText("providers")} as providers_json`;
 
 const bigintOf = (value: number | null): bigint | null => (value === null ? null : BigInt(value));
 
@@ -80,6 +104,7 @@ export const viewOf = (row: StateVersionRow): StateVersionView => ({
   rollbackVersionId: row.rollback_version_id,
   expiresAt: row.expires_at,
   resources: row.resources,
+  resourceEntries: row.resource_entries,
   modulesJson: row.modules_json,
   providersJson: row.providers_json,
 });

@@ -29,7 +29,12 @@ import type { StateVersionId, WorkspaceId } from "../domain/ids.ts";
 import { StateVersion, type StateVersionView } from "../domain/state-version.ts";
 import { shareBlobs } from "./blob.ts";
 import { copyOutputs, deleteOutputs } from "./state-version-output.ts";
-import { type StateVersionRow, stateVersionColumns, viewOf } from "./state-version-view.ts";
+import {
+  listedVersionColumns,
+  type StateVersionRow,
+  stateVersionColumns,
+  viewOf,
+} from "./state-version-view.ts";
 import { isVisible, workspaceStateColumns } from "./workspace-state.ts";
 
 /** Without resources, modules and providers: they may be large, and no rule uses them. */
@@ -275,7 +280,8 @@ const reads = (database: Database) => {
     async batch(ids: readonly StateVersionId[]): Promise<StateVersionView[]> {
       // index: state_versions_pkey
       const rows = await database.query<StateVersionRow>(
-        `${selectVersions} where version.id = any($1) and ${isVisible}`,
+        `select ${listedVersionColumns}, ${workspaceStateColumns} ${fromVersions}
+         where version.id = any($1) and ${isVisible}`,
         [ids],
       );
       return rows.map(viewOf);
@@ -295,7 +301,7 @@ const reads = (database: Database) => {
             count: `select coalesce(sum(count), 0)::int as total
               from state_version_counts join workspace_states workspace using (workspace_id)
               where workspace_id = $1 and ${isVisible} ${ofStatus("status")}`,
-            select: `select ${stateVersionColumns}, ${workspaceStateColumns}, version.position
+            select: `select ${listedVersionColumns}, ${workspaceStateColumns}, version.position
               ${fromVersions} where version.workspace_id = $1 and ${isVisible}
                 ${ofStatus("version.status")}
               order by version.position desc limit $2 offset $3`,
