@@ -19,8 +19,6 @@ export { type LoopOptions, startLoop } from "./loop.ts";
 export { metricsText } from "./metrics.ts";
 export {
   type Check,
-  createOpsHandler,
-  type OpsHandler,
   type OpsOptions,
   startOpsServer,
 } from "./ops-server.ts";

@@ -13,12 +13,11 @@ export interface OpsOptions {
 }
 
 /** Serves /healthz, /readyz and /metrics; returns false for any other path. */
-export type OpsHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+type OpsHandler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 
 const CHECK_TIMEOUT_MS = 2000;
 
-/** The operations endpoints as a plain request handler, so that standalone can mount them. */
-export function createOpsHandler({ checks, required }: OpsOptions): OpsHandler {
+function createOpsHandler({ checks, required }: OpsOptions): OpsHandler {
   return async (request, response) => {
     const path = request.url?.split("?", 1)[0];
     if (path === "/healthz") send(response, 200, "application/json", '{"status":"ok"}');

@@ -1,5 +1,6 @@
 import { deadlineSettings, portSetting, settings } from "@statehouse/runtime";
 import { z } from "zod";
+import { networkOf } from "./http/proxies.ts";
 
 /** The environment of the gateway. */
 export const configSchema = z.object({
@@ -37,6 +38,19 @@ export const configSchema = z.object({
     .default(256 * 1024 * 1024)
     .describe(
       "Largest sum of all request bodies in memory, in bytes; one token may hold a quarter.",
+    ),
+  TRUSTED_PROXIES: z
+    .string()
+    .default("")
+    .transform((text, context) => {
+      const networks = text.split(",").map((part) => part.trim());
+      const known = networks.filter((part) => part !== "").map(networkOf);
+      if (known.every((network) => network !== undefined)) return known;
+      context.addIssue("must be addresses or networks such as 10.0.0.0/8, separated by commas");
+      return z.NEVER;
+    })
+    .describe(
+      "Addresses and networks of the proxies whose traceparent and X-Forwarded-For headers are trusted.",
     ),
   REMOTE_OPERATIONS: z
     .stringbool()

@@ -20,7 +20,9 @@ import { type Channels, type Clients, createClients } from "./clients.ts";
 import { type Config, configSchema } from "./config.ts";
 import { createAuthentication } from "./http/authentication.ts";
 import { createBodyMemory } from "./http/body-memory.ts";
+import { createBodyParser } from "./http/body-parser.ts";
 import { createGateway } from "./http/gateway.ts";
+import { createProxies } from "./http/proxies.ts";
 import type { Route } from "./http/route.ts";
 import { createObjectUpload } from "./object-upload.ts";
 import { routes } from "./routes/routes.ts";
@@ -64,8 +66,10 @@ async function start(config: Config, parts: Dependencies = {}): Promise<RunningG
     edition: edition(config.EDITION),
     settings: { remoteOperations: config.REMOTE_OPERATIONS },
     logger,
+    proxies: createProxies(config.TRUSTED_PROXIES),
     publicUrl: config.PUBLIC_URL,
     maxBodyBytes: config.MAX_BODY_BYTES,
+    bodyParser: starting.use(createBodyParser()),
     bodyMemory: createBodyMemory({
       total: config.MAX_BODIES_BYTES,
       largestBody: config.MAX_BODY_BYTES,

@@ -2,7 +2,7 @@ import { service as accessService } from "@statehouse/access/service";
 import type { LocalBus } from "@statehouse/events";
 import { service as gatewayService } from "@statehouse/gateway/service";
 import type { Channel } from "@statehouse/rpc";
-import { type Check, createOpsHandler, type Logger, readConfig } from "@statehouse/runtime";
+import { type Check, type Logger, type OpsOptions, readConfig } from "@statehouse/runtime";
 import { service as stateService } from "@statehouse/state/service";
 import { service as workspacesService } from "@statehouse/workspaces/service";
 import type { z } from "zod";
@@ -12,8 +12,10 @@ import type { Handler } from "./listener.ts";
 
 /** Four services in this process, behind one request handler. */
 export interface Composition extends AsyncDisposable {
-  /** Routes `/v1/object/*` to state, /healthz and similar to operations, everything else to the gateway. */
+  /** Routes `/v1/object/*` to state and everything else to the gateway. */
   handler: Handler;
+  /** For the operations port. */
+  operations: OpsOptions;
   /** Channels to access and workspaces, for methods of named services. */
   access: Channel;
   workspaces: Channel;
@@ -65,19 +67,20 @@ export async function compose(
   state.connect(runningState.rpc.inProcess());
   const gateway = await start(gatewayService);
   bus?.open();
-  const operations = createOpsHandler({
+  const operations: OpsOptions = {
     checks: {
       ...named("access", runningAccess.checks),
       ...named("workspaces", runningWorkspaces.checks),
       ...named("state", runningState.checks),
     },
     required: ["access.database", "workspaces.database", "state.database"],
-  });
+  };
   const started = starting.move();
   return {
     access,
     workspaces,
     listenForRunners: (address) => runningWorkspaces.rpc.listen(address),
+    operations,
     handler: (request, response, awaitsContinue) => {
       const path = request.url ?? "";
       if (path.startsWith("/v1/object/")) {
@@ -85,14 +88,11 @@ export async function compose(
         return;
       }
       if (awaitsContinue) response.writeContinue();
-      if (!operationsPaths.has(path.split("?", 1)[0] ?? "")) gateway.handler(request, response);
-      else void operations(request, response);
+      gateway.handler(request, response);
     },
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }
-
-const operationsPaths = new Set(["/healthz", "/readyz", "/metrics"]);
 
 const named = (service: string, checks: Readonly<Record<string, Check>>) =>
   Object.fromEntries(Object.entries(checks).map(([name, check]) => [`${service}.${name}`, check]));

@@ -11,6 +11,7 @@ export const standaloneSchema = z.object({
     .unwrap()
     .optional()
     .describe("Port for gRPC on this machine, for the reports of runners; not opened by default."),
+  OPS_PORT: portSetting(0, "health, readiness and metrics, on this machine only"),
   HEADERS_TIMEOUT: deadlineSettings.HEADERS_TIMEOUT,
   IDLE_TIMEOUT: deadlineSettings.IDLE_TIMEOUT,
   DATA_DIR: z

@@ -4,7 +4,7 @@ import { createLocalBus } from "@statehouse/events";
 import { claimAlone, findProgram, startNats, startPostgres } from "@statehouse/local-services";
 import { migrate } from "@statehouse/postgres";
 import { createIdentity } from "@statehouse/rpc";
-import { createLogger, deadlinesOf } from "@statehouse/runtime";
+import { createLogger, deadlinesOf, startOpsServer } from "@statehouse/runtime";
 import { migrations as state } from "@statehouse/state/store/migrations";
 import { migrations as workspaces } from "@statehouse/workspaces/store/migrations";
 import { compose } from "./compose.ts";
@@ -17,6 +17,8 @@ import { listen } from "./listener.ts";
 export interface Standalone extends AsyncDisposable, Welcome {
   /** The address for clients. */
   url: string;
+  /** The address of health, readiness and metrics, on this machine only. */
+  operationsUrl: string;
   /** Whether NATS runs, which publishes events to other programs. */
   publishesEvents: boolean;
 }
@@ -70,6 +72,9 @@ export async function startStandalone(
   if (config.RUNNER_PORT !== undefined) {
     await composition.listenForRunners({ host: "127.0.0.1", port: config.RUNNER_PORT });
   }
+  const operations = starting.use(
+    await startOpsServer({ ...composition.operations, host: "127.0.0.1", port: config.OPS_PORT }),
+  );
   listener.serve(composition.handler);
   const identity = await createIdentity(
     "standalone",
@@ -84,6 +89,7 @@ export async function startStandalone(
   const started = starting.move();
   return {
     url,
+    operationsUrl: `http://127.0.0.1:${operations.port}`,
     publishesEvents: nats !== undefined,
     ...welcome,
     [Symbol.asyncDispose]: () => started.disposeAsync(),

@@ -7,7 +7,7 @@ const example = path.resolve(import.meta.dirname, "../../examples/first-apply");
 
 /** Printed when everything runs: the address, and the lines to paste. */
 export function welcomeText(config: StandaloneConfig, standalone: Standalone): string {
-  const { url, cliFile, token, publishesEvents } = standalone;
+  const { url, operationsUrl, cliFile, token, publishesEvents } = standalone;
   const tokenLine = token
     ? `  token         ${token}   (shown once; kept in the file below)`
     : `  token         as before, in the file below`;
@@ -19,6 +19,7 @@ export function welcomeText(config: StandaloneConfig, standalone: Standalone): s
     `  user          ${config.ADMIN_USERNAME}`,
     tokenLine,
     `  CLI file      ${cliFile}`,
+    `  operations    ${operationsUrl}/readyz, /healthz, /metrics (this machine only)`,
     ...(publishesEvents ? [] : [`  events        ${withoutNats}`]),
     "",
     "In another shell, a first apply:",

@@ -17,6 +17,7 @@ const fixture = useStack(async () => {
     settings: {
       LOG_LEVEL: "debug",
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      TRUSTED_PROXIES: "127.0.0.1",
       OTEL_BSP_SCHEDULE_DELAY: "200",
     },
   });

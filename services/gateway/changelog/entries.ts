@@ -14,6 +14,9 @@ export interface ChangelogEntry {
 /** Every change of the interface, newest first. A change of the interface adds a line on top. */
 // biome-ignore format: a line a change
 export const changelogEntries: readonly ChangelogEntry[] = [
+  { date: "2026-11-22", text: "State versions show at most 10,000 `resources`, in lists and includes 100; `resource-count` is the number of all if some are omitted." },
+  { date: "2026-11-22", text: "Names of organizations and teams that differ only by case are one name, and a team's name cannot look like `owners`." },
+  { date: "2026-11-22", text: "Request bodies have at most 1 MiB (16 MiB for remote state consumers; a larger limit for state versions), their lists 1,000 items or 5,000 ids. At most 20 problems of a request are reported." },
   { date: "2026-11-22", text: "Organizations accept and show `max-ttl-enabled`, and show `stacks-enabled`, which is always false. While `max-ttl-enabled`, tokens live no longer than GET and PATCH /organizations/:organization_name/token-ttl-policies show and set: tokens of teams and of the organization expire then, and user tokens that live longer have no access to the organization." },
   { date: "2026-11-21", text: "A username cannot have the form of a user id." },
   { date: "2026-11-21", text: "An organization's tags are those of workspaces that the caller may read, and `instance-count` counts these. Agent pools name only workspaces and projects that the caller may read or that it manages them for. `workspace-count` of a project is null for callers who may not read its workspaces." },

@@ -10,20 +10,22 @@ import { type RespondOptions, respond } from "./middleware/respond.ts";
 import { noRoute, readablePath, routing } from "./middleware/routing.ts";
 import type { RequestState } from "./middleware/state.ts";
 import { trace } from "./middleware/trace.ts";
+import type { Proxies } from "./proxies.ts";
 import type { Route } from "./route.ts";
 
 export interface GatewayOptions extends RespondOptions, BodyOptions {
   routes: readonly Route[];
   authenticate: Authenticate;
   logger: Logger;
+  proxies: Proxies;
 }
 
 /** Serves HTTP requests according to the route declarations. The caller mounts it on a listener. */
 export function createGateway(options: GatewayOptions): RequestListener {
-  const { routes, edition, logger, requestTimeoutMs } = options;
+  const { routes, edition, logger, proxies, requestTimeoutMs } = options;
   const app = new Koa<RequestState>();
-  app.use(trace);
-  app.use(requestLog(logger));
+  app.use(trace(proxies));
+  app.use(requestLog(logger, proxies));
   app.use(errors(logger));
   app.use(readablePath);
   app.use(

@@ -16,8 +16,8 @@ export interface Receiving {
 export function receiveBody(
   request: IncomingMessage,
   { limit, timeoutMs, memory }: Receiving,
-): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+): Promise<Buffer<ArrayBuffer>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
   const chunks: Buffer[] = [];
   let size = 0;
   let isOver = false;

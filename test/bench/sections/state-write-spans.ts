@@ -20,6 +20,7 @@ export async function printWhereTimeGoes(bytes: number): Promise<void> {
     settings: {
       LOG_LEVEL: "warn",
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      TRUSTED_PROXIES: "127.0.0.1",
       OTEL_BSP_SCHEDULE_DELAY: "200",
     },
   });

@@ -1,11 +1,12 @@
 import { metrics } from "@opentelemetry/api";
 import { AppError } from "@statehouse/errors";
 import type { Logger } from "@statehouse/runtime";
+import type { Proxies } from "../proxies.ts";
 import type { Middleware } from "./state.ts";
 import { routeName } from "./trace.ts";
 
-/** Measures and logs every request: method, route, status and duration. */
-export function requestLog(logger: Logger): Middleware {
+/** Measures and logs every request: method, route, status, duration and the client's address. */
+export function requestLog(logger: Logger, proxies: Proxies): Middleware {
   const durations = metrics
     .getMeter("statehouse/gateway")
     .createHistogram("statehouse_http_request_duration_seconds", { unit: "s" });
@@ -19,7 +20,10 @@ export function requestLog(logger: Logger): Middleware {
     durations.record(seconds, { method, route, status });
     const ms = Math.round(seconds * 10_000) / 10;
     const reason = failure instanceof AppError ? reasonOf(failure) : {};
-    logger.info({ method, route, status, ms, ...reason }, "request");
+    logger.info(
+      { method, route, status, ms, client: proxies.clientOf(ctx.req), ...reason },
+      "request",
+    );
   };
 }
 

@@ -1,0 +1,87 @@
+import { Worker } from "node:worker_threads";
+import { AppError, type FieldError, unavailable } from "@statehouse/errors";
+import { type ParsedBody, parseRouteBody } from "./parsed-body.ts";
+import type { Route } from "./route.ts";
+
+/** To the thread: a body, and the route whose schema it has. */
+export interface BodyMessage {
+  number: number;
+  method: string;
+  path: string;
+  bytes: Uint8Array;
+}
+
+/** From the thread: the parsed body, or why it is refused. */
+export type BodyAnswer = { number: number } & (
+  | { parsed: ParsedBody }
+  | {
+      refused: {
+        kind: AppError["kind"];
+        reason: string;
+        message: string;
+        fields: readonly FieldError[];
+      };
+    }
+);
+
+export interface BodyParser extends AsyncDisposable {
+  /** `bytes` may be moved to the thread. Throws `badRequest`, `invalid`, `unavailable`. */
+  parse(route: Route, bytes: Uint8Array<ArrayBuffer>): Promise<ParsedBody>;
+}
+
+/** Bodies of more bytes are parsed in a thread. */
+const INLINE_BYTES = 4 * 1024 * 1024;
+/** Heap limit of the thread; a body that needs more memory ends the thread, not the process. */
+const HEAP_MIB = 1024;
+
+const parserEnded = (cause?: unknown) =>
+  unavailable("body_parser", "The request body could not be read; try again.", cause);
+
+/** Parses bodies; large ones, one at a time, in a thread, so that they do not block the event loop. */
+export function createBodyParser(): BodyParser {
+  let thread: Worker | undefined;
+  let last = 0;
+  const waiting = new Map<number, PromiseWithResolvers<ParsedBody>>();
+
+  const failAll = (cause?: unknown) => {
+    thread = undefined;
+    for (const { reject } of waiting.values()) reject(parserEnded(cause));
+    waiting.clear();
+  };
+  const start = (): Worker => {
+    const worker = new Worker(new URL("./body-parser-thread.ts", import.meta.url), {
+      name: "body parser",
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+    });
+    worker.unref();
+    worker.on("message", (answer: BodyAnswer) => {
+      const asked = waiting.get(answer.number);
+      waiting.delete(answer.number);
+      if ("parsed" in answer) return asked?.resolve(answer.parsed);
+      const { kind, reason, message, fields } = answer.refused;
+      asked?.reject(new AppError(kind, reason, message, { fields }));
+    });
+    worker.once("error", failAll);
+    worker.once("exit", () => {
+      if (thread === worker) failAll();
+    });
+    return worker;
+  };
+  return {
+    async parse(route, bytes) {
+      if (bytes.length <= INLINE_BYTES) return parseRouteBody(route, bytes);
+      thread ??= start();
+      const number = ++last;
+      const asked = Promise.withResolvers<ParsedBody>();
+      waiting.set(number, asked);
+      const { method, path } = route;
+      const message: BodyMessage = { number, method, path, bytes };
+      thread.postMessage(message, [bytes.buffer]);
+      return asked.promise;
+    },
+    async [Symbol.asyncDispose]() {
+      await thread?.terminate();
+    },
+  };
+}

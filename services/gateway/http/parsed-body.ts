@@ -1,0 +1,21 @@
+import type { FieldError } from "@statehouse/errors";
+import { parseBody, parseBodyLeniently, parseJson } from "./body.ts";
+import type { Route } from "./route.ts";
+
+/** A body by the schema of its route; if there are `problems`, its valid part. */
+export interface ParsedBody {
+  body: unknown;
+  problems: readonly FieldError[];
+}
+
+/** Parses the body of a route that has one. Throws `badRequest`, `invalid`. */
+export function parseRouteBody(
+  { body: schema, validatesOnly }: Route,
+  bytes: Uint8Array,
+): ParsedBody {
+  const json = parseJson(bytes);
+  if (!schema) return { body: undefined, problems: [] };
+  return validatesOnly
+    ? parseBodyLeniently(schema, json)
+    : { body: parseBody(schema, json), problems: [] };
+}

@@ -1,0 +1,52 @@
+import type { IncomingMessage } from "node:http";
+import { BlockList, isIP, isIPv6 } from "node:net";
+
+/** The proxies whose headers are trusted. */
+export interface Proxies {
+  /** Whether the request comes from one of them. */
+  sent(request: IncomingMessage): boolean;
+  /** The address of the client: the last one that no trusted proxy has. */
+  clientOf(request: IncomingMessage): string;
+}
+
+/** A network such as `10.0.0.0/8`, or an address. */
+export interface Network {
+  address: string;
+  prefix: number;
+}
+
+/** Undefined if the text is neither an address nor a network. */
+export function networkOf(text: string): Network | undefined {
+  const [address = "", prefix, ...rest] = text.split("/");
+  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  const length = prefix === undefined ? bits : Number(prefix);
+  const isValid = bits > 0 && rest.length === 0 && /^\d{1,3}$/.test(prefix ?? "0");
+  return isValid && length <= bits ? { address, prefix: length } : undefined;
+}
+
+/** Trusts the proxies in these networks. */
+export function createProxies(networks: readonly Network[]): Proxies {
+  const list = new BlockList();
+  for (const { address, prefix } of networks) list.addSubnet(address, prefix, family(address));
+  const trusts = (address: string) => isIP(address) > 0 && list.check(address, family(address));
+  return {
+    sent: (request) => trusts(peerOf(request)),
+    clientOf(request) {
+      let client = peerOf(request);
+      const hops = request.headers["x-forwarded-for"]?.toString().split(",") ?? [];
+      for (const hop of hops.toReversed()) {
+        const address = withoutMapping(hop.trim());
+        if (!trusts(client) || isIP(address) === 0) break;
+        client = address;
+      }
+      return client;
+    },
+  };
+}
+
+const family = (address: string) => (isIPv6(address) ? "ipv6" : "ipv4");
+
+/** IPv4 on a socket that listens for IPv6. */
+const withoutMapping = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, "");
+
+const peerOf = ({ socket }: IncomingMessage) => withoutMapping(socket.remoteAddress ?? "");
