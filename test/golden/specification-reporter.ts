@@ -29,7 +29,7 @@ export default class SpecificationReporter implements Reporter {
     if (problems.length === 0) return;
     process.exitCode = 1;
     process.stdout.write(
-      `\nSpecification (test/golden/specification; -u writes it):\n${problems.map((line) => `  ${line}\n`).join("")}`,
+      `\nSpecification (test/golden/specification; rows are written by hand, test lines by npm test -- --update=true <files>):\n${problems.map((line) => `  ${line}\n`).join("")}`,
     );
   }
 }

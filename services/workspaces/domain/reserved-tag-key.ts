@@ -1,6 +1,7 @@
 import { notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { OrganizationId } from "./ids.ts";
+import { touch } from "./revision.ts";
 import { problemOfKey, type TagBindingInput } from "./tag-binding.ts";
 
 /** A tag key for which an organization sets rules. */
@@ -54,8 +55,7 @@ export function applyReservedTagKey(
   if (disableOverrides !== undefined) reserved.disableOverrides = disableOverrides;
   const problem = problemOfKey(reserved.key) ?? (keyTaken ? takenKeyText : undefined);
   if (problem !== undefined) problems.add("key", problem);
-  reserved.revision = nextVersion(reserved.revision, now);
-  reserved.updatedAt = now;
+  touch(reserved, now);
 }
 
 /**
