@@ -12,13 +12,16 @@ import { type WithAllowedActions, withOrganizationActions } from "./allowed-acti
 import type { App } from "./app.ts";
 import { changeRetention } from "./data-retention-policy.ts";
 
-/** Throws `notFound` for callers who are not administrators, like all functions of this file. */
+/**
+ * Returns the settings of the installation. Like all functions of this file, throws `notFound` if the caller is not an
+ * administrator.
+ */
 export async function getGeneralSettings(app: App, caller: Caller): Promise<GeneralSettings> {
   requireAdministrator(caller);
   return app.reads.generalSettings.get();
 }
 
-/** Absent settings keep their value. */
+/** Changes the settings in `wanted`; absent settings keep their value. */
 export const updateGeneralSettings = (
   app: App,
   caller: Caller,
@@ -32,7 +35,7 @@ export const updateGeneralSettings = (
   });
 };
 
-/** All organizations, including those that the caller does not belong to. */
+/** Returns a page of all organizations, including those that the caller does not belong to. */
 export async function listAllOrganizations(
   app: App,
   caller: Caller,
@@ -43,7 +46,7 @@ export async function listAllOrganizations(
   return { organizations: rows.map(withOrganizationActions(caller)), total };
 }
 
-/** One organization. Throws `notFound` if it does not exist. */
+/** Returns an organization. Throws `notFound` if it does not exist. */
 export async function getAnyOrganization(
   app: App,
   caller: Caller,
@@ -56,7 +59,8 @@ export async function getAnyOrganization(
 }
 
 /**
- * Throws `invalid` for an unknown plan, and `unavailable` until state has confirmed that it uses the new retention.
+ * Changes an organization's plan. Throws `invalid` for an unknown plan, and `unavailable` until the state service has
+ * confirmed that it uses the retention that follows from the plan.
  */
 export const setOrganizationPlan = (
   app: App,

@@ -24,13 +24,13 @@ import type { App } from "./app.ts";
 import { readScopeOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
 
-/** The values of a pool in a request; a relation that is given replaces the stored one completely. */
+/** The values of an agent pool in a request. A relation in the request replaces the stored relation completely. */
 export interface AgentPoolInput {
   settings: AgentPoolSettings;
   relations: Partial<AgentPoolRelations>;
 }
 
-/** Throws `notFound`, `forbidden`, or `invalid` with every problem. */
+/** Throws `notFound`, `forbidden`, or `invalid` with all problems of the request. */
 export const createAgentPool = (
   app: App,
   caller: Caller,
@@ -57,7 +57,7 @@ export async function getAgentPool(
   return pool;
 }
 
-/** Pools of organizations that the caller belongs to. */
+/** Returns the requested agent pools of organizations that the caller belongs to; other ids are omitted. */
 export async function batchGetAgentPools(
   app: App,
   caller: Caller,
@@ -88,7 +88,7 @@ export async function listAgentPools(
   });
 }
 
-/** Throws `notFound`, `forbidden`, or `invalid` with every problem. */
+/** Throws `notFound`, `forbidden`, or `invalid` with all problems of the request. */
 export const updateAgentPool = (
   app: App,
   caller: Caller,
@@ -102,7 +102,7 @@ export const updateAgentPool = (
     return tx.agentPools.view(id, shownTo(caller));
   });
 
-/** Throws the conflict `agent_pool_in_use` if something refers to the pool. */
+/** Throws the conflict `agent_pool_in_use` if a workspace, project or organization uses the pool. */
 export const deleteAgentPool = (app: App, caller: Caller, id: AgentPoolId): Promise<void> =>
   app.transaction(async (tx) => {
     const pool = await tx.agentPools.getForUpdate(id);
@@ -112,7 +112,7 @@ export const deleteAgentPool = (app: App, caller: Caller, id: AgentPoolId): Prom
     await tx.agentPools.remove(pool);
   });
 
-/** The message field of each relation. */
+/** The request field of each relation, for error messages. */
 const relationFields = {
   allowedWorkspaceIds: "allowedWorkspaces",
   allowedProjectIds: "allowedProjects",
@@ -125,8 +125,9 @@ const relationScopeOf = (caller: Caller): RelationScope => ({
 });
 
 /**
- * The part of a pool's relations that the caller sees: members that it may read, and all members where it manages
- * pools, because a caller that replaces a relation must know its members.
+ * Returns which members of a pool's relations the caller sees: the members that the caller may read. In organizations
+ * where the caller manages pools, the caller sees all members, because a caller that replaces a relation must know its
+ * members.
  */
 function shownTo(caller: Caller): RelationScope {
   const grants = grantsOf(caller);

@@ -17,9 +17,12 @@ import { targetOf } from "./caller.ts";
 /** An object with the actions that the caller may perform on it. */
 export type WithAllowedActions<View> = View & { allowedActions: Action[] };
 
-/** A workspace in the form that its document shows. */
+/** The values of a workspace's document. */
 export type WorkspaceDocument = WithAllowedActions<WorkspaceView> & {
-  /** The known release that the engine version selects; null if there is none. */
+  /**
+   * The release that the workspace's engine version (an exact version, a constraint or `latest`) selects; null if no
+   * known release matches.
+   */
   resolvedEngineVersion: string | null;
 };
 
@@ -29,7 +32,7 @@ const workspaceActions = actions.filter(
   (action) => action.startsWith("workspace:") || action.startsWith("state:"),
 );
 
-/** Includes the actions that are allowed in the organization as a whole or in at least one of its projects. */
+/** Adds the caller's allowed actions: those allowed in the whole organization or in at least one of its projects. */
 export const withOrganizationActions =
   (caller: Caller) =>
   (organization: OrganizationView): WithAllowedActions<OrganizationView> => ({
@@ -51,7 +54,7 @@ const readsAll = (caller: Caller, action: Action, { id }: OrganizationView): boo
 const readsAllOf = (caller: Caller, { id: projectId, organizationId }: ProjectView): boolean =>
   allowed(grantsOf(caller), "workspace:read", { organizationId, projectId, workspaceId: "" });
 
-/** The action is allowed if the caller may create workspaces in at least one project. */
+/** Actions that count as allowed in an organization if the caller may perform them in at least one project. */
 const inSomeProject: ReadonlySet<Action> = new Set(["project:create-workspace"]);
 const isSomewhere = (found: Scope): boolean => found.all || found.projectIds.length > 0;
 
@@ -59,7 +62,7 @@ export const withProjectActions =
   (caller: Caller) =>
   (project: ProjectView): WithAllowedActions<ProjectView> => ({
     ...project,
-    // A total count would reveal objects that a list hides.
+    // The total would reveal how many workspaces are hidden from the caller.
     workspaceCount: readsAllOf(caller, project) ? project.workspaceCount : null,
     allowedActions: allowedTo(caller, projectActions, {
       organizationId: project.organizationId,
@@ -68,8 +71,8 @@ export const withProjectActions =
   });
 
 /**
- * For one workspace or for each of a list. The allowed actions are computed once for each project, unless a grant is
- * on the workspace itself.
+ * Creates the function that adds the caller's allowed actions to a workspace. It can be called for each workspace of a
+ * list: the actions are computed once for each project, unless the caller has a grant on the workspace itself.
  */
 export const withWorkspaceActions = (app: App, caller: Caller) => {
   const known = new Map<string, Action[]>();
@@ -88,14 +91,17 @@ export const withWorkspaceActions = (app: App, caller: Caller) => {
   };
 };
 
-/** Allows a run of another workspace to read this workspace's state, and nothing else. */
+/** Adds the actions of a run of another workspace that may read this workspace's state: it may do nothing else. */
 export const withConsumerActions = (app: App, workspace: WorkspaceView): WorkspaceDocument => ({
   ...workspace,
   resolvedEngineVersion: app.resolveEngineVersion(workspace.engineVersion),
   allowedActions: ["workspace:read", "state:read", "state:read-outputs"],
 });
 
-/** The action that a force-delete requires; specification, "Authentication", rule 5. */
+/**
+ * The action that force-deleting a workspace requires. If the organization allows it (`allow-force-delete-workspaces`),
+ * the right to update the workspace is sufficient.
+ */
 export const forceDeleteAction = (allowForceDelete: boolean): Action =>
   allowForceDelete ? "workspace:update" : "workspace:force-delete";
 

@@ -8,24 +8,24 @@ export interface App {
   transaction<T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T>;
   reads: Reads;
   leases: Leases;
-  /** Other services are never called while a transaction is open. */
+  /** Clients of other services. They are never called while a transaction is open. */
   access: AccessClient;
   state: StateClient;
-  /** Encrypts columns that are stored and never shown. */
+  /** Encrypts columns whose values are never returned to callers. */
   sealer: Pick<Sealer, "seal">;
   settings: Settings;
-  /** The known release that an engine version or constraint selects; null if none matches. */
+  /** Returns the known release that an engine version, constraint or `latest` selects; null if none matches. */
   resolveEngineVersion(text: string): string | null;
   now(): Date;
 }
 
 export interface Settings {
-  /** The defaults of new organizations. */
+  /** The default execution mode of new organizations. */
   defaultExecutionMode: ExecutionMode;
-  /** Known releases of the engine, in any order. */
+  /** Known releases of Terraform or OpenTofu, in any order. */
   engineReleases: readonly string[];
-  /** Whether the edition has health assessments. */
+  /** Whether the edition (self-hosted or hosted) includes health assessments. */
   assessments: boolean;
-  /** Pause between the end of one comparison with state and the start of the next. */
+  /** Pause between the end of one comparison with the state service and the start of the next, in ms. */
   comparisonIntervalMs: number;
 }

@@ -3,12 +3,13 @@ import { touch } from "../domain/revision.ts";
 import { workspaceAutoDestroyDue } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 
-/** Workspaces in one transaction. */
+/** Maximum number of workspaces in one transaction. */
 const BATCH = 50;
 
 /**
- * Publishes an event for each workspace whose destroy run is due, once, and returns their number. Concurrent replicas
- * take different workspaces. A replica that crashes publishes no event, and another replica publishes its events.
+ * Publishes one event for each workspace whose scheduled destroy run is due, and returns the number of these
+ * workspaces. Concurrent replicas take different workspaces. If a replica crashes, none of its events is published, and
+ * another replica takes its workspaces.
  */
 export const publishDueAutoDestroys = (app: Pick<App, "transaction" | "now">): Promise<number> =>
   app.transaction(async (tx) => {

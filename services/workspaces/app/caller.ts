@@ -5,7 +5,7 @@ import type { Holder } from "../domain/ids.ts";
 import type { Workspace } from "../domain/workspace.ts";
 import type { ReadScope } from "../store/read-scope.ts";
 
-/** The placement of a workspace, by which authorization decides. */
+/** Returns the placement of a workspace in the form that authorization checks use. */
 export const targetOf = ({
   id: workspaceId,
   organizationId,
@@ -16,21 +16,22 @@ export const targetOf = ({
   workspaceId,
 });
 
-/** The caller in the role of a lock's holder. */
+/** Returns the caller as the holder of a lock. Throws `forbidden` if the caller cannot hold a lock. */
 export function holderOf(caller: Caller): Holder {
   const { type, id } = grantsOf(caller).principal;
   if (type === "user" || type === "team" || type === "run") return { type, id };
   throw lockHolderNotAllowed();
 }
 
-/** The name of the calling runner. Throws `forbidden` for any other caller. */
+/** Returns the name of the calling runner. Throws `forbidden` for callers that are not services. */
 export function runnerOf(caller: Caller): string {
   if (caller.kind !== "service") throw forbidden("runners_only", "Only a runner may do this.");
   return caller.name;
 }
 
 /**
- * The projects and workspaces of one organization in which the caller may do `action`, as the SQL of lists uses them.
+ * Returns the projects and workspaces of one organization in which the caller may do `action`, in the form that SQL
+ * conditions use.
  */
 export function readScopeIn(caller: Caller, action: Action, organizationId: string): ReadScope {
   const found = scope(grantsOf(caller), action, organizationId);
@@ -43,8 +44,8 @@ export function readScopeIn(caller: Caller, action: Action, organizationId: stri
 }
 
 /**
- * The projects and workspaces of all the caller's organizations in which it may do `action`, as the SQL of lists uses
- * them.
+ * Returns the projects and workspaces in which the caller may do `action`, in all its organizations and in the form
+ * that SQL conditions use.
  */
 export function readScopeOf(caller: Caller, action: Action): ReadScope {
   const grants = grantsOf(caller);

@@ -5,44 +5,58 @@ import type { StateSummary } from "../domain/state-summary.ts";
 import type { ManagedResources } from "../domain/workspace-deletion.ts";
 import type { Placement } from "../domain/workspace-placement.ts";
 
-/** The calls of workspaces to the service access. */
+/** The calls that the workspaces service makes to the access service. */
 export interface AccessClient {
-  /** Creates the team of owners with the creator as member; a repeat changes nothing. */
+  /** Creates the owners team of an organization with the creator as its member. A repeat changes nothing. */
   provisionOrganization(organization: {
     id: OrganizationId;
     creatorUserId: string;
     version: bigint;
   }): Promise<void>;
-  /** Sends the settings that restrict credentials; only higher versions apply. */
+  /**
+   * Sends the organization's settings that restrict credentials. The access service ignores versions that are not
+   * higher than the stored one.
+   */
   setOrganizationSettings(
     settings: CredentialSettings & { organizationId: OrganizationId; version: bigint },
   ): Promise<void>;
-  /** Deletes everything that access stores of the organization, including its grants; a repeat changes nothing. */
+  /** Deletes all data of an organization in the access service, including its grants. A repeat changes nothing. */
   dropOrganization(id: OrganizationId): Promise<void>;
-  /** The name of a user or team, for error texts; undefined if the id is unknown. */
+  /** Returns the name of a user or team, for error messages; undefined if the id is unknown. */
   nameOf(holder: Holder): Promise<string | undefined>;
 }
 
-/** The calls of workspaces to the service state. A repeated call changes nothing. */
+/** The calls that the workspaces service makes to the state service. Repeating a call changes nothing. */
 export interface StateClient {
   /**
-   * Seals a lock epoch. Throws `unavailable` while a state version of the epoch is pending, unless pending versions
-   * are discarded.
+   * Seals a lock epoch, so that later state writes of this epoch fail. Throws `unavailable` while a state version of
+   * the epoch is pending; with `discardPending`, pending versions are discarded instead.
    */
   sealLock(
     workspaceId: WorkspaceId,
     epoch: bigint,
     options: { discardPending: boolean },
   ): Promise<StateSummary>;
-  /** State applies only higher versions, except over `replacedVersion`. */
+  /**
+   * The state service stores the placement only if its version is higher than the stored version, or if the stored
+   * version equals `replacedVersion`.
+   */
   setPlacement(placement: Placement, options?: { replacedVersion: bigint }): Promise<void>;
-  /** Makes the state permanently unreadable. */
+  /** Makes all state of the workspace permanently unreadable. */
   dropWorkspace(workspaceId: string, organizationId?: OrganizationId): Promise<void>;
-  /** Also seals the epoch, so that the result remains true while the deletion lock is held. */
+  /**
+   * Returns the number of resources that the workspace manages. Also seals the lock epoch, so that the number cannot
+   * change while the deletion lock is held.
+   */
   managedResources(workspaceId: WorkspaceId, epoch: bigint): Promise<ManagedResources>;
-  /** After the call returns, state deletes nothing according to an earlier version. */
+  /**
+   * Sets the lowest retention version that the state service may use. After the call returns, it deletes no state on
+   * the basis of an earlier version.
+   */
   raiseRetentionVersion(version: bigint): Promise<void>;
-  /** The records of the given workspaces, or of the workspaces after an id, in state's order. */
+  /**
+   * Returns the state service's records of these workspaces, or a page of its records after an id, in its own order.
+   */
   listWorkspaces(
     which: { workspaceIds: readonly string[] } | { after: string; limit: number },
   ): Promise<StateRecord[]>;

@@ -6,7 +6,7 @@ import type {
 import type { App } from "./app.ts";
 import { requireSameReporter } from "./run-report.ts";
 
-/** Returns those of `ids` that were reported and whose workspaces the caller may read. */
+/** Returns the configuration versions among `ids` that were reported and whose workspaces the caller may read. */
 export async function batchGetConfigurationVersions(
   app: App,
   caller: Caller,
@@ -18,8 +18,9 @@ export async function batchGetConfigurationVersions(
 }
 
 /**
- * Stores a runner's report of a configuration version, unless a newer one is stored. Throws `notFound` for the
- * workspace, and a conflict if it belongs to another workspace or runner.
+ * Stores a runner's report of a configuration version, unless a newer report is stored. Throws `notFound` if the
+ * workspace does not exist, and a conflict if the configuration version was reported for another workspace or by
+ * another runner.
  */
 export const reportConfigurationVersion = (
   app: App,

@@ -19,13 +19,15 @@ import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
 
-/** The target of a policy in a request. */
+/** The owner of a retention policy in a request: a workspace, an organization or the installation (`site`). */
 export type DataRetentionTarget =
   | { workspaceId: WorkspaceId }
   | { organizationName: string }
   | "site";
 
-/** Returns the target's own policy, otherwise the inherited one. Throws `notFound` if there is none. */
+/**
+ * Returns the target's own policy or, if it has none, the policy that it inherits. Throws `notFound` if neither exists.
+ */
 export async function getDataRetentionPolicy(
   app: App,
   caller: Caller,
@@ -37,7 +39,9 @@ export async function getDataRetentionPolicy(
   return policy;
 }
 
-/** Creates or replaces the target's own policy. Throws `unavailable` until state has confirmed. */
+/**
+ * Creates or replaces the target's own policy. Throws `unavailable` until the state service has confirmed the change.
+ */
 export const setDataRetentionPolicy = (
   app: App,
   caller: Caller,
@@ -56,7 +60,10 @@ export const setDataRetentionPolicy = (
     return policy;
   });
 
-/** Deletes the target's own policy, if it has one. Throws `unavailable` until state has confirmed. */
+/**
+ * Deletes the target's own policy, if it has one. Throws `unavailable` until the state service has confirmed the
+ * change.
+ */
 export const deleteDataRetentionPolicy = (
   app: App,
   caller: Caller,
@@ -71,9 +78,9 @@ export const deleteDataRetentionPolicy = (
   });
 
 /**
- * Changes the retention of some workspaces and returns once state uses it; state then no longer deletes anything
- * according to an earlier response. A repeat that changes nothing also calls state, to complete a change that was
- * interrupted before the call.
+ * Changes retention and returns when the state service uses the new retention; it then deletes nothing on the basis of
+ * an earlier response. The state service is called even if nothing changed, so that a repeated request completes a
+ * change that was interrupted before this call.
  */
 export async function changeRetention<T>(app: App, change: (tx: Tx) => Promise<T>): Promise<T> {
   const [result, version] = await app.transaction(async (tx) => {
@@ -84,7 +91,7 @@ export async function changeRetention<T>(app: App, change: (tx: Tx) => Promise<T
   return result;
 }
 
-/** Called by state: returns the retention of each of the workspaces, and its version. */
+/** Called by the state service: returns the retention of each of the workspaces, and the current retention version. */
 export const batchGetRetention = (
   app: App,
   workspaceIds: readonly string[],
@@ -109,7 +116,7 @@ async function readableTarget(
   return [found.placement.organizationId, target.workspaceId];
 }
 
-/** The target's row stays locked until the transaction ends. */
+/** Locks the row of the target workspace or organization until the transaction ends, and returns the policy's owner. */
 async function changeableTarget(
   tx: Tx,
   caller: Caller,

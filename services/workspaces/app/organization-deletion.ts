@@ -11,25 +11,28 @@ import { workspaceDeleted } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 import { syncDeletion } from "./workspace-deletion.ts";
 
-/** Number of workspaces in one transaction, and of concurrent calls to state. */
+/** Number of workspaces that one transaction deletes, and of concurrent calls to the state service. */
 const BATCH = 50;
 const PARALLEL = 8;
 /**
- * No further batch starts if the call has less time left than this, in ms; the rest of a large organization is
- * deleted in the background.
+ * No further batch starts if less time than this remains until the call's deadline, in ms. Reconciliation then deletes
+ * the rest of the organization in the background.
  */
 const RESERVE_MS = 6000;
 
 /**
- * Deletes an organization with everything in it. After the first commit its name is free, and after access confirms
- * its grants are deleted; then its workspaces are deleted one by one. Throws `unavailable` until the other services
- * confirm; a repeat by the user who deleted it completes the deletion.
+ * Deletes an organization and everything in it:
+ * - The first commit makes the organization invisible and frees its name.
+ * - Then the access service deletes its grants, and its workspaces are deleted in batches.
+ * Throws `unavailable` until the other services have confirmed the deletion. If the user who deleted the organization
+ * repeats the request, the repeat completes the deletion.
  */
 export async function deleteOrganization(app: App, caller: Caller, name: string): Promise<void> {
   const { principal } = grantsOf(caller);
   const organizationId = await app.transaction(async (tx) => {
     const organization = await tx.organizations.findByNameForUpdate(name);
-    // If several deleted organizations had this name, selects the one that still exists.
+    // The organization may be deleted already: the request is then a repeat. If the caller has deleted several
+    // organizations of this name, the most recent deletion that is not complete is continued.
     if (organization?.status !== "active") {
       const pending = await tx.organizationDeletions.findPending(name, principal);
       if (!pending) throw organizationNotFound();
@@ -45,7 +48,9 @@ export async function deleteOrganization(app: App, caller: Caller, name: string)
   await syncOrganizationDeletion(app, organizationId);
 }
 
-/** Completes a deletion, or deletes a part of a large organization. Returns whether the deletion is complete. */
+/**
+ * Deletes as much of a deleted organization as the call's deadline allows. Returns whether the deletion is complete.
+ */
 export async function syncOrganizationDeletion(app: App, id: OrganizationId): Promise<boolean> {
   await app.access.dropOrganization(id);
   while ((remainingMs() ?? RESERVE_MS) >= RESERVE_MS) {
@@ -56,7 +61,7 @@ export async function syncOrganizationDeletion(app: App, id: OrganizationId): Pr
   return false;
 }
 
-/** Deletes the rest of an organization that has no workspaces left; returns false if it has some. */
+/** Deletes the remaining rows of the organization if it has no workspaces left. Returns false if workspaces remain. */
 const finishIfEmpty = (app: App, id: OrganizationId): Promise<boolean> =>
   app.transaction(async (tx) => {
     if (await tx.organizationDeletions.hasWorkspaces(id)) return false;

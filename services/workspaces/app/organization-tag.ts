@@ -15,14 +15,14 @@ import { checkOverrides, replaceWorkspaceTags, requireReadable } from "./tag-bin
 
 export interface TagSearch {
   organizationName: string;
-  /** Part of the name; empty for any. */
+  /** Part of the tag's name; empty matches all tags. */
   query: string;
-  /** Omits the tags that this workspace has. */
+  /** If set, omits the tags of this workspace. */
   excludeWorkspaceId: WorkspaceId | undefined;
   page: PageInput;
 }
 
-/** The flat tags of workspaces that the caller may read, by name. */
+/** Returns the flat tags of all workspaces that the caller may read, ordered by name. */
 export async function listOrganizationTags(
   app: App,
   caller: Caller,
@@ -35,7 +35,7 @@ export async function listOrganizationTags(
   return app.reads.tags.pageOfOrganization({ organizationId, readable, ...search });
 }
 
-/** Removes tags from every workspace that has them. Throws `notFound` if one is unknown. */
+/** Removes tags from every workspace of the organization. Throws `notFound` if one of the tags is unknown. */
 export const deleteOrganizationTags = (
   app: App,
   caller: Caller,
@@ -54,7 +54,7 @@ export const deleteOrganizationTags = (
   });
 
 /**
- * Adds a tag to workspaces of its organization; workspaces that already have it, or a binding of its key, do not
+ * Adds a tag to workspaces of its organization. A workspace that already has a tag or binding with this key does not
  * change.
  */
 export const addTagToWorkspaces = (
@@ -69,7 +69,7 @@ export const addTagToWorkspaces = (
     const readable = readScopeIn(caller, "workspace:read", organizationId);
     const visible = await tx.tags.namesOf(organizationId, [tagId], readable);
     if (!visible.has(tagId)) throw tagNotFound();
-    // All transactions use one order, to prevent deadlocks.
+    // All transactions lock workspaces in the same order, to prevent deadlocks.
     for (const id of [...new Set(workspaceIds)].toSorted()) {
       const workspace = await tx.workspaces.getForUpdate({ id });
       authorize(caller, "workspace:update", targetOf(workspace));

@@ -27,15 +27,15 @@ import type { App } from "./app.ts";
 /** The values of an organization in a request. */
 export interface OrganizationInput {
   settings: OrganizationSettings;
-  /** Only validates: nothing changes, and the result is the one that the change would have. */
+  /** If true, nothing is changed, and the result is the one that the change would have. */
   validateOnly: boolean;
 }
 
 type NewInput = OrganizationInput & { name: string };
 
 /**
- * Creates an organization with its default project and, in access, its owners. A repeat by the same user completes a
- * creation that was interrupted, or failed with `unavailable`, before access confirmed.
+ * Creates an organization with its default project and, in the access service, its owners team. If a creation was
+ * interrupted or failed with `unavailable`, a repeat by the same user completes it.
  */
 export async function createOrganization(
   app: App,
@@ -75,7 +75,7 @@ export async function getOrganization(
   return withOrganizationActions(caller)(organization);
 }
 
-/** Organizations that the caller belongs to, by name; all of them if no page is given. */
+/** Returns the organizations that the caller belongs to, ordered by name; all of them if `page` is undefined. */
 export async function listOrganizations(
   app: App,
   caller: Caller,
@@ -86,7 +86,9 @@ export async function listOrganizations(
   return { organizations: rows.map(withOrganizationActions(caller)), total };
 }
 
-/** Changes the organization's name and the given settings. Throws `invalid` with every problem. */
+/**
+ * Changes the organization's name and the settings in the request. Throws `invalid` with all problems of the request.
+ */
 export async function updateOrganization(
   app: App,
   caller: Caller,
@@ -116,14 +118,14 @@ export async function updateOrganization(
     },
     { validateOnly },
   );
-  // Done even if nothing changed: a repeat completes an interrupted call to access.
+  // The access service is called even if nothing changed, so that a repeated request completes an interrupted call.
   if (changesCredentials(settings) && !validateOnly) {
     await syncCredentialSettings(app, updated.id);
   }
   return withOrganizationActions(caller)(updated);
 }
 
-/** Returns those of `ids` that the caller belongs to. */
+/** Returns the organizations among `ids` that the caller belongs to. */
 export async function batchGetOrganizations(
   app: App,
   caller: Caller,
@@ -134,18 +136,18 @@ export async function batchGetOrganizations(
   return (await app.reads.organizations.batch(own)).map(withOrganizationActions(caller));
 }
 
-/** Waits until access has confirmed the owners and settings, then makes the organization visible. */
+/** Creates the owners team and settings in the access service, then makes the organization visible. */
 export async function syncOrganization(
   app: App,
   organization: UnprovisionedOrganization,
 ): Promise<void> {
   await app.access.provisionOrganization(organization);
-  // Before it is visible: until then access applies its defaults.
+  // Must precede the organization's visibility: until this call, the access service applies its default settings.
   await syncCredentialSettings(app, organization.id);
   await app.leases.pendingSyncs.markOrganizationProvisioned(organization.id);
 }
 
-/** Sends access the settings that it enforces. */
+/** Sends the access service the settings that it enforces. */
 export async function syncCredentialSettings(app: App, organizationId: string): Promise<void> {
   const settings = await app.reads.organizations.findCredentialSettings(organizationId);
   if (settings) await app.access.setOrganizationSettings(settings);
@@ -187,7 +189,7 @@ function readableOrganizations(caller: Caller): string[] {
   );
 }
 
-/** The creator's grants were read before the organization existed, so they are extended here. */
+/** Returns the caller with owner grants in the new organization: the caller's grants were read before it existed. */
 function asOwner(caller: Caller, organizationId: OrganizationId): Caller {
   if (caller.kind !== "principal") return caller;
   const organizations = new Map(caller.grants.organizations).set(organizationId, {
@@ -202,6 +204,6 @@ function asOwner(caller: Caller, organizationId: OrganizationId): Caller {
   return { ...caller, grants: { ...caller.grants, organizations } };
 }
 
-/** For state: how those of the organizations that exist are billed. */
+/** Called by the state service: returns whether each of the existing organizations is billed by usage. */
 export const batchGetBilling = (app: App, ids: readonly string[]): Promise<OrganizationBilling[]> =>
   app.reads.organizations.batchBilling(ids);

@@ -14,7 +14,7 @@ import {
 import type { App } from "./app.ts";
 import { getProject } from "./project.ts";
 
-/** A project's bindings, by key; its workspaces inherit them. */
+/** Returns a project's tag bindings, ordered by key. The project's workspaces inherit them. */
 export async function listProjectTagBindings(
   app: App,
   caller: Caller,
@@ -24,7 +24,7 @@ export async function listProjectTagBindings(
   return app.reads.tagBindings.ofProject(projectId);
 }
 
-/** The bindings of those of the projects that the caller may read, read in one statement. */
+/** Returns the tag bindings of the projects that the caller may read, with one SQL statement. */
 export async function batchListProjectTagBindings(
   app: App,
   caller: Caller,
@@ -35,7 +35,9 @@ export async function batchListProjectTagBindings(
   return found.filter((binding) => allowed(grants, "project:read", binding));
 }
 
-/** Adds or changes the given bindings and keeps the others. Returns the given ones in their order. */
+/**
+ * Adds or changes the bindings in the request and keeps all others. Returns the bindings of the request, in its order.
+ */
 export const updateProjectTagBindings = (
   app: App,
   caller: Caller,

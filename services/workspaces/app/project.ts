@@ -37,15 +37,15 @@ import { type WithAllowedActions, withProjectActions } from "./allowed-actions.t
 import type { App } from "./app.ts";
 import { readScopeOf } from "./caller.ts";
 
-/** The values of a project in a request; given bindings replace all bindings. */
+/** The values of a project in a request. Bindings in the request replace all bindings of the project. */
 export interface ProjectInput {
   settings: ProjectSettings;
   tagBindings: readonly TagBindingInput[] | undefined;
-  /** Only validates: nothing changes, and the result is the one that the change would have. */
+  /** If true, nothing is changed, and the result is the one that the change would have. */
   validateOnly: boolean;
 }
 
-/** Throws `notFound`, `forbidden`, or `invalid` with every problem. */
+/** Throws `notFound`, `forbidden`, or `invalid` with all problems of the request. */
 export const createProject = (
   app: App,
   caller: Caller,
@@ -60,7 +60,7 @@ export const createProject = (
     return withProjectActions(caller)(await tx.projects.view(project.id));
   }, wanted);
 
-/** Changes the given settings. Throws `notFound`, `forbidden`, or `invalid`. */
+/** Changes the settings in the request. Throws `notFound`, `forbidden`, or `invalid`. */
 export const updateProject = (
   app: App,
   caller: Caller,
@@ -76,7 +76,9 @@ export const updateProject = (
     return withProjectActions(caller)(await tx.projects.view(id));
   }, wanted);
 
-/** Throws the conflict `default_project`, or `project_not_empty` if the project has workspaces. */
+/**
+ * Throws the conflict `default_project` for the default project, or `project_not_empty` if the project has workspaces.
+ */
 export const deleteProject = (app: App, caller: Caller, id: ProjectId): Promise<void> =>
   app.transaction(async (tx) => {
     const project = await tx.projects.getForUpdate(id);
@@ -102,7 +104,7 @@ export async function getProject(
   return withProjectActions(caller)(project);
 }
 
-/** Returns those of `ids` that the caller may read. */
+/** Returns the projects among `ids` that the caller may read. */
 export async function batchGetProjects(
   app: App,
   caller: Caller,
@@ -117,7 +119,10 @@ export async function batchGetProjects(
     .map(withProjectActions(caller));
 }
 
-/** Projects that the caller may read. Throws `notFound` if the caller does not belong to the organization. */
+/**
+ * Returns the projects on which the caller may perform `action`. Throws `notFound` if the caller does not belong to the
+ * organization.
+ */
 export async function listProjects(
   app: App,
   caller: Caller,
@@ -156,11 +161,11 @@ async function apply(
   await tx.tagBindings.replace({ organizationId, projectId }, current, bindings, app.now());
 }
 
-/** Called by access: those of the projects that exist. */
+/** Called by the access service: returns the projects among `ids` that exist. */
 export const listExistingProjects = (app: App, ids: readonly ProjectId[]): Promise<ProjectId[]> =>
   app.reads.projects.listExisting(ids);
 
-/** Called by access: returns the organization of a project. Throws `notFound`. */
+/** Called by the access service: returns the organization of a project. Throws `notFound`. */
 export async function getProjectPlacement(app: App, id: ProjectId): Promise<OrganizationId> {
   const organizationId = await app.reads.projects.organizationOf(id);
   if (!organizationId) throw projectNotFound();

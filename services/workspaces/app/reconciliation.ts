@@ -5,8 +5,8 @@ import { syncDeletion } from "./workspace-deletion.ts";
 import { syncPlacement } from "./workspace-placement.ts";
 
 /**
- * Completes requests that were interrupted and that no event has completed; each is one unit of work. If another
- * service does not respond, only the work that needs it is postponed.
+ * Returns one function for each overdue piece of work: an interrupted request that no event has completed yet. The
+ * functions are independent, so if another service does not respond, only the work that needs it is postponed.
  */
 export const overdueWork = async (app: App): Promise<(() => Promise<void>)[]> => {
   const now = app.now();
@@ -25,19 +25,19 @@ export const overdueWork = async (app: App): Promise<(() => Promise<void>)[]> =>
   ];
 };
 
-/** Repeats the call to access until it confirms the organization. */
+/** Repeats the calls to the access service if it has not confirmed the organization yet. */
 export async function syncOrganizationById(app: App, id: string): Promise<void> {
   const organization = await app.reads.pendingSyncs.findUnprovisioned(id);
   if (organization) await syncOrganization(app, organization);
 }
 
-/** Repeats the call to state until it confirms a workspace's placement. */
+/** Sends a workspace's placement to the state service again if that service has not confirmed it. */
 export async function syncPlacementById(app: App, workspaceId: string): Promise<void> {
   const placement = await app.reads.pendingSyncs.findPendingPlacement(workspaceId);
   if (placement) await syncPlacement(app, placement);
 }
 
-/** Repeats the call to state until it confirms a deletion. */
+/** Repeats the deletion of a workspace in the state service if that service has not confirmed it. */
 export async function syncDeletionById(app: App, workspaceId: string): Promise<void> {
   const deletion = await app.reads.pendingSyncs.findPendingDeletion(workspaceId);
   if (deletion) await syncDeletion(app, deletion);

@@ -12,7 +12,7 @@ import type { App } from "./app.ts";
 import { readScopeOf, targetOf } from "./caller.ts";
 import { getWorkspace } from "./workspace.ts";
 
-/** The consumers that the caller may read, ordered by name. Throws `notFound`. */
+/** Returns the consumers of the workspace's state that the caller may read, ordered by name. Throws `notFound`. */
 export async function listRemoteStateConsumers(
   app: App,
   caller: Caller,
@@ -25,7 +25,7 @@ export async function listRemoteStateConsumers(
   return { workspaces: rows.map(withWorkspaceActions(app, caller)), total };
 }
 
-/** Replaces the set. Throws `notFound`, `forbidden`, or `invalid` with every problem. */
+/** Replaces the set of consumers. Throws `notFound`, `forbidden`, or `invalid` with all problems of the request. */
 export const replaceRemoteStateConsumers = (
   app: App,
   caller: Caller,
@@ -42,7 +42,10 @@ export const replaceRemoteStateConsumers = (
     await tx.remoteStateConsumers.add(workspaceId, [...wanted.difference(current)]);
   });
 
-/** Adds to the set. Throws `notFound`, `forbidden`, or `invalid` with every problem. */
+/**
+ * Adds workspaces to the set of consumers. Throws `notFound`, `forbidden`, or `invalid` with all problems of the
+ * request.
+ */
 export const addRemoteStateConsumers = (
   app: App,
   caller: Caller,
@@ -55,8 +58,8 @@ export const addRemoteStateConsumers = (
   });
 
 /**
- * Removes from the set; ids that are not in it, or no longer exist, are ignored. Throws `notFound`, `forbidden`, or
- * `invalid` for members that the caller may not read.
+ * Removes workspaces from the set of consumers. Ids that are not in the set, or whose workspace no longer exists, are
+ * ignored. Throws `notFound`, `forbidden`, or `invalid` for consumers that the caller may not read.
  */
 export const removeRemoteStateConsumers = (
   app: App,
@@ -70,7 +73,7 @@ export const removeRemoteStateConsumers = (
     await tx.remoteStateConsumers.remove(workspaceId, ids);
   });
 
-/** Called by state: returns those of the workspaces whose state a run may read. */
+/** Called by the state service: returns the workspaces of the question whose state the run may read. */
 export const mayReadAsConsumer = (app: App, question: ConsumerQuestion): Promise<WorkspaceId[]> =>
   app.reads.remoteStateConsumers.readableAs(question);
 
@@ -89,7 +92,10 @@ const change = (
     await tx.record(workspaceUpdated(workspace));
   });
 
-/** Throws `invalid` with each of `ids` that is not permitted; ids that would change nothing are not checked. */
+/**
+ * Throws `invalid` with each of `ids` that may not be a consumer. Checks only the ids for which `matters` returns true:
+ * those that would change the set.
+ */
 async function requireEligible(
   tx: Tx,
   caller: Caller,

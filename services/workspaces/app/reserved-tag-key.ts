@@ -18,7 +18,10 @@ import type { ReservedTagKeyView } from "../store/reserved-tag-key.ts";
 import type { App } from "./app.ts";
 import { getOrganization } from "./organization.ts";
 
-/** Ordered by key. Throws `notFound` if the caller does not belong to the organization. */
+/**
+ * Returns the organization's reserved tag keys, ordered by key. Throws `notFound` if the caller does not belong to the
+ * organization.
+ */
 export async function listReservedTagKeys(
   app: App,
   caller: Caller,
@@ -43,7 +46,10 @@ export const createReservedTagKey = (
     return reservedTagKey;
   });
 
-/** Absent fields keep their value. Existing overrides of workspaces remain. */
+/**
+ * Changes the fields in the request; absent fields keep their value. Bindings that already override the project's value
+ * remain.
+ */
 export const updateReservedTagKey = (
   app: App,
   caller: Caller,
@@ -57,7 +63,7 @@ export const updateReservedTagKey = (
     return reservedTagKey;
   });
 
-/** Existing bindings of the key do not change. */
+/** Deletes the reservation of a key. Existing bindings with this key do not change. */
 export const deleteReservedTagKey = (
   app: App,
   caller: Caller,

@@ -10,14 +10,14 @@ import { getLock, releaseSealed, withHolderName } from "./workspace-lock.ts";
 interface RunLock {
   workspaceId: WorkspaceId;
   runId: RunId;
-  /** The name of the runner. */
+  /** The name of the calling runner. */
   runner: string;
 }
 
 const holderOf = (runId: RunId) => ({ type: "run", id: runId }) as const;
 
 /**
- * Locks the workspace for a run, which may not have been reported yet. A repeat by the run that holds the lock
+ * Locks the workspace for a run. The run need not have been reported yet. A repeat by the run that holds the lock
  * changes nothing. Throws `notFound`, or the conflicts `workspace_locked`, `run_ended` and `reported_by_other`.
  */
 export const lockAsRun = (
@@ -39,8 +39,8 @@ export const lockAsRun = (
   );
 
 /**
- * Releases the lock, even if the run has ended: seals its epoch in state first. Throws a conflict, or `unavailable`
- * while a version is pending.
+ * Releases the run's lock, even if the run has ended. The lock's epoch is sealed in the state service first. Throws a
+ * conflict, or `unavailable` while a state version of the epoch is pending.
  */
 export const unlockAsRun = (app: App, { workspaceId, runId, runner }: RunLock): Promise<void> =>
   withHolderName(app, async () => {

@@ -8,9 +8,9 @@ import type { KeptRun } from "../store/run.ts";
 import type { App } from "./app.ts";
 
 /**
- * Stores a runner's report of a run, unless a newer one is stored. Locks the workspace's row, so that the values derived
- * from runs are updated one run at a time. Throws `notFound` for the workspace, and a conflict if the run belongs to
- * another workspace or runner.
+ * Stores a runner's report of a run, unless a newer report is stored. Locks the workspace's row, so that values derived
+ * from its runs are updated by one report at a time. Throws `notFound` if the workspace does not exist, and a conflict
+ * if the run was reported for another workspace or by another runner.
  */
 export const reportRun = (app: Pick<App, "transaction" | "now">, run: Run): Promise<void> =>
   app.transaction(async (tx) => {
@@ -31,11 +31,11 @@ export const reportRun = (app: Pick<App, "transaction" | "now">, run: Run): Prom
 interface Reported {
   id: string;
   workspaceId: WorkspaceId;
-  /** Null: reported before runners were recorded. */
+  /** Null if the run was reported before runners were recorded. */
   runner: string | null;
 }
 
-/** Throws a conflict if the report is by another runner, or for another workspace, than the first one. */
+/** Throws a conflict if the first report of this id came from another runner or was for another workspace. */
 export function requireSameReporter(
   known: Omit<Reported, "id">,
   { id, workspaceId, runner }: Reported,
@@ -44,12 +44,15 @@ export function requireSameReporter(
   if (known.runner !== null && known.runner !== runner) throw reportedByOther(id);
 }
 
-/** A destroy run does not count as activity: it is the scheduled run itself, so it does not postpone the next one. */
+/**
+ * Returns whether a run postpones the workspace's scheduled destruction. A destroy run does not: it may be the
+ * scheduled run itself.
+ */
 const isActivity = ({ isDestroy }: Run): boolean => !isDestroy;
 
 /**
- * The performance covers the newest measured runs. Replacing `known` by `run` adds at most one run to this window and
- * removes at most one, for any number of runs.
+ * Updates the workspace's performance, which covers the newest measured runs. Replacing `known` with the new report
+ * adds at most one run to these and removes at most one, so the cost does not depend on the number of runs.
  */
 async function keepPerformance(
   tx: Tx,

@@ -4,7 +4,7 @@ import { type RunView, runAlreadyEnded, runOfOtherWorkspace } from "../domain/ru
 import { workspaceNotFound } from "../domain/workspace.ts";
 import type { App } from "./app.ts";
 
-/** Returns those of `ids` that were reported and whose workspaces the caller may read. */
+/** Returns the runs among `ids` that were reported and whose workspaces the caller may read. */
 export async function batchGetRuns(
   app: App,
   caller: Caller,
@@ -16,9 +16,9 @@ export async function batchGetRuns(
 }
 
 /**
- * Called by access: returns the organization of a run's workspace, and the runner that reported the run. Throws
- * `notFound`, and a conflict if the run belongs to another workspace or has ended; a run that is not reported yet can
- * belong to any workspace.
+ * Called by the access service: returns the organization of a run's workspace, and the runner that reported the run. A
+ * run that has not been reported yet can belong to any workspace. Throws `notFound`, and a conflict if the run belongs
+ * to another workspace or has ended.
  */
 export async function getRunPlacement(
   app: App,
@@ -32,10 +32,13 @@ export async function getRunPlacement(
   return { organizationId, runner };
 }
 
-/** Called by access: those of the runs that have ended. */
+/** Called by the access service: returns the runs among `ids` that have ended. */
 export const listEndedRuns = (app: App, ids: readonly string[]): Promise<string[]> =>
   app.reads.runs.listEnded(ids);
 
-/** Called by state: the workspace that a run was reported for; undefined if it was not reported yet. */
+/**
+ * Called by the state service: returns the workspace that a run was reported for; undefined if the run was not reported
+ * yet.
+ */
 export const workspaceOfRun = (app: App, id: string): Promise<WorkspaceId | undefined> =>
   app.reads.runs.workspaceOf(id);

@@ -24,7 +24,7 @@ import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
 import { getOrganization } from "./organization.ts";
 
-/** Throws `notFound`, `forbidden`, or `invalid` with every problem. */
+/** Throws `notFound`, `forbidden`, or `invalid` with all problems of the request. */
 export const createSshKey = (
   app: App,
   caller: Caller,
@@ -47,7 +47,10 @@ export async function getSshKey(app: App, caller: Caller, id: SshKeyId): Promise
   return sshKey;
 }
 
-/** Ordered by name. Throws `notFound` if the caller does not belong to the organization. */
+/**
+ * Returns the organization's SSH keys, ordered by name. Throws `notFound` if the caller does not belong to the
+ * organization.
+ */
 export async function listSshKeys(
   app: App,
   caller: Caller,
@@ -57,7 +60,7 @@ export async function listSshKeys(
   return app.reads.sshKeys.page(id, page);
 }
 
-/** Absent fields keep their value. */
+/** Changes the fields in the request; absent fields keep their value. */
 export const updateSshKey = (
   app: App,
   caller: Caller,
@@ -71,7 +74,7 @@ export const updateSshKey = (
     return sshKey;
   });
 
-/** Workspaces that use the key have no key afterwards. */
+/** Deletes an SSH key. Workspaces that used it then have no key. */
 export const deleteSshKey = (app: App, caller: Caller, id: SshKeyId): Promise<void> =>
   app.transaction(async (tx) => {
     const sshKey = await tx.sshKeys.getForUpdate(id);
@@ -81,8 +84,8 @@ export const deleteSshKey = (app: App, caller: Caller, id: SshKeyId): Promise<vo
   });
 
 /**
- * Assigns a key of the organization to a workspace; null removes it. Throws `notFound` if the workspace or the key is
- * unknown.
+ * Assigns an SSH key of the workspace's organization to the workspace; null removes the assigned key. Throws `notFound`
+ * if the workspace or the key is unknown.
  */
 export const assignSshKey = (
   app: App,

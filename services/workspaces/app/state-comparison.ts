@@ -10,14 +10,14 @@ import type { App } from "./app.ts";
 import { applySummary, replaceSummary } from "./state-summary.ts";
 import { replacePlacement, syncPlacement } from "./workspace-placement.ts";
 
-/** Number of workspaces in a page. A page costs one statement on either side if nothing differs. */
+/** Number of workspaces in a page. If nothing differs, a page costs one SQL statement in each of the two services. */
 const PAGE = 500;
-/** Another replica takes over the page of a crashed replica after this time. */
+/** If a replica crashes, another replica takes over its page after this time, in ms. */
 const LEASE_MS = 60_000;
 
 /**
- * The result of one page of the comparison: ids of workspaces, grouped by the difference that was repaired or must be
- * reported.
+ * The differences that one page of the comparison found: ids of workspaces, grouped by difference. `healed` differences
+ * were repaired; `reported` ones need an operator.
  */
 export interface Comparison {
   healed: Map<Healing, string[]>;
@@ -25,9 +25,9 @@ export interface Comparison {
 }
 
 /**
- * Compares the next page of workspaces with state's records, and repairs differences caused by lost events. Any
- * replica may call it; returns undefined if no page is due. Throws `unavailable` if state does not respond; the page
- * is then repeated.
+ * Compares the next page of workspaces with the state service's records and repairs differences, most of which are
+ * caused by lost events. Any replica may call it. Returns undefined if no page is due. Throws `unavailable` if the
+ * state service does not respond; the page is then compared again.
  */
 export async function compareNextPage(app: App): Promise<Comparison | undefined> {
   const now = app.now();
@@ -54,7 +54,10 @@ const following = (
     ? { through: through === "theirs" ? "ours" : "theirs", after: "" }
     : { through, after };
 
-/** Scans state's rows. State is read first: a workspace that is unknown here afterwards never existed here. */
+/**
+ * Compares a page of the state service's rows with the rows here. The state service is read first, so a workspace that
+ * is then missing here was not created in between: it never existed here, or its row was lost.
+ */
 async function compareTheirs(
   app: App,
   after: string,
@@ -72,7 +75,8 @@ async function compareTheirs(
       note(found.healed, what, workspaceId);
     }
     for (const what of report) {
-      // State may have published a later change since the record was read.
+      // The state service may have published a newer summary after its record was read, so the record is read again
+      // below.
       if (what === "stateBehind") behind.push(workspaceId);
       else note(found.reported, what, workspaceId);
     }
@@ -87,8 +91,8 @@ async function compareTheirs(
 }
 
 /**
- * Scans the rows of this service to find workspaces that state has lost. They are read first, because state knew of
- * them at that time.
+ * Compares a page of the rows of this service, to find workspaces that the state service has lost. The rows here are
+ * read first: the state service had reported each of these workspaces before, so it must still have a record of it.
  */
 async function compareOurs(
   app: App,
@@ -113,7 +117,7 @@ const healers = {
   placement: async (app, _, own) => {
     if (own && !own.deleted) await syncPlacement(app, own.placement);
   },
-  // Our row was read after state's: no later move can be there that we do not have.
+  // The placement here was read after the state service's record, so the state service cannot have a newer one.
   placementAhead: async (app, { placementVersion }, own) => {
     if (own && !own.deleted) await replacePlacement(app, own.placement, placementVersion);
   },

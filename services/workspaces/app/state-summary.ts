@@ -3,7 +3,7 @@ import type { WorkspaceId } from "../domain/ids.ts";
 import { applyStateSummary, type StateSummary, setStateSummary } from "../domain/state-summary.ts";
 import type { App } from "./app.ts";
 
-/** Stores the state summaries of the workspaces, as state says. */
+/** Reads the current state summaries of these workspaces from the state service and stores them. */
 export async function refreshSummaries(app: App, ids: readonly WorkspaceId[]): Promise<void> {
   for (const { workspaceId, summary, dropped } of await app.state.listWorkspaces({
     workspaceIds: ids,
@@ -14,8 +14,8 @@ export async function refreshSummaries(app: App, ids: readonly WorkspaceId[]): P
 }
 
 /**
- * Stores a workspace's state summary, unless a newer one is stored or the workspace is deleted. A new state is
- * activity: it moves the workspace's scheduled destruction.
+ * Stores a workspace's state summary, unless a newer one is stored or the workspace is deleted. A new state counts as
+ * activity and therefore postpones the workspace's scheduled destruction.
  */
 export const applySummary = (
   app: Pick<App, "transaction" | "now">,
@@ -27,7 +27,10 @@ export const applySummary = (
     if (workspace && applyStateSummary(workspace, summary)) noteActivity(workspace, app.now());
   });
 
-/** Stores a state summary instead of one with the revision `replaced`, which state has never assigned. */
+/**
+ * Replaces a stored state summary whose revision `replaced` the state service has never assigned, even though
+ * `replaced` is higher.
+ */
 export const replaceSummary = (
   app: Pick<App, "transaction">,
   workspaceId: WorkspaceId,

@@ -18,7 +18,7 @@ import type { Tx } from "../store/nouns.ts";
 import type { App } from "./app.ts";
 import { targetOf } from "./caller.ts";
 
-/** A workspace's own bindings, including flat tags, by key. */
+/** Returns a workspace's own tag bindings, including flat tags, ordered by key. */
 export async function listWorkspaceTagBindings(
   app: App,
   caller: Caller,
@@ -28,7 +28,10 @@ export async function listWorkspaceTagBindings(
   return app.reads.tagBindings.ofWorkspace(workspaceId);
 }
 
-/** Includes inherited bindings of the project, except keys that the workspace binds itself. */
+/**
+ * Returns a workspace's own bindings and those that it inherits from its project. The workspace's own binding of a key
+ * replaces the project's binding.
+ */
 export async function listWorkspaceEffectiveTagBindings(
   app: App,
   caller: Caller,
@@ -38,7 +41,7 @@ export async function listWorkspaceEffectiveTagBindings(
   return app.reads.tagBindings.effectiveOfWorkspaces([workspaceId]);
 }
 
-/** Like the above, for those of the workspaces that the caller may read, in one statement. */
+/** Returns the effective bindings of the workspaces that the caller may read, with one SQL statement. */
 export async function batchListWorkspaceEffectiveTagBindings(
   app: App,
   caller: Caller,
@@ -51,7 +54,9 @@ export async function batchListWorkspaceEffectiveTagBindings(
   );
 }
 
-/** Adds or changes the given bindings and keeps the others. Returns the given ones in their order. */
+/**
+ * Adds or changes the bindings in the request and keeps all others. Returns the bindings of the request, in its order.
+ */
 export const updateWorkspaceTagBindings = (
   app: App,
   caller: Caller,
@@ -75,7 +80,10 @@ export const updateWorkspaceTagBindings = (
     return given.flatMap(({ key }) => now.get(key) ?? []);
   });
 
-/** Adds a problem for each of `wanted` whose value differs from a project binding that may not be overridden. */
+/**
+ * Adds a problem for each binding in `wanted` that differs from the project's binding, if the key is reserved and must
+ * not be overridden.
+ */
 export async function checkOverrides(
   tx: Tx,
   { projectId }: Workspace,
@@ -93,7 +101,7 @@ export async function checkOverrides(
   }
 }
 
-/** Sets a workspace's bindings to `wanted`. The caller has checked the permission. */
+/** Replaces a workspace's bindings with `wanted`. Does not authorize: the calling function has done so. */
 export const replaceWorkspaceTags = (
   app: App,
   tx: Tx,
@@ -104,11 +112,14 @@ export const replaceWorkspaceTags = (
 
 interface WantedTags {
   current: readonly TagBinding[];
-  /** Value by key. */
+  /** Maps each key to its value. */
   wanted: ReadonlyMap<string, string>;
 }
 
-/** Flat tags and bindings of a request as one map from key to value; a binding takes precedence over a flat tag. */
+/**
+ * Combines the flat tags and bindings of a request into a map from key to value, and adds their problems to `problems`.
+ * A binding takes precedence over a flat tag with the same key.
+ */
 export function checkedTags(
   given: {
     tagNames: readonly string[] | undefined;

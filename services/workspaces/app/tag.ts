@@ -12,7 +12,7 @@ import type { App } from "./app.ts";
 import { readScopeIn, targetOf } from "./caller.ts";
 import { checkOverrides, replaceWorkspaceTags, requireReadable } from "./tag-binding.ts";
 
-/** A workspace's flat tags, by name. */
+/** Returns a workspace's flat tags, ordered by name. */
 export async function listWorkspaceTags(
   app: App,
   caller: Caller,
@@ -24,7 +24,7 @@ export async function listWorkspaceTags(
   return app.reads.tags.pageOfWorkspace(workspaceId, readable, page);
 }
 
-/** Adds tags to the workspace; existing tags and bindings with the same key do not change. */
+/** Adds flat tags to the workspace. A tag or binding that already exists with the same key does not change. */
 export const addWorkspaceTags = (
   app: App,
   caller: Caller,
@@ -43,7 +43,7 @@ export const addWorkspaceTags = (
     return wanted;
   });
 
-/** Removes tags from the workspace. Throws `notFound` for an unknown id; an unknown name changes nothing. */
+/** Removes flat tags from the workspace. Throws `notFound` for an unknown id; an unknown name is ignored. */
 export const removeWorkspaceTags = (
   app: App,
   caller: Caller,
@@ -74,7 +74,10 @@ const changeTags = (
     await tx.record(workspaceUpdated(workspace));
   });
 
-/** Throws `notFound` for a tag id unless a workspace that the caller may read has the tag. */
+/**
+ * Returns the names of the referenced tags. Throws `notFound` for a tag id unless the caller may read a workspace that
+ * has the tag.
+ */
 async function namesOf(
   tx: Tx,
   caller: Caller,

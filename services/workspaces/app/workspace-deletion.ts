@@ -21,8 +21,8 @@ import { targetOf } from "./caller.ts";
 import { withHolderName } from "./workspace-lock.ts";
 
 /**
- * Deletes a workspace regardless of its contents and lock. Throws `unavailable` until state confirms; a repeat of the
- * request completes the deletion.
+ * Deletes a workspace even if it manages resources or is locked. Throws `unavailable` until the state service has
+ * confirmed the deletion; a repeat of the request completes it.
  */
 export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRef): Promise<void> {
   const deletion = await app.transaction(async (tx) => {
@@ -35,8 +35,8 @@ export async function deleteWorkspace(app: App, caller: Caller, ref: WorkspaceRe
 }
 
 /**
- * Deletes a workspace that manages no resources and is not locked. It takes two transactions because state is called
- * between them: a deletion lock blocks all writers in the meantime and ends with its lease.
+ * Deletes a workspace that manages no resources and is not locked. The state service must be called between two
+ * transactions. Meanwhile a deletion lock blocks all writers; it ends when its lease expires, at the latest.
  */
 export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef): Promise<void> =>
   withHolderName(app, async () => {
@@ -50,7 +50,10 @@ export const safeDeleteWorkspace = (app: App, caller: Caller, ref: WorkspaceRef)
     await syncDeletion(app, deletion);
   });
 
-/** Calls state until it confirms; then only the workspace's id remains. */
+/**
+ * Deletes the state of a deleted workspace in the state service, then clears the deletion record: only the workspace's
+ * id remains.
+ */
 export async function syncDeletion(app: App, deletion: PendingDeletion): Promise<void> {
   const { workspaceId, organizationId } = deletion;
   await app.state.dropWorkspace(workspaceId, organizationId);
@@ -63,14 +66,17 @@ async function finishSafely(app: App, id: WorkspaceId, epoch: bigint): Promise<P
     const workspace = await tx.workspaces.getForUpdate({ id });
     endDeletionLock(workspace, epoch);
     const refusal = refusalToDelete(managed);
-    // The error is returned, not thrown, so that the end of the deletion lock is committed.
+    // The error is returned and not thrown here, because the end of the deletion lock must be committed.
     return refusal ? { refusal } : { deletion: await removeWorkspace(app, tx, workspace) };
   });
   if (outcome.refusal) throw outcome.refusal;
   return outcome.deletion;
 }
 
-/** If state does not respond, releases the deletion lock immediately instead of at the end of its lease. */
+/**
+ * Returns the number of managed resources from the state service. If that call fails, releases the deletion lock
+ * immediately instead of waiting for the end of its lease.
+ */
 async function managedResources(
   app: App,
   id: WorkspaceId,
@@ -103,7 +109,8 @@ async function removeWorkspace(app: App, tx: Tx, workspace: Workspace): Promise<
 type Placed = Pick<PendingDeletion, "workspaceId" | "organizationId" | "projectId">;
 
 /**
- * Returns the workspace or, if the request is a repeat, the deletion that state has not confirmed. Throws `notFound`.
+ * Returns the workspace. If the workspace is already deleted, returns the deletion that the state service has not
+ * confirmed yet: the request is then a repeat. Throws `notFound` if neither exists.
  */
 async function workspaceOrDeletion(
   tx: Tx,

@@ -41,8 +41,9 @@ export const lockWorkspace = (
   );
 
 /**
- * Releases the lock. Its epoch is sealed in state first, so that no late write succeeds. A repeat completes an
- * interrupted unlock. Throws a conflict, or `unavailable` while a version is pending.
+ * Releases the caller's lock. The lock's epoch is sealed in the state service first, so that no delayed state write of
+ * this epoch can succeed. A repeat completes an interrupted unlock. Throws a conflict, or `unavailable` while a state
+ * version of the epoch is pending.
  */
 export const unlockWorkspace = (
   app: App,
@@ -70,7 +71,7 @@ export const forceUnlockWorkspace = async (
   return release(app, caller, { workspaceId, epoch, summary, forced: true });
 };
 
-/** Called by state: returns the lock, if there is one, and the placement. Throws `notFound`. */
+/** Called by the state service: returns the workspace's placement, and its lock if it is locked. Throws `notFound`. */
 export async function getLock(
   app: App,
   id: WorkspaceId,
@@ -81,7 +82,7 @@ export async function getLock(
 }
 
 interface Release {
-  /** The epoch that was sealed in state. */
+  /** The epoch that was sealed in the state service. */
   epoch: bigint;
   summary: StateSummary;
   forced: boolean;
@@ -94,14 +95,15 @@ const release = (
 ): Promise<WorkspaceDocument> =>
   app.transaction(async (tx) => {
     const workspace = await tx.workspaces.getForUpdate({ id: workspaceId });
-    // The workspace can have moved during the call to state.
+    // Authorized again, because the workspace may have been moved to another project during the call to the state
+    // service.
     const action = sealed.forced ? "workspace:force-unlock" : "workspace:lock";
     authorize(caller, action, targetOf(workspace));
     await releaseSealed(app, tx, workspace, sealed);
     return withWorkspaceActions(app, caller)(await tx.workspaces.view(workspaceId));
   });
 
-/** Ends a lock whose epoch is sealed, but only if the lock still has that epoch. */
+/** Releases a lock after its epoch was sealed. Throws a conflict if the workspace now has another lock or none. */
 export async function releaseSealed(
   app: App,
   tx: Tx,
@@ -115,8 +117,8 @@ export async function releaseSealed(
 }
 
 /**
- * Runs `work` and adds the holder's name to a conflict that it throws. Access is called only in that case, after the
- * transaction; if it does not respond, the conflict contains the holder's id.
+ * Runs `work`. If it throws a lock conflict, adds the holder's name to the error. The access service is called only in
+ * that case, after the transaction; if the call fails, the error contains the holder's id instead of the name.
  */
 export async function withHolderName<T>(app: App, work: () => Promise<T>): Promise<T> {
   try {

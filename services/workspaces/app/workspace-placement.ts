@@ -4,21 +4,24 @@ import { type Placement, pendingPlacement } from "../domain/workspace-placement.
 import type { App } from "./app.ts";
 
 /**
- * Sends the workspace's placement to state unless state has confirmed it. Throws `unavailable` if state does not
- * respond.
+ * Sends the workspace's placement to the state service, unless that service has already confirmed it. Throws
+ * `unavailable` if the state service does not respond.
  */
 export async function syncPendingPlacement(app: App, workspace: Workspace): Promise<void> {
   const placement = pendingPlacement(workspace);
   if (placement) await syncPlacement(app, placement);
 }
 
-/** Calls state until it confirms a placement. */
+/** Sends a placement to the state service and records that it was confirmed. */
 export async function syncPlacement(app: App, placement: Placement): Promise<void> {
   await app.state.setPlacement(placement);
   await app.leases.pendingSyncs.markPlacementSynced(placement);
 }
 
-/** Sends state the placement instead of one with a version that this service has never assigned. */
+/**
+ * Replaces the state service's placement of a workspace if its version is `replacedVersion`, which this service has
+ * never assigned. Without `replacedVersion`, the state service would refuse a lower version.
+ */
 export async function replacePlacement(
   app: App,
   placement: Placement,
@@ -28,13 +31,13 @@ export async function replacePlacement(
   await app.leases.pendingSyncs.markPlacementSynced(placement);
 }
 
-/** The workspaces that exist, and which of the others are deleted. */
+/** The placements of the requested workspaces that exist, and the ids of those that are deleted. */
 export interface Placements {
   placements: Placement[];
   deletedWorkspaceIds: string[];
 }
 
-/** Called by services that received an event about these workspaces. */
+/** Called by other services after an event about these workspaces: returns their current placements. */
 export async function batchGetPlacements(app: App, ids: readonly string[]): Promise<Placements> {
   const records = [...(await app.reads.stateComparisons.ofWorkspaces(ids))];
   return {
@@ -43,7 +46,7 @@ export async function batchGetPlacements(app: App, ids: readonly string[]): Prom
   };
 }
 
-/** Called by state: returns the placement of a workspace. Throws `notFound`. */
+/** Called by the state service: returns the placement of a workspace. Throws `notFound`. */
 export async function getPlacement(app: App, id: WorkspaceId): Promise<Placement> {
   const found = await app.reads.workspaces.lockAndPlacement(id);
   if (!found) throw workspaceNotFound();

@@ -2,7 +2,7 @@ import { allowed, type Caller, grantsOf } from "@statehouse/authorization";
 import type { WorkspaceReadme } from "../domain/workspace-readme.ts";
 import type { App } from "./app.ts";
 
-/** The readmes of those of the workspaces that have one and that the caller may read. */
+/** Returns the readmes of the workspaces that the caller may read; workspaces without a readme are omitted. */
 export async function batchGetWorkspaceReadmes(
   app: App,
   caller: Caller,
@@ -13,7 +13,10 @@ export async function batchGetWorkspaceReadmes(
   return readmes.filter((readme) => allowed(grants, "workspace:read", readme));
 }
 
-/** Stores a runner's report of a readme, unless a newer one is stored. Throws `notFound` for the workspace. */
+/**
+ * Stores a runner's report of a readme, unless a newer report is stored. Throws `notFound` if the workspace does not
+ * exist.
+ */
 export const reportWorkspaceReadme = (
   app: App,
   readme: WorkspaceReadme,

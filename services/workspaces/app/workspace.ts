@@ -42,17 +42,17 @@ import { syncPendingPlacement } from "./workspace-placement.ts";
 /** The values of a workspace in a request, in addition to its settings. */
 export interface WorkspaceInput {
   settings: WorkspaceSettings;
-  /** Undefined selects the default project on creation, and does not move the workspace on update. */
+  /** If undefined, a new workspace is created in the default project, and an update does not move the workspace. */
   projectId: ProjectId | undefined;
-  /** On create only. */
+  /** Flat tags; used on creation only. */
   tagNames: readonly string[] | undefined;
-  /** On update they replace all bindings of the workspace. */
+  /** On update, these bindings replace all bindings of the workspace. */
   tagBindings: readonly TagBindingInput[] | undefined;
-  /** Only validates: nothing changes, and the result is the one that the change would have. */
+  /** If true, nothing is changed, and the result is the one that the change would have. */
   validateOnly: boolean;
 }
 
-/** Throws `notFound`, `forbidden`, or `invalid` with every problem. */
+/** Throws `notFound`, `forbidden`, or `invalid` with all problems of the request. */
 export const createWorkspace = (
   app: App,
   caller: Caller,
@@ -89,7 +89,9 @@ export const createWorkspace = (
     { validateOnly },
   );
 
-/** Throws `notFound` if the workspace does not exist or the caller may not read it. One statement. */
+/**
+ * Returns a workspace, with one SQL statement. Throws `notFound` if it does not exist or the caller may not read it.
+ */
 export async function getWorkspace(
   app: App,
   caller: Caller,
@@ -102,7 +104,7 @@ export async function getWorkspace(
   return withWorkspaceActions(app, caller)(workspace);
 }
 
-/** Returns those of `ids` that the caller may read. */
+/** Returns the workspaces among `ids` that the caller may read. */
 export async function batchGetWorkspaces(
   app: App,
   caller: Caller,
@@ -115,7 +117,9 @@ export async function batchGetWorkspaces(
     .map(withWorkspaceActions(app, caller));
 }
 
-/** Workspaces that the caller may read. Throws `notFound` if the caller does not belong to the organization. */
+/**
+ * Returns the workspaces that the caller may read. Throws `notFound` if the caller does not belong to the organization.
+ */
 export async function listWorkspaces(
   app: App,
   caller: Caller,
@@ -132,8 +136,8 @@ export async function listWorkspaces(
 }
 
 /**
- * Changes the given settings, and moves the workspace if another project is given. Throws `unavailable` after a move
- * that state has not confirmed; the repeat of the request completes it.
+ * Changes the settings in the request, and moves the workspace if the request contains another project. After a move,
+ * throws `unavailable` if the state service has not confirmed it; a repeat of the request completes the move.
  */
 export async function updateWorkspace(
   app: App,
@@ -149,7 +153,7 @@ export async function updateWorkspace(
       });
       if (destination) await move(app, tx, caller, workspace, destination);
       const problems = new Problems();
-      // The creator never changes.
+      // An update does not change the source of the workspace, which is set on creation.
       const { sourceName: _, sourceUrl: __, ...settings } = wanted.settings;
       const { name } = settings;
       const renamed = name !== undefined && name !== workspace.name;
@@ -175,7 +179,10 @@ export async function updateWorkspace(
   return withWorkspaceActions(app, caller)(view);
 }
 
-/** A request that only moves the workspace, or repeats a move, requires only the right to move it. */
+/**
+ * Authorizes an update. A request that only moves the workspace, or repeats such a move, requires only the right to
+ * move it.
+ */
 function authorizeUpdate(
   caller: Caller,
   workspace: Workspace,
@@ -186,7 +193,7 @@ function authorizeUpdate(
   authorize(caller, "workspace:update", target);
 }
 
-/** Moving requires the right in the old and the new project. */
+/** Moves the workspace. The caller must have the right to move workspaces in both the old and the new project. */
 async function move(
   app: App,
   tx: Tx,
@@ -195,7 +202,7 @@ async function move(
   projectId: ProjectId,
 ): Promise<void> {
   const { organizationId } = workspace;
-  // Checked first: a caller who may not move the workspace away must not learn about possible targets.
+  // The old project is authorized first: a caller that may not move the workspace must not learn which projects exist.
   authorize(caller, "project:move-workspace", targetOf(workspace), "workspace");
   await requireProject(tx, projectId, organizationId);
   authorize(caller, "project:move-workspace", { organizationId, projectId });
@@ -217,7 +224,7 @@ const changesSettings = ({
 }: Pick<WorkspaceInput, "tagBindings" | "settings">): boolean =>
   Object.values({ tagBindings, ...settings }).some((value) => value !== undefined);
 
-/** What the settings' rules need in addition to workspace and request. */
+/** Returns the values that the validation of settings needs in addition to the workspace and the request. */
 async function validationContextOf(
   app: App,
   tx: Tx,
@@ -232,8 +239,8 @@ async function validationContextOf(
 }
 
 /**
- * Whether the caller is a run of another workspace that this workspace allows as a consumer. The run finds the
- * workspace by name, so the workspace must be visible to it. Consumer sets give users, teams and organizations no
+ * Returns whether the caller is a run whose workspace is a remote state consumer of this workspace. Such a run finds
+ * the workspace by name and must therefore be able to read it. Being a consumer gives users, teams and organizations no
  * access.
  */
 export async function mayShowAsConsumer(
@@ -243,7 +250,7 @@ export async function mayShowAsConsumer(
 ): Promise<boolean> {
   const { principal, organizations } = grantsOf(caller);
   if (principal.type !== "run") return false;
-  // A run has grants on one workspace only: its own.
+  // A run has grants on exactly one workspace: its own.
   const [own] = organizations.get(organizationId)?.workspaces.keys() ?? [];
   if (own === undefined || own === id) return false;
   const readable = await app.reads.remoteStateConsumers.readableAs({
