@@ -4,14 +4,14 @@ import { takenText } from "./errors.ts";
 import type { AgentPoolId, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 import { holdsNul } from "./text.ts";
 
-/** A record: Statehouse runs no agents, but an agent-pool-id refers to a pool. */
+/** An agent pool. It is only a record to which workspaces' `agent-pool-id` refers: Statehouse runs no agents. */
 export class AgentPool {
   declare id: AgentPoolId;
   declare organizationId: OrganizationId;
   declare name: string;
   /**
-   * If true, every workspace of the organization may use the pool, except the excluded ones; otherwise only the
-   * allowed ones.
+   * If true, all workspaces of the organization may use the pool, except the excluded ones. If false, only the allowed
+   * workspaces and the workspaces of allowed projects may use it.
    */
   declare organizationScoped: boolean;
   declare revision: bigint;
@@ -24,27 +24,29 @@ export class AgentPool {
 
 type Fields = { [Name in keyof AgentPool]: AgentPool[Name] };
 
-/** The workspaces and projects in a pool's scope. */
+/** The workspaces and projects that are allowed to use a pool, and the workspaces that are excluded from it. */
 export interface AgentPoolRelations {
   allowedWorkspaceIds: WorkspaceId[];
   allowedProjectIds: ProjectId[];
   excludedWorkspaceIds: WorkspaceId[];
 }
 
-/** A pool as its document shows it. */
+/** The values of a pool's document. */
 export interface AgentPoolView extends Omit<AgentPool, "revision">, AgentPoolRelations {
   organizationName: string;
   /** The workspaces that use the pool. */
   workspaceIds: WorkspaceId[];
 }
 
-/** Accepted by create and update; absent: the default on create, the previous value on update. */
+/**
+ * Settings in a create or update request. An absent setting has its default on creation and keeps its value on update.
+ */
 export interface AgentPoolSettings {
   name?: string | undefined;
   organizationScoped?: boolean | undefined;
 }
 
-/** A pool with every default; the caller sets its name. */
+/** Creates a pool with default values; the caller must set its name. */
 export const newAgentPool = (
   id: AgentPoolId,
   organizationId: OrganizationId,
@@ -96,7 +98,7 @@ export type AgentPoolEvent = ReturnType<
 
 export const agentPoolNotFound = () => notFound("agent pool");
 
-/** Something still refers to the pool. */
+/** Thrown if a workspace, project or organization refers to the pool that is to be deleted. */
 export const agentPoolInUse = () =>
   conflict(
     "agent_pool_in_use",

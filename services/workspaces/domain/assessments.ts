@@ -4,9 +4,9 @@ import { resolveEngineVersion } from "./engine-version.ts";
 import type { ExecutionMode } from "./execution.ts";
 import { type Plan, planTable } from "./plan.ts";
 
-/** The conditions for health assessments of a workspace. */
+/** The values that decide whether a workspace can have health assessments. */
 export interface AssessmentConditions {
-  /** Whether the edition has assessments. */
+  /** Whether the edition (self-hosted or hosted) includes health assessments. */
   offered: boolean;
   plan: Plan;
   executionMode: ExecutionMode;
@@ -16,7 +16,7 @@ export interface AssessmentConditions {
 
 const FIRST_ENGINE_VERSION = "0.15.4";
 
-/** Adds to `problems` every reason why a workspace with requested assessments cannot have them. */
+/** Adds to `problems` every reason why health assessments cannot be enabled for the workspace. */
 export function checkAssessments(conditions: AssessmentConditions, problems: Problems): void {
   const problem = (detail: string) => problems.add("assessmentsEnabled", detail);
   if (!conditions.offered) {
@@ -30,7 +30,7 @@ export function checkAssessments(conditions: AssessmentConditions, problems: Pro
     problem("Assessments enabled needs the execution mode remote");
   }
   const version = resolveEngineVersion(conditions.engineVersion, conditions.engineReleases);
-  // Versions that are not known here are not checked; the runner decides.
+  // Unknown versions are accepted here; the runner decides whether it supports assessments with them.
   if (version && semver.valid(version) && semver.lt(version, FIRST_ENGINE_VERSION)) {
     problem(`Assessments enabled needs engine version ${FIRST_ENGINE_VERSION} or later`);
   }

@@ -4,9 +4,12 @@ import type { Problems } from "@statehouse/errors";
 export interface AutoDestroy {
   /** Null if no destroy run is scheduled. */
   autoDestroyAt: Date | null;
-  /** Time after the last activity, for example `14d` or `6h`; null if the time is fixed or there is none. */
+  /**
+   * The workspace is destroyed this long after its last activity, for example `14d` or `6h`. Null if the time of the
+   * destroy run is fixed or no run is scheduled.
+   */
   autoDestroyActivityDuration: string | null;
-  /** Whether the project's settings apply; false if the workspace has settings of its own. */
+  /** Whether the workspace uses its project's auto-destroy settings; false if it has settings of its own. */
   inheritsProjectAutoDestroy: boolean;
 }
 
@@ -16,12 +19,12 @@ export const noAutoDestroy: AutoDestroy = {
   inheritsProjectAutoDestroy: true,
 };
 
-/** The values in a request; null removes a value. */
+/** Auto-destroy settings in a request; null removes a setting. */
 export interface AutoDestroySettings {
-  /** A timestamp. */
+  /** An RFC 3339 timestamp. */
   autoDestroyAt?: string | null | undefined;
   autoDestroyActivityDuration?: string | null | undefined;
-  /** Only false has an effect, and only if the workspace has no settings of its own. */
+  /** Only false has an effect, and only if the workspace has no auto-destroy settings of its own. */
   inheritsProjectAutoDestroy?: boolean | undefined;
 }
 
@@ -30,16 +33,16 @@ const HOUR_MS = 3_600_000;
 const unitMs: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS };
 const durationText =
   "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')";
-// Only RFC 3339 is accepted; Date accepts other formats that clients read differently.
+// Accepts RFC 3339 only: JavaScript's `Date` also parses other formats, which clients interpret differently.
 const TIMESTAMP = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 
-/** The duration in ms; undefined if the text is invalid. */
+/** Returns a duration in ms; undefined if the text is invalid. */
 export function durationMs(text: string): number | undefined {
   const [, digits = "0", unit = ""] = DURATION.exec(text) ?? [];
   return Number(digits) * (unitMs[unit] ?? 0) || undefined;
 }
 
-/** Applies settings; adds every problem to `problems`. */
+/** Applies the settings to the workspace and adds every problem to `problems`. */
 export function applyAutoDestroy(
   workspace: AutoDestroy,
   {
@@ -56,7 +59,7 @@ export function applyAutoDestroy(
     } else {
       const before = workspace.autoDestroyActivityDuration;
       workspace.autoDestroyActivityDuration = duration;
-      // Also clears the computed time; a new duration starts now.
+      // Removing the duration also clears the time that was computed from it. A new duration starts now.
       if (duration === null && before !== null) workspace.autoDestroyAt = null;
       if (duration !== null && duration !== before) noteActivity(workspace, now);
     }
@@ -73,30 +76,33 @@ export function applyAutoDestroy(
 const hasOwnAutoDestroy = ({ autoDestroyAt, autoDestroyActivityDuration }: AutoDestroy): boolean =>
   autoDestroyAt !== null || autoDestroyActivityDuration !== null;
 
-/** Records activity on the workspace: the duration starts again. */
+/** Records activity on the workspace: its auto-destroy duration starts again. */
 export function noteActivity(workspace: AutoDestroy, now: Date): void {
   const { autoDestroyActivityDuration: duration } = workspace;
   const ms = duration === null ? undefined : durationMs(duration);
   if (ms !== undefined) workspace.autoDestroyAt = new Date(now.getTime() + ms);
 }
 
-/** Ends the schedule if it is due, and returns its time; undefined if it is not. */
+/**
+ * If the workspace's destroy run is due, clears the schedule and returns the time at which the run was due; otherwise
+ * returns undefined.
+ */
 export function takeDueMoment(workspace: AutoDestroy, now: Date): Date | undefined {
   const { autoDestroyAt: dueAt } = workspace;
   if (dueAt === null || dueAt > now) return undefined;
-  // The destroy run is due and no longer scheduled; a runner may start it.
+  // From now on the destroy run is due and not scheduled; a runner may start it.
   workspace.autoDestroyAt = null;
   workspace.inheritsProjectAutoDestroy = !hasOwnAutoDestroy(workspace);
   return dueAt;
 }
 
-// Neither the database nor events can represent a later time.
+// Times outside these limits cannot be represented in the database or in events.
 const EARLIEST = Date.UTC(1970);
 const LATEST = Date.UTC(10_000) - 1;
 
 function momentOf(text: string): Date | undefined {
   const [, day] = TIMESTAMP.exec(text) ?? [];
-  // Date reads February 31 as a day in March.
+  // JavaScript's `Date` parses February 31 as a day in March.
   if (day === undefined || !isDay(day)) return undefined;
   const moment = new Date(text);
   const time = moment.getTime();

@@ -1,23 +1,23 @@
 import type { OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 
-/** A configuration version as last reported by its runner. */
+/** A configuration version, as its runner last reported it. */
 export interface ConfigurationVersion {
   id: ConfigurationVersionId;
-  /** The name of the runner that reported it first. */
+  /** The name of the runner that first reported this configuration version. */
   runner: string;
   workspaceId: WorkspaceId;
   revision: bigint;
   createdAt: Date;
-  /** Used for plans only; it never becomes the workspace's current one. */
+  /** A speculative configuration version is used for plans only and never becomes the workspace's current one. */
   speculative: boolean;
-  /** The commit of the configuration; null if it has no repository. */
+  /** The commit of the configuration; null if the configuration does not come from a repository. */
   commitSha: string | null;
   commitUrl: string | null;
   /** The complete report, as JSON. */
   report: object;
 }
 
-/** A configuration version with the target of authorization. */
+/** A configuration version, with the organization and project that authorization needs. */
 export interface ConfigurationVersionView
   extends Pick<ConfigurationVersion, "id" | "workspaceId" | "report"> {
   organizationId: OrganizationId;

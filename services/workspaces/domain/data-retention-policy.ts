@@ -2,12 +2,13 @@ import { notFound, type Problems } from "@statehouse/errors";
 import { nextVersion } from "@statehouse/events/version";
 import type { OrganizationId, WorkspaceId } from "./ids.ts";
 
-/** How long backing data is kept: it is deleted after a number of days, or kept permanently. */
+/** The kinds of retention policy: delete backing data after a number of days, or never delete it. */
 const dataRetentionKinds = ["delete-older", "dont-delete"] as const;
 type DataRetentionKind = (typeof dataRetentionKinds)[number];
 
 /**
- * A record that state applies. It belongs to a workspace, to an organization or, with neither, to the installation.
+ * A retention policy, which the state service applies. It belongs to a workspace, to an organization or, if both ids
+ * are null, to the installation.
  */
 export class DataRetentionPolicy {
   declare id: DataRetentionPolicyId;
@@ -25,24 +26,24 @@ export class DataRetentionPolicy {
 
 type Fields = { [Name in keyof DataRetentionPolicy]: DataRetentionPolicy[Name] };
 
-/** A policy as its document shows it. */
+/** The values of a policy's document. */
 export type DataRetentionPolicyView = Pick<
   DataRetentionPolicy,
   "id" | "kind" | "deleteOlderThanNDays"
 >;
 
-/** What the policy belongs to. */
+/** The owner of a policy; `site` is the whole installation. */
 export type DataRetentionOwner =
   | { organizationId: OrganizationId }
   | { workspaceId: WorkspaceId }
   | "site";
 
-/** The retention in effect for a workspace. */
+/** The retention that applies to a workspace: its own, its organization's or the installation's. */
 export interface WorkspaceRetention {
   workspaceId: WorkspaceId;
   organizationId: OrganizationId;
   plan: string;
-  /** Null if nothing is ever deleted. */
+  /** Null if backing data is never deleted. */
   deleteOlderThanNDays: number | null;
 }
 
@@ -51,7 +52,7 @@ export interface DataRetentionInput {
   deleteOlderThanNDays: number | undefined;
 }
 
-/** A policy without values. */
+/** Creates a policy; the caller must set its kind. */
 export const newDataRetentionPolicy = (
   id: DataRetentionPolicyId,
   owner: DataRetentionOwner,
@@ -68,7 +69,7 @@ export const newDataRetentionPolicy = (
 
 const DAYS = "deleteOlderThanNDays";
 
-/** Sets the kind of the policy and adds violated rules to `problems`. */
+/** Sets the policy's kind and number of days, and adds violated rules to `problems`. */
 export function applyDataRetention(
   policy: DataRetentionPolicy,
   { kind, deleteOlderThanNDays: days }: DataRetentionInput,

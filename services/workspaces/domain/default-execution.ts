@@ -2,7 +2,7 @@ import type { Problems } from "@statehouse/errors";
 import { type ExecutionMode, isExecutionMode } from "./execution.ts";
 import type { AgentPoolId } from "./ids.ts";
 
-/** The mode that workspaces inherit, and the pool for the mode `agent`. */
+/** The execution mode that workspaces inherit, and the agent pool that they use in the mode `agent`. */
 export interface DefaultExecution<Mode> {
   defaultExecutionMode: Mode;
   defaultAgentPoolId: AgentPoolId | null;
@@ -10,7 +10,7 @@ export interface DefaultExecution<Mode> {
 
 export interface DefaultExecutionInput {
   defaultExecutionMode?: string | undefined;
-  /** Null if there is none. */
+  /** Null removes the default agent pool. */
   defaultAgentPoolId?: AgentPoolId | null | undefined;
 }
 
@@ -20,8 +20,8 @@ export const unknownDefaultAgentPool = (problems: Problems): void =>
   problems.add(POOL, "Default agent pool is invalid");
 
 /**
- * Computes the mode and pool of an organization or project after a request and adds contradictions to `problems`.
- * Changing the mode from `agent` clears the pool.
+ * Returns the default mode and pool that an organization or project has after a request, and adds contradictions to
+ * `problems`. Changing the mode from `agent` to another mode clears the pool.
  */
 export function wantedDefaultExecution<Mode extends ExecutionMode | null>(
   current: DefaultExecution<Mode | ExecutionMode>,

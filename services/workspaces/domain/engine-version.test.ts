@@ -49,7 +49,7 @@ test.each([
   ["> 2.0.0", undefined],
   ["1.10", "1.10.0"],
   ["= 1.12.0-beta1", "1.12.0-beta1"],
-  // A preview is used only if the text names it exactly.
+  // A prerelease matches only if the constraint names it exactly.
   [">= 1.12.0-beta1, < 2", undefined],
   ["~> 0.15.4", "0.15.5"],
   ["01.2", undefined],

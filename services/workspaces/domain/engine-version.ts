@@ -5,20 +5,20 @@ const condition = new RegExp(String.raw`^\s*(=|!=|>=|<=|>|<|~>)?\s*(${version})\
 const MAX_LENGTH = 128;
 
 /**
- * Whether a text is an exact version, a constraint such as `~> 1.0.0, != 1.0.3`, or `latest`. Unknown versions are
- * accepted, because OpenTofu's clients send versions of their own.
+ * Returns whether a string is an exact version, a constraint such as `~> 1.0.0, != 1.0.3`, or `latest`. Versions that
+ * are not known here are accepted, because OpenTofu's clients send OpenTofu versions.
  */
 export const isEngineVersion = (text: string): boolean =>
   text === "latest" ||
   (text.length <= MAX_LENGTH && text.split(",").every((part) => condition.test(part)));
 
-/** The newest known release, without previews. */
+/** Returns the newest known release; prereleases are ignored. */
 export const latestRelease = (releases: readonly string[]): string | undefined =>
   releases.filter((release) => semver.prerelease(release) === null).toSorted(semver.rcompare)[0];
 
 /**
- * The version that a workspace uses: an exact version is used as it is, known or not; for a constraint or `latest` it
- * is the newest release that matches. Undefined if no known release matches.
+ * Returns the version that a workspace uses. An exact version is returned unchanged, even if it is not a known release.
+ * For a constraint or `latest`, returns the newest matching release; undefined if none matches.
  */
 export function resolveEngineVersion(
   text: string,
@@ -35,7 +35,7 @@ export function resolveEngineVersion(
 
 interface Condition {
   version: string;
-  /** A complete version without an operator. */
+  /** Whether the condition is a complete version with the operator `=` or none. */
   exact: boolean;
   holds(release: string): boolean;
 }
@@ -60,7 +60,7 @@ function conditionOf(part: string): Condition {
   return {
     version: text,
     exact: operator === "=" && segments.length === 3,
-    // A preview is used only if the text names it exactly.
+    // A prerelease matches only if the constraint names it exactly.
     holds: (release) =>
       semver.valid(full) !== null &&
       holds(release) &&
@@ -68,7 +68,10 @@ function conditionOf(part: string): Condition {
   };
 }
 
-/** `~> 1.2.3` allows versions below 1.3.0, `~> 1.2` versions below 2.0.0: only the last given segment may grow. */
+/**
+ * Returns the upper limit of a `~>` constraint. Only the last segment of the constraint may grow: `~> 1.2.3` allows
+ * versions below 1.3.0, and `~> 1.2` allows versions below 2.0.0.
+ */
 function nextOfPessimist(segments: readonly string[]): string {
   const [major = "0", minor = "0"] = segments;
   if (segments.length === 1) return "999999999.0.0";

@@ -6,35 +6,41 @@ const holderTitles = { user: "User", team: "Team", run: "Run" } as const satisfi
   string
 >;
 
-/** The lock has a holder. The text contains the holder's id until the use case has read the name from access. */
+/**
+ * Thrown if the lock has a holder. The message contains the holder's id; the use case replaces it with the holder's
+ * name, which it reads from the access service.
+ */
 export class LockConflict extends AppError {
   readonly holder: Holder;
 
   constructor(reason: string, holder: Holder, name: string) {
-    // go-tfe matches "is locked by User", "… Team" and "… Run".
+    // The client library go-tfe searches the message for "is locked by User", "is locked by Team" and "is locked by
+    // Run".
     super("conflict", reason, `The workspace is locked by ${holderTitles[holder.type]} ${name}.`);
     this.holder = holder;
   }
 
-  /** The same conflict with the holder's name in its text. */
+  /** Returns the same conflict with the holder's name in its message. */
   named(name: string): LockConflict {
     return new LockConflict(this.reason, this.holder, name);
   }
 }
 
-/** Another holder has the lock. */
+/** Thrown if another holder has the lock. */
 export const workspaceLockHeld = (holder: Holder) =>
   new LockConflict("workspace_locked", holder, holder.id);
 
-/** Only the holder may unlock the workspace. */
+/** Thrown if a caller other than the holder unlocks the workspace. */
 export const workspaceLockedByOther = (holder: Holder) =>
   new LockConflict("locked_by_other", holder, holder.id);
 
-/** A deletion blocks other callers until its lease ends. */
+/** Thrown while a safe deletion holds the workspace's deletion lock, at most until its lease ends. */
 export const workspaceLockedForDeletion = () =>
   conflict("workspace_locked", "The workspace is locked while it is being deleted.");
 
-/** Another caller took the workspace's lock after the deletion lock had ended; nothing changed. */
+/**
+ * Thrown if another caller locked the workspace after the lease of the deletion lock had ended. Nothing was deleted.
+ */
 export const workspaceDeletionOvertaken = () =>
   conflict(
     "workspace_locked",
@@ -47,34 +53,38 @@ export const reasonTooLong = (most: number) =>
 export const workspaceAlreadyUnlocked = () =>
   conflict("already_unlocked", "The workspace is already unlocked.");
 
-/** go-tfe searches the text for "locked" and "being processed": it must contain neither. */
+/**
+ * The client library go-tfe searches messages for "locked" and "being processed"; this message must contain neither.
+ */
 export const workspaceManagesResources = (count: number) =>
   conflict(
     "manages_resources",
     `The workspace manages ${count} ${count === 1 ? "resource" : "resources"}; destroy them first, or force the deletion.`,
   );
 
-/** The number of managed resources is not known yet. */
+/** Thrown while the number of managed resources is unknown, because the latest state has not been processed. */
 export const stateBeingProcessed = () =>
   conflict("state_being_processed", "The workspace's latest state is still being processed.");
 
-/** An organization token identifies no user or team that could release the lock. */
+/**
+ * Thrown if an organization token locks a workspace: the token identifies no user or team that could release the lock.
+ */
 export const lockHolderNotAllowed = () =>
   forbidden("cannot_hold_lock", "An organization token cannot hold a workspace's lock.");
 
-/** The text that clients match, used for organizations, projects and workspaces. */
+/** The message that clients search for; used for organizations, projects and workspaces. */
 export const takenText = "Name has already been taken";
 
-/** The name was free when the request was checked, and another request took it meanwhile. */
+/** Thrown if another request took the name after this request had checked it. */
 export const nameTaken = () => invalid([{ field: "name", detail: takenText }]);
 
-/** A report that cannot be stored. */
+/** Thrown if a runner's report cannot be stored. */
 export const reportInvalid = (field: string, detail: string) => invalid([{ field, detail }]);
 
-/** A run or configuration version belongs to the workspace of its first report. */
+/** Thrown if a run or configuration version was first reported for another workspace. */
 export const reportedElsewhere = (id: string) =>
   conflict("reported_elsewhere", `${quoted(id)} was reported for another workspace before.`);
 
-/** Runs and configuration versions belong to the runner that reported them first. */
+/** Thrown if a run or configuration version was first reported by another runner. */
 export const reportedByOther = (id: string) =>
   conflict("reported_by_other", `${quoted(id)} was reported by another runner before.`);

@@ -1,9 +1,9 @@
 import type { Problems } from "@statehouse/errors";
 import type { AgentPoolId } from "./ids.ts";
 
-/** A workspace's own settings that determine where its runs are executed. */
+/** The settings of a workspace that determine where its runs are executed. */
 export interface Execution {
-  /** Null if the value of the project or organization applies. */
+  /** Null if the workspace inherits the execution mode of its project or organization. */
   executionMode: ExecutionMode | null;
   agentPoolId: AgentPoolId | null;
   overwritesAgentPool: boolean;
@@ -15,7 +15,7 @@ export const inheritedExecution: Execution = {
   overwritesAgentPool: false,
 };
 
-/** The value of the project or organization. */
+/** The execution mode and agent pool that a workspace inherits from its project or organization. */
 export interface InheritedExecution {
   mode: ExecutionMode;
   agentPoolId: AgentPoolId | null;
@@ -26,7 +26,7 @@ export interface ExecutionSettings {
   /** Deprecated: true means `remote`, false means `local`. */
   operations?: boolean | undefined;
   agentPoolId?: AgentPoolId | undefined;
-  /** setting-overwrites; false: the inherited value applies again. */
+  /** From `setting-overwrites`: false means that the workspace inherits the value again. */
   overwritesExecutionMode?: boolean | undefined;
   overwritesAgentPool?: boolean | undefined;
 }
@@ -38,7 +38,10 @@ interface ValidationContext {
   problems: Problems;
 }
 
-/** execution-mode, its deprecated form `operations`, agent-pool-id and setting-overwrites. */
+/**
+ * Applies the attributes `execution-mode` (or its deprecated form `operations`), `agent-pool-id` and
+ * `setting-overwrites`, and adds violated rules to `problems`.
+ */
 export function applyExecution(
   workspace: Execution,
   settings: ExecutionSettings,
@@ -68,13 +71,14 @@ export function applyExecution(
     workspace.agentPoolId = agentPoolId;
     workspace.overwritesAgentPool = overwritesAgentPool ?? true;
   }
-  // Changing the mode from `agent` clears the pool.
+  // A workspace whose mode is not `agent` has no agent pool.
   if (mode !== "agent") workspace.agentPoolId = null;
   if (mode !== "agent" || workspace.agentPoolId !== null) return;
   if (inherited.agentPoolId === null || overwritesAgentPool === true) {
     problem("must be specified when using 'agent' execution mode");
   }
-  // An earlier change of the mode may have cleared the pool of the workspace itself.
+  // Without a pool of its own the workspace inherits the pool. Its own pool may have been cleared by an earlier change
+  // of the mode.
   workspace.overwritesAgentPool = false;
 }
 
@@ -110,11 +114,14 @@ const modeOfOperations = (operations: boolean | undefined): string | undefined =
   return operations ? "remote" : "local";
 };
 
-/** Where runs of a workspace are executed; `local` stores only state here. */
+/**
+ * The modes in which a workspace's runs are executed. With `local`, users run plans on their own machines, and only the
+ * state is stored here.
+ */
 export const executionModes = ["remote", "local", "agent"] as const;
 
 export type ExecutionMode = (typeof executionModes)[number];
 
-/** Narrows a text of a request to the type. */
+/** Returns whether a string of a request is an execution mode. */
 export const isExecutionMode = (mode: string): mode is ExecutionMode =>
   executionModes.some((known) => known === mode);

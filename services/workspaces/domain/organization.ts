@@ -14,8 +14,11 @@ import { touch } from "./revision.ts";
 import { checkText, limits } from "./text.ts";
 
 /**
- * `provisioning`: committed here, not yet confirmed by access. Only its creator, who can repeat the creation, sees
- * it, and its name is taken. `deleting`: no caller sees it, its name is free, and its data is being deleted.
+ * The status of an organization:
+ * - `provisioning`: it is committed here, and the access service has not confirmed it. Its name is taken. Only its
+ *   creator, who can repeat the creation, sees it.
+ * - `active`: it is visible to its members.
+ * - `deleting`: its data is being deleted. No caller sees it, and its name is free.
  */
 export type OrganizationStatus = "provisioning" | "active" | "deleting";
 
@@ -38,12 +41,12 @@ export class Organization {
   declare sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
   declare aggregatedCommitStatusEnabled: boolean;
   declare speculativePlanManagementEnabled: boolean;
-  /** In minutes; null: the installation's value applies. */
+  /** In minutes; null if the value of the installation applies. */
   declare sessionTimeout: number | null;
   declare sessionRemember: number | null;
   declare ownersTeamSamlRoleId: string | null;
   declare plan: Plan;
-  /** When reconciliation repeats an interrupted creation. */
+  /** When reconciliation repeats a creation that was interrupted. */
   declare retryAt: Date;
   declare revision: bigint;
   declare createdAt: Date;
@@ -60,7 +63,7 @@ export interface NewOrganization {
   id: OrganizationId;
   defaultProjectId: ProjectId;
   creatorUserId: string;
-  /** The value of the installation. */
+  /** The installation's default for new organizations. */
   defaultExecutionMode: ExecutionMode;
   name: string;
   settings: OrganizationSettings;
@@ -68,16 +71,21 @@ export interface NewOrganization {
 
 const NAME = /^[A-Za-z0-9_-]{3,40}$/;
 
-/** Whether an organization name has a valid form. */
+/** Returns whether an organization name is valid. */
 export const isOrganizationName = (name: string): boolean => NAME.test(name);
 
-/** Validation problems of a name, in the words that clients match. */
+/**
+ * Returns the problem of an invalid name, in the exact words that clients search for; undefined if the name is valid.
+ */
 export function problemOfOrganizationName(name: string): string | undefined {
   if (name === "") return "Name can't be blank";
   return isOrganizationName(name) ? undefined : "Name is invalid";
 }
 
-/** An organization as it is committed before access is called. Throws `invalid` with every problem. */
+/**
+ * Creates an organization in the status `provisioning`. It is committed before the access service is called. Throws
+ * `invalid` with all problems of the request.
+ */
 export function newOrganization({ settings, ...wanted }: NewOrganization, now: Date): Organization {
   const problems = new Problems();
   const problem = problemOfOrganizationName(wanted.name);
@@ -117,19 +125,19 @@ export function newOrganization({ settings, ...wanted }: NewOrganization, now: D
 /** Makes the organization invisible and frees its name. */
 export function beginOrganizationDeletion(organization: Organization, now: Date): void {
   organization.status = "deleting";
-  // A reserved name.
+  // The `~` prevents conflicts with other organizations: it is not allowed in names that users choose.
   organization.name = `~${organization.id}`;
   touch(organization, now);
 }
 
-/** An organization in the form that its document shows; always an active one. */
+/** The values of an organization's document. Only active organizations have documents. */
 export type OrganizationView = Omit<
   Organization,
   "status" | "creatorUserId" | "retryAt" | "revision" | "updatedAt"
 > & {
-  /** The organization's own value; null: the installation's value applies. */
+  /** The organization's own policy; null if the policy of the installation applies. */
   dataRetentionPolicy: DataRetentionPolicyView | null;
-  /** Null for callers who may not read all workspaces. */
+  /** Both counts are null for callers who may not read all projects or all workspaces, respectively. */
   projectCount: number | null;
   workspaceCount: number | null;
 };
@@ -145,7 +153,7 @@ const booleans = [
   "speculativePlanManagementEnabled",
 ] as const satisfies readonly (keyof Organization)[];
 
-/** The settings that access enforces. */
+/** The settings that the access service enforces. */
 const credentialSettings = [
   "userTokensEnabled",
   "maxTtlEnabled",
@@ -153,7 +161,7 @@ const credentialSettings = [
 
 export type CredentialSettings = Pick<Organization, (typeof credentialSettings)[number]>;
 
-/** Whether a request contains a setting that access enforces. */
+/** Returns whether a request contains a setting that the access service enforces. */
 export const changesCredentials = (settings: OrganizationSettings): boolean =>
   credentialSettings.some((name) => settings[name] !== undefined);
 
@@ -163,7 +171,9 @@ const durations = [
   "sessionRemember",
 ] as const satisfies readonly (keyof Organization)[];
 
-/** Accepted by create and update; absent: the default on create, the previous value on update. */
+/**
+ * Settings in a create or update request. An absent setting has its default on creation and keeps its value on update.
+ */
 export type OrganizationSettings = DefaultExecutionInput & {
   email?: string | undefined;
   collaboratorAuthPolicy?: string | undefined;
@@ -178,10 +188,11 @@ interface ValidationContext {
   poolKnown?: boolean;
 }
 
-// Accepts one @ between a local part and a host with a dot; only sending a message shows whether the address exists.
+// Accepts one @ between a local part and a host with a dot. A stricter check would be useless: only sending a message
+// shows whether an address exists.
 const EMAIL = /^[^\s@]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?\.[A-Za-z]{2,63}$/;
 
-/** Applies settings and adds violated rules to `problems`. */
+/** Applies settings to the organization and adds violated rules to `problems`. */
 export function applyOrganizationSettings(
   organization: Organization,
   settings: OrganizationSettings,
@@ -222,12 +233,15 @@ export function applyOrganizationSettings(
   organization.defaultAgentPoolId = defaultAgentPoolId;
 }
 
-/** Whether members need a second factor. A record only: Statehouse has no sign-in with a password. */
+/**
+ * Whether members need a second factor. The value is stored and returned only: Statehouse has no sign-in with a
+ * password.
+ */
 export const collaboratorAuthPolicies = ["password", "two_factor_mandatory"] as const;
 
 export type CollaboratorAuthPolicy = (typeof collaboratorAuthPolicies)[number];
 
-/** Narrows a text of a request to the type. */
+/** Returns whether a string of a request is a collaborator auth policy. */
 export const isCollaboratorAuthPolicy = (text: string): text is CollaboratorAuthPolicy =>
   collaboratorAuthPolicies.some((policy) => policy === text);
 
@@ -246,6 +260,6 @@ export type OrganizationEvent = ReturnType<
 
 export const organizationNotFound = () => notFound("organization");
 
-/** Only users can create organizations. */
+/** Thrown if the caller that creates an organization is not a user. */
 export const organizationCreatorNotUser = () =>
   forbidden("users_only", "Only a user can create an organization.");

@@ -1,23 +1,29 @@
 import type { Holder, OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 
-/** Time in which a request can get the confirmation of another service before other replicas retry. */
+/** How long a request may wait for another service to confirm a change before other replicas repeat the call, in ms. */
 export const RETRY_AFTER_MS = 30_000;
 
-/** A deletion that state has not confirmed; after the confirmation only the id remains. */
+/**
+ * A deletion of a workspace that the state service has not confirmed. After the confirmation, only the workspace's id
+ * is kept.
+ */
 export interface PendingDeletion {
   workspaceId: WorkspaceId;
   organizationId: OrganizationId;
   projectId: ProjectId;
 }
 
-/** A deletion that is not complete in all services; afterwards only the id remains. */
+/**
+ * A deletion of an organization that is not complete in all services. After its completion, only the organization's id
+ * is kept.
+ */
 export interface PendingOrganizationDeletion {
   organizationId: OrganizationId;
 }
 
 /**
- * The user who deleted the organization and who may repeat the request, although the grants of this user are deleted
- * with it.
+ * The principal that deleted an organization. It may repeat the request, although its grants in the organization are
+ * already deleted.
  */
 export interface Deleter extends Omit<Holder, "type"> {
   type: string;

@@ -1,15 +1,15 @@
 import { isFailed, type Run } from "./run.ts";
 
-/** Number of a workspace's runs that its performance covers; specification, "Limits". */
+/** A workspace's performance covers at most this number of runs. */
 export const WINDOW = 30;
 
-/** The contribution of one run to its workspace's performance. */
+/** The values of one run that contribute to its workspace's performance. */
 export type MeasuredRun = Pick<
   Run,
   "id" | "status" | "createdAt" | "policyCheckFailed" | "planMs" | "applyMs"
 >;
 
-/** Sums over the most recent errored or applied runs. */
+/** Sums over a workspace's most recent errored or applied runs. */
 export interface Performance {
   runs: number;
   runFailures: number;
@@ -31,21 +31,21 @@ export const noPerformance: Performance = {
   applyMs: 0,
 };
 
-/** Adds a run. */
+/** Returns the sums with `run` added. */
 export const withRun = (sums: Performance, run: MeasuredRun): Performance => counted(sums, run, 1);
 
-/** Removes a run that was added before. */
+/** Returns the sums without `run`, which was added before. */
 export const withoutRun = (sums: Performance, run: MeasuredRun): Performance =>
   counted(sums, run, -1);
 
-/** Computed from the newest errored or applied runs. */
+/** Returns the performance of a workspace, computed from its newest errored or applied runs. */
 export const performanceOf = (measured: readonly MeasuredRun[]): Performance =>
   measured
     .toSorted((one, other) => (isNewer(one, other) ? -1 : 1))
     .slice(0, WINDOW)
     .reduce(withRun, noPerformance);
 
-/** Whether one run is newer than the other. Of two runs that began at the same time, one is always the newer. */
+/** Returns whether run `one` is newer than `other`. Runs created at the same time are ordered by id. */
 export function isNewer(
   one: Pick<MeasuredRun, "id" | "createdAt">,
   other: Pick<MeasuredRun, "id" | "createdAt">,
@@ -54,7 +54,7 @@ export function isNewer(
   return difference === 0 ? one.id > other.id : difference > 0;
 }
 
-/** `total` ms divided by `runs`; null if there are no runs. */
+/** Returns `total` (in ms) divided by `runs`; null if there are no runs. */
 export const average = (total: number, runs: number): number | null =>
   runs === 0 ? null : Math.round(total / runs);
 

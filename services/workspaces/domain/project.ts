@@ -15,7 +15,7 @@ export class Project {
   declare organizationId: OrganizationId;
   declare name: string;
   declare description: string | null;
-  /** The project's own mode; null: the organization's mode applies. */
+  /** The project's own execution mode; null if the organization's mode applies. */
   declare defaultExecutionMode: ExecutionMode | null;
   /** Set if and only if the project's own mode is `agent`. */
   declare defaultAgentPoolId: AgentPoolId | null;
@@ -30,11 +30,13 @@ export class Project {
 
 type Fields = { [Name in keyof Project]: Project[Name] };
 
-/** Accepted by create and update; absent: the default on create, the previous value on update. */
+/**
+ * Settings in a create or update request. An absent setting has its default on creation and keeps its value on update.
+ */
 export interface ProjectSettings extends DefaultExecutionInput {
   name?: string | undefined;
   description?: string | undefined;
-  /** setting-overwrites.default-execution-mode; false: the organization's value applies. */
+  /** From `setting-overwrites.default-execution-mode`: false means that the organization's mode applies. */
   overwritesDefaultExecutionMode?: boolean | undefined;
 }
 
@@ -46,17 +48,17 @@ interface ValidationContext {
   poolKnown?: boolean;
 }
 
-/** The name of the project that every organization has from the start. */
+/** The name of the project that is created with every organization. */
 export const DEFAULT_PROJECT_NAME = "Default Project";
 
 const CHARACTERS = /^[A-Za-z0-9 _-]+$/;
 const MIN_LENGTH = 3;
 const MAX_LENGTH = 40;
 
-/** Whether a project name has a valid form. */
+/** Returns whether a project name is valid. */
 export const isProjectName = (name: string): boolean => problemOfName(name) === undefined;
 
-/** A project with every default; the caller sets its name. */
+/** Creates a project with default values; the caller must set its name. */
 export const newProject = (id: ProjectId, organizationId: OrganizationId, now: Date): Project =>
   new Project({
     id,
@@ -70,14 +72,14 @@ export const newProject = (id: ProjectId, organizationId: OrganizationId, now: D
     updatedAt: now,
   });
 
-/** The first project of an organization. */
+/** Creates the default project of an organization. */
 export function defaultProject(id: ProjectId, organizationId: OrganizationId, now: Date): Project {
   const project = newProject(id, organizationId, now);
   project.name = DEFAULT_PROJECT_NAME;
   return project;
 }
 
-/** Applies settings and adds violated rules to `problems`. */
+/** Applies settings to the project and adds violated rules to `problems`. */
 export function applyProjectSettings(
   project: Project,
   settings: ProjectSettings,
@@ -115,17 +117,20 @@ function problemOfName(name: string): string | undefined {
   return undefined;
 }
 
-/** A project as its document shows it. */
+/** The values of a project's document. */
 export interface ProjectView
   extends Pick<Project, "id" | "organizationId" | "name" | "description" | "createdAt"> {
   organizationName: string;
   /** Null for callers who may not read all workspaces. */
   workspaceCount: number | null;
   isDefault: boolean;
-  /** The mode that its workspaces inherit: the project's own or the organization's. */
+  /**
+   * The execution mode that the project's workspaces inherit: the project's own mode or, if it has none, the
+   * organization's.
+   */
   defaultExecutionMode: ExecutionMode;
   overwritesDefaultExecutionMode: boolean;
-  /** Set with the mode `agent`. */
+  /** Set if and only if `defaultExecutionMode` is `agent`. */
   defaultAgentPoolId: Project["defaultAgentPoolId"];
 }
 
@@ -144,10 +149,10 @@ export type ProjectEvent = ReturnType<
 
 export const projectNotFound = () => notFound("project");
 
-/** Only an empty project can be deleted. */
+/** Thrown if a project that has workspaces is to be deleted. */
 export const projectNotEmpty = () =>
   conflict("project_not_empty", "The project has workspaces; delete or move them first.");
 
-/** Workspaces are created in it if no project is given. */
+/** Thrown if the default project is to be deleted: workspaces are created in it if a request contains no project. */
 export const defaultProjectNotDeletable = () =>
   conflict("default_project", "The default project cannot be deleted.");

@@ -2,7 +2,9 @@ import { invalid, type Problems, quoted } from "@statehouse/errors";
 import type { WorkspaceId } from "./ids.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** Specification, "Remote state consumers": the set can be changed "only when global-remote-state is false". */
+/**
+ * Throws `invalid` if global remote state is enabled: the set of consumers can be changed only while it is disabled.
+ */
 export function requireApprovedConsumers({
   globalRemoteState,
 }: Pick<Workspace, "globalRemoteState">): void {
@@ -10,8 +12,8 @@ export function requireApprovedConsumers({
 }
 
 /**
- * Adds the ids of a request that cannot be consumers of the workspace to `problems`. `eligible` are the workspaces of
- * its organization that the caller may read.
+ * Adds to `problems` the ids of a request that cannot be consumers of the workspace. `eligible` contains the workspaces
+ * of its organization that the caller may read.
  */
 export function checkConsumers(
   { id: workspaceId }: Pick<Workspace, "id">,
@@ -21,14 +23,17 @@ export function checkConsumers(
 ): void {
   given.forEach((id, index) => {
     const path = `consumerIds[${index}]`;
-    // A workspace can always read its own state.
+    // A workspace can always read its own state and need not be its own consumer.
     if (id === workspaceId) problems.add(path, "A workspace cannot be its own consumer");
-    // The same text for missing and for hidden workspaces, so that it does not reveal which exist.
+    // Missing and hidden workspaces have the same message, so that the response does not reveal which workspaces exist.
     else if (!eligible.has(id)) problems.add(path, `Workspace ${quoted(id)} was not found`);
   });
 }
 
-/** While all workspaces of the organization may read the state, the set cannot be changed. */
+/**
+ * Thrown if the set is changed while global remote state is enabled: all workspaces of the organization may read the
+ * state then.
+ */
 export const globalRemoteStateEnabled = () =>
   invalid([
     {

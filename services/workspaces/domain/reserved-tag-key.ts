@@ -9,7 +9,7 @@ export class ReservedTagKey {
   declare id: ReservedTagKeyId;
   declare organizationId: OrganizationId;
   declare key: string;
-  /** A workspace may not overwrite the value of its project. */
+  /** If true, a workspace may not override its project's value for this key. */
   declare disableOverrides: boolean;
   declare revision: bigint;
   declare createdAt: Date;
@@ -22,7 +22,7 @@ export class ReservedTagKey {
 
 type Fields = { [Name in keyof ReservedTagKey]: ReservedTagKey[Name] };
 
-/** A reserved tag key; the caller sets the key. */
+/** Creates a reserved tag key; the caller must set the key. */
 export const newReservedTagKey = (
   id: ReservedTagKeyId,
   organizationId: OrganizationId,
@@ -45,7 +45,7 @@ export interface ReservedTagKeyInput {
 
 export const takenKeyText = "Key has already been taken";
 
-/** Applies the given values and adds violated rules to `problems`. */
+/** Applies the values of a request and adds violated rules to `problems`. */
 export function applyReservedTagKey(
   reserved: ReservedTagKey,
   { key, disableOverrides }: ReservedTagKeyInput,
@@ -59,8 +59,9 @@ export function applyReservedTagKey(
 }
 
 /**
- * Returns those of the requested bindings (value by key) that differ from a project binding that may not be
- * overridden. Overrides that the workspace already has are allowed.
+ * Returns the requested bindings whose value differs from a project binding in `fixed`, which workspaces may not
+ * override. Overrides that the workspace already has are allowed and therefore omitted. `wanted` maps each key to its
+ * value.
  */
 export function disallowedOverrides(
   current: readonly TagBindingInput[],

@@ -1,16 +1,16 @@
 import { conflict, notFound } from "@statehouse/errors";
 import type { OrganizationId, ProjectId, RunId, WorkspaceId } from "./ids.ts";
 
-/** A run as last reported by its runner: the values that rules use, and the complete report. */
+/** A run, as its runner last reported it: the values that rules use, and the complete report. */
 export interface Run {
   id: RunId;
-  /** The name of the runner that reported it first. */
+  /** The name of the runner that first reported this run. */
   runner: string;
   workspaceId: WorkspaceId;
   revision: bigint;
   status: RunStatus;
   createdAt: Date;
-  /** Speculative: the run never applies. */
+  /** Whether the run is speculative: it plans and never applies. */
   planOnly: boolean;
   isDestroy: boolean;
   configurationVersionId: string | null;
@@ -23,14 +23,14 @@ export interface Run {
 }
 
 interface StatusRule {
-  /** The run has ended. */
+  /** True if a run with this status has ended. */
   final?: true;
-  /** Specification: performance covers runs that "ended in error or were applied". */
+  /** True if a run with this status counts for performance, which covers errored and applied runs. */
   measured?: true;
   failed?: true;
 }
 
-/** The statuses of a run. */
+/** The statuses of a run, with the rules that apply to each. */
 export const runStatuses = {
   pending: {},
   fetching: {},
@@ -68,19 +68,19 @@ export type RunStatus = keyof typeof runStatuses;
 
 const ruleOf = (status: RunStatus): StatusRule => runStatuses[status];
 
-/** Whether a run status with this name exists. */
+/** Returns whether a run status with this name exists. */
 export const isRunStatus = (name: string): name is RunStatus => Object.hasOwn(runStatuses, name);
 
-/** Whether a run with this status has ended. */
+/** Returns whether a run with this status has ended. */
 export const isEnded = (status: RunStatus): boolean => ruleOf(status).final === true;
 
-/** Whether a run with this status counts for the workspace's performance. */
+/** Returns whether a run with this status counts for the workspace's performance. */
 export const isMeasured = (status: RunStatus): boolean => ruleOf(status).measured === true;
 
-/** Whether a run with this status counts as a failure. */
+/** Returns whether a run with this status counts as a failure. */
 export const isFailed = (status: RunStatus): boolean => ruleOf(status).failed === true;
 
-/** A run with the target of authorization, and the commit of its configuration. */
+/** A run with the commit of its configuration, and with the organization and project that authorization needs. */
 export interface RunView extends Pick<Run, "id" | "workspaceId" | "report"> {
   organizationId: OrganizationId;
   projectId: ProjectId;
@@ -95,9 +95,9 @@ export type RunEvent = ReturnType<typeof runEnded>;
 
 export const runNotFound = () => notFound("run");
 
-/** A run has no permissions after it has ended. */
+/** Thrown if a run that has ended requests an action: it has no permissions any more. */
 export const runAlreadyEnded = () => conflict("run_ended", "The run has ended.");
 
-/** A run writes and locks only the workspace that it was reported for. */
+/** Thrown if a run accesses a workspace other than the one that it was reported for. */
 export const runOfOtherWorkspace = () =>
   conflict("run_of_other_workspace", "The run belongs to another workspace.");

@@ -3,12 +3,12 @@ import { nextVersion } from "@statehouse/events/version";
 import type { OrganizationId, SshKeyId } from "./ids.ts";
 import { holdsNul } from "./text.ts";
 
-/** A key for access to version control. */
+/** An SSH key with which runners clone configurations from version control. */
 export class SshKey {
   declare id: SshKeyId;
   declare organizationId: OrganizationId;
   declare name: string;
-  /** The private key, encrypted and bound to this row; never returned. */
+  /** The private key, encrypted and bound to this row; it is never returned to callers. */
   declare sealedValue: string;
   declare revision: bigint;
   declare createdAt: Date;
@@ -20,7 +20,7 @@ export class SshKey {
 
 type Fields = { [Name in keyof SshKey]: SshKey[Name] };
 
-/** The associated data that binds a sealed private key to its row. */
+/** Returns the associated data that binds a sealed private key to its row. */
 export const sshKeyPlace = (id: string) => ({
   table: "ssh_keys",
   column: "sealed_value",
@@ -29,11 +29,11 @@ export const sshKeyPlace = (id: string) => ({
 
 export interface SshKeyInput {
   name: string | undefined;
-  /** The key can be any text, because its format is not known here. */
+  /** The private key. Any string is accepted, because its format is not checked. */
   value: string | undefined;
 }
 
-/** A key without name and value; the caller sets both. */
+/** Creates a key; the caller must set its name and value. */
 export const newSshKey = (id: SshKeyId, organizationId: OrganizationId, now: Date): SshKey =>
   new SshKey({
     id,
@@ -46,7 +46,7 @@ export const newSshKey = (id: SshKeyId, organizationId: OrganizationId, now: Dat
 
 const MAX_NAME = 255;
 
-/** Applies the given values and adds violated rules to `problems`. */
+/** Applies the values of a request and adds violated rules to `problems`. */
 export function applySshKey(
   sshKey: SshKey,
   { name, value }: SshKeyInput,

@@ -2,30 +2,33 @@ import { nextVersion } from "@statehouse/events/version";
 import type { StateSummary } from "./state-summary.ts";
 import type { Placement } from "./workspace-placement.ts";
 
-/** A workspace in the records of state. */
+/** The state service's record of a workspace. */
 export interface StateRecord {
   workspaceId: string;
   summary: StateSummary;
   placementVersion: bigint;
-  /** Marks a tombstone. */
+  /** True if the state service has dropped the workspace and keeps only a tombstone. */
   dropped: boolean;
 }
 
-/** A workspace in the records of this service; a deleted workspace has only its id. */
+/** This service's record of a workspace; only the id is known of a deleted workspace. */
 export type OwnRecord =
   | { deleted: false; placement: Placement; stateRevision: bigint }
   | { deleted: true };
 
 /**
- * Differences that are repaired. `summary`, `placement` and `deletion`: state, or its summary here, has not received a
- * change that the other side has confirmed. `placementAhead`: state has a placement that its owner has never assigned,
- * or no longer has after a restore. `summaryAhead`: the summary here has a revision that state cannot have assigned.
+ * Differences that are repaired:
+ * - `summary`: this service has an older state summary than the state service.
+ * - `placement`: the state service has an older placement than this service.
+ * - `deletion`: the state service has not dropped a workspace that is deleted here.
+ * - `placementAhead`: the state service has a placement that this service never assigned, or lost in a restore.
+ * - `summaryAhead`: this service has a state summary with a revision that the state service cannot have assigned.
  */
 export type Healing = "summary" | "placement" | "deletion" | "placementAhead" | "summaryAhead";
 
 /**
- * Differences that are only reported: one side was restored from a backup, and only an operator can decide which side
- * is right. Nothing is deleted because of them.
+ * Differences that are only reported: one of the two services was restored from a backup, and only an operator can
+ * decide which one is right. Nothing is deleted because of them.
  */
 export const discrepancies = {
   unknownHere: "state has a workspace that is missing here and was never deleted",
@@ -36,16 +39,19 @@ export const discrepancies = {
 
 export type Discrepancy = keyof typeof discrepancies;
 
-/** Revisions follow the clock: one that is later by this much was never assigned. */
+/**
+ * Revisions follow the clock. A revision that is ahead of the clock by more than this was never assigned by the state
+ * service.
+ */
 const CLOCK_SKEW_MS = 3_600_000;
 
-/** The differences of one workspace that state knows; almost always there are none. */
+/** Returns the differences of one workspace that the state service knows; usually there are none. */
 export function differences(
   own: OwnRecord | undefined,
   state: StateRecord,
   now: Date,
 ): { heal: Healing[]; report: Discrepancy[] } {
-  // After a tombstone neither side sends further changes.
+  // After a workspace was deleted here or dropped in the state service, its other values are not compared.
   if (!own) return { heal: [], report: state.dropped ? [] : ["unknownHere"] };
   if (own.deleted) return { heal: state.dropped ? [] : ["deletion"], report: [] };
   if (state.dropped) return { heal: [], report: ["droppedAtState"] };

@@ -1,13 +1,16 @@
-/** The summary of a workspace's state that workspaces shows without calling state. */
+/**
+ * The summary of a workspace's state. It is stored here, so that documents can show it without a call to the state
+ * service.
+ */
 export interface StateSummary {
   currentStateVersionId: string | null;
   resourceCount: number;
   latestChangeAt: Date | null;
-  /** The revision of the row in state. */
+  /** The revision of the workspace's row in the state service. */
   revision: bigint;
 }
 
-/** The summary in a workspace's row. */
+/** The summary as part of a workspace's row. */
 export interface Summarized extends Omit<StateSummary, "revision"> {
   stateRevision: bigint;
 }
@@ -27,7 +30,7 @@ export function applyStateSummary(workspace: Summarized, summary: StateSummary):
   return (summary.latestChangeAt?.getTime() ?? 0) > before;
 }
 
-/** Stores a summary, whatever is stored. */
+/** Stores a summary, even if a newer one is stored. */
 export function setStateSummary(workspace: Summarized, summary: StateSummary): void {
   workspace.currentStateVersionId = summary.currentStateVersionId;
   workspace.resourceCount = summary.resourceCount;

@@ -9,7 +9,7 @@ export interface TagBinding {
   createdAt: Date;
 }
 
-/** A binding with its project. */
+/** A tag binding of a project. */
 export interface ProjectTagBinding extends TagBinding {
   projectId: ProjectId;
 }
@@ -25,15 +25,15 @@ export interface TagBindingInput {
   value: string;
 }
 
-/** The number of bindings with a value; flat tags do not count. */
+/** Maximum number of bindings with a value; flat tags do not count. */
 const MAX_VALUED = 10;
-/** Statehouse's own limit, because every document of the workspace shows them. */
+/** Maximum number of flat tags. Statehouse limits them because every document of the workspace contains them. */
 const MAX_FLAT = 250;
 const KEY = /^[A-Za-z0-9_.=+\-@:]{1,128}$/;
 const VALUE = /^[A-Za-z0-9_.=+\-@:]{0,256}$/;
 const RESERVED = /^hcp?:/i;
 
-/** Adds the problems of a request's bindings, which are in the message field `tagBindings`. */
+/** Checks the bindings of a request, in the field `tagBindings`, and adds their problems to `problems`. */
 export function checkTagBindings(given: readonly TagBindingInput[], problems: Problems): void {
   const seen = new Set<string>();
   for (const [index, { key, value }] of given.entries()) {
@@ -44,7 +44,9 @@ export function checkTagBindings(given: readonly TagBindingInput[], problems: Pr
   }
 }
 
-/** Like the above for flat tags, whose key is called name in requests; a repeated name is one tag. */
+/**
+ * Checks the flat tags of a request. Messages call their key "name", as requests do. A repeated name counts as one tag.
+ */
 export function checkTagNames(
   names: readonly string[],
   problems: Problems,
@@ -56,7 +58,7 @@ export function checkTagNames(
   }
 }
 
-/** Adds a problem if a workspace or project would have too many bindings. */
+/** Adds a problem if the workspace or project would have too many bindings. */
 export function checkTagBindingCount(
   keysAndValues: ReadonlyMap<string, string>,
   problems: Problems,
@@ -71,13 +73,16 @@ export function checkTagBindingCount(
   }
 }
 
-/** The existing and the given bindings by key; given ones take precedence. */
+/**
+ * Returns a map from key to value of the existing bindings `own` and the requested bindings `given`, which take
+ * precedence.
+ */
 export const mergeTagBindings = (
   own: readonly TagBindingInput[],
   given: readonly TagBindingInput[],
 ): Map<string, string> => new Map([...own, ...given].map(({ key, value }) => [key, value]));
 
-/** Validation problems of a key, in the words that clients match. */
+/** Returns the problem of an invalid key, in the exact words that clients search for; undefined if the key is valid. */
 export function problemOfKey(key: string, word = "Key"): string | undefined {
   if (key === "") return `${word} can't be blank`;
   if (key.length > 128) return `${word} is too long (maximum is 128 characters)`;

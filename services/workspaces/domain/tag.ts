@@ -1,7 +1,7 @@
 import { notFound } from "@statehouse/errors";
 import type { OrganizationId } from "./ids.ts";
 
-/** A flat tag of an organization: it exists while a workspace has it. */
+/** A flat tag of an organization. It exists as long as at least one workspace has it. */
 export interface Tag {
   id: TagId;
   name: string;
@@ -11,10 +11,10 @@ export interface Tag {
   createdAt: Date;
 }
 
-/** A tag in a request. */
+/** A reference to a tag in a request. */
 export type TagRef = { id: string } | { name: string };
 
-/** The fields of the event about a tag that no workspace of the organization has any more. */
+/** The fields of the event that is published when no workspace of the organization has a tag any more. */
 export interface DeletedTag {
   id: TagId;
   organizationId: OrganizationId;

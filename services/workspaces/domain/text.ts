@@ -1,11 +1,11 @@
 import { inWords, type Problems } from "@statehouse/errors";
 
-/** PostgreSQL cannot store this character, and names never contain it. */
+/** Returns whether a string contains U+0000, which PostgreSQL cannot store and names never contain. */
 export const holdsNul = (text: string): boolean => text.includes("\0");
 
 /**
- * The maximum length of free texts, and number of list entries. The specification defines no limits; these are far
- * above practical use and keep a page of documents small.
+ * Maximum lengths of free texts, in characters, and maximum numbers of list entries. The API's documentation defines no
+ * limits; these are far above practical use and keep pages of documents small.
  */
 export const limits = {
   description: 4096,
@@ -17,13 +17,13 @@ export const limits = {
   trigger: 1024,
 } as const;
 
-/** Adds the problems of a text in `field` to `problems`. */
+/** Checks the string in `field` and adds its problems to `problems`. */
 export function checkText(field: string, text: string, most: number, problems: Problems): void {
   if (holdsNul(text)) problems.add(field, `${inWords(field)} is invalid`);
   else if (text.length > most) problems.add(field, tooLong(field, most));
 }
 
-/** Like the above for a list of at most `entries` texts. */
+/** Checks a list of at most `entries` strings in `field` and adds its problems to `problems`. */
 export function checkTexts(
   field: string,
   texts: readonly string[],

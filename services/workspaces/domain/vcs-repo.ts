@@ -1,21 +1,21 @@
 import { inWords, type Problems } from "@statehouse/errors";
 import { holdsNul } from "./text.ts";
 
-/** The source of a workspace's configuration. A record for runners: Statehouse clones nothing. */
+/** The repository of a workspace's configuration. It is a record for runners: Statehouse clones no repository. */
 export interface VcsRepo {
   identifier: string;
-  /** Empty: the default branch of the repository. */
+  /** Empty for the default branch of the repository. */
   branch: string;
   ingressSubmodules: boolean;
-  /** Exactly one of the two. */
+  /** Exactly one of `oauthTokenId` and `appInstallationId` is set. */
   oauthTokenId: string | null;
   appInstallationId: string | null;
   tagsRegex: string | null;
 }
 
 /**
- * The values in a request; an absent value means the default if there was no repository, otherwise the previous
- * value.
+ * Repository values in a request. An absent value keeps the previous value; if there was no repository, it has its
+ * default.
  */
 export type VcsRepoSettings = { [Name in keyof VcsRepo]?: VcsRepo[Name] | undefined };
 
@@ -27,10 +27,7 @@ const INSTALLATION = /^ghain-[A-Za-z0-9]{1,64}$/;
 const IDENTIFIER = /^[^/\s]+\/[^/\s]+(?:\/_git\/[^/\s]+)?$/;
 const MAX_LENGTH = 1024;
 
-/**
- * Returns the previous repository with the settings applied, and adds violations of the specification's table to
- * `problems`.
- */
+/** Returns the previous repository with the settings applied, and adds violated rules to `problems`. */
 export function changeVcsRepo(
   previous: VcsRepo | null,
   settings: VcsRepoSettings,
@@ -82,7 +79,7 @@ function checkForms(settings: VcsRepoSettings, problems: Problems): void {
   ) => {
     if (!given) return;
     if (given.length > MAX_LENGTH || holdsNul(given) || !good(given)) {
-      // Clients know the installation by the name of its attribute, so the text uses that name.
+      // The message uses the attribute's public name, which differs from the field's name.
       const words = inWords(field === "appInstallationId" ? "vcsAppInstallationId" : field);
       problems.add(path(field), `${words} is invalid`);
     }
@@ -96,8 +93,8 @@ function checkForms(settings: VcsRepoSettings, problems: Problems): void {
 }
 
 /**
- * Runners use another dialect of regular expressions: `(?i)` and similar flags, which JavaScript lacks, are removed
- * before the check, as is the P of `(?P<name>`.
+ * Returns whether a string is a valid regular expression. Runners use a different dialect. Therefore, before the check
+ * with JavaScript, flags such as `(?i)` are removed and `(?P<name>` is rewritten to `(?<name>`.
  */
 function isRegularExpression(text: string): boolean {
   try {

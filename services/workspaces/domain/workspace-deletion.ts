@@ -8,17 +8,24 @@ import {
 } from "./errors.ts";
 import { isBeingDeleted, type Lockable } from "./workspace-lock.ts";
 
-/** The state of a workspace that is about to be deleted. */
+/** The resources in the state of a workspace that is to be deleted. */
 export interface ManagedResources {
   count: number;
-  /** False while an upload or the extraction of the current version is in progress. */
+  /**
+   * False while an upload is in progress or the current state version is being extracted; `count` is not reliable then.
+   */
   processed: boolean;
 }
 
-/** Longer than any request may take, so that only an interrupted deletion loses its lock. */
+/**
+ * The lease of a deletion lock. It is longer than any request may take, so only interrupted deletions lose their lock.
+ */
 const LEASE_MS = 120_000;
 
-/** First step of a safe deletion. Returns the epoch that the second step requires. */
+/**
+ * Takes the deletion lock, the first step of a safe deletion. Returns the epoch that the second step,
+ * `endDeletionLock`, requires.
+ */
 export function takeDeletionLock(workspace: Lockable, now: Date): bigint {
   if (workspace.lock) throw workspaceLockHeld(workspace.lock.holder);
   if (isBeingDeleted(workspace, now)) throw workspaceLockedForDeletion();
@@ -28,7 +35,10 @@ export function takeDeletionLock(workspace: Lockable, now: Date): bigint {
   return epoch;
 }
 
-/** Ends the lock of a safe deletion, whether or not it succeeds. Throws if another caller took the lock meanwhile. */
+/**
+ * Ends the deletion lock of a safe deletion, whether the deletion succeeds or not. Throws if another caller has locked
+ * the workspace in the meantime.
+ */
 export function endDeletionLock(workspace: Lockable, epoch: bigint): void {
   if (workspace.lock) throw workspaceLockHeld(workspace.lock.holder);
   if (workspace.lastLockEpoch !== epoch || workspace.deletionLock?.epoch !== epoch) {
@@ -37,7 +47,7 @@ export function endDeletionLock(workspace: Lockable, epoch: bigint): void {
   workspace.deletionLock = null;
 }
 
-/** The reason why a workspace may not be safely deleted; undefined if there is none. */
+/** Returns the error that explains why a workspace may not be safely deleted; undefined if it may be deleted. */
 export function refusalToDelete({ count, processed }: ManagedResources) {
   if (!processed) return stateBeingProcessed();
   if (count > 0) return workspaceManagesResources(count);

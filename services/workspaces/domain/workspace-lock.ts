@@ -14,17 +14,17 @@ export interface WorkspaceLock {
   holder: Holder;
   reason: string;
   since: Date;
-  /** State that is written under this lock carries the epoch. */
+  /** The epoch of this lock. Every state write under the lock carries it. */
   epoch: bigint;
 }
 
 /**
- * Blocks writers while a safe deletion requests the number of managed resources from state. It has no holder that
- * could write.
+ * Blocks writers while a safe deletion reads the number of managed resources from the state service. It has no holder,
+ * so no caller can write state under it.
  */
 export interface DeletionLock {
   epoch: bigint;
-  /** When the lease ends: any caller may then take the lock, and the deletion fails. */
+  /** When the lease ends. From then on any caller may lock the workspace, and the deletion fails. */
   until: Date;
 }
 
@@ -32,16 +32,16 @@ export interface DeletionLock {
 export interface Lockable {
   lock: WorkspaceLock | null;
   deletionLock: DeletionLock | null;
-  /** Epoch of the last lock of either kind. It never decreases. */
+  /** Epoch of the last lock of either kind (lock or deletion lock). It never decreases. */
   lastLockEpoch: bigint;
 }
 
 export const unlocked: Lockable = { lock: null, deletionLock: null, lastLockEpoch: 0n };
 
-/** Far above practical use. Limited because the reason is part of an event, whose size is limited. */
+/** Maximum length of a lock's reason, in characters. The reason is part of an event, whose size is limited. */
 const MAX_REASON_LENGTH = 4096;
 
-/** Specification, "Workspace lock state": unlocked → locked. Throws `invalid` for a reason that is too long. */
+/** Locks an unlocked workspace. Throws a conflict if it is locked, and `invalid` for a reason that is too long. */
 export function takeLock(
   workspace: Lockable,
   holder: Holder,
@@ -61,8 +61,8 @@ export function takeLock(
 }
 
 /**
- * Returns the epoch that an unlock by `holder` has to seal. Throws if the workspace is not locked or another holder
- * has the lock.
+ * Returns the lock epoch that must be sealed when `holder` unlocks the workspace. Throws if the workspace is not locked
+ * or has another holder.
  */
 export function epochToUnlock({ lock }: Pick<Lockable, "lock">, holder: Holder): bigint {
   if (!lock) throw workspaceAlreadyUnlocked();
@@ -70,23 +70,26 @@ export function epochToUnlock({ lock }: Pick<Lockable, "lock">, holder: Holder):
   return lock.epoch;
 }
 
-/** Returns the epoch that a force-unlock has to seal, for any holder. */
+/** Returns the lock epoch that must be sealed when the workspace is force-unlocked, for any holder of the lock. */
 export function epochToForceUnlock({ lock }: Pick<Lockable, "lock">): bigint {
   if (!lock) throw workspaceAlreadyUnlocked();
   return lock.epoch;
 }
 
-/** locked → unlocked, after `sealed` is sealed in state, and only if the lock still has that epoch. */
+/**
+ * Unlocks the workspace after the epoch `sealed` was sealed in the state service. Throws a conflict if the workspace is
+ * unlocked or its lock has another epoch.
+ */
 export function releaseLock(workspace: Lockable, sealed: bigint): void {
   if (workspace.lock?.epoch !== sealed) throw workspaceAlreadyUnlocked();
   workspace.lock = null;
 }
 
-/** Whether this holder has the lock. */
+/** Returns whether this holder has the lock. */
 export const isHeldBy = ({ lock }: Pick<Lockable, "lock">, holder: Holder): boolean =>
   lock !== null && sameHolder(lock.holder, holder);
 
-/** Whether a safe deletion whose lease has not ended is in progress. */
+/** Returns whether a safe deletion holds the deletion lock and its lease has not ended. */
 export const isBeingDeleted = ({ deletionLock }: Lockable, now: Date): boolean =>
   deletionLock !== null && deletionLock.until > now;
 

@@ -3,7 +3,7 @@ import type { OrganizationId, ProjectId, WorkspaceId } from "./ids.ts";
 import { RETRY_AFTER_MS } from "./pending-sync.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** The organization and project of a workspace. State needs them too, because grants are on projects. */
+/** The organization and project of a workspace. The state service needs them too, because grants can be on projects. */
 export interface Placement {
   workspaceId: WorkspaceId;
   organizationId: OrganizationId;
@@ -11,14 +11,17 @@ export interface Placement {
   version: bigint;
 }
 
-/** Moves a workspace to another project of its organization. The caller must then send the placement to state. */
+/**
+ * Moves a workspace to another project of its organization. The calling function must then send the placement to the
+ * state service.
+ */
 export function moveWorkspace(workspace: Workspace, projectId: ProjectId, now: Date): void {
   workspace.projectId = projectId;
   workspace.placementVersion = nextVersion(workspace.placementVersion, now);
   workspace.retryAt = new Date(now.getTime() + RETRY_AFTER_MS);
 }
 
-/** The placement, if state has not confirmed it. */
+/** Returns the workspace's placement if the state service has not confirmed it; otherwise undefined. */
 export function pendingPlacement(workspace: Workspace): Placement | undefined {
   const { id: workspaceId, organizationId, projectId, placementVersion: version } = workspace;
   if (workspace.placementAcknowledged >= version) return undefined;

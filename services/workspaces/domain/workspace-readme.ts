@@ -6,7 +6,7 @@ export interface WorkspaceReadme {
   rawMarkdown: string;
 }
 
-/** A readme with the target of authorization. */
+/** A readme with the organization and project that authorization needs. */
 export interface WorkspaceReadmeView extends WorkspaceReadme {
   organizationId: OrganizationId;
   projectId: ProjectId;

@@ -8,7 +8,7 @@ import { checkText, checkTexts, limits } from "./text.ts";
 import { changeVcsRepo, type VcsRepoSettings } from "./vcs-repo.ts";
 import { booleanSettings, problemOfWorkspaceName, type Workspace } from "./workspace.ts";
 
-/** Texts that may be absent. */
+/** Settings whose value is a string or null. */
 const texts = [
   "description",
   "workingDirectory",
@@ -21,22 +21,24 @@ const lists = [
   "triggerPrefixes",
 ] as const satisfies readonly (keyof Workspace)[];
 
-/** The settings that an update can remove: null differs from absent. */
+/** The settings that an update can remove. For these, null in a request differs from an absent value. */
 export const removableSettings = [
   "autoDestroyAt",
   "autoDestroyActivityDuration",
   "vcsRepo",
 ] as const;
 
-/** State that is shared with the whole organization cannot be shared with the project in addition. */
+/**
+ * The two kinds of sharing exclude each other: state shared with the organization is already shared with the project.
+ */
 const projectRemoteStateText =
   "Project remote state cannot be enabled when global remote state sharing is enabled";
 
 type Optional<T> = { [Name in keyof T]?: T[Name] | undefined };
 
 /**
- * Accepted by create and update; the fields are those of the message. Absent: the default on create, the previous
- * value on update.
+ * Settings in a create or update request, with the field names of the gRPC message. An absent setting has its default
+ * on creation and keeps its value on update.
  */
 export type WorkspaceSettings = Optional<
   typeof booleanSettings &
@@ -50,20 +52,20 @@ export type WorkspaceSettings = Optional<
   ExecutionSettings &
   AutoDestroySettings;
 
-/** What the rules need in addition to workspace and request. */
+/** The values that the validation needs in addition to the workspace and the request. */
 export interface ValidationContext {
   /** Whether another workspace of the organization has the requested name. */
   nameTaken: boolean;
   /** Whether the requested agent pool belongs to the organization. */
   poolKnown: boolean;
-  /** The value of the project or organization. */
+  /** The execution settings of the project or organization. */
   inherited: InheritedExecution;
   assessments: Pick<AssessmentConditions, "offered" | "plan" | "engineReleases">;
   problems: Problems;
   now: Date;
 }
 
-/** Applies settings by the rules of the specification's table and adds violated rules to `problems`. */
+/** Applies settings to the workspace and adds violated rules to `problems`. */
 export function applySettings(
   workspace: Workspace,
   settings: WorkspaceSettings,

@@ -9,21 +9,21 @@ import { noState, type Summarized } from "./state-summary.ts";
 import type { VcsRepo } from "./vcs-repo.ts";
 import { type Lockable, unlocked, type WorkspaceLock } from "./workspace-lock.ts";
 
-/** Boolean settings that have no rule, with the value of a new workspace. */
+/** Boolean settings without validation rules, with their defaults for new workspaces. */
 export const booleanSettings = {
   allowDestroyPlan: true,
   autoApply: false,
   autoApplyRunTrigger: false,
   fileTriggersEnabled: true,
   globalRemoteState: false,
-  /** Runs of workspaces in the same project may read its state. */
+  /** If true, runs of workspaces in the same project may read this workspace's state. */
   projectRemoteState: false,
   queueAllRuns: false,
   speculativeEnabled: true,
   structuredRunOutputEnabled: true,
 };
 
-/** Fields whose rules are in separate files. */
+/** Fields whose rules are defined in other files. */
 type RuledFields = typeof booleanSettings & Execution & AutoDestroy & Lockable & Summarized;
 
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor sets the fields of the interface too.
@@ -33,7 +33,7 @@ export class Workspace {
   declare projectId: ProjectId;
   declare name: string;
   declare description: string | null;
-  /** Hosted edition only. */
+  /** Health assessments; hosted edition only. */
   declare assessmentsEnabled: boolean;
   declare sshKeyId: SshKeyId | null;
   declare sourceName: string | null;
@@ -43,11 +43,11 @@ export class Workspace {
   declare triggerPrefixes: string[];
   declare vcsRepo: VcsRepo | null;
   declare workingDirectory: string | null;
-  /** Version of its organization and project; grows when the workspace moves. */
+  /** Version of the workspace's placement; grows when the workspace moves to another project. */
   declare placementVersion: bigint;
-  /** The highest placement version that state has confirmed. */
+  /** The highest placement version that the state service has confirmed. */
   declare placementAcknowledged: bigint;
-  /** When a placement that state has not confirmed is sent again. */
+  /** When a placement that the state service has not confirmed is sent again. */
   declare retryAt: Date;
   declare revision: bigint;
   declare createdAt: Date;
@@ -69,7 +69,7 @@ export interface NewWorkspace {
   engineVersion: string;
 }
 
-/** A workspace with every default of the specification's table; the caller sets its name. */
+/** Creates a workspace with default settings; the caller must set its name. */
 export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
   const version = nextVersion(0n, now);
   return new Workspace({
@@ -90,7 +90,7 @@ export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
     vcsRepo: null,
     workingDirectory: null,
     placementVersion: version,
-    // State does not have its placement yet; it requests the placement with the first call about the workspace.
+    // A new placement need not be sent: the state service requests it with the first call about the workspace.
     placementAcknowledged: version,
     retryAt: now,
     revision: version,
@@ -99,15 +99,17 @@ export function newWorkspace(wanted: NewWorkspace, now: Date): Workspace {
   });
 }
 
-/** The public service's limit; far below the maximum of an index row. */
+/** Maximum length of a workspace name; the same limit as the public service (HCP Terraform). */
 const MAX_LENGTH = 90;
 const CHARACTERS = /^[A-Za-z0-9_-]+$/;
 
-/** Whether a workspace name has a valid form. */
+/** Returns whether a workspace name is valid. */
 export const isWorkspaceName = (name: string): boolean =>
   problemOfWorkspaceName(name) === undefined;
 
-/** Validation problems of a name, in the words that clients match. */
+/**
+ * Returns the problem of an invalid name, in the exact words that clients search for; undefined if the name is valid.
+ */
 export function problemOfWorkspaceName(name: string): string | undefined {
   if (name === "") return "Name can't be blank";
   if (!CHARACTERS.test(name)) return "Name is invalid";
@@ -128,35 +130,38 @@ type ShownFields = Omit<
   | "revision"
 >;
 
-/** A workspace as its document shows it, with inherited values and related objects. */
+/** The values of a workspace's document, with inherited values and related objects. */
 export interface WorkspaceView extends ShownFields {
   organizationName: string;
-  /** The organization's setting: whether workspace admins may force-delete. */
+  /** The organization's setting that decides whether workspace admins may force-delete the workspace. */
   allowForceDelete: boolean;
-  /** The effective value. */
+  /** The effective execution mode: the workspace's own or the inherited one. */
   executionMode: ExecutionMode;
   overwritesExecutionMode: boolean;
-  /** The effective pool. It comes from where the mode comes from. */
+  /**
+   * The effective agent pool. It has the same source as the execution mode: the workspace, its project or its
+   * organization.
+   */
   agentPoolId: Workspace["agentPoolId"];
-  /** Flat tags, by name. */
+  /** Names of the flat tags, in alphabetical order. */
   tagNames: string[];
-  /** Reported by runners; null until the first report. */
+  /** The next fields come from runners' reports; they are null until the first report. */
   currentRunId: string | null;
   latestRunId: string | null;
   currentConfigurationVersionId: string | null;
   hasReadme: boolean;
-  /** The workspace's own value; null: the value of the organization or installation applies. */
+  /** The workspace's own policy; null if the policy of the organization or installation applies. */
   dataRetentionPolicy: DataRetentionPolicyView | null;
-  /** Null before the first errored or applied run. */
+  /** Null until the workspace has its first errored or applied run. */
   performance: Performance | null;
 }
 
-/** The address of a workspace in a request. */
+/** Identifies a workspace in a request. */
 export type WorkspaceRef =
   | { id: Workspace["id"] }
   | { organizationName: string; workspaceName: string };
 
-/** The sort orders of a list of workspaces; specification, "List workspaces query parameters". */
+/** The keys by which a list of workspaces can be sorted. */
 export const workspaceSortKeys = ["name", "latest-change-at", "current-run.created-at"] as const;
 
 export interface WorkspaceSort {
@@ -164,7 +169,10 @@ export interface WorkspaceSort {
   descending: boolean;
 }
 
-/** Parses `name`, `-name` and the other orders; empty means by name. Undefined if the order is unknown. */
+/**
+ * Parses the sort order of a list; a leading `-` means descending, and an empty string means `name`. Returns undefined
+ * if the order is unknown.
+ */
 export function workspaceSortOf(text: string): WorkspaceSort | undefined {
   const descending = text.startsWith("-");
   const name = descending ? text.slice(1) : text || "name";
@@ -204,6 +212,6 @@ export type WorkspaceEvent = ReturnType<
 
 export const workspaceNotFound = () => notFound("workspace");
 
-/** The list has no such sort order. */
+/** Thrown if a list cannot be sorted by the requested key. */
 export const sortUnknown = (keys: readonly string[]) =>
   badRequest("sort", `sort must be one of ${keys.join(", ")}, with a leading - to reverse it.`);
