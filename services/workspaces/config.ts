@@ -4,7 +4,7 @@ import { engineReleases } from "./engine-releases.ts";
 
 const RELEASE = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/;
 
-/** The environment of the service workspaces. */
+/** The environment variables of the workspaces service. */
 export const configSchema = z.object({
   LOG_LEVEL: settings.LOG_LEVEL,
   DATABASE_URL: settings.DATABASE_URL,
@@ -21,7 +21,7 @@ export const configSchema = z.object({
   SEALING_KEYS: keyRingSetting({ bytes: 32 }).describe(
     "Keys that encrypt SSH keys, 32 bytes each.",
   ),
-  // `agent` needs a pool, and an organization starts without one.
+  // The mode `agent` is not offered: it requires an agent pool, and a new organization has none.
   DEFAULT_EXECUTION_MODE: z
     .enum(["local", "remote"])
     .default("local")

@@ -8,14 +8,14 @@ import { createStateClient } from "./clients/state.ts";
 import type { WorkspacesConfig } from "./config.ts";
 import { createLeases, createReads, transactions } from "./store/nouns.ts";
 
-/** Values that a test sets instead of the defaults. */
+/** Values that tests can set instead of the defaults. */
 export interface WorkspacesOptions {
-  /** Interval of the search for overdue work, in ms. */
+  /** Interval at which reconciliation searches for overdue work, in ms. */
   reconciliationIntervalMs: number;
   now: () => Date;
 }
 
-/** The dependencies of the use cases. */
+/** Creates the dependencies of the use cases. */
 export const createApp = ({
   config,
   database,

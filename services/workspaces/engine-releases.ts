@@ -1,8 +1,8 @@
-/** The releases `line`.0 to `line`.`last`. */
+/** Returns the releases from `line`.0 to `line`.`last`. */
 const range = (line: string, last: number): string[] =>
   Array.from({ length: last + 1 }, (_, patch) => `${line}.${patch}`);
 
-/** Engine releases known at the time of writing; ENGINE_VERSIONS adds later ones. */
+/** The releases that are known by default. ENGINE_VERSIONS replaces this list. */
 export const engineReleases: readonly string[] = [
   "0.12.31",
   "0.13.7",

@@ -10,10 +10,10 @@ import { startAutoDestroys } from "./workers/auto-destroy.ts";
 import { startReconciliation } from "./workers/reconciliation.ts";
 
 const RECONCILIATION_INTERVAL_MS = 30_000;
-/** The longest delay of an event about a due destroy run. */
+/** Interval of the search for due destroy runs, in ms. An event about a due run is delayed at most this long. */
 const AUTO_DESTROY_INTERVAL_MS = 5000;
 
-/** Organizations, projects, workspaces, locks and tags. */
+/** The workspaces service: organizations, projects, workspaces, locks and tags. */
 export const service = defineService({
   name: "workspaces",
   config: configSchema,

@@ -4,7 +4,7 @@ import { PrincipalNameService } from "@statehouse/proto/statehouse/access/v1/pri
 import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
 import type { AccessClient } from "../app/clients.ts";
 
-/** The client for the service access. */
+/** Creates the client for the access service. */
 export function createAccessClient(channel: Channel, identity: CallOptions): AccessClient {
   const organizations = createClient(OrganizationAccessService, channel, identity);
   const names = createClient(PrincipalNameService, channel, identity);

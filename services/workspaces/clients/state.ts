@@ -8,7 +8,7 @@ import { type CallOptions, type Channel, createClient } from "@statehouse/rpc";
 import type { StateClient } from "../app/clients.ts";
 import type { StateSummary } from "../domain/state-summary.ts";
 
-/** The client for the service state. */
+/** Creates the client for the state service. */
 export function createStateClient(channel: Channel, identity: CallOptions): StateClient {
   const states = createClient(WorkspaceStateService, channel, identity);
   const retention = createClient(RetentionService, channel, identity);
@@ -44,7 +44,7 @@ export function createStateClient(channel: Channel, identity: CallOptions): Stat
   };
 }
 
-/** Also used for the event of the same content. */
+/** Converts a state summary from its message. */
 export const summaryFromProto = ({
   currentStateVersionId,
   resourceCount,

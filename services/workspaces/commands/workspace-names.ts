@@ -17,7 +17,10 @@ interface Row {
   name: string;
 }
 
-/** Reads names from the database of the service, for a command of another service. Throws `StartError`. */
+/**
+ * Opens the database of the workspaces service, so that a command of another service can read workspace names. Throws
+ * `StartError`.
+ */
 export async function openWorkspaceNames(url: string) {
   const logger = createLogger({ service: "workspaces", level: "silent" });
   const database = await openDatabase({
@@ -32,7 +35,7 @@ export async function openWorkspaceNames(url: string) {
     throw new StartError(`The database of workspaces cannot be used: ${error.message}`);
   });
   return {
-    /** Those of the workspaces that exist. */
+    /** Returns the names of these workspaces; unknown ids are omitted. */
     async namesOf(ids: readonly string[]): Promise<ReadonlyMap<string, WorkspaceName>> {
       const rows = await database.query<Row>(
         // index: workspaces_pkey, organizations_pkey

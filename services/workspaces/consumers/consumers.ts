@@ -3,7 +3,7 @@ import type { App } from "../app/app.ts";
 import { pendingSyncProjections } from "./pending-sync.ts";
 import { workspaceStateProjection } from "./workspace-state.ts";
 
-/** The events that workspaces consumes. */
+/** The event subscriptions of the workspaces service. */
 export const consumers = (app: App): Consumer[] => [
   { name: "workspace-state", projections: [workspaceStateProjection(app)] },
   { name: "unsettled", projections: pendingSyncProjections(app) },

@@ -15,8 +15,8 @@ import {
 } from "../app/reconciliation.ts";
 
 /**
- * The service consumes its own events to complete changes in other services after an interrupted request. Usually
- * nothing is left to do. Their owner is this service: it reads its own rows.
+ * After an interrupted request, completes its changes in the other services. For this the workspaces service consumes
+ * its own events and reads its own rows; usually nothing is left to do.
  */
 export const pendingSyncProjections = (app: App): Projection[] => [
   {

@@ -4,7 +4,7 @@ import { WorkspaceStateChangedSchema } from "@statehouse/proto/statehouse/state/
 import type { App } from "../app/app.ts";
 import { refreshSummaries } from "../app/state-summary.ts";
 
-/** Keeps each workspace's state summary up to date with state. */
+/** Updates a workspace's state summary when the state service publishes that the state has changed. */
 export const workspaceStateProjection = (app: App) =>
   projection({
     hints: hint(WorkspaceStateChangedSchema, ({ workspaceId: id }) =>

@@ -35,7 +35,7 @@ import { workspaceService } from "./workspace.ts";
 import { workspaceLockService } from "./workspace-lock.ts";
 import { workspaceReadmeService } from "./workspace-readme.ts";
 
-/** The gRPC services of workspaces. */
+/** The gRPC services that the workspaces service implements. */
 export const bindings = (app: App): ServiceBinding[] => [
   implement(AdminService, adminService(app)),
   implement(AgentPoolService, agentPoolService(app)),

@@ -31,7 +31,7 @@ export const configurationVersionService = (
   },
 });
 
-/** Converts a configuration version from its report. Throws `invalid` if the report is invalid. */
+/** Creates a configuration version from a runner's report. Throws `invalid` if the report is invalid. */
 export function configurationVersionFromProto(
   message: ReportMessage,
   runner: string,

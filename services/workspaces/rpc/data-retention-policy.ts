@@ -57,7 +57,9 @@ function targetIn(message: TargetMessage | undefined): DataRetentionTarget {
   throw dataRetentionPolicyNotFound();
 }
 
-/** Also used in documents that contain a policy. */
+/**
+ * Converts a policy to its message. Also used in messages of workspaces and organizations, which contain their policy.
+ */
 export const dataRetentionPolicyToProto = ({
   id,
   kind,

@@ -7,8 +7,8 @@ import { runNotFound } from "../domain/run.ts";
 import { workspaceNotFound } from "../domain/workspace.ts";
 
 /**
- * Creates the function that parses an id. It throws the error of `missing` for a text that does not have the form of
- * an id.
+ * Creates the function that checks the form of an id. It throws the error that `missing` creates if a string does not
+ * have the form of an id.
  */
 export const idParser =
   <Prefix extends string>(prefix: Prefix, missing: () => AppError) =>
@@ -22,10 +22,12 @@ export const projectId = idParser("prj", projectNotFound);
 export const runId = idParser("run", runNotFound);
 export const workspaceId = idParser("ws", workspaceNotFound);
 
-/** An empty text means no pool. Whether the pool exists is checked later. */
+/** Converts an agent pool id of a request: an empty string means no pool. Whether the pool exists is checked later. */
 export const optionalAgentPoolId = (text: string | undefined): AgentPoolId | null | undefined =>
   text === "" ? null : (text as AgentPoolId | undefined);
 
-/** Returns those of the texts that are ids with this prefix: batches omit unknown ids. */
+/**
+ * Returns the strings that have the form of an id with this prefix. Batch requests ignore all others, like unknown ids.
+ */
 export const idsIn = <Prefix extends string>(prefix: Prefix, texts: readonly string[]) =>
   texts.filter((text): text is `${Prefix}-${string}` => isId(prefix, text));

@@ -64,7 +64,10 @@ export const projectService = (app: App): ServiceImpl<typeof ProjectService> => 
   }),
 });
 
-/** The filters of a list. */
+/**
+ * Actions by which `listProjects` can filter: it returns the projects on which the caller may perform `allowedAction`.
+ * Any other value means `project:read`.
+ */
 const listActions = ["project:read", "project:update", "project:create-workspace"] as const;
 
 const settingsOf = (message: SettingsMessage | undefined) => ({

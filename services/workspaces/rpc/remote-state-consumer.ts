@@ -13,7 +13,7 @@ import type { WorkspaceId } from "../domain/ids.ts";
 import { idsIn, runId, workspaceId } from "./ids.ts";
 import { workspaceToProto } from "./workspace-message.ts";
 
-/** A text that is not a workspace id is treated like an unknown id. */
+/** Strings that do not have the form of a workspace id are accepted here and later reported like unknown ids. */
 const consumerIds = (texts: readonly string[]) => texts as WorkspaceId[];
 
 export const remoteStateConsumerService = (

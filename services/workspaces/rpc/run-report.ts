@@ -12,7 +12,7 @@ import { configurationVersionFromProto } from "./configuration-version.ts";
 import { runFromProto } from "./run.ts";
 import { readmeFromProto } from "./workspace-readme.ts";
 
-/** What runners report. The runner receives every problem of a report at once; nothing is stored then. */
+/** Stores the reports of runners. If a report cannot be stored, the runner receives the error in the response. */
 export function runReportService(app: App): ServiceImpl<typeof RunReportService> {
   const refused = metrics
     .getMeter("statehouse/workspaces")

@@ -35,7 +35,7 @@ export const runService = (app: App): ServiceImpl<typeof RunService> => ({
   listEndedRuns: async ({ runIds }) => ({ runIds: await listEndedRuns(app, idsIn("run", runIds)) }),
 });
 
-/** Converts a run from its report. Throws `invalid` if the report is invalid. */
+/** Creates a run from a runner's report. Throws `invalid` if the report is invalid. */
 export function runFromProto(message: RunMessage, runner: string): Run {
   const { runId: id, status, createdAt, plan, apply } = message;
   if (!isId("run", id)) throw reportInvalid("report.runId", idProblem("Run ID", "run"));
@@ -76,7 +76,7 @@ function durationOf(
   return Number(phase.durationMs);
 }
 
-/** A revision as PostgreSQL stores it. */
+/** Returns the revision of a report. Throws `invalid` if it is too large for PostgreSQL rows to be read exactly. */
 export function revisionOf({ revision }: { revision: bigint }): bigint {
   if (revision > BigInt(Number.MAX_SAFE_INTEGER)) {
     throw reportInvalid(
@@ -87,10 +87,13 @@ export function revisionOf({ revision }: { revision: bigint }): bigint {
   return revision;
 }
 
-/** Of a report, as text. */
+/** Maximum size of a stored report, as JSON text. */
 export const MAX_REPORT_BYTES = 1_048_576;
 
-/** The form in which a report is stored. Throws `invalid` for text that PostgreSQL cannot store or that is too long. */
+/**
+ * Returns the JSON in which a report is stored. Throws `invalid` if it is too long or contains U+0000, which PostgreSQL
+ * cannot store.
+ */
 export function jsonOf(report: JsonValue): object {
   if (typeof report !== "object" || report === null)
     throw reportInvalid("report", "Report is invalid");

@@ -45,5 +45,5 @@ export const sshKeyService = (app: App): ServiceImpl<typeof SshKeyService> => ({
   }),
 });
 
-/** Only these two fields, regardless of what the row contains. */
+/** Selects these two fields explicitly, so that a message never contains the private key. */
 const toProto = ({ id, name }: Pick<SshKey, "id" | "name">) => ({ id, name });

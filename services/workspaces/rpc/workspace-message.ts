@@ -62,8 +62,8 @@ export const placementToProto = (
 ): MessageInitShape<typeof WorkspacePlacementSchema> => placement;
 
 /**
- * Messages accept null for absent fields, although their types do not say so; removing the nulls would cost a copy of
- * each object.
+ * Removes null from the field types. At run time messages accept null as an absent field, although their types do not
+ * allow it; removing the values would cost a copy of each object.
  */
 const nullIsAbsent = <Fields extends object>(fields: Fields) =>
   fields as { [Name in keyof Fields]: Exclude<Fields[Name], null> };

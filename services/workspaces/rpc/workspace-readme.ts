@@ -14,7 +14,7 @@ export const workspaceReadmeService = (app: App): ServiceImpl<typeof WorkspaceRe
   }),
 });
 
-/** A readme as reported, with its revision. Throws `invalid` if the report is invalid. */
+/** Creates a readme and its revision from a runner's report. Throws `invalid` if the report is invalid. */
 export function readmeFromProto(message: ReadmeReport): {
   readme: WorkspaceReadme;
   revision: bigint;

@@ -89,7 +89,7 @@ function refOf(message: RefMessage | undefined): WorkspaceRef {
   throw workspaceNotFound();
 }
 
-/** `unset`: the settings that become null. */
+/** Converts the settings of a request. The settings named in `unset` become null. */
 function inputOf(
   message: SettingsMessage | undefined,
   unset: readonly string[] = [],
@@ -99,7 +99,7 @@ function inputOf(
     tagNames,
     tagBindings,
     agentPoolId,
-    // Not a setting: a request without settings changes no setting.
+    // The type name is not a setting. If it were passed on, a request without settings would seem to change one.
     $typeName: _,
     ...settings
   } = message ?? none;
@@ -107,11 +107,12 @@ function inputOf(
   return {
     settings: {
       ...settings,
-      // Whether the pool exists is checked later. A text that does not have the form of an id names no pool.
+      // Whether the pool exists is checked later. A string that does not have the form of an id is then treated like an
+      // unknown id.
       agentPoolId: agentPoolId as AgentPoolId | undefined,
       ...Object.fromEntries(removed.map((name) => [name, null])),
     },
-    // Blank means no move on update, and the default project on creation.
+    // An empty project id selects the default project on creation, and does not move the workspace on update.
     projectId: project ? projectId(project) : undefined,
     tagNames: tagNames?.values,
     tagBindings: tagBindings?.tagBindings,

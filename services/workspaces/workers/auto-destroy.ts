@@ -11,7 +11,7 @@ interface AutoDestroyOptions {
 /** Time limit for one batch, in ms. */
 const BATCH_MS = 10_000;
 
-/** Searches for due destroy runs at regular intervals, in every replica. */
+/** Starts a loop that publishes due destroy runs at regular intervals. Every replica runs it. */
 export const startAutoDestroys = ({
   app,
   intervalMs,

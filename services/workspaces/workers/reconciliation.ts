@@ -13,12 +13,12 @@ interface ReconciliationOptions {
 
 /** Time limit for one unit of work, in ms. */
 const UNIT_MS = 10_000;
-/** Number of workspaces that one log line names, of those that need an operator's attention. */
+/** Maximum number of workspace ids in one log line about differences that need an operator. */
 const REPORTED_IDS = 50;
 
 /**
- * Completes overdue work and compares with state at regular intervals, in every replica. Disposal waits for the
- * current unit of work.
+ * Starts a loop that completes overdue work and compares workspaces with the state service, at regular intervals. Every
+ * replica runs it. Disposal waits for the current unit of work.
  */
 export function startReconciliation({
   app,
@@ -34,7 +34,7 @@ export function startReconciliation({
     }
   };
   const round = async (stop: AbortSignal): Promise<void> => {
-    // Repeated until nothing is due, because a large deletion is done in parts.
+    // Repeated until no work is due, because a large deletion is completed in several units.
     for (let overdue = await overdueWork(app); overdue.length > 0; ) {
       for (const work of overdue) {
         if (stop.aborted) return;
@@ -63,7 +63,7 @@ export function startReconciliation({
   const compare = async (stop: AbortSignal): Promise<void> => {
     let more: boolean | undefined = true;
     while (more && !stop.aborted) {
-      // Each page has its own deadline. After a failed page, all later pages are postponed.
+      // Each page has its own deadline. If a page fails, the remaining pages are left for the next interval.
       more = await attempt(async () => {
         const comparison = await compareNextPage(app);
         if (comparison) report(comparison);
